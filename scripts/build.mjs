@@ -1,0 +1,53 @@
+/**
+ * Builds `dist` from `src` with the compiler alone.
+ *
+ * The compiler writes into a fresh folder that then takes the place of `dist`: no file of an earlier build survives, and
+ * a build that fails leaves the last good one in place. `--if-stale` builds only when a source is newer than `dist`.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(root, "dist");
+const staging = join(root, ".scratch", `build-${process.pid}`);
+const retired = join(root, ".scratch", `retired-${process.pid}`);
+const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+
+function newest(folder) {
+  return readdirSync(folder, { recursive: true }).reduce(
+    (latest, name) => Math.max(latest, statSync(join(folder, name)).mtimeMs),
+    statSync(folder).mtimeMs,
+  );
+}
+
+function isStale() {
+  const entry = join(dist, "index.js");
+  if (!existsSync(entry)) return true;
+  const inputs = ["package.json", "tsconfig.json", "tsconfig.build.json"].map(
+    (name) => statSync(join(root, name)).mtimeMs,
+  );
+  return Math.max(newest(join(root, "src")), ...inputs) > statSync(entry).mtimeMs;
+}
+
+function build() {
+  mkdirSync(staging, { recursive: true });
+  const run = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", staging], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (run.status !== 0) return run.status ?? 1;
+  if (existsSync(dist)) renameSync(dist, retired);
+  renameSync(staging, dist);
+  return 0;
+}
+
+if (!process.argv.includes("--if-stale") || isStale()) {
+  try {
+    process.exitCode = build();
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+    rmSync(retired, { recursive: true, force: true });
+  }
+}

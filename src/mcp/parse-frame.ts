@@ -1,0 +1,106 @@
+import type { JsonObject } from "type-fest";
+import type { FrameError } from "./frame-error.ts";
+import { toFrameError } from "./frame-error.ts";
+import type { FrameLimits } from "./limits.ts";
+import { measureFrame } from "./measure-frame.ts";
+import type { RequestId } from "./request-id.ts";
+import { isRequestId } from "./request-id.ts";
+import { scanEnvelope } from "./scan-envelope.ts";
+
+/** A message that is owed exactly one answer, under its `id`. */
+export interface RequestFrame {
+  readonly kind: "request";
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+/** A message without an id: it is acted upon or dropped, and never answered. */
+export interface NotificationFrame {
+  readonly kind: "notification";
+  readonly method: string;
+  readonly params: JsonObject | undefined;
+}
+
+/**
+ * One frame, judged. A `response` answers something that we asked. A `blank` frame holds whitespace only. An `ignored`
+ * one is a notification with bad params: JSON-RPC allows no answer to a notification, not even an error.
+ */
+export type ParsedFrame =
+  | RequestFrame
+  | NotificationFrame
+  | FrameError
+  | { readonly kind: "response" }
+  | { readonly kind: "blank" }
+  | { readonly kind: "ignored" };
+
+/**
+ * Reads one frame as a JSON-RPC 2.0 message of MCP: one object, params an object, no batches. Never throws; whatever
+ * is wrong comes back as `error`, with the sender's id where one can be echoed.
+ *
+ * Depth and number of elements are bounded before `JSON.parse` runs; bytes are the framing's business. Only own
+ * properties count, and of duplicate keys the last. A frame with a `method` is a request or notification whatever
+ * else it holds; without one, `result` or `error` make it a response even when its id is unusable, since answering an
+ * answer would have two peers complain at each other for ever.
+ */
+export function parseFrame(text: string, limits: FrameLimits): ParsedFrame {
+  const first = text.charCodeAt(0) === OPEN_BRACE ? "{" : firstMark(text);
+  if (first === "") return { kind: "blank" };
+  if (first === "{" || first === "[") {
+    const measure = measureFrame(text, limits);
+    if (measure === "too-deep") return toFrameError("too-deep");
+    if (measure === "too-many-elements") return refuseElements(text, first);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return toFrameError("not-json");
+  }
+  if (Array.isArray(value)) return toFrameError("batch");
+  return isObject(value) ? readMessage(value) : toFrameError("not-an-object");
+}
+
+const OPEN_BRACE = 0x7b;
+
+/** The first character that is not JSON whitespace; empty when there is none. */
+function firstMark(text: string): string {
+  return /[^ \t\r\n]/.exec(text)?.[0] ?? "";
+}
+
+function refuseElements(text: string, first: "{" | "["): ParsedFrame {
+  if (first === "[") return toFrameError("batch");
+  const { id, isResponse } = scanEnvelope(text);
+  return isResponse ? { kind: "response" } : toFrameError("too-many-elements", id);
+}
+
+function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {
+  if (own(message, "jsonrpc") !== "2.0") return toFrameError("bad-version");
+  const method = own(message, "method");
+  if (method === undefined && isAnswer(message)) return { kind: "response" };
+  const id = own(message, "id");
+  if (id !== undefined && !isRequestId(id)) return toFrameError("bad-id");
+  if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
+  return readCall(method, id, own(message, "params"));
+}
+
+function readCall(method: string, id: RequestId | undefined, params: unknown): ParsedFrame {
+  if (params !== undefined && !isObject(params)) {
+    return id === undefined ? { kind: "ignored" } : toFrameError("bad-params", id);
+  }
+  return id === undefined ? { kind: "notification", method, params } : { kind: "request", id, method, params };
+}
+
+function isAnswer(message: object): boolean {
+  return Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
+}
+
+/** A JSON value is never undefined, so undefined means that there is no such own property. */
+function own(message: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(message, key) ? message[key] : undefined;
+}
+
+/** An object out of `JSON.parse` holds JSON values by construction. */
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

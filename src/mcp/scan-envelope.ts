@@ -1,0 +1,73 @@
+import type { RequestId } from "./request-id.ts";
+import { isRequestId } from "./request-id.ts";
+import { skipString } from "./skip-string.ts";
+
+/** What could be told about a message without parsing it. */
+export interface EnvelopeScan {
+  /** The id at the top level, the last one where there are several; null when there is none that can be echoed. */
+  readonly id: RequestId | null;
+  /** No `method`, but a `result` or an `error`: the other side answers us, and is owed nothing. */
+  readonly isResponse: boolean;
+}
+
+/** No key that is looked for is longer with every letter written as an escape of six characters, and its quotes. */
+const MAX_KEY = 6 * "method".length + 2;
+/** Nor is an id of 1 KiB with every byte written so. */
+const MAX_ID = 6 * 1024 + 2;
+
+/**
+ * Finds the id of a message that is too large to be parsed, so that the refusal reaches the request that waits for
+ * it: clients differ in whether they write the id first or last. One pass over the text, nothing kept but the
+ * top-level keys that matter. Text that is not JSON gives an arbitrary, harmless answer.
+ */
+export function scanEnvelope(text: string): EnvelopeScan {
+  let id: RequestId | null = null;
+  const seen = new Set<unknown>();
+  for (const [key, valueAt] of topLevelKeys(text)) {
+    if (key === "id") id = readId(text, valueAt);
+    seen.add(key);
+  }
+  return { id, isResponse: !seen.has("method") && (seen.has("result") || seen.has("error")) };
+}
+
+/** Each short enough key of the outermost object, decoded, with the index at which its value starts. */
+function* topLevelKeys(text: string): Generator<readonly [key: unknown, valueAt: number]> {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const mark = text.charAt(at);
+    if ("{[".includes(mark)) depth += 1;
+    if ("}]".includes(mark)) depth -= 1;
+    if (mark !== '"') continue;
+    const end = skipString(text, at);
+    const valueAt = depth === 1 ? findValue(text, end + 1) : undefined;
+    if (valueAt !== undefined && end - at < MAX_KEY) yield [decode(text.slice(at, end + 1)), valueAt];
+    at = end;
+  }
+}
+
+/** Where the value starts when the string that ended before `from` is a key, so when a colon follows it. */
+function findValue(text: string, from: number): number | undefined {
+  const colon = skipSpace(text, from);
+  return text[colon] === ":" ? skipSpace(text, colon + 1) : undefined;
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && " \t\r\n".includes(text.charAt(at))) at += 1;
+  return at;
+}
+
+function readId(text: string, at: number): RequestId | null {
+  const head = text.slice(at, at + MAX_ID);
+  const token = head.startsWith('"') ? head.slice(0, skipString(head, 0) + 1) : (/^[^\s,}]*/.exec(head)?.[0] ?? "");
+  const id = decode(token);
+  return isRequestId(id) ? id : null;
+}
+
+function decode(token: string): unknown {
+  try {
+    return JSON.parse(token);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./source.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** The package's own package.json. */
+export const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** Subpath of the exports map -> the source file it is built from. `./package.json` is data and not an entry. */
+export const entrySources: ReadonlyMap<string, string> = new Map(
+  Object.entries(manifest.exports).flatMap(([subpath, target]) =>
+    typeof target === "string"
+      ? []
+      : [[subpath, target.default.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts")] as const],
+  ),
+);

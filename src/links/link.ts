@@ -1,0 +1,24 @@
+import type { SurfaceClient, UseOptions } from "../surface/client.ts";
+import type { Surface } from "../surface/define-surface.ts";
+import type { Spec } from "../surface/member.ts";
+
+/** Why a connection ended. */
+export interface CloseReason {
+  /** `closed`: this side closed it. `gone`: the live surface went away. */
+  readonly kind: "closed" | "gone";
+}
+
+/** One opened link. Whoever opened it closes it. */
+export interface Connection<TSpec> {
+  readonly client: SurfaceClient<TSpec>;
+  /** Resolves once, when the connection has ended; never rejects. */
+  readonly closed: Promise<CloseReason>;
+  /** Ends it. Callable twice. */
+  close(): Promise<void>;
+}
+
+/** A way to reach a live surface. A link never reconnects by itself. */
+export interface Link {
+  /** Opens a connection; rejects when there is no such live surface to reach. */
+  connect<TSpec extends Spec>(surface: Surface<TSpec>, options?: UseOptions): Promise<Connection<TSpec>>;
+}

@@ -1,0 +1,21 @@
+import type { CallOptions, EventPage, EventWait, UseOptions, WaitOptions } from "./client.ts";
+
+/**
+ * The untyped way to a live surface's members: what a link carries, and what every typed client is built on. Values
+ * on it are already validated by their owner; inputs are validated by the owner when they arrive. A key that is not a
+ * member, or is of another kind, is refused with `UNKNOWN_MEMBER` or `WRONG_KIND`.
+ */
+export interface SurfaceChannel {
+  get(member: string, use: UseOptions): Promise<unknown>;
+  watch(member: string, use: UseOptions): AsyncIterable<unknown>;
+  keys(member: string, use: UseOptions): Promise<readonly unknown[]>;
+  watchKeys(member: string, use: UseOptions): AsyncIterable<readonly unknown[]>;
+  /** `undefined` where there is no such item. */
+  item(member: string, key: unknown, use: UseOptions): Promise<unknown>;
+  watchItem(member: string, key: unknown, use: UseOptions): AsyncIterable<unknown>;
+  open(member: string, input: unknown, use: UseOptions): AsyncIterable<unknown>;
+  latest(member: string, input: unknown, use: UseOptions): Promise<unknown>;
+  wait(member: string, input: unknown, use: WaitOptions): Promise<EventWait>;
+  recent(member: string, input: unknown, use: UseOptions): Promise<EventPage>;
+  call(member: string, input: unknown, use: CallOptions): Promise<unknown>;
+}

@@ -1,0 +1,51 @@
+import { SurfaceError } from "../errors.ts";
+import { validate, type Validated } from "../schema/validate.ts";
+import type { MaybeSchema } from "./member.ts";
+import { internalError, type FaultReporter } from "./fault.ts";
+
+function acceptInput(checked: Validated, where: string): unknown {
+  if (checked.ok) return checked.value;
+  throw new SurfaceError("VALIDATION_ERROR", `Using ${where}: the input does not fit`, { issues: checked.issues });
+}
+
+/**
+ * Validates an input, once, on the owner's side. Without a schema there is nothing to pass on.
+ *
+ * @throws SurfaceError `VALIDATION_ERROR` with the issues.
+ */
+export function checkInput(schema: MaybeSchema, value: unknown, where: string): unknown {
+  if (schema === undefined) return undefined;
+  const checked = validate(schema, value);
+  return checked instanceof Promise
+    ? checked.then((late) => acceptInput(late, where))
+    : acceptInput(checked, where);
+}
+
+/** What {@link checkOutput} needs to know of where it stands. */
+export interface OutputCheck {
+  readonly where: string;
+  readonly report: FaultReporter;
+}
+
+function acceptOutput(checked: Validated, check: OutputCheck): unknown {
+  if (checked.ok) return checked.value;
+  const cause = new SurfaceError("INVALID_OUTPUT", `Answering for ${check.where}: the value does not fit its schema`, {
+    issues: checked.issues,
+  });
+  const { correlationId } = internalError(cause, check.where, check.report);
+  throw new SurfaceError("INVALID_OUTPUT", "the answer did not fit its own schema and was withheld", {
+    ...(correlationId === undefined ? {} : { correlationId }),
+    cause,
+  });
+}
+
+/**
+ * Validates a value on its way out, once, on the owner's side. The issues go to the owner's log, not to the caller.
+ *
+ * @throws SurfaceError `INVALID_OUTPUT` with a correlation id.
+ */
+export function checkOutput(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
+  if (schema === undefined) return value;
+  const checked = validate(schema, value);
+  return checked instanceof Promise ? checked.then((late) => acceptOutput(late, check)) : acceptOutput(checked, check);
+}

@@ -1,0 +1,114 @@
+import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
+
+/** What a caller may say about one use of a member. */
+export interface UseOptions {
+  /** Ends the use when it fires. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a caller may say about one call of a procedure. */
+export interface CallOptions<TProgress = unknown> extends UseOptions {
+  /** Receives what the procedure yields on its way. */
+  readonly onProgress?: (progress: TProgress) => void;
+}
+
+/** What a caller may say about one wait for an event. */
+export interface WaitOptions extends UseOptions {
+  /** A cursor from an earlier answer: the wait starts after it. Default: what happens from now on. */
+  readonly since?: string;
+  /** How long to wait, in milliseconds. Default 25,000; at most 60,000. */
+  readonly timeoutMs?: number;
+}
+
+/** The answer of a wait. `timed_out` is an answer, not an error. */
+export interface EventWait<TOccurrence = unknown> {
+  readonly status: "fired" | "timed_out";
+  /** Say this as `since` in the next wait, and nothing in between is lost. */
+  readonly cursor: string;
+  readonly occurrence?: TOccurrence;
+  /** How many occurrences after `since` were no longer kept; left out when none. */
+  readonly missed?: number;
+  /** The cursor was unknown or too old: the wait did not continue where it left off. Left out otherwise. */
+  readonly reset?: true;
+}
+
+/** The occurrences that are still kept, oldest first. */
+export interface EventPage<TOccurrence = unknown> {
+  readonly cursor: string;
+  readonly occurrences: readonly TOccurrence[];
+}
+
+/** A schema's output side, or `void` where there is no schema. */
+type Out<TSchema> = TSchema extends Schema ? InferOutput<TSchema> : void;
+
+/** The arguments of a use: the input first where there is one. */
+type Arguments<TInput, TOptions> = TInput extends Schema
+  ? [input: InferInput<TInput>, options?: TOptions]
+  : [input?: undefined, options?: TOptions];
+
+/** A cell, from a client's side. */
+export interface CellClient<TValue> {
+  get(options?: UseOptions): Promise<TValue>;
+  /** The value now, then each change; may skip to the newest. */
+  watch(options?: UseOptions): AsyncIterable<TValue>;
+}
+
+/** A collection, from a client's side. */
+export interface CollectionClient<TKeyIn, TKey, TValue> {
+  keys(options?: UseOptions): Promise<readonly TKey[]>;
+  /** The item now, or `undefined` at once where there is none. */
+  get(key: TKeyIn, options?: UseOptions): Promise<TValue | undefined>;
+  watchKeys(options?: UseOptions): AsyncIterable<readonly TKey[]>;
+  /** The item now, then each change (`undefined` when it is removed); may skip to the newest. */
+  watch(key: TKeyIn, options?: UseOptions): AsyncIterable<TValue | undefined>;
+}
+
+/** A stream, from a client's side. */
+export interface StreamClient<TInput, TOutput> {
+  /** Every frame, in order, until the caller stops or the stream ends. */
+  open(...use: Arguments<TInput, UseOptions>): AsyncIterable<TOutput>;
+  /** The newest frame; waits for the first one. */
+  latest(...use: Arguments<TInput, UseOptions>): Promise<TOutput>;
+}
+
+/** An event, from a client's side. */
+export interface EventClient<TInput, TOutput> {
+  /** The next occurrence after `since`, or `timed_out`. */
+  wait(...use: Arguments<TInput, WaitOptions>): Promise<EventWait<TOutput>>;
+  /** The occurrences that are still kept. */
+  recent(...use: Arguments<TInput, UseOptions>): Promise<EventPage<TOutput>>;
+}
+
+/** A procedure, from a client's side. */
+export interface ProcedureClient<TInput, TOutput, TProgress> {
+  call(...use: Arguments<TInput, CallOptions<Out<TProgress>>>): Promise<TOutput>;
+}
+
+/** A procedure's answer: its output schema's output side, or any JSON value where it has none. */
+type Answer<TOutput> = TOutput extends Schema ? InferOutput<TOutput> : unknown;
+
+// One arm a kind; the arms test the discriminant and two properties, never the whole member.
+/** A member, from a client's side. */
+export type MemberClient<TMember> = TMember extends { readonly kind: "cell"; readonly schema: infer Value }
+  ? CellClient<Out<Value>>
+  : TMember extends {
+        readonly kind: "collection";
+        readonly key: infer Key extends Schema;
+        readonly schema: infer Value;
+      }
+    ? CollectionClient<InferInput<Key>, InferOutput<Key>, Out<Value>>
+    : TMember extends { readonly kind: "stream"; readonly input: infer Input; readonly output: infer Output }
+      ? StreamClient<Input, Out<Output>>
+      : TMember extends { readonly kind: "event"; readonly input: infer Input; readonly output: infer Output }
+        ? EventClient<Input, Out<Output>>
+        : TMember extends {
+              readonly kind: "procedure";
+              readonly input: infer Input;
+              readonly output: infer Output;
+              readonly progress: infer Progress;
+            }
+          ? ProcedureClient<Input, Answer<Output>, Progress>
+          : never;
+
+/** Typed access to a live surface's members: the same shape over every link. */
+export type SurfaceClient<TSpec> = { readonly [Key in keyof TSpec]: MemberClient<TSpec[Key]> };

@@ -1,0 +1,39 @@
+import type { Schema } from "../schema/standard.ts";
+import type { Scalar } from "../tags/mcp-resource.ts";
+import { kExposure } from "../tags/symbols.ts";
+import { describe, requireSchema } from "./describe-member.ts";
+import type { Collection, MemberMeta } from "./member.ts";
+
+/** What a collection's keys may be: a scalar, or a flat object of scalars in declared order, optionals last. */
+export type CollectionKey = Scalar | { readonly [field: string]: Scalar | undefined };
+
+/** What {@link collection} takes. */
+export interface CollectionDefinition<TKey extends Schema, TValue extends Schema> extends MemberMeta {
+  /** The schema of a key: a scalar or a flat object of scalars, since a key is spelled in a URI. */
+  readonly key: TKey;
+  /** The schema of one item. */
+  readonly schema: TValue;
+}
+
+/**
+ * Defines a collection: values by key.
+ *
+ * @throws SurfaceError `INVALID_MEMBER` when `key` or `schema` is not a Standard Schema.
+ * @example
+ * ```ts
+ * const notes = collection({ key: z.string(), schema: z.object({ text: z.string() }) });
+ * ```
+ */
+export function collection<$Key extends Schema<unknown, CollectionKey>, $Value extends Schema>(
+  definition: CollectionDefinition<$Key, $Value>,
+): Collection<$Key, $Value> {
+  requireSchema(definition.key, "a collection", "key");
+  requireSchema(definition.schema, "a collection", "schema");
+  return Object.freeze({
+    kind: "collection",
+    ...describe(definition),
+    key: definition.key,
+    schema: definition.schema,
+    [kExposure]: "none",
+  } as const);
+}

@@ -1,0 +1,44 @@
+import type { SurfaceChannel } from "./channel.ts";
+import type { CallOptions, SurfaceClient, UseOptions, WaitOptions } from "./client.ts";
+import type { Surface } from "./define-surface.ts";
+import type { Kind, Spec } from "./member.ts";
+
+const noOptions: UseOptions = Object.freeze({});
+
+type MakeClient = (channel: SurfaceChannel, key: string) => object;
+
+/** One arm a kind: how a member looks to a client, in terms of the channel. */
+const clientOf: Readonly<Record<Kind, MakeClient>> = {
+  cell: (channel, key) => ({
+    get: (use: UseOptions = noOptions) => channel.get(key, use),
+    watch: (use: UseOptions = noOptions) => channel.watch(key, use),
+  }),
+  collection: (channel, key) => ({
+    keys: (use: UseOptions = noOptions) => channel.keys(key, use),
+    get: (item: unknown, use: UseOptions = noOptions) => channel.item(key, item, use),
+    watchKeys: (use: UseOptions = noOptions) => channel.watchKeys(key, use),
+    watch: (item: unknown, use: UseOptions = noOptions) => channel.watchItem(key, item, use),
+  }),
+  stream: (channel, key) => ({
+    open: (input: unknown, use: UseOptions = noOptions) => channel.open(key, input, use),
+    latest: (input: unknown, use: UseOptions = noOptions) => channel.latest(key, input, use),
+  }),
+  event: (channel, key) => ({
+    wait: (input: unknown, use: WaitOptions = noOptions) => channel.wait(key, input, use),
+    recent: (input: unknown, use: UseOptions = noOptions) => channel.recent(key, input, use),
+  }),
+  procedure: (channel, key) => ({
+    call: (input: unknown, use: CallOptions = noOptions) => channel.call(key, input, use),
+  }),
+};
+
+/**
+ * Builds the typed client of a surface over a channel. It holds nothing of its own: closing the channel's connection
+ * ends it.
+ */
+export function createClient<TSpec extends Spec>(surface: Surface<TSpec>, channel: SurfaceChannel): SurfaceClient<TSpec> {
+  const client: Record<string, object> = Object.create(null);
+  for (const [key, member] of Object.entries(surface.members)) client[key] = clientOf[member.kind](channel, key);
+  // Each key was given the client of its member's kind, which is what the mapped type says.
+  return Object.freeze(client) as SurfaceClient<TSpec>;
+}

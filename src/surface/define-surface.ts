@@ -1,0 +1,75 @@
+import { SurfaceError } from "../errors.ts";
+import { kExposure } from "../tags/symbols.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
+import type { Kind, Spec } from "./member.ts";
+
+/** A named, typed set of members: plain data, no behaviour. */
+export interface Surface<TSpec> {
+  readonly name: string;
+  readonly members: TSpec;
+}
+
+/** `unknown` when every key is a literal, else a problem: names that the compiler cannot see, it cannot guard. */
+export type LiteralKeys<TRecord> = string extends keyof TRecord
+  ? TypeProblem<"the keys of this object must be literal: write it inline, or add `as const` or `satisfies` instead of an annotation">
+  : unknown;
+
+const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;
+const maxKeyLength = 128;
+const kinds: ReadonlySet<string> = new Set<Kind>(["cell", "collection", "stream", "event", "procedure"]);
+
+function assertKey(surface: string, key: string): void {
+  if (keyPattern.test(key) && key.length <= maxKeyLength) return;
+  throw new SurfaceError(
+    "INVALID_NAME",
+    `Defining surface "${surface}": the key "${key}" must be letters, digits, "_" and single dots, starting with a letter, at most ${maxKeyLength} characters`,
+  );
+}
+
+function assertMember(surface: string, key: string, member: unknown): void {
+  if (typeof member === "object" && member !== null && kExposure in member && "kind" in member) {
+    if (kinds.has(String(member.kind))) return;
+  }
+  throw new SurfaceError(
+    "INVALID_MEMBER",
+    `Defining surface "${surface}": "${key}" is not a member; build it with cell(), collection(), stream(), event() or procedure()`,
+  );
+}
+
+/**
+ * Names the members of an application's state and verbs. Nothing in it is reachable by an agent until it is tagged or
+ * exposed.
+ *
+ * @param name - letters, digits, `_` and `-`, starting with a letter, at most 64 characters.
+ * @param members - a flat record; a dot in a key is a namespace (`"node.rerun"`).
+ * @throws SurfaceError `INVALID_NAME` or `INVALID_MEMBER`.
+ * @example
+ * ```ts
+ * const counter = defineSurface("counter", {
+ *   value: mcpResource(cell({ schema: z.number(), default: 0 })),
+ *   bump: mcpTool(procedure({ output: z.number() })),
+ * });
+ * ```
+ */
+export function defineSurface<const $Spec extends Spec>(
+  name: string,
+  members: $Spec & LiteralKeys<$Spec>,
+): Surface<$Spec> {
+  if (!namePattern.test(name)) {
+    throw new SurfaceError("INVALID_NAME", `Defining a surface: the name "${name}" must match ${namePattern.source}`);
+  }
+  for (const key of Object.keys(members)) {
+    assertKey(name, key);
+    assertMember(name, key, members[key]);
+  }
+  return Object.freeze({ name, members: Object.freeze({ ...members }) });
+}
+
+/** Looks a member up by its own key; inherited names (`toString`, `__proto__`) are nobody's members. */
+export function memberOf<TSpec extends object, TKey extends keyof TSpec & string>(
+  surface: Surface<TSpec>,
+  key: TKey,
+): TSpec[TKey] | undefined {
+  return Object.hasOwn(surface.members, key) ? surface.members[key] : undefined;
+}

@@ -1,0 +1,55 @@
+import { randomUUID } from "node:crypto";
+import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
+
+/** An error that was kept from a caller, for the log of whoever owns the code that threw it. */
+export interface Fault {
+  /** The caller was given this id instead of the cause. */
+  readonly correlationId: string;
+  /** Where it happened, for example `procedure "node.rerun"`. */
+  readonly where: string;
+  /** What was thrown; any value. */
+  readonly cause: unknown;
+}
+
+/** Receives faults. It must not throw. */
+export type FaultReporter = (fault: Fault) => void;
+
+/** Writes a fault to the console's error stream, where it cannot disturb a protocol on stdout. */
+export const reportToConsole: FaultReporter = (fault) => {
+  // oxlint-disable-next-line no-console -- the default log of a library that has no logger
+  console.error(`[surface-mcp] ${fault.correlationId} in ${fault.where}:`, fault.cause);
+};
+
+/**
+ * What may be said of an error that a handler let through from somewhere else: its code, in our words. Its own message
+ * may name a member that the caller cannot see.
+ */
+const plainWords: Partial<Record<SurfaceErrorCode, string>> = {
+  TIMEOUT: "the deadline passed",
+  ABORTED: "the call was cancelled",
+  CLOSED: "the application behind this is closing",
+};
+
+/** Reports a cause and returns the error that stands for it. */
+export function internalError(cause: unknown, where: string, report: FaultReporter): SurfaceError {
+  const correlationId = randomUUID();
+  report({ correlationId, where, cause });
+  return new SurfaceError("INTERNAL", `an internal error occurred; it is logged under ${correlationId}`, {
+    correlationId,
+    cause,
+  });
+}
+
+/**
+ * Turns whatever a handler threw into what its caller may see: a `Refusal` as it is, a few of our own codes in plain
+ * words, an error that is masked already as it is, and `INTERNAL` with a correlation id for everything else.
+ */
+export function maskFault(cause: unknown, where: string, report: FaultReporter): SurfaceError | Refusal {
+  if (cause instanceof Refusal) return cause;
+  if (cause instanceof SurfaceError) {
+    if (cause.correlationId !== undefined) return cause;
+    const words = plainWords[cause.code];
+    if (words !== undefined) return new SurfaceError(cause.code, words, { cause });
+  }
+  return internalError(cause, where, report);
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { SurfaceError } from "../errors.ts";
+import { Scope } from "../spine/scope.ts";
+import type { SurfaceChannel } from "./channel.ts";
+import { memberOf, type Surface } from "./define-surface.ts";
+import { reportToConsole, type FaultReporter } from "./fault.ts";
+import type { Implementation } from "./implementation.ts";
+import type { Spec } from "./member.ts";
+import { createChannel } from "./owner/create-channel.ts";
+import { createOwner, type Owner } from "./owner/create-owner.ts";
+
+/** Where the channel of a live surface is kept: for links, not for authors. */
+export const kChannel: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.channel");
+
+/** A surface with an implementation. Whoever made it closes it. */
+export interface LiveSurface<TSpec> {
+  readonly surface: Surface<TSpec>;
+  /**
+   * Ends every watch, aborts every call, waits for what it owns and runs every disposer. Callable twice. Rejects with an
+   * `AggregateError` of all faults.
+   */
+  close(): Promise<void>;
+  /** @internal */
+  readonly [kChannel]: SurfaceChannel;
+}
+
+/** What {@link implementSurface} may be told. */
+export interface ImplementOptions {
+  /** Receives every error that was masked before it left. Default: the console's error stream. */
+  readonly onFault?: FaultReporter;
+}
+
+function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string, unknown>>): void {
+  for (const key of Object.keys(surface.members)) {
+    if (Object.hasOwn(handlers, key)) continue;
+    throw new SurfaceError("MISSING_HANDLER", `Implementing surface "${surface.name}": "${key}" has no handler`);
+  }
+  for (const key of Object.keys(handlers)) {
+    if (memberOf(surface, key) !== undefined) continue;
+    throw new SurfaceError("UNKNOWN_HANDLER", `Implementing surface "${surface.name}": "${key}" is not a member of it`);
+  }
+}
+
+/**
+ * Gives a surface its sources and handlers. All or nothing: when one handler does not fit, what was made so far is
+ * closed before the error is thrown.
+ *
+ * @throws SurfaceError `MISSING_HANDLER` or `UNKNOWN_HANDLER`, for callers who cast: both are compile errors too.
+ * @example
+ * ```ts
+ * const count = cellSource(0);
+ * const live = implementSurface(counter, {
+ *   value: count,
+ *   bump: () => { count.set(count.get() + 1); return count.get(); },
+ * });
+ * ```
+ */
+export function implementSurface<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  handlers: Implementation<TSpec>,
+  options: ImplementOptions = {},
+): LiveSurface<TSpec> {
+  const scope = new Scope(`surface "${surface.name}"`);
+  const report = options.onFault ?? reportToConsole;
+  const generation = randomBytes(5).toString("hex");
+  assertHandlers(surface, handlers);
+  const owners = new Map<string, Owner>();
+  try {
+    for (const [key, member] of Object.entries(surface.members)) {
+      owners.set(key, createOwner(member, handlers[key], { key, scope, report, generation }));
+    }
+  } catch (cause) {
+    void scope.close();
+    throw cause;
+  }
+  return Object.freeze({ surface, close: () => scope.close(), [kChannel]: createChannel(surface.name, owners, scope) });
+}

@@ -1,0 +1,39 @@
+import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
+import type { HandlerContext } from "./owner/owned-use.ts";
+import type { KeyedSource, Source } from "./source.ts";
+
+/** What a handler receives: its input's output side, or nothing. */
+type Given<TInput> = TInput extends Schema ? InferOutput<TInput> : undefined;
+
+/** What a handler produces: its output's input side, or anything. */
+type Made<TOutput> = TOutput extends Schema ? InferInput<TOutput> : unknown;
+
+/** A procedure's handler: a function, or a generator function that yields progress and returns the output. */
+export type ProcedureImplementation<TInput, TOutput, TProgress> = (
+  input: Given<TInput>,
+  context: HandlerContext<Made<TProgress>>,
+) => Made<TOutput> | Promise<Made<TOutput>> | AsyncGenerator<Made<TProgress>, Made<TOutput>, undefined>;
+
+// One arm a kind; the arms test the discriminant and two properties, never the whole member.
+/** What implements a member. */
+export type MemberImplementation<TMember> = TMember extends { readonly kind: "cell"; readonly schema: infer Value }
+  ? Source<Made<Value>>
+  : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
+    ? Source<ReadonlyMap<Made<Key>, Made<Value>>> | KeyedSource<Made<Key>, Made<Value>>
+    : TMember extends {
+          readonly kind: "stream" | "event";
+          readonly input: infer Input;
+          readonly output: infer Output;
+        }
+      ? (input: Given<Input>, context: HandlerContext) => AsyncIterable<Made<Output>>
+      : TMember extends {
+            readonly kind: "procedure";
+            readonly input: infer Input;
+            readonly output: infer Output;
+            readonly progress: infer Progress;
+          }
+        ? ProcedureImplementation<Input, Output, Progress>
+        : never;
+
+/** One implementation a member; a missing or misspelt one is a compile error and a boot error. */
+export type Implementation<TSpec> = { readonly [Key in keyof TSpec]: MemberImplementation<TSpec[Key]> };

@@ -1,0 +1,90 @@
+import type { Schema } from "../schema/standard.ts";
+import type { Effect, Exposure, kEffect, kExposure } from "../tags/symbols.ts";
+
+/** A schema, or none: the member takes no input, or answers nothing. */
+export type MaybeSchema = Schema | undefined;
+
+/** What every member may say of itself; it reaches whoever drives the surface. */
+export interface MemberMeta {
+  readonly title?: string;
+  readonly description?: string;
+}
+
+/** One value that changes. Generic over the schema, never over the inferred value: that keeps types cheap. */
+export interface Cell<TValue extends Schema = Schema, TExposure extends Exposure = "none"> extends MemberMeta {
+  readonly kind: "cell";
+  readonly schema: TValue;
+  readonly default: unknown;
+  readonly [kExposure]: TExposure;
+}
+
+/** Values by key. Keys are scalars, or flat objects of scalars. */
+export interface Collection<
+  TKey extends Schema = Schema,
+  TValue extends Schema = Schema,
+  TExposure extends Exposure = "none",
+> extends MemberMeta {
+  readonly kind: "collection";
+  readonly key: TKey;
+  readonly schema: TValue;
+  readonly [kExposure]: TExposure;
+}
+
+/** Frames derived from an input, for as long as somebody listens. */
+export interface Stream<
+  TInput extends MaybeSchema = MaybeSchema,
+  TOutput extends Schema = Schema,
+  TExposure extends Exposure = "none",
+> extends MemberMeta {
+  readonly kind: "stream";
+  readonly input: TInput;
+  readonly output: TOutput;
+  readonly [kExposure]: TExposure;
+}
+
+/** Things that happen, each of them once. */
+export interface Event<
+  TInput extends MaybeSchema = MaybeSchema,
+  TOutput extends Schema = Schema,
+  TExposure extends Exposure = "none",
+> extends MemberMeta {
+  readonly kind: "event";
+  readonly input: TInput;
+  readonly output: TOutput;
+  readonly replayLast: boolean;
+  readonly [kExposure]: TExposure;
+}
+
+/** A verb: input in, output out, progress on the way. */
+export interface Procedure<
+  TInput extends MaybeSchema = MaybeSchema,
+  TOutput extends MaybeSchema = MaybeSchema,
+  TProgress extends MaybeSchema = MaybeSchema,
+  TExposure extends Exposure = "none",
+  TEffect extends Effect = Effect,
+> extends MemberMeta {
+  readonly kind: "procedure";
+  readonly input: TInput;
+  readonly output: TOutput;
+  readonly progress: TProgress;
+  readonly errors: Readonly<Record<string, MaybeSchema>>;
+  readonly [kExposure]: TExposure;
+  readonly [kEffect]: TEffect;
+}
+
+/** Any member, tagged or not. */
+export type Member =
+  | Cell<Schema, Exposure>
+  | Collection<Schema, Schema, Exposure>
+  | Stream<MaybeSchema, Schema, Exposure>
+  | Event<MaybeSchema, Schema, Exposure>
+  | Procedure<MaybeSchema, MaybeSchema, MaybeSchema, Exposure>;
+
+/** The literal discriminant of a member. */
+export type Kind = Member["kind"];
+
+/** Any member of one kind, tagged or not. */
+export type MemberOfKind<TKind extends Kind> = Extract<Member, { readonly kind: TKind }>;
+
+/** The members of a surface by key; a dot in a key is a namespace. */
+export type Spec = Readonly<Record<string, Member>>;

@@ -1,0 +1,67 @@
+import { maskFault } from "../fault.ts";
+import { checkInput, checkOutput, type OutputCheck } from "../check-value.ts";
+import type { UseOptions } from "../client.ts";
+import type { MaybeSchema } from "../member.ts";
+import { AbortableIterator } from "./abortable-iterator.ts";
+import type { HandlerContext } from "./owned-use.ts";
+import type { OwnerSetting } from "./owner.ts";
+
+/** What a stream or event is implemented by. */
+export type ListenHandler = (input: unknown, context: HandlerContext) => AsyncIterable<unknown>;
+
+/** The parts of a stream or event that listening needs. */
+export interface Listened {
+  readonly input: MaybeSchema;
+  readonly output: MaybeSchema;
+}
+
+/** Runs the handler of a stream or event for one listener: input checked first, every value checked on its way out. */
+export class Listening {
+  readonly #member: Listened;
+  readonly #handler: ListenHandler;
+  readonly #setting: OwnerSetting;
+  readonly #check: OutputCheck;
+
+  constructor(member: Listened, handler: ListenHandler, setting: OwnerSetting & { readonly where: string }) {
+    this.#member = member;
+    this.#handler = handler;
+    this.#setting = setting;
+    this.#check = { where: setting.where, report: setting.report };
+  }
+
+  /** Validates an input. @throws SurfaceError `VALIDATION_ERROR`. */
+  input(value: unknown): unknown {
+    return checkInput(this.#member.input, value, this.#check.where);
+  }
+
+  /** Opens the handler with an input that was validated before. */
+  open(valid: unknown, use: UseOptions): AsyncIterableIterator<unknown> {
+    return this.#iterate(() => valid, use);
+  }
+
+  /** Opens the handler with an input that is validated when the first value is asked for. */
+  openUnchecked(value: unknown, use: UseOptions): AsyncIterableIterator<unknown> {
+    return this.#iterate(() => this.input(value), use);
+  }
+
+  #iterate(input: () => unknown, use: UseOptions): AsyncIterableIterator<unknown> {
+    return new AbortableIterator({
+      open: async (signal) => this.#start(await input(), signal),
+      check: (value) => checkOutput(this.#member.output, value, this.#check),
+      mask: (cause) => this.#mask(cause),
+      signals: [use.signal, this.#setting.scope.signal],
+    });
+  }
+
+  #start(valid: unknown, signal: AbortSignal): AsyncIterable<unknown> {
+    try {
+      return this.#handler(valid, { signal, progress: () => {} });
+    } catch (cause) {
+      throw this.#mask(cause);
+    }
+  }
+
+  #mask(cause: unknown): Error {
+    return maskFault(cause, this.#check.where, this.#setting.report);
+  }
+}

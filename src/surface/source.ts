@@ -1,0 +1,61 @@
+/** A value that can be read and watched. Nanostores atoms fit as they are. */
+export interface Source<TValue> {
+  /** The value now. */
+  get(): TValue;
+  /**
+   * Calls `fn` after each change; calling it at once with the value now is allowed too. Returns what stops it.
+   */
+  subscribe(fn: (value: TValue) => void): () => void;
+}
+
+/** A source that can be written to, and what {@link cellSource} returns. */
+export interface WritableSource<TValue> extends Source<TValue> {
+  /** Replaces the value. Setting what `Object.is` equal is no change. */
+  set(value: TValue): void;
+}
+
+/**
+ * Makes a source that holds one value in memory.
+ *
+ * @example
+ * ```ts
+ * const count = cellSource(0);
+ * count.set(count.get() + 1);
+ * ```
+ */
+export function cellSource<TValue>(initial: TValue): WritableSource<TValue> {
+  let current = initial;
+  const listeners = new Set<(value: TValue) => void>();
+  return {
+    get: () => current,
+    set(value) {
+      if (Object.is(value, current)) return;
+      current = value;
+      for (const listener of listeners) listener(value);
+    },
+    subscribe(fn) {
+      // A wrapper of its own, so that subscribing one function twice gives two subscriptions.
+      const listener = (value: TValue): void => fn(value);
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+/** What changed in a collection: keys that were set, keys that are gone. */
+export interface CollectionChange<TKey> {
+  readonly set: readonly TKey[];
+  readonly removed: readonly TKey[];
+}
+
+/** A collection that is read key by key, for those too large to hand over as one map. */
+export interface KeyedSource<TKey, TValue> {
+  /** The keys now. */
+  keys(): Iterable<TKey>;
+  /** The item now, or `undefined` where there is none. */
+  get(key: TKey): TValue | undefined;
+  /** Calls `fn` after each change. Returns what stops it. */
+  subscribe(fn: (change: CollectionChange<TKey>) => void): () => void;
+}

@@ -1,0 +1,66 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { SurfaceError } from "../errors.ts";
+import type { Retagged } from "./mcp-tool.ts";
+import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
+import type { ResourceOptions } from "./tool-options.ts";
+import type { TypeProblem } from "./type-problem.ts";
+
+/** What one variable of a resource template may be. */
+export type Scalar = string | number | boolean;
+
+/** Names the fields of `TInput` that a resource template could not carry; `never` when it is flat and scalar. */
+type UnfitFields<TInput> = TInput extends Scalar | undefined
+  ? never
+  : { [Key in keyof TInput]-?: TInput[Key] extends Scalar | undefined ? never : Key }[keyof TInput];
+
+/** `unknown` when a member's input can be the variables of a resource template, else the sentence that says why not. */
+export type TemplateProblem<TMember> = TMember extends {
+  readonly kind: "stream" | "event";
+  readonly input: infer Input extends StandardSchemaV1;
+}
+  ? [UnfitFields<StandardSchemaV1.InferInput<Input>>] extends [never]
+    ? unknown
+    : TypeProblem<"the input of a resource must be a scalar or a flat object of scalars: it is spelled in a URI">
+  : unknown;
+
+/** `unknown` when the member may be a resource by its kind and input, else the sentence that says why not. */
+export type ResourceKindProblem<TMember extends Taggable> = TMember["kind"] extends "procedure"
+  ? TypeProblem<"a procedure cannot be a resource: tag it with mcpTool()">
+  : TemplateProblem<TMember>;
+
+/** `unknown` when `mcpResource(member)` is legal, else the sentence that says why not. */
+export type ResourceProblem<TMember extends Taggable> = [TMember[typeof kExposure]] extends ["none"]
+  ? ResourceKindProblem<TMember>
+  : TypeProblem<`this member is tagged already, as a ${TMember[typeof kExposure]}: one tag a member`>;
+
+function assertTaggable(member: Taggable): void {
+  if (member[kExposure] !== "none") {
+    throw new SurfaceError(
+      "ALREADY_EXPOSED",
+      `Tagging a ${member.kind} as a resource: it is tagged already, as a ${member[kExposure]}`,
+    );
+  }
+  if (!["cell", "collection", "stream", "event"].includes(member.kind)) {
+    throw new SurfaceError("WRONG_KIND", `Tagging a ${member.kind} as a resource: a procedure can only be a tool`);
+  }
+}
+
+/**
+ * Tags a cell, collection, stream or event as a resource that an agent may read. Returns a tagged copy; the argument
+ * is not changed.
+ *
+ * @throws SurfaceError `ALREADY_EXPOSED` or `WRONG_KIND`, for callers who cast: each is a compile error too.
+ * @example
+ * ```ts
+ * const nodes = mcpResource(cell({ schema: z.array(z.string()), description: "Every node" }));
+ * ```
+ */
+export function mcpResource<const $Member extends Taggable>(
+  member: $Member & ResourceProblem<$Member>,
+  options?: ResourceOptions,
+): Retagged<$Member, "resource", "read"> {
+  assertTaggable(member);
+  const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: { ...options } };
+  // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.
+  return Object.freeze(tagged) as unknown as Retagged<$Member, "resource", "read">;
+}

@@ -1,0 +1,51 @@
+import { SurfaceError } from "../errors.ts";
+import type { Retagged } from "./mcp-tool.ts";
+import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./symbols.ts";
+import type { TypeProblem } from "./type-problem.ts";
+import type { ToolOptions } from "./tool-options.ts";
+
+/** `unknown` when `readOnly(member)` is legal, else the sentence that says why not. */
+export type ReadOnlyProblem<TMember extends Taggable> = TMember["kind"] extends "procedure"
+  ? TMember extends { readonly [kEffect]: "mutates" }
+    ? TypeProblem<"this tool's options say that it mutates: it cannot be read-only">
+    : unknown
+  : TypeProblem<`a ${TMember["kind"]} only reads, by its kind: readOnly() is for procedures`>;
+
+interface Tagged {
+  readonly [kEffect]?: Effect;
+  readonly [kTagOptions]?: ToolOptions;
+}
+
+function assertReadable(member: Taggable & Tagged): void {
+  if (member.kind !== "procedure") {
+    throw new SurfaceError("WRONG_KIND", `Marking a ${member.kind} as read-only: only procedures can change anything`);
+  }
+  if (member[kEffect] === "mutates") {
+    throw new SurfaceError("CONTRADICTION", "Marking a procedure as read-only: its options say that it mutates");
+  }
+  if (member[kTagOptions]?.destructive === true) {
+    throw new SurfaceError("CONTRADICTION", "Marking a procedure as read-only: its options say that it is destructive");
+  }
+}
+
+/**
+ * Says that a procedure changes nothing, so that hosts may call it without asking. It never exposes: an untagged
+ * procedure stays unreachable. Returns a copy; the argument is not changed.
+ *
+ * @throws SurfaceError `WRONG_KIND` or `CONTRADICTION`, for callers who cast: each is a compile error too.
+ * @example
+ * ```ts
+ * const show = readOnly(mcpTool(procedure({ input: z.object({ node: z.string() }), output: z.string() })));
+ * ```
+ */
+export function readOnly<const $Member extends Taggable>(
+  member: $Member & ReadOnlyProblem<$Member>,
+): Retagged<$Member, $Member[typeof kExposure], "read"> {
+  assertReadable(member);
+  // The compiler cannot follow a spread through a mapped type; the effect is all that differs.
+  return Object.freeze({ ...member, [kEffect]: "read" }) as unknown as Retagged<
+    $Member,
+    $Member[typeof kExposure],
+    "read"
+  >;
+}

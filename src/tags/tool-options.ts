@@ -1,0 +1,48 @@
+import type { TypeProblem } from "./type-problem.ts";
+
+/** What an author may say about a resource, beside its definition. */
+export interface ResourceOptions {
+  /** Shown to people. Default: the member's own. */
+  readonly title?: string;
+  /** Read by the model: keep the key fact first, at most 2 KB. Default: the member's own. */
+  readonly description?: string;
+}
+
+/**
+ * What an author may say about a tool: one set of options for tags, `expose` and bespoke tools alike. The four hints
+ * are advertised as MCP tool annotations, always all of them.
+ */
+export interface ToolOptions extends ResourceOptions {
+  /** Does a call change anything? Default `true` for procedures and bespoke tools; stream and event tools never do. */
+  readonly mutates?: boolean;
+  /** Can a change be hard to undo? Default: the same as `mutates`. */
+  readonly destructive?: boolean;
+  /** Is calling twice with the same arguments the same as calling once? Default: `true` when it does not mutate. */
+  readonly idempotent?: boolean;
+  /** Does it reach beyond this application (the web, mail, other people)? Default `false`. */
+  readonly openWorld?: boolean;
+  /** Milliseconds after which a call answers `TIMEOUT` and its signal fires. Default 60,000; at most 600,000. */
+  readonly timeoutMs?: number;
+}
+
+/** The names of all tool options, for checks at run time. */
+export const toolOptionNames = [
+  "title",
+  "description",
+  "mutates",
+  "destructive",
+  "idempotent",
+  "openWorld",
+  "timeoutMs",
+] as const satisfies readonly (keyof ToolOptions)[];
+
+/** The longest call that an author may allow, in milliseconds. */
+export const maxTimeoutMs = 600_000;
+
+/** The deadline of a call whose author said nothing, in milliseconds. */
+export const defaultTimeoutMs = 60_000;
+
+/** `unknown` when every key of `TOptions` is a tool option, else a problem naming the first that is not. */
+export type OnlyToolOptions<TOptions> = [Exclude<keyof TOptions, keyof ToolOptions>] extends [never]
+  ? unknown
+  : TypeProblem<`"${Exclude<keyof TOptions, keyof ToolOptions> & string}" is not a tool option`>;

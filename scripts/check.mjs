@@ -28,6 +28,9 @@ const order = [
   "check:tests",
 ];
 
+/** What child processes are told of the terminal that they do not see. */
+const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1", FORCE_COLOR: "0" };
+
 const paint = (code, text) => (terminal ? `\u001B[${code}m${text}\u001B[0m` : text);
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(6)} s`;
 const line = ({ name, ok, ms }) => `${ok ? paint(32, "pass") : paint(31, "FAIL")}  ${name.padEnd(18)} ${seconds(ms)}`;
@@ -38,12 +41,13 @@ function forgotten() {
   return [...known.filter((name) => !order.includes(name)), ...order.filter((name) => !(name in scripts))];
 }
 
+/** Lifecycle scripts stay off: a check that packs must pack the `dist` under test, and not build it once more. */
 function run(name) {
   const started = performance.now();
   const child = spawn("npm", ["run", "--silent", name], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...(terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1", FORCE_COLOR: "0" }) },
+    env: { ...process.env, ...looks, npm_config_ignore_scripts: "true" },
   });
   let output = "";
   const keep = (chunk) => (output += chunk);

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { manifest } from "../architecture/package-entries.ts";
+import { locked, productionTree } from "./production-tree.ts";
+
+describe("dependencies", () => {
+  it("the package asks for these and no others when it is installed", () => {
+    expect(Object.keys(manifest.dependencies).toSorted()).toEqual([
+      "@modelcontextprotocol/server",
+      "@standard-schema/spec",
+      "type-fest",
+      "zod",
+    ]);
+  });
+
+  it("productionTree() names every package a user gets when the lockfile is read", () => {
+    expect(productionTree()).toEqual([
+      "@modelcontextprotocol/core",
+      "@modelcontextprotocol/server",
+      "@standard-schema/spec",
+      // type-fest's own: one file of types.
+      "tagged-tag",
+      "type-fest",
+      "zod",
+    ]);
+  });
+
+  it("every version is exact when package.json is read", () => {
+    expect(Object.values(manifest.dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  it("the lockfile names no host when it is read", () => {
+    expect(Object.keys(locked).length).toBeGreaterThan(100);
+    expect(Object.values(locked).filter(({ resolved }) => resolved !== undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { surfaceErrorCodes } from "../../src/errors.ts";
+
+describe("error codes", () => {
+  it("surfaceErrorCodes names these when callers match on them", () => {
+    expect(surfaceErrorCodes).toEqual([
+      "INVALID_NAME",
+      "INVALID_MEMBER",
+      "INVALID_OPTION",
+      "NAME_COLLISION",
+      "UNKNOWN_MEMBER",
+      "WRONG_KIND",
+      "ALREADY_EXPOSED",
+      "CONTRADICTION",
+      "SCHEMA_UNSUPPORTED",
+      "MISSING_HANDLER",
+      "UNKNOWN_HANDLER",
+      "NOT_LINKED",
+      "ALREADY_LINKED",
+      "VALIDATION_ERROR",
+      "INVALID_OUTPUT",
+      "UNSERIALISABLE",
+      "NOT_FOUND",
+      "ABSENT",
+      "TIMEOUT",
+      "ABORTED",
+      "OVERFLOW",
+      "CLOSED",
+      "INTERNAL",
+    ]);
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { manifest } from "../architecture/package-entries.ts";
+
+describe("package.json", () => {
+  it("exports maps these subpaths and no others when it is read", () => {
+    expect(manifest.exports).toEqual({
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
+      "./package.json": "./package.json",
+    });
+  });
+
+  it("promises ESM, no side effects, node 20 and MIT when it is read", () => {
+    expect(manifest).toMatchObject({
+      name: "surface-mcp",
+      type: "module",
+      sideEffects: false,
+      engines: { node: ">=20" },
+      license: "MIT",
+      files: ["dist", "README.md", "LICENSE"],
+    });
+  });
+
+  it("runs nothing on a user's machine when it is installed", () => {
+    expect(manifest).not.toHaveProperty("scripts.install");
+    expect(manifest).not.toHaveProperty("scripts.preinstall");
+    expect(manifest).not.toHaveProperty("scripts.postinstall");
+  });
+});

@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { listFiles, root } from "../architecture/source.ts";
+
+let packed: readonly string[] = [];
+
+describe("the packed package", () => {
+  beforeAll(() => {
+    // Without --ignore-scripts npm would build once more, under the feet of the tests that read dist.
+    const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const [first]: { files: { path: string }[] }[] = JSON.parse(output);
+    packed = (first?.files ?? []).map((file) => file.path);
+  }, 60_000);
+
+  it("holds dist, the licence, the readme and package.json when it is packed", () => {
+    const others = packed.filter((path) => !path.startsWith("dist/")).toSorted();
+    expect(others).toEqual(["LICENSE", "README.md", "package.json"]);
+  });
+
+  it("holds only modules and their declarations when dist is packed", () => {
+    const inside = packed.filter((path) => path.startsWith("dist/"));
+    expect(inside).toContain("dist/index.js");
+    expect(inside.filter((path) => !/\.(?:js|d\.ts)$/.test(path))).toEqual([]);
+    expect(inside.filter((path) => /\.(?:test|bench|examples)\.|fixture|__/.test(path))).toEqual([]);
+  });
+
+  it("holds nothing that an earlier build left behind when dist is packed", () => {
+    const orphans = packed
+      .filter((path) => path.startsWith("dist/"))
+      .filter((path) => !existsSync(join(root, path.replace(/^dist\//, "src/").replace(/\.(?:js|d\.ts)$/, ".ts"))));
+    expect(orphans).toEqual([]);
+  });
+
+  it("holds a module and a declaration for every source when dist is packed", () => {
+    const expected = listFiles("src", ".ts").flatMap((path) => {
+      const base = path.replace(/^src\//, "dist/").replace(/\.ts$/, "");
+      return [`${base}.js`, `${base}.d.ts`];
+    });
+    expect(expected.filter((path) => !packed.includes(path))).toEqual([]);
+  });
+});

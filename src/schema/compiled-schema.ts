@@ -1,0 +1,15 @@
+import type { JsonSchema } from "./json.ts";
+import type { WireCodec } from "./wire-codec.ts";
+
+/** Which side of a schema: what a producer may hand in, or what comes out of it. */
+export type SchemaSide = "input" | "output";
+
+/** What agents see of a schema, and how its values travel. Immutable; one per schema and side. */
+export interface CompiledSchema {
+  /** Deep-frozen JSON Schema 2020-12, self-contained, root always `type: "object"`, without `$schema`. */
+  readonly json: JsonSchema;
+  /** True when the value is not an object and travels under the key `value`. The codec does the wrapping. */
+  readonly wrapped: boolean;
+  /** Encodes to, and decodes from, what {@link CompiledSchema.json} describes. */
+  readonly codec: WireCodec;
+}

@@ -1,0 +1,46 @@
+import { SurfaceError } from "../errors.ts";
+import { clipText } from "./clip-text.ts";
+
+// Cycles are looked for below this depth only: ordinary values are never that deep, so they never pay for it.
+const cycleCheckDepth = 32;
+const maxDepth = 512;
+const maxPathBytes = 128;
+
+/** Where an encoding walk stands: what makes its errors name a path, and what stops it in a cycle. */
+export interface WalkPath {
+  readonly keys: (string | number)[];
+  readonly ancestors: object[];
+}
+
+/** Starts a walk. */
+export function createWalkPath(): WalkPath {
+  return { keys: [], ancestors: [] };
+}
+
+/**
+ * Enters a container; the caller pops `ancestors` when it leaves. Errors: `UNSERIALISABLE` for a cycle, or for more
+ * than 512 levels.
+ */
+export function enter(path: WalkPath, container: object): void {
+  const { ancestors } = path;
+  if (ancestors.length > cycleCheckDepth) {
+    const start = ancestors.indexOf(container);
+    if (start !== -1) throw cycleError(path, ancestors.length - start);
+    if (ancestors.length > maxDepth) throw unserialisable(path, `more than ${maxDepth} levels deep`);
+  }
+  ancestors.push(container);
+}
+
+/** Builds the `UNSERIALISABLE` error for the place where the walk stands. */
+export function unserialisable(path: WalkPath, found: string): SurfaceError {
+  const where = path.keys.length === 0 ? "(root)" : clipText(path.keys.join("."), maxPathBytes);
+  return new SurfaceError("UNSERIALISABLE", `cannot write "${where}" as JSON: found ${found}, need a JSON value`);
+}
+
+// The walk has gone round several times before it noticed: report the first place where the cycle closes.
+function cycleError(path: WalkPath, length: number): SurfaceError {
+  const { ancestors, keys } = path;
+  const start = ancestors.findIndex((ancestor, index) => ancestor === ancestors[index + length]);
+  const end = start === -1 ? keys.length : start + length;
+  return unserialisable({ keys: keys.slice(0, end), ancestors }, "a cycle");
+}

@@ -1,22 +1,9 @@
+import { CLOSE, COMMA, OPEN, OTHER, QUOTE, SPACE, levelsOf, markAt } from "./json-marks.ts";
 import type { FrameLimits } from "./limits.ts";
 import { skipString } from "./skip-string.ts";
 
 /** What {@link measureFrame} found. */
 export type FrameMeasure = "ok" | "too-deep" | "too-many-elements";
-
-const OTHER = 0;
-const SPACE = 1;
-const QUOTE = 2;
-const OPEN = 3;
-const CLOSE = 4;
-const COMMA = 5;
-
-const kinds = new Uint8Array(128).fill(OTHER);
-for (const space of " \t\r\n") kinds[space.charCodeAt(0)] = SPACE;
-kinds['"'.charCodeAt(0)] = QUOTE;
-for (const open of "{[") kinds[open.charCodeAt(0)] = OPEN;
-for (const close of "}]") kinds[close.charCodeAt(0)] = CLOSE;
-kinds[",".charCodeAt(0)] = COMMA;
 
 /**
  * Bounds the depth and the number of elements of a JSON text without parsing it, so that a hostile text is refused
@@ -47,26 +34,21 @@ function isShallow(text: string, maxDepth: number): boolean {
 function walk(text: string, limits: FrameLimits): FrameMeasure {
   let depth = 0;
   let elements = 0;
-  let last = OTHER;
+  let last: number = OTHER;
   for (let at = 0; at < text.length; at += 1) {
-    const kind = kinds[text.charCodeAt(at)] ?? OTHER;
-    if (kind === SPACE) continue;
-    if (kind === QUOTE) at = skipString(text, at);
-    depth += levelsOf(kind);
+    const mark = markAt(text, at);
+    if (mark === SPACE) continue;
+    if (mark === QUOTE) at = skipString(text, at);
+    depth += levelsOf(mark);
     if (depth > limits.maxDepth) return "too-deep";
-    if (endsElement(kind, last)) elements += 1;
+    if (endsElement(mark, last)) elements += 1;
     if (elements > limits.maxElements) return "too-many-elements";
-    last = kind;
+    last = mark;
   }
   return "ok";
 }
 
-function levelsOf(kind: number): number {
-  if (kind === OPEN) return 1;
-  return kind === CLOSE ? -1 : 0;
-}
-
 /** A container with anything in it has one element more than it has commas: the bracket that closes it counts that one. */
-function endsElement(kind: number, last: number): boolean {
-  return kind === COMMA || (kind === CLOSE && last !== OPEN);
+function endsElement(mark: number, last: number): boolean {
+  return mark === COMMA || (mark === CLOSE && last !== OPEN);
 }

@@ -1,3 +1,4 @@
+import { QUOTE, SPACE, levelsOf, markAt } from "./json-marks.ts";
 import type { RequestId } from "./request-id.ts";
 import { isRequestId } from "./request-id.ts";
 import { skipString } from "./skip-string.ts";
@@ -34,10 +35,9 @@ export function scanEnvelope(text: string): EnvelopeScan {
 function* topLevelKeys(text: string): Generator<readonly [key: unknown, valueAt: number]> {
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const mark = text.charAt(at);
-    if ("{[".includes(mark)) depth += 1;
-    if ("}]".includes(mark)) depth -= 1;
-    if (mark !== '"') continue;
+    const mark = markAt(text, at);
+    depth += levelsOf(mark);
+    if (mark !== QUOTE) continue;
     const end = skipString(text, at);
     const valueAt = depth === 1 ? findValue(text, end + 1) : undefined;
     if (valueAt !== undefined && end - at < MAX_KEY) yield [decode(text.slice(at, end + 1)), valueAt];
@@ -53,7 +53,7 @@ function findValue(text: string, from: number): number | undefined {
 
 function skipSpace(text: string, from: number): number {
   let at = from;
-  while (at < text.length && " \t\r\n".includes(text.charAt(at))) at += 1;
+  while (at < text.length && markAt(text, at) === SPACE) at += 1;
   return at;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { manifest } from "../architecture/package-entries.ts";
-import { locked, productionTree } from "./production-tree.ts";
+import { locked, missingBuilds, productionTree } from "./production-tree.ts";
 
 describe("dependencies", () => {
   it("the package asks for these and no others when it is installed", () => {
@@ -26,6 +26,11 @@ describe("dependencies", () => {
 
   it("every version is exact when package.json is read", () => {
     expect(Object.values(manifest.dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  it("the lockfile has an entry for every platform when npm ci reads it", () => {
+    // npm ci refuses a lockfile that leaves one out: run scripts/complete-lockfile.mjs after npm install.
+    expect(missingBuilds()).toEqual([]);
   });
 
   it("the lockfile names no host when it is read", () => {

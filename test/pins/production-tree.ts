@@ -8,6 +8,7 @@ interface Locked {
   readonly devOptional?: boolean;
   readonly peer?: boolean;
   readonly resolved?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Every package of the lockfile, by its folder. The root of the repository is the empty string. */
@@ -21,4 +22,17 @@ export function productionTree(): string[] {
     .filter(([folder, { dev, devOptional }]) => folder !== "" && dev !== true && devOptional !== true)
     .map(([folder]) => folder.slice(folder.lastIndexOf("node_modules/") + "node_modules/".length));
   return names.toSorted();
+}
+
+/** Optional dependencies that a package of the lockfile asks for and that have no entry of that version. */
+export function missingBuilds(): string[] {
+  return Object.entries(locked).flatMap(([folder, { optionalDependencies = {} }]) =>
+    Object.entries(optionalDependencies)
+      .filter(([, version]) => /^\d/.test(version))
+      .filter(([name, version]) => {
+        const places = [`${folder}/node_modules/${name}`, `node_modules/${name}`];
+        return !places.some((place) => locked[place]?.version === version);
+      })
+      .map(([name, version]) => `${name}@${version}`),
+  );
 }

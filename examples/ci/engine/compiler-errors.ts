@@ -15,7 +15,7 @@ export interface CompilerError {
 
 /** `file(line,column): error TS1: text`, and with `--pretty` `file:line:column - error TS1: text`. */
 const LINE =
-  /^(?<file>[^\s(][^(]{0,1000}?)(?:\((?<line>\d{1,7}),(?<column>\d{1,7})\):|:(?<line2>\d{1,7}):(?<column2>\d{1,7}) -) error (?<code>TS\d{1,6}): (?<message>.+)$/;
+  /^(?<file>\S.{0,1000}?)(?:\((?<line>\d{1,7}),(?<column>\d{1,7})\):|:(?<line2>\d{1,7}):(?<column2>\d{1,7}) -) error (?<code>TS\d{1,6}): (?<message>.+)$/;
 
 const SUGGESTION = /Did you mean '(?<name>[^']+)'\?$/;
 

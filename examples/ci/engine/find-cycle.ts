@@ -23,17 +23,22 @@ function cycleFrom(
   cleared: Set<string>,
 ): readonly string[] | undefined {
   const path: string[] = [start];
+  const onPath = new Set(path);
   const pending: string[][] = [[...(needs.get(start) ?? [])]];
   while (path.length > 0) {
     const next = pending.at(-1)?.pop();
     if (next === undefined) {
       const done = path.pop();
-      if (done !== undefined) cleared.add(done);
+      if (done !== undefined) {
+        cleared.add(done);
+        onPath.delete(done);
+      }
       pending.pop();
-    } else if (path.includes(next)) {
+    } else if (onPath.has(next)) {
       return [...path.slice(path.indexOf(next)), next];
     } else if (!cleared.has(next)) {
       path.push(next);
+      onPath.add(next);
       pending.push([...(needs.get(next) ?? [])]);
     }
   }

@@ -24,10 +24,17 @@ const NodeFile = z.strictObject({
   timeoutSeconds: z.number().positive().max(MAX_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
 });
 
+const ID_RULE = "an id must be 1 to 64 of a-z, 0-9 and -";
+
+/** zod leaves this key out of a record without a word, and a pipeline that lost a node could be green by mistake. */
+const NoProto = z
+  .unknown()
+  .refine((value) => !(value instanceof Object && Object.hasOwn(value, "__proto__")), `${ID_RULE}, unlike "__proto__"`);
+
 const PipelineFile = z.strictObject({
   name: z.string().min(1),
   cwd: Text.optional(),
-  nodes: z.record(z.string().regex(/^[a-z0-9-]{1,64}$/, "an id must be 1 to 64 of a-z, 0-9 and -"), NodeFile),
+  nodes: NoProto.pipe(z.record(z.string().regex(/^[a-z0-9-]{1,64}$/, ID_RULE), NodeFile)),
 });
 
 /**

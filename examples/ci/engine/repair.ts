@@ -42,7 +42,7 @@ export async function repair(folder: string, error: Omit<CompilerError, "suggest
   const before = lines[error.line - 1] ?? "";
   const start = error.column - 1;
   const from = identifierAt(before, start);
-  if (from === undefined || !error.message.includes(`'${from}'`)) {
+  if (from === undefined || !complaintOf(error.message).includes(`'${from}'`)) {
     const found = from === undefined ? "no name" : `"${from}"`;
     throw new CiError("NOT_REPAIRABLE", `${attempt}: ${found} stands there, and the message must be about it`);
   }
@@ -61,6 +61,11 @@ function proposalOf(error: Omit<CompilerError, "suggestion">, attempt: string): 
     "NOT_REPAIRABLE",
     `${attempt}: the message proposes no name, and must be one of ${known} that ends in "Did you mean 'x'?"`,
   );
+}
+
+/** What a message says before it asks its question: a name that stands in the question only is right already. */
+function complaintOf(message: string): string {
+  return message.slice(0, message.lastIndexOf("Did you mean"));
 }
 
 /** Resolves a file as the compiler named it; what comes back is a real path inside the real folder. */

@@ -93,8 +93,9 @@ class LineWriter implements FrameWriter {
   #send(text: string): void {
     if (this.#output.destroyed || this.#output.writableEnded) return this.#onClosed();
     this.#inFlight += 1;
-    const isRoomLeft = this.#output.write(text, this.#onWritten);
-    if (isRoomLeft || this.#full || this.#broken) return;
+    this.#output.write(text, this.#onWritten);
+    // What write() returns is no answer: it is false for a stream that failed as well, which will never drain.
+    if (this.#full || !this.#output.writableNeedDrain) return;
     this.#full = true;
     this.#events.onFull();
   }

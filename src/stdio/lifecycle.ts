@@ -57,7 +57,7 @@ class ProcessEndWatch implements ProcessEnd {
     for (const signal of signals) this.#listen(process, signal, () => this.#onSignal(signal));
     for (const event of ["end", "close", "error"]) this.#listen(input, event, this.#onInputEnded);
     // A stream says that it has ended once only, and not to those who come late.
-    if (input.readableEnded || input.destroyed) queueMicrotask(this.#onInputEnded);
+    if (input.readableEnded || input.destroyed) queueMicrotask(this.#onLateEnd);
   }
 
   stop(reason: EndReason = "asked"): Promise<void> {
@@ -84,6 +84,11 @@ class ProcessEndWatch implements ProcessEnd {
       process.stderr.write(`surface-mcp: closing failed: ${error instanceof Error ? error.stack : String(error)}\n`);
     }
   }
+
+  readonly #onLateEnd = (): void => {
+    const isWatching = this.#undo.length > 0;
+    if (isWatching) this.#onInputEnded();
+  };
 
   readonly #onInputEnded = (): void => void this.stop("input-ended");
 

@@ -146,6 +146,20 @@ describe("engine.rerun()", () => {
     expect(rig.engine.nodes.get().map((state) => state.attempt)).toEqual([2, 2, 2, 1]);
   });
 
+  it("runs dependents again that had passed, too, and leaves everything else alone", async () => {
+    const rig = rigOf({ a: {}, b: { needs: ["a"] }, c: { needs: ["b"] }, other: {} });
+    let settled = rig.settled();
+    rig.engine.start();
+    await settled;
+    const before = rig.stateOf("other");
+    settled = rig.settled();
+    expect(rig.engine.rerun("b")).toEqual({ run: 1, nodes: ["b", "c"] });
+    expect(rig.stateOf("c")).toEqual({ id: "c", status: "waiting", needs: ["b"], attempt: 2 });
+    expect(await settled).toMatchObject({ run: 1, verdict: "green", passed: 4 });
+    expect(rig.engine.nodes.get().map((state) => state.attempt)).toEqual([1, 2, 2, 1]);
+    expect(rig.stateOf("other")).toBe(before);
+  });
+
   it("stays red when another node of the run is red, although everything it ran has passed", async () => {
     const rig = rigOf({ bad: { script: passOnceExists("fixed") }, worse: { script: "process.exit(1)" } });
     let settled = rig.settled();

@@ -32,6 +32,11 @@ describe("documentation", () => {
     expect(planted(`export const b = 1;`, entry)).toEqual(["src/a.ts:1 a"]);
   });
 
+  it("findUndocumented() wants the comment where a package's type is handed on when there is one", () => {
+    expect(planted(`export type { a } from "other";`)).toEqual(["src/a.ts:1 a"]);
+    expect(planted(`/** What a is here. */\nexport type { a } from "other";`)).toEqual([]);
+  });
+
   it("findUndocumented() is content when a type, a class or an overload is commented once", () => {
     expect(planted(`/** A. */\nexport interface a { x: 1 }`)).toEqual([]);
     expect(

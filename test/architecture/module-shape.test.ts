@@ -8,7 +8,8 @@ const entries = new Set(entrySources.values());
 describe("the shape of modules", () => {
   it("only the package's entries re-export when src is read", () => {
     const sources = readSources("src");
-    expect(sources.map((source) => source.path)).toEqual(expect.arrayContaining([...entries]));
+    const paths = new Set(sources.map((source) => source.path));
+    expect([...entries].filter((entry) => !paths.has(entry))).toEqual([]);
     expect(sources.flatMap((source) => findBadExports(source, entries))).toEqual([]);
   });
 
@@ -28,5 +29,6 @@ describe("the shape of modules", () => {
   it("findBadExports() is content when an entry names what it re-exports and a file exports its own", () => {
     expect(findBadExports(toSource("src/index.ts", `export { a, type B } from "./a.ts";`), entries)).toEqual([]);
     expect(findBadExports(toSource("src/a/a.ts", `const a = 1;\nexport { a };`), entries)).toEqual([]);
+    expect(findBadExports(toSource("src/a/a.ts", `export type { B } from "b";`), entries)).toEqual([]);
   });
 });

@@ -18,8 +18,10 @@ function locate(sources: readonly Source[], source: Source, name: string): Expor
   for (const { entries, start } of source.module.staticExports) {
     const entry = entries.find((one) => one.exportName.name === name);
     if (entry === undefined) continue;
-    if (entry.moduleRequest === null) return { start, source };
-    const path = posix.join(posix.dirname(source.path), entry.moduleRequest.value);
+    const from = entry.moduleRequest?.value;
+    // What a package declares is explained where this repository hands it on.
+    if (from === undefined || !from.startsWith(".")) return { start, source };
+    const path = posix.join(posix.dirname(source.path), from);
     return locate(sources, sourceAt(sources, path), entry.importName.name ?? name);
   }
   throw new Error(`Looking for "${name}" in ${source.path}: it is not exported there`);

@@ -90,6 +90,11 @@ describe("guardStdout()", () => {
     expect(stderr).toBe("held back\n");
   });
 
+  it("goes on when a module ends stdout", async () => {
+    const outcome = await finish(start("guarded.ts", ["ended"]));
+    expect(outcome).toEqual({ code: 0, signal: null, stdout: '{"frame":1}\n', stderr: "stray end\n" });
+  });
+
   it("never blocks and asks to wait when nobody reads stdout", async () => {
     const child = start("guarded.ts", ["unread"]);
     children.push(child);

@@ -1,48 +1,55 @@
-import * as z from "zod";
 import { SurfaceError } from "../errors.ts";
+import { compilePlan } from "./compile-plan.ts";
 import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
+import { createCodec, wrapCodec } from "./create-codec.ts";
+import { deepFreeze } from "./deep-freeze.ts";
+import { normalise } from "./normalise.ts";
+import { isObjectSchema, toObjectRoot } from "./object-root.ts";
+import { readJsonSchema } from "./read-json-schema.ts";
+import type { RawSchema } from "./raw-schema.ts";
+import { createSchemaDocument } from "./schema-document.ts";
 import type { Schema } from "./standard.ts";
-import { anyCodec } from "./wire-codec.ts";
-import type { WireCodec } from "./wire-codec.ts";
 
 const caches: Record<SchemaSide, WeakMap<Schema, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
 
-/** Converts one side of a schema, once. Errors: `SCHEMA_UNSUPPORTED` naming `where`. */
+/**
+ * Converts one side of a schema, once.
+ *
+ * @param where - the member's name, for the error.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where` and, for a reference, the path; whatever went wrong in the
+ *   schema's library, a stack overflow of an endless schema included, is the `cause`.
+ */
 export function compileSchema(schema: Schema, side: SchemaSide, where: string): CompiledSchema {
   const cached = caches[side].get(schema);
   if (cached !== undefined) return cached;
-  const json = readZod(schema, side, where);
-  const wrapped = json["type"] !== "object";
-  const compiled = wrapped
-    ? { json: wrapJson(json), wrapped, codec: wrapCodec(anyCodec) }
-    : { json, wrapped, codec: anyCodec };
-  caches[side].set(schema, compiled);
-  return compiled;
-}
-
-function readZod(schema: Schema, io: SchemaSide, where: string): JsonObject {
-  if (!(schema instanceof z.core.$ZodType)) {
-    throw new SurfaceError("SCHEMA_UNSUPPORTED", `convert the ${io} schema of "${where}": no JSON Schema found`);
+  try {
+    const compiled = compile(readJsonSchema(schema, side), side);
+    caches[side].set(schema, compiled);
+    return compiled;
+  } catch (cause) {
+    throw unsupported({ side, where, cause });
   }
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  // zod builds it through JSON.parse.
-  return json as JsonObject;
 }
 
-function wrapJson(json: JsonSchema): JsonSchema {
-  return { type: "object", properties: { value: json }, required: ["value"], additionalProperties: false };
+function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
+  const document = createSchemaDocument(raw.document);
+  const json = normalise(document, { pooled: raw.rebuilds });
+  const plan = compilePlan(document);
+  // An object that may be undefined has no JSON form at the root of a result; wrapped it is an absent key.
+  const wrapped = !isObjectSchema(json) || (side === "output" && raw.optional);
+  const codec = createCodec(plan, raw.rebuilds);
+  return Object.freeze({
+    json: deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional })),
+    wrapped,
+    codec: Object.freeze(wrapped ? wrapCodec(codec) : codec),
+  });
 }
 
-function wrapCodec(codec: WireCodec): WireCodec {
-  const encode = (value: unknown) => ({ value: codec.encode(value) });
-  return {
-    encode,
-    decode: (json) => (isRecord(json) ? codec.decode(json["value"] ?? null) : undefined),
-    stringify: (value) => JSON.stringify(encode(value)),
-  };
-}
-
-function isRecord(json: JsonValue): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
+function unsupported(at: { side: SchemaSide; where: string; cause: unknown }): SurfaceError {
+  const { side, where, cause } = at;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const why = cause instanceof RangeError ? "it is nested too deep, or without end" : reason;
+  return new SurfaceError("SCHEMA_UNSUPPORTED", `convert the ${side} schema of "${where}" to JSON Schema: ${why}`, {
+    cause,
+  });
 }

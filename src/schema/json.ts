@@ -5,3 +5,8 @@ export type { JsonObject, JsonValue };
 
 /** A JSON Schema (dialect 2020-12) as plain data: keywords and their JSON values. The package never mutates one. */
 export type JsonSchema = Readonly<Record<string, JsonValue>>;
+
+/** Tells whether a JSON value is an object, and neither an array nor null. */
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,132 @@
+import { analysePlan } from "./analyse-plan.ts";
+import type { JsonValue } from "./json.ts";
+import { mergePlans, once, unionOf } from "./merge-plans.ts";
+import type { SchemaDocument } from "./schema-document.ts";
+import { isNode, tidyNode } from "./schema-node.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { wireKey } from "./wire-forms.ts";
+import { anyPlan, lazyAny, unknownFlags } from "./wire-plan.ts";
+import type { LazyPlan, WirePlan } from "./wire-plan.ts";
+
+interface Compiler {
+  readonly document: SchemaDocument;
+  readonly made: Map<unknown, WirePlan>;
+  readonly making: Set<unknown>;
+  readonly distrusted: Set<WirePlan>;
+}
+
+const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "propertyNames"];
+const arrayKeywords = ["items", "prefixItems", "contains"];
+
+/**
+ * Compiles which nodes of a document hold values that JSON does not have. Follows references instead of inlining
+ * them, so a date below a recursive node is found at every depth. The document must have passed `normalise`.
+ */
+export function compilePlan(document: SchemaDocument): WirePlan {
+  const compiler: Compiler = { document, made: new Map(), making: new Set(), distrusted: new Set() };
+  const plan = compile(compiler, document.root, isNode(document.root) ? document.root : {});
+  analysePlan(plan, compiler.distrusted);
+  return plan;
+}
+
+function compile(compiler: Compiler, raw: unknown, outer: SchemaNode): WirePlan {
+  if (!isNode(raw)) return anyPlan;
+  const made = compiler.made.get(raw);
+  if (made !== undefined) return made;
+  // A node that refers to itself without a property or an item between constrains nothing.
+  if (compiler.making.has(raw)) return anyPlan;
+  compiler.making.add(raw);
+  const plan = compileNode(compiler, raw, typeof raw["$id"] === "string" ? raw : outer);
+  compiler.making.delete(raw);
+  compiler.made.set(raw, plan);
+  return plan;
+}
+
+function compileNode(compiler: Compiler, raw: SchemaNode, base: SchemaNode): WirePlan {
+  const node = tidyNode(raw);
+  const parts: WirePlan[] = [ownPlan(compiler, node, base)];
+  const ref = node["$ref"] ?? node["$dynamicRef"];
+  if (typeof ref === "string") {
+    const target = compiler.document.resolve(ref, base);
+    parts.push(compile(compiler, target.node, target.base));
+  }
+  for (const part of listOf(node["allOf"])) parts.push(compile(compiler, part, base));
+  for (const key of ["anyOf", "oneOf"]) {
+    const arms = listOf(node[key]);
+    if (arms.length > 0) parts.push(unionOf(arms.map((arm) => compile(compiler, arm, base))));
+  }
+  const plan = parts.reduce((first, second) => mergePlans(first, second));
+  if (node[wireKey] === "checked") compiler.distrusted.add(plan);
+  return plan;
+}
+
+function ownPlan(compiler: Compiler, node: SchemaNode, base: SchemaNode): WirePlan {
+  const lazily = (raw: unknown): LazyPlan => once(() => compile(compiler, raw, base));
+  const form = node[wireKey];
+  if (form === "date" || form === "bigint") return { kind: form, ...unknownFlags };
+  if (form === "set") return { kind: "set", item: lazily(node["items"]), ...unknownFlags };
+  if (form === "map") {
+    const [key, value] = listOf(isNode(node["items"]) ? node["items"]["prefixItems"] : undefined);
+    return { kind: "map", key: lazily(key), value: lazily(value), ...unknownFlags };
+  }
+  return unionOf(armsByType(node, lazily));
+}
+
+function armsByType(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePlan[] {
+  const types = typesOf(node);
+  const values = valuesOf(node);
+  if (values !== undefined) return [{ kind: "scalar", types, values, ...unknownFlags }];
+  const has = (name: string, keywords: readonly string[]): boolean => {
+    return types === undefined ? keywords.some((key) => node[key] !== undefined) : types.includes(name);
+  };
+  const arms: WirePlan[] = [];
+  if (has("object", objectKeywords)) arms.push(recordPlan(node, lazily));
+  if (has("array", arrayKeywords)) arms.push(listPlan(node, lazily));
+  // Without a type, what is neither object nor array is not constrained.
+  if (types === undefined) return arms.length === 0 ? [] : [...arms, anyPlan];
+  const scalars = types.filter((name) => name !== "object" && name !== "array");
+  if (scalars.length > 0) arms.push({ kind: "scalar", types: scalars, values: undefined, ...unknownFlags });
+  return arms;
+}
+
+function typesOf(node: SchemaNode): readonly string[] | undefined {
+  const { type } = node;
+  if (type === undefined) return undefined;
+  return (Array.isArray(type) ? type : [type]).map(String);
+}
+
+function recordPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePlan {
+  const { properties, patternProperties, additionalProperties: rest } = node;
+  const patterns = Object.entries(isNode(patternProperties) ? patternProperties : {});
+  return {
+    kind: "record",
+    properties: new Map(Object.entries(isNode(properties) ? properties : {}).map(([key, raw]) => [key, lazily(raw)])),
+    patterns: patterns.map(([source, raw]) => ({ pattern: new RegExp(source, "u"), plan: lazily(raw) })),
+    rest: isNode(rest) ? lazily(rest) : lazyAny,
+    closed: rest === false,
+    required: listOf(node["required"]).map(String),
+    ...unknownFlags,
+  };
+}
+
+function listPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePlan {
+  const { minItems, maxItems, items } = node;
+  return {
+    kind: "list",
+    prefix: listOf(node["prefixItems"]).map(lazily),
+    rest: isNode(items) ? lazily(items) : lazyAny,
+    min: typeof minItems === "number" ? minItems : 0,
+    max: typeof maxItems === "number" ? maxItems : Number.POSITIVE_INFINITY,
+    ...unknownFlags,
+  };
+}
+
+function valuesOf(node: SchemaNode): readonly JsonValue[] | undefined {
+  // tidyNode lets only JSON data through under both.
+  if (Object.hasOwn(node, "const")) return [node["const"] as JsonValue];
+  return Array.isArray(node["enum"]) ? (node["enum"] as readonly JsonValue[]) : undefined;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

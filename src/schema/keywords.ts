@@ -1,0 +1,73 @@
+/**
+ * What the JSON Schema 2020-12 keywords hold: a schema, a list or a map of schemas, or data. Everything that walks a
+ * schema walks by these tables, so that a property that is *named* like a keyword is never taken for one.
+ * Source: json-schema.org/draft/2020-12 (core, applicator, unevaluated, validation, meta-data, format, content).
+ */
+
+/** Keywords whose value is one schema. */
+export const schemaKeywords: ReadonlySet<string> = new Set([
+  "items",
+  "contains",
+  "unevaluatedItems",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "propertyNames",
+  "not",
+  "if",
+  "then",
+  "else",
+  "contentSchema",
+]);
+
+/** Keywords whose value is a list of schemas. */
+export const listKeywords: ReadonlySet<string> = new Set(["prefixItems", "allOf", "anyOf", "oneOf"]);
+
+/** Keywords whose value is a record of schemas, under names that are data. */
+export const mapKeywords: ReadonlySet<string> = new Set(["properties", "patternProperties", "dependentSchemas"]);
+
+/** Keywords that say something about a value and never reject one. Beside a `$ref`, the referring side's wins. */
+export const annotationKeywords: ReadonlySet<string> = new Set([
+  "title",
+  "description",
+  "default",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "examples",
+]);
+
+/** The order in which keywords are emitted. A keyword that is not in the list is not emitted, save `x-…` ones, last. */
+export const keywordOrder: readonly string[] = [
+  ...["type", "title", "description", "deprecated", "readOnly", "writeOnly"],
+  ...["const", "enum", "format", "pattern", "minLength", "maxLength"],
+  ...["contentEncoding", "contentMediaType", "contentSchema"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  ...["properties", "required", "patternProperties", "propertyNames", "additionalProperties"],
+  ...["unevaluatedProperties", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"],
+  ...["prefixItems", "items", "contains", "minContains", "maxContains", "unevaluatedItems"],
+  ...["minItems", "maxItems", "uniqueItems"],
+  ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
+  ...["default", "examples"],
+];
+
+/** The formats that 2020-12 defines; any other makes strict validators refuse the whole schema. */
+export const standardFormats: ReadonlySet<string> = new Set([
+  ...["date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6"],
+  ...["uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template"],
+  ...["json-pointer", "relative-json-pointer", "regex"],
+]);
+
+/** The type names that JSON Schema has. */
+export const standardTypes: ReadonlySet<string> = new Set([
+  ...["string", "number", "integer", "boolean", "null", "object", "array"],
+]);
+
+/**
+ * Keywords that read their neighbours: to lift one out of its node changes what it means. Keywords of one group stay
+ * together when a `$ref` is inlined beside siblings.
+ */
+export const keywordGroups: readonly ReadonlySet<string>[] = [
+  new Set(["properties", "patternProperties", "additionalProperties", "unevaluatedProperties"]),
+  new Set(["prefixItems", "items", "contains", "minContains", "maxContains", "unevaluatedItems"]),
+  new Set(["if", "then", "else"]),
+];

@@ -1,0 +1,74 @@
+import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
+import type { SchemaSide } from "./compiled-schema.ts";
+import type { RawSchema } from "./raw-schema.ts";
+import { absentNode, formlessNode } from "./schema-node.ts";
+import type { Schema } from "./standard.ts";
+import { bigintSchema, dateSchema, mapSchema, setSchema } from "./wire-forms.ts";
+
+const targets = ["draft-2020-12", "draft-07"] as const;
+
+// Neither library hands its converter to a hook, so what a Map or Set holds is unknown to us.
+const anyMap = mapSchema({}, {});
+const anySet = setSchema({});
+
+/** How each library is asked to degrade what JSON Schema cannot say, instead of throwing or going silent. */
+const optionsByVendor: Readonly<Record<string, Record<string, unknown>>> = {
+  arktype: {
+    fallback: {
+      default: ({ base }: { base: unknown }) => base,
+      date: () => dateSchema,
+      domain: ({ domain }: { domain: string }) => (domain === "bigint" ? bigintSchema : formlessNode(domain)),
+      proto: ({ base, proto }: { base: unknown; proto: unknown }) => protoNode(proto) ?? base,
+      unit: ({ base, unit }: { base: unknown; unit: unknown }) => (unit === undefined ? absentNode() : base),
+      morph: ({ base, out }: { base: unknown; out: unknown }) => out ?? base,
+    },
+  },
+  valibot: {
+    errorMode: "ignore",
+    overrideSchema: ({ valibotSchema }: { valibotSchema: { type: string } }) => valibotForms[valibotSchema.type],
+  },
+};
+
+const valibotForms: Readonly<Record<string, object>> = {
+  date: dateSchema,
+  bigint: bigintSchema,
+  map: anyMap,
+  set: anySet,
+  undefined: absentNode(),
+  void: absentNode(),
+  symbol: formlessNode("symbol"),
+  function: formlessNode("function"),
+  nan: formlessNode("NaN"),
+};
+
+/** Reads a schema's Standard JSON Schema, as 2020-12 or else as draft-07. Undefined when it has none. */
+export function readStandard(schema: Schema, side: SchemaSide): RawSchema | undefined {
+  const standard = schema["~standard"];
+  if (!hasConverter(standard)) return undefined;
+  const libraryOptions = optionsByVendor[standard.vendor];
+  return { document: convert(standard.jsonSchema[side], libraryOptions), optional: false, rebuilds: false };
+}
+
+function convert(
+  converter: StandardJSONSchemaV1.Converter["input"],
+  libraryOptions: Record<string, unknown> | undefined,
+): unknown {
+  const failures: unknown[] = [];
+  for (const target of targets) {
+    try {
+      return converter({ target, libraryOptions });
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  throw failures[0];
+}
+
+function protoNode(proto: unknown): object | undefined {
+  if (proto === Map) return anyMap;
+  return proto === Set ? anySet : undefined;
+}
+
+function hasConverter(standard: object): standard is StandardJSONSchemaV1.Props {
+  return "jsonSchema" in standard && typeof standard.jsonSchema === "object" && standard.jsonSchema !== null;
+}

@@ -25,8 +25,10 @@ export function inProcess<TSpec extends Spec>(live: LiveSurface<TSpec>): Link {
       assertSame(surface, live.surface);
       let end: (reason: CloseReason) => void = () => {};
       const closed = new Promise<CloseReason>((resolve) => (end = resolve));
+      const channel = live[kChannel];
       return Object.freeze({
-        client: createClient(surface, live[kChannel]),
+        client: createClient(surface, channel),
+        channel,
         closed,
         async close() {
           end({ kind: "closed" });

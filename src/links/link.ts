@@ -1,3 +1,4 @@
+import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
@@ -11,6 +12,8 @@ export interface CloseReason {
 /** One opened link. Whoever opened it closes it. */
 export interface Connection<TSpec> {
   readonly client: SurfaceClient<TSpec>;
+  /** The same members, untyped: what `client` is built on. */
+  readonly channel: SurfaceChannel;
   /** Resolves once, when the connection has ended; never rejects. */
   readonly closed: Promise<CloseReason>;
   /** Ends it. Callable twice. */

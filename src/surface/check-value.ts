@@ -16,9 +16,7 @@ function acceptInput(checked: Validated, where: string): unknown {
 export function checkInput(schema: MaybeSchema, value: unknown, where: string): unknown {
   if (schema === undefined) return undefined;
   const checked = validate(schema, value);
-  return checked instanceof Promise
-    ? checked.then((late) => acceptInput(late, where))
-    : acceptInput(checked, where);
+  return checked instanceof Promise ? checked.then((late) => acceptInput(late, where)) : acceptInput(checked, where);
 }
 
 /** What {@link checkOutput} needs to know of where it stands. */

@@ -36,7 +36,10 @@ const clientOf: Readonly<Record<Kind, MakeClient>> = {
  * Builds the typed client of a surface over a channel. It holds nothing of its own: closing the channel's connection
  * ends it.
  */
-export function createClient<TSpec extends Spec>(surface: Surface<TSpec>, channel: SurfaceChannel): SurfaceClient<TSpec> {
+export function createClient<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  channel: SurfaceChannel,
+): SurfaceClient<TSpec> {
   const client: Record<string, object> = Object.create(null);
   for (const [key, member] of Object.entries(surface.members)) client[key] = clientOf[member.kind](channel, key);
   // Each key was given the client of its member's kind, which is what the mapped type says.

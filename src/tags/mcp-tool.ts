@@ -57,14 +57,23 @@ function assertTaggable(member: Taggable, options: ToolOptions): void {
     );
   }
   if (member.kind !== "procedure" && member.kind !== "event" && member.kind !== "stream") {
-    throw new SurfaceError("WRONG_KIND", `Tagging a ${member.kind} as a tool: only procedures, events and streams can be`);
+    throw new SurfaceError(
+      "WRONG_KIND",
+      `Tagging a ${member.kind} as a tool: only procedures, events and streams can be`,
+    );
   }
   assertToolOptions(options, `a ${member.kind}`);
   if (member.kind !== "procedure" && options.mutates === true) {
-    throw new SurfaceError("CONTRADICTION", `Tagging a ${member.kind} as a tool that mutates: it only reads, by its kind`);
+    throw new SurfaceError(
+      "CONTRADICTION",
+      `Tagging a ${member.kind} as a tool that mutates: it only reads, by its kind`,
+    );
   }
   if (member[kEffect] === "read" && options.mutates === true) {
-    throw new SurfaceError("CONTRADICTION", "Tagging a read-only procedure as a tool that mutates: say one or the other");
+    throw new SurfaceError(
+      "CONTRADICTION",
+      "Tagging a read-only procedure as a tool that mutates: say one or the other",
+    );
   }
 }
 
@@ -95,4 +104,3 @@ export function mcpTool<const $Member extends Taggable, const $Options extends T
   // The compiler cannot follow a spread through a mapped type; the three symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "tool", EffectOf<$Member, $Options>>;
 }
-

@@ -90,7 +90,7 @@ export class CollectionOwner {
 
 /** Refuses what is neither kind of source. @throws SurfaceError `MISSING_HANDLER`. */
 export function assertCollectionSource(value: unknown, where: string): asserts value is CollectionSource {
-  const fits =
-    typeof value === "object" && value !== null && "get" in value && "subscribe" in value;
-  if (!fits) throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: it needs a source with get() and subscribe()`);
+  const fits = typeof value === "object" && value !== null && "get" in value && "subscribe" in value;
+  if (!fits)
+    throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: it needs a source with get() and subscribe()`);
 }

@@ -1,0 +1,45 @@
+import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import type { Exposure } from "../catalog/read-exposures.ts";
+import type { Link } from "../links/link.ts";
+import type { Surface } from "../surface/define-surface.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+import type { LiveSurface } from "../surface/implement-surface.ts";
+import type { Spec } from "../surface/member.ts";
+
+/** What {@link mcp} may be told. */
+export interface McpOptions {
+  /** How the server names itself. Default: the surface's name. */
+  readonly name?: string;
+  /** Default `"0.0.0"`. */
+  readonly version?: string;
+  /** How people see the server named. */
+  readonly title?: string;
+  /** What the model is told about the server as a whole; some hosts cut at 2 KB. */
+  readonly instructions?: string;
+  /** What every URI starts with. Default `surface://<surface>/`. */
+  readonly uriPrefix?: string;
+  /** How many entries a page of a list holds. Default 1,000: not every host asks for a second page. */
+  readonly pageSize?: number;
+  /** Answer the hot methods in the gate. Default `true`; `false` sends them through the SDK, to compare. */
+  readonly hotPath?: boolean;
+  /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */
+  readonly onFault?: FaultReporter;
+}
+
+/** How an app reaches its live surface. */
+export type Reach =
+  | { readonly kind: "link"; readonly link: Link }
+  /** Implemented by the app itself: made anew for each time it is opened, and closed with it. */
+  | { readonly kind: "implement"; implement(report: FaultReporter | undefined): LiveSurface<Spec> };
+
+/** Everything an app is: one frozen record, of which every step of the chain makes a copy. */
+export interface AppDefinition {
+  readonly surface: Surface<Spec>;
+  readonly options: McpOptions;
+  readonly exposures: readonly Exposure[];
+  readonly tools: ReadonlyMap<string, AnyBespokeTool>;
+  readonly reach: Reach | undefined;
+}
+
+/** Where an app keeps its definition. */
+export const kDefinition: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.definition");

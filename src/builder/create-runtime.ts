@@ -1,0 +1,84 @@
+import { createInvoker } from "../call/create-invoker.ts";
+import { createCatalog } from "../catalog/create-catalog.ts";
+import { createUriResolver } from "../catalog/resolve-uri.ts";
+import { SurfaceError } from "../errors.ts";
+import { inProcess } from "../links/in-process.ts";
+import { LazyConnection } from "../links/lazy-connection.ts";
+import type { Link } from "../links/link.ts";
+import { createHandlers } from "../mcp/handlers.ts";
+import { defaultFrameLimits } from "../mcp/limits.ts";
+import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
+import { Scope } from "../spine/scope.ts";
+import { createClient } from "../surface/create-client.ts";
+import { reportToConsole } from "../surface/fault.ts";
+import type { AppDefinition } from "./app-definition.ts";
+
+const defaultPageSize = 1000;
+
+function openReach(definition: AppDefinition, scope: Scope): Link {
+  const { reach, surface, options } = definition;
+  if (reach === undefined) {
+    throw new SurfaceError(
+      "NOT_LINKED",
+      `Serving surface "${surface.name}": it has no link; call bridge() or implement()`,
+    );
+  }
+  if (reach.kind === "link") return reach.link;
+  const live = reach.implement(options.onFault);
+  scope.add(() => live.close());
+  return inProcess(live);
+}
+
+function toInfo({ surface, options }: AppDefinition): ServerInfo {
+  const { name = surface.name, version = "0.0.0", title } = options;
+  return Object.freeze({ name, version, ...(title === undefined ? {} : { title }) });
+}
+
+function warn(warnings: readonly string[]): void {
+  for (const warning of warnings) {
+    // oxlint-disable-next-line no-console -- the author's terminal is where a warning at boot belongs
+    console.error(`[surface-mcp] warning: ${warning}`);
+  }
+}
+
+function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
+  const { surface, options, exposures, tools } = definition;
+  const report = options.onFault ?? reportToConsole;
+  const connection = new LazyConnection(openReach(definition, scope), surface);
+  scope.add(() => connection.close());
+  const { channel } = connection;
+  const catalog = createCatalog({
+    exposures,
+    tools,
+    uriPrefix: options.uriPrefix ?? `surface://${surface.name}/`,
+    channel,
+    client: createClient(surface, channel),
+  });
+  warn(catalog.warnings);
+  const invoker = createInvoker({ report });
+  scope.add(() => invoker.close());
+  const resolve = createUriResolver(catalog);
+  return {
+    info: toInfo(definition),
+    instructions: options.instructions,
+    handlers: createHandlers({ catalog, resolve, invoker, pageSize: options.pageSize ?? defaultPageSize }),
+    limits: defaultFrameLimits,
+    hotPath: options.hotPath ?? true,
+    report,
+  };
+}
+
+/**
+ * Opens an app: its connection, its catalog, its handlers. All or nothing.
+ *
+ * @throws SurfaceError with a boot code.
+ */
+export function createRuntime(definition: AppDefinition): AppRuntime {
+  const scope = new Scope(`the app over surface "${definition.surface.name}"`);
+  try {
+    return Object.freeze({ ...assemble(definition, scope), close: () => scope.close() });
+  } catch (cause) {
+    void scope.close();
+    throw cause;
+  }
+}

@@ -1,0 +1,132 @@
+import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import type { ExposeValue } from "../catalog/expose.ts";
+import { readExposeMap, readTags, type Exposure } from "../catalog/read-exposures.ts";
+import { toWireName } from "../catalog/wire-name.ts";
+import { SurfaceError } from "../errors.ts";
+import type { Link } from "../links/link.ts";
+import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
+import { stdio } from "../stdio/stdio.ts";
+import type { Surface } from "../surface/define-surface.ts";
+import { implementSurface } from "../surface/implement-surface.ts";
+import type { Implementation } from "../surface/implementation.ts";
+import type { Spec } from "../surface/member.ts";
+import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
+import { createRuntime } from "./create-runtime.ts";
+import type { TagNames, UnlinkedApp } from "./stages.ts";
+
+/** The names on the wire that a definition has given away, with where they come from. */
+function takenNames(definition: Pick<AppDefinition, "exposures" | "tools">): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { key, as, member } of definition.exposures) {
+    if (as === "tool") claim(names, toWireName(key, { origin: `${member.kind} "${key}"` }), `${member.kind} "${key}"`);
+  }
+  for (const [name, { allowDash }] of definition.tools) {
+    const origin = `tool "${name}"`;
+    claim(names, toWireName(name, { origin, allowDash: allowDash ?? false }), origin);
+  }
+  return names;
+}
+
+function claim(names: Map<string, string>, name: string, origin: string): void {
+  const taken = names.get(name);
+  if (taken !== undefined) {
+    throw new SurfaceError("NAME_COLLISION", `Naming ${origin}: its name on the wire, "${name}", is taken by ${taken}`);
+  }
+  names.set(name, origin);
+}
+
+/**
+ * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
+ * who cast reach the others, and get an error with the same sentence.
+ */
+class App implements ServableApp {
+  readonly [kDefinition]: AppDefinition;
+
+  constructor(definition: AppDefinition) {
+    takenNames(definition);
+    this[kDefinition] = Object.freeze(definition);
+    Object.freeze(this);
+  }
+
+  bridge(link: Link): App {
+    return this.#reach({ kind: "link", link });
+  }
+
+  implement(handlers: Implementation<Spec>): App {
+    const { surface } = this[kDefinition];
+    return this.#reach({
+      kind: "implement",
+      implement: (onFault) => implementSurface(surface, handlers, onFault === undefined ? {} : { onFault }),
+    });
+  }
+
+  expose(map: Readonly<Record<string, ExposeValue | undefined>>): App {
+    const { surface, exposures } = this[kDefinition];
+    const more = readExposeMap(surface, map);
+    for (const { key } of more) this.#assertUnexposed(key, exposures);
+    return this.#with({ exposures: [...exposures, ...more] });
+  }
+
+  tools(more: Readonly<Record<string, AnyBespokeTool>>): App {
+    this.#assertLinked("tools()");
+    const tools = new Map(this[kDefinition].tools);
+    for (const [name, tool] of Object.entries(more)) {
+      if (tools.has(name)) throw new SurfaceError("NAME_COLLISION", `Adding tool "${name}": there is one already`);
+      tools.set(name, tool);
+    }
+    return this.#with({ tools });
+  }
+
+  open(): AppRuntime {
+    return createRuntime(this[kDefinition]);
+  }
+
+  async serve(target: ServeTarget = stdio()): Promise<Serving> {
+    this.#assertLinked("serve()");
+    return target.serve(this);
+  }
+
+  #assertUnexposed(key: string, exposures: readonly Exposure[]): void {
+    if (!exposures.some((exposure) => exposure.key === key)) return;
+    throw new SurfaceError("ALREADY_EXPOSED", `Exposing "${key}": it is exposed already; expose it in one place`);
+  }
+
+  #assertLinked(what: string): void {
+    if (this[kDefinition].reach !== undefined) return;
+    throw new SurfaceError("NOT_LINKED", `Calling ${what}: it needs a link; call bridge() or implement() first`);
+  }
+
+  #reach(reach: Reach): App {
+    if (this[kDefinition].reach !== undefined) {
+      throw new SurfaceError(
+        "ALREADY_LINKED",
+        "Linking an app: it is linked already; one bridge() or implement() an app",
+      );
+    }
+    return this.#with({ reach });
+  }
+
+  #with(change: Partial<AppDefinition>): App {
+    return new App({ ...this[kDefinition], ...change });
+  }
+}
+
+/**
+ * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`,
+ * `tools`, and `serve`; every step returns a new app and leaves the one before as it was.
+ *
+ * @throws SurfaceError `NAME_COLLISION` or `INVALID_NAME` when two tagged members would have one name on the wire.
+ * @example
+ * ```ts
+ * const app = mcp(counter).implement({ value: count, bump: () => 1 });
+ * await app.serve();
+ * ```
+ */
+export function mcp<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  options: McpOptions = {},
+): UnlinkedApp<TSpec, TagNames<TSpec>> {
+  const app = new App({ surface, options, exposures: readTags(surface), tools: new Map(), reach: undefined });
+  // The seam: one class behind stages that show only what is legal.
+  return app as unknown as UnlinkedApp<TSpec, TagNames<TSpec>>;
+}

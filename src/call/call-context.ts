@@ -1,0 +1,66 @@
+import { SurfaceError } from "../errors.ts";
+import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
+
+/** Receives a call's progress. */
+export type ProgressSink = (report: ProgressReport) => void;
+
+/**
+ * One call under way. Its signal is made only if somebody asks for it, since most handlers never do. It can end early
+ * by {@link abort}, whether or not the handler listens.
+ */
+export class CallContext implements EntryCall {
+  readonly #sink: ProgressSink | undefined;
+  #controller: AbortController | undefined;
+  #ended: SurfaceError | undefined;
+  #fail: ((error: SurfaceError) => void) | undefined;
+  #finished = false;
+  #last = Number.NEGATIVE_INFINITY;
+
+  /** @param sink - where progress goes; left out when the caller did not ask for any. */
+  constructor(sink?: ProgressSink) {
+    this.#sink = sink;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Passes a report on while the call runs. One that does not grow is dropped: the protocol forbids it. */
+  progress(report: ProgressReport): void {
+    if (this.#sink === undefined || this.#finished || !(report.progress > this.#last)) return;
+    this.#last = report.progress;
+    this.#sink(report);
+  }
+
+  /** Ends the call early: its signal fires and {@link outcome} rejects. Does nothing once the call has finished. */
+  abort(error: SurfaceError): void {
+    if (this.#finished || this.#ended !== undefined) return;
+    this.#ended = error;
+    this.#controller?.abort(error);
+    this.#fail?.(error);
+  }
+
+  /** Cancels the call for its caller. */
+  cancel(): void {
+    this.abort(new SurfaceError("ABORTED", "Calling: the caller cancelled"));
+  }
+
+  /** Settles as `work` does, or rejects as soon as the call is aborted. */
+  outcome<TValue>(work: Promise<TValue>): Promise<TValue> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) reject(this.#ended);
+      this.#fail = reject;
+      work.then(resolve, reject);
+    });
+  }
+
+  /** Marks the call as over: progress falls silent, and an abort no longer means anything. */
+  finish(): void {
+    this.#finished = true;
+    this.#fail = undefined;
+  }
+}

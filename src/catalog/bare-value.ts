@@ -1,0 +1,26 @@
+import type { CompiledSchema } from "../schema/compiled-schema.ts";
+import type { JsonSchema, JsonValue } from "../schema/json.ts";
+import { isJsonObject } from "./is-json-object.ts";
+
+// JSON.stringify of { value: x } is this, the text of x, and a brace.
+const wrapPrefix = '{"value":';
+
+/** The JSON text of a value by itself, also where its schema would wrap it to make a tool's answer an object. */
+export function stringifyBare(schema: CompiledSchema, value: unknown): string {
+  const text = schema.codec.stringify(value);
+  return schema.wrapped ? text.slice(wrapPrefix.length, -1) : text;
+}
+
+/** The JSON form of a value by itself. */
+export function encodeBare(schema: CompiledSchema, value: unknown): JsonValue {
+  const json = schema.codec.encode(value);
+  return schema.wrapped && isJsonObject(json) ? (json["value"] ?? null) : json;
+}
+
+/** The JSON Schema of a value by itself. */
+export function bareSchema(schema: CompiledSchema): JsonSchema {
+  const properties = schema.json["properties"];
+  if (!schema.wrapped || !isJsonObject(properties)) return schema.json;
+  const value = properties["value"];
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,93 @@
+import type { InferOutput, Schema } from "../schema/standard.ts";
+import type { SurfaceClient } from "../surface/client.ts";
+import type { MaybeSchema } from "../surface/member.ts";
+import { assertToolOptions } from "../tags/check-options.ts";
+import { defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
+import { SurfaceError } from "../errors.ts";
+import type { EntryCall, ToolEntry } from "./entry.ts";
+import { toToolHints } from "./tool-hints.ts";
+import { toToolInput } from "./tool-input.ts";
+import { toToolOutput } from "./tool-output.ts";
+import { toWireName } from "./wire-name.ts";
+
+/** What a bespoke tool's handler receives besides its arguments. */
+export interface ToolContext<TSpec> extends EntryCall {
+  /** The surface behind the app. Connects on first use, so that a tool which needs no backend works without one. */
+  readonly client: SurfaceClient<TSpec>;
+}
+
+/** What every bespoke tool says, whatever its input. */
+export interface BespokeWords extends ToolOptions {
+  /** The schema of the answer; it is validated. Default: any JSON, unchecked. */
+  readonly output?: Schema;
+  /** Keep `-` in the name. Some hosts rewrite it. Default `false`: a name with a dash is refused. */
+  readonly allowDash?: boolean;
+}
+
+/** An input schema's output side; `undefined` where there is none. Inference may add `undefined` to an optional field. */
+export type BespokeArguments<TInput> = [Extract<TInput, Schema>] extends [never]
+  ? undefined
+  : InferOutput<Extract<TInput, Schema>>;
+
+/** A tool that is not a member: an input and a function over the live client. */
+export interface BespokeTool<TInput, TSpec> extends BespokeWords {
+  /** The schema of the arguments. Default: it takes none. */
+  readonly input?: TInput & MaybeSchema;
+  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec>): unknown;
+}
+
+/** A bespoke tool as the catalog keeps it. */
+export interface AnyBespokeTool extends BespokeWords {
+  readonly input?: MaybeSchema;
+  handler(args: unknown, context: ToolContext<unknown>): unknown;
+}
+
+/** A handler's context over an entry's call: the signal stays unmade until it is asked for. */
+class BespokeContext implements ToolContext<unknown> {
+  readonly client: SurfaceClient<unknown>;
+  readonly #call: EntryCall;
+
+  constructor(call: EntryCall, client: SurfaceClient<unknown>) {
+    this.#call = call;
+    this.client = client;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  // A field, so that handlers may take it out of the context: `({ progress }) => …`.
+  readonly progress: EntryCall["progress"] = (report) => this.#call.progress(report);
+}
+
+function optionsOf(tool: AnyBespokeTool): ToolOptions {
+  const { input: _input, output: _output, handler: _handler, allowDash: _allowDash, ...options } = tool;
+  return options;
+}
+
+/**
+ * Turns a bespoke tool into an entry. Its input and output are validated by the face, which owns it.
+ *
+ * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
+ */
+export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: SurfaceClient<unknown>): ToolEntry {
+  const origin = `tool "${name}"`;
+  const options = optionsOf(tool);
+  assertToolOptions(options, origin);
+  if (typeof tool.handler !== "function") {
+    throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
+  }
+  return {
+    id: name,
+    name: toWireName(name, { origin, allowDash: tool.allowDash ?? false }),
+    origin,
+    title: options.title,
+    description: options.description,
+    hints: toToolHints("unstated", options),
+    input: toToolInput(tool.input, origin),
+    output: toToolOutput(tool.output, origin),
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    owner: { input: tool.input, output: tool.output },
+    run: (args, call) => tool.handler(args, new BespokeContext(call, client)),
+  };
+}

@@ -1,0 +1,96 @@
+import { SurfaceError } from "../errors.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
+import type { SurfaceClient } from "../surface/client.ts";
+import type { Kind, MemberOfKind } from "../surface/member.ts";
+import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
+import type { ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import { kindMappings } from "./kind-mappings.ts";
+import type { Exposed, KindMapping } from "./mapping.ts";
+import type { Exposure } from "./read-exposures.ts";
+import { nameWarning } from "./wire-name.ts";
+
+/** What exists for agents: the outcome of tags, expose maps and bespoke tools. Sorted, frozen. */
+export interface Catalog {
+  readonly tools: readonly ToolEntry[];
+  readonly resources: readonly ResourceEntry[];
+  readonly templates: readonly TemplateEntry[];
+  /** The tool of this name on the wire. */
+  tool(name: string): ToolEntry | undefined;
+  /** What every URI starts with. */
+  readonly uriPrefix: string;
+  /** Sentences for the author about things that work but may not everywhere. */
+  readonly warnings: readonly string[];
+}
+
+/** What a catalog is made from. */
+export interface CatalogSource {
+  readonly exposures: readonly Exposure[];
+  readonly tools: ReadonlyMap<string, AnyBespokeTool>;
+  /** What the URIs of all members start with, for example `surface://pipeline/`. */
+  readonly uriPrefix: string;
+  readonly channel: SurfaceChannel;
+  readonly client: SurfaceClient<unknown>;
+}
+
+interface Entries {
+  readonly tools: ToolEntry[];
+  readonly resources: ResourceEntry[];
+  readonly templates: TemplateEntry[];
+}
+
+function addEntries(entries: Entries, exposure: Exposure, source: CatalogSource): void {
+  const { key, member, effect, options } = exposure;
+  const exposed = { key, member, effect, options, channel: source.channel, uri: `${source.uriPrefix}${key}` };
+  // The mapping was looked up by the member's own kind.
+  const mapping = kindMappings[member.kind] as KindMapping<Kind>;
+  // As above.
+  const typed = exposed as Exposed<MemberOfKind<Kind>>;
+  if (exposure.as === "tool") {
+    if (mapping.asTool !== undefined) entries.tools.push(mapping.asTool(typed));
+    return;
+  }
+  const { resource, template } = mapping.asResource?.(typed) ?? {};
+  if (resource !== undefined) entries.resources.push(resource);
+  if (template !== undefined) entries.templates.push(template);
+}
+
+/** Indexes tools by name. @throws SurfaceError `NAME_COLLISION` naming both origins. */
+function indexTools(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
+  const byName = new Map<string, ToolEntry>();
+  for (const tool of tools) {
+    const taken = byName.get(tool.name);
+    if (taken !== undefined) {
+      throw new SurfaceError(
+        "NAME_COLLISION",
+        `Naming ${tool.origin}: its name on the wire, "${tool.name}", is taken by ${taken.origin}`,
+      );
+    }
+    byName.set(tool.name, tool);
+  }
+  return byName;
+}
+
+function byText<TEntry>(text: (entry: TEntry) => string): (left: TEntry, right: TEntry) => number {
+  return (left, right) => (text(left) < text(right) ? -1 : 1);
+}
+
+/**
+ * Makes the catalog of an app. Each exposed member's schemas are converted here, once.
+ *
+ * @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`, `INVALID_MEMBER` or `SCHEMA_UNSUPPORTED`, before anything is
+ * served.
+ */
+export function createCatalog(source: CatalogSource): Catalog {
+  const entries: Entries = { tools: [], resources: [], templates: [] };
+  for (const exposure of source.exposures) addEntries(entries, exposure, source);
+  for (const [name, tool] of source.tools) entries.tools.push(toBespokeEntry(name, tool, source.client));
+  const byName = indexTools(entries.tools);
+  return Object.freeze({
+    tools: Object.freeze(entries.tools.sort(byText((tool) => tool.name))),
+    resources: Object.freeze(entries.resources.sort(byText((resource) => resource.uri))),
+    templates: Object.freeze(entries.templates.sort(byText((template) => template.uriTemplate))),
+    tool: (name: string) => byName.get(name),
+    uriPrefix: source.uriPrefix,
+    warnings: entries.tools.flatMap((tool) => nameWarning(tool.name, tool.origin) ?? []),
+  });
+}

@@ -1,0 +1,56 @@
+import type { CallOptions, UseOptions } from "../surface/client.ts";
+import type { EntryCall, ProgressReport } from "./entry.ts";
+
+const maxMessageLength = 512;
+
+function numberAt(value: object, key: string): number | undefined {
+  const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+}
+
+function textAt(value: object, key: string): string | undefined {
+  const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+  return typeof found === "string" ? found : undefined;
+}
+
+/**
+ * What a member yields on its way -> a progress report. Fields named `progress`, `total` and `message` are taken as
+ * they are; otherwise reports are counted and the value's JSON is the message.
+ */
+export function toProgressReport(value: unknown, count: number): ProgressReport {
+  if (typeof value === "string") return { progress: count, message: value.slice(0, maxMessageLength) };
+  if (typeof value === "number" && Number.isFinite(value)) return { progress: value };
+  if (typeof value !== "object" || value === null) return { progress: count };
+  const total = numberAt(value, "total");
+  const message = textAt(value, "message") ?? JSON.stringify(value).slice(0, maxMessageLength);
+  return { progress: numberAt(value, "progress") ?? count, message, ...(total === undefined ? {} : { total }) };
+}
+
+/** An entry's call as the options of a channel. The signal is made only if the far side asks for it. */
+export class EntryUse implements CallOptions {
+  readonly #call: EntryCall;
+  #count = 0;
+
+  constructor(call: EntryCall) {
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  readonly onProgress = (value: unknown): void => {
+    this.#count += 1;
+    this.#call.progress(toProgressReport(value, this.#count));
+  };
+}
+
+/** The same, with what else a use takes. */
+export function useWith<TMore extends object>(call: EntryCall, more: TMore): UseOptions & TMore {
+  return {
+    get signal() {
+      return call.signal;
+    },
+    ...more,
+  };
+}

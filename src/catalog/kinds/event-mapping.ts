@@ -1,0 +1,151 @@
+import { SurfaceError } from "../../errors.ts";
+import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import { toInputSchema } from "../../schema/to-input-schema.ts";
+import type { EventPage, EventWait } from "../../surface/client.ts";
+import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
+import { syntheticFields } from "../../tags/synthetic-fields.ts";
+import { bareSchema, encodeBare } from "../bare-value.ts";
+import { compileOutput } from "../compile-output.ts";
+import { useWith } from "../entry-use.ts";
+import type { EntryCall, ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
+import { originOf, wordsOf, type Exposed, type KindMapping } from "../mapping.ts";
+import { readField, toFieldSchema, type NumberField } from "../number-field.ts";
+import { toTemplateShape } from "../template-variables.ts";
+import { toToolHints } from "../tool-hints.ts";
+import { splitFields, toToolInput, withFields } from "../tool-input.ts";
+import { toWireName } from "../wire-name.ts";
+import { withHeartbeat } from "../heartbeat.ts";
+import type { MemberOfKind } from "../../surface/member.ts";
+
+const timeoutMs: NumberField = {
+  name: "timeout_ms",
+  minimum: 0,
+  maximum: maxWaitMs,
+  default: defaultWaitMs,
+  description: "Answer timed_out after this many milliseconds",
+};
+
+const sinceSchema: JsonSchema = Object.freeze({
+  type: "string",
+  description:
+    "The cursor of an earlier answer: wait for what happened after it. Leave out to wait for what happens next",
+});
+
+/** How much longer than its longest wait a call may take before it is a fault, in milliseconds. */
+const slackMs = 5000;
+
+interface Wait {
+  readonly input: unknown;
+  readonly since: string | undefined;
+  readonly timeoutMs: number;
+}
+
+function toWaitSchema(output: CompiledSchema): JsonSchema {
+  return Object.freeze({
+    type: "object",
+    properties: {
+      status: { type: "string", enum: ["fired", "timed_out"] },
+      cursor: { type: "string", description: "Say this as since in the next call and nothing in between is lost" },
+      occurrence: { ...bareSchema(output) },
+      missed: { type: "integer", description: "Occurrences in between that were no longer kept" },
+      reset: { type: "boolean", description: "The cursor was unknown or too old" },
+    },
+    required: ["status", "cursor"],
+    additionalProperties: false,
+  });
+}
+
+function readSince(extra: JsonObject): string | undefined {
+  const since = Object.hasOwn(extra, "since") ? extra["since"] : undefined;
+  if (since === undefined || typeof since === "string") return since;
+  throw new SurfaceError("VALIDATION_ERROR", 'Reading "since": it does not fit', {
+    issues: [{ path: "since", message: "expected the cursor of an earlier answer, a string" }],
+  });
+}
+
+function toAnswer(wait: EventWait, output: CompiledSchema): JsonObject {
+  return {
+    status: wait.status,
+    cursor: wait.cursor,
+    ...(wait.status === "fired" ? { occurrence: encodeBare(output, wait.occurrence) } : {}),
+    ...(wait.missed === undefined ? {} : { missed: wait.missed }),
+    ...(wait.reset === undefined ? {} : { reset: wait.reset }),
+  };
+}
+
+function toPage(page: EventPage, output: CompiledSchema): string {
+  return JSON.stringify({
+    cursor: page.cursor,
+    occurrences: page.occurrences.map((occurrence) => encodeBare(output, occurrence)),
+  });
+}
+
+function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
+  const { key, member, channel, options } = exposed;
+  const origin = originOf(exposed);
+  const own = toToolInput(member.input, origin);
+  const output = compileOutput(member.output, origin);
+  return {
+    id: key,
+    name: toWireName(key, { origin }),
+    origin,
+    ...wordsOf(exposed),
+    hints: toToolHints("read", { openWorld: options.openWorld ?? false }),
+    input: {
+      root: own.root,
+      json: withFields(own.json, { since: sinceSchema, timeout_ms: toFieldSchema(timeoutMs) }),
+      decode(args: JsonObject): Wait {
+        const [input, extra] = splitFields(args, syntheticFields.event);
+        return { input: own.decode(input), since: readSince(extra), timeoutMs: readField(timeoutMs, extra) };
+      },
+    },
+    output: { json: toWaitSchema(output), stringify: (value) => JSON.stringify(value) },
+    timeoutMs: options.timeoutMs ?? maxWaitMs + slackMs,
+    owner: "surface",
+    async run(input, call) {
+      // decode() made it.
+      const wait = input as Wait;
+      const more = { timeoutMs: wait.timeoutMs, ...(wait.since === undefined ? {} : { since: wait.since }) };
+      const answer = withHeartbeat(channel.wait(key, wait.input, useWith(call, more)), call);
+      return toAnswer(await answer, output);
+    },
+  };
+}
+
+function recent(exposed: Exposed<MemberOfKind<"event">>): ResourceEntry {
+  const { key, uri, channel, member } = exposed;
+  const output = compileOutput(member.output, originOf(exposed));
+  return {
+    id: key,
+    origin: originOf(exposed),
+    uri,
+    ...wordsOf(exposed),
+    read: async (call: EntryCall) => toPage(await channel.recent(key, undefined, useWith(call, {})), output),
+  };
+}
+
+function recentByInput(exposed: Exposed<MemberOfKind<"event">>): TemplateEntry {
+  const { key, uri, channel, member } = exposed;
+  const origin = originOf(exposed);
+  const output = compileOutput(member.output, origin);
+  const shape = toTemplateShape({ schema: toInputSchema(member.input, origin), single: "value", origin });
+  return {
+    id: key,
+    origin,
+    base: uri,
+    uriTemplate: `${uri}${shape.suffix}`,
+    variables: shape.variables,
+    ...wordsOf(exposed),
+    async read(variables, call) {
+      return toPage(await channel.recent(key, shape.toInput(variables), useWith(call, {})), output);
+    },
+  };
+}
+
+/** An event is the resource of its last occurrences, or a tool that waits for the next one. */
+export const eventMapping: KindMapping<"event"> = {
+  asTool,
+  asResource: (exposed) =>
+    exposed.member.input === undefined ? { resource: recent(exposed) } : { template: recentByInput(exposed) },
+};

@@ -1,0 +1,125 @@
+import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import { toInputSchema } from "../../schema/to-input-schema.ts";
+import { compileOutput } from "../compile-output.ts";
+import { syntheticFields } from "../../tags/synthetic-fields.ts";
+import { bareSchema, encodeBare, stringifyBare } from "../bare-value.ts";
+import { collectFrames } from "../collect-frames.ts";
+import { useWith } from "../entry-use.ts";
+import type { ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
+import { originOf, wordsOf, type Exposed, type KindMapping } from "../mapping.ts";
+import { readField, toFieldSchema, type NumberField } from "../number-field.ts";
+import { toTemplateShape } from "../template-variables.ts";
+import { toToolHints } from "../tool-hints.ts";
+import { splitFields, toToolInput, withFields } from "../tool-input.ts";
+import { toWireName } from "../wire-name.ts";
+import type { MemberOfKind } from "../../surface/member.ts";
+
+const maxItems: NumberField = {
+  name: "max_items",
+  minimum: 1,
+  maximum: 1000,
+  default: 20,
+  description: "Return after this many items",
+};
+
+const waitMs: NumberField = {
+  name: "wait_ms",
+  minimum: 0,
+  maximum: 60_000,
+  default: 1000,
+  description: "Return what there is after this many milliseconds",
+};
+
+/** How much longer than its longest wait a pull may take before it is a fault, in milliseconds. */
+const slackMs = 5000;
+
+interface Pull {
+  readonly input: unknown;
+  readonly maxItems: number;
+  readonly waitMs: number;
+}
+
+function toPullSchema(output: CompiledSchema): JsonSchema {
+  return Object.freeze({
+    type: "object",
+    properties: {
+      items: { type: "array", items: { ...bareSchema(output) } },
+      ended: { type: "boolean", description: "The stream ended: there is nothing after these items" },
+    },
+    required: ["items", "ended"],
+    additionalProperties: false,
+  });
+}
+
+function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
+  const { key, member, channel, options } = exposed;
+  const origin = originOf(exposed);
+  const own = toToolInput(member.input, origin);
+  const output = compileOutput(member.output, origin);
+  return {
+    id: key,
+    name: toWireName(key, { origin }),
+    origin,
+    ...wordsOf(exposed),
+    hints: toToolHints("read", { openWorld: options.openWorld ?? false }),
+    input: {
+      root: own.root,
+      json: withFields(own.json, { max_items: toFieldSchema(maxItems), wait_ms: toFieldSchema(waitMs) }),
+      decode(args: JsonObject): Pull {
+        const [input, extra] = splitFields(args, syntheticFields.stream);
+        return { input: own.decode(input), maxItems: readField(maxItems, extra), waitMs: readField(waitMs, extra) };
+      },
+    },
+    output: {
+      json: toPullSchema(output),
+      stringify: (value) => JSON.stringify(value),
+    },
+    timeoutMs: options.timeoutMs ?? waitMs.maximum + slackMs,
+    owner: "surface",
+    async run(input, call) {
+      // decode() made it.
+      const pull = input as Pull;
+      const frames = channel.open(key, pull.input, useWith(call, {}));
+      const { items, ended } = await collectFrames(frames, pull);
+      return { items: items.map((item) => encodeBare(output, item)), ended };
+    },
+  };
+}
+
+function newest(exposed: Exposed<MemberOfKind<"stream">>): ResourceEntry {
+  const { key, uri, channel, member } = exposed;
+  const output = compileOutput(member.output, originOf(exposed));
+  return {
+    id: key,
+    origin: originOf(exposed),
+    uri,
+    ...wordsOf(exposed),
+    read: async (call) => stringifyBare(output, await channel.latest(key, undefined, useWith(call, {}))),
+  };
+}
+
+function newestByInput(exposed: Exposed<MemberOfKind<"stream">>): TemplateEntry {
+  const { key, uri, channel, member } = exposed;
+  const origin = originOf(exposed);
+  const output = compileOutput(member.output, origin);
+  const shape = toTemplateShape({ schema: toInputSchema(member.input, origin), single: "value", origin });
+  return {
+    id: key,
+    origin,
+    base: uri,
+    uriTemplate: `${uri}${shape.suffix}`,
+    variables: shape.variables,
+    ...wordsOf(exposed),
+    async read(variables, call) {
+      return stringifyBare(output, await channel.latest(key, shape.toInput(variables), useWith(call, {})));
+    },
+  };
+}
+
+/** A stream is the resource of its newest frame (a template where it takes input), or a tool that pulls a few frames. */
+export const streamMapping: KindMapping<"stream"> = {
+  asTool,
+  asResource: (exposed) =>
+    exposed.member.input === undefined ? { resource: newest(exposed) } : { template: newestByInput(exposed) },
+};

@@ -1,0 +1,47 @@
+import type { SurfaceChannel } from "../surface/channel.ts";
+import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
+import type { Effect } from "../tags/symbols.ts";
+import type { ToolOptions } from "../tags/tool-options.ts";
+import type { ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+
+/** One member that is exposed, and everything its entries are made of. */
+export interface Exposed<TMember extends Member = Member> {
+  readonly key: string;
+  readonly member: TMember;
+  readonly effect: Effect;
+  readonly options: ToolOptions;
+  /** The URI of the member as a resource. */
+  readonly uri: string;
+  readonly channel: SurfaceChannel;
+}
+
+/** What one exposed resource member comes to. */
+export interface ResourceEntries {
+  readonly resource?: ResourceEntry;
+  readonly template?: TemplateEntry;
+}
+
+/**
+ * How members of one kind become entries. A new kind of member is one more of these: a side that is left out cannot be
+ * exposed that way.
+ */
+export interface KindMapping<TKind extends Kind> {
+  readonly asTool?: (exposed: Exposed<MemberOfKind<TKind>>) => ToolEntry;
+  readonly asResource?: (exposed: Exposed<MemberOfKind<TKind>>) => ResourceEntries;
+}
+
+/** `cell "nodes"`: how an entry is named in messages for the author. */
+export function originOf(exposed: Exposed): string {
+  return `${exposed.member.kind} "${exposed.key}"`;
+}
+
+/** Title and description: the tag's own words first, the member's otherwise. */
+export function wordsOf(exposed: Exposed): {
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+} {
+  return {
+    title: exposed.options.title ?? exposed.member.title,
+    description: exposed.options.description ?? exposed.member.description,
+  };
+}

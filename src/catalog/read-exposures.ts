@@ -1,0 +1,109 @@
+import { SurfaceError } from "../errors.ts";
+import { memberOf, type Surface } from "../surface/define-surface.ts";
+import type { Member, Spec } from "../surface/member.ts";
+import { assertToolOptions } from "../tags/check-options.ts";
+import type { Effect } from "../tags/symbols.ts";
+import { syntheticFields } from "../tags/synthetic-fields.ts";
+import { toInputSchema } from "../schema/to-input-schema.ts";
+import { isJsonObject } from "./is-json-object.ts";
+import { tagOf } from "../tags/tag-of.ts";
+import type { ToolOptions } from "../tags/tool-options.ts";
+import type { ExposeValue } from "./expose.ts";
+import { kindMappings } from "./kind-mappings.ts";
+
+/** The decision to expose one member, and how. */
+export interface Exposure {
+  readonly key: string;
+  readonly member: Member;
+  readonly as: "resource" | "tool";
+  readonly effect: Effect;
+  readonly options: ToolOptions;
+}
+
+/** The exposures that a surface's own tags decide. */
+export function readTags(surface: Surface<Spec>): readonly Exposure[] {
+  return Object.entries(surface.members).flatMap(([key, member]) => {
+    const { exposure, effect, options } = tagOf(member);
+    if (exposure === "none") return [];
+    assertExposable(key, member, exposure);
+    return [{ key, member, as: exposure, effect, options }];
+  });
+}
+
+/** `"tool"` and `{ tool: … }` -> what they mean. */
+function readValue(key: string, value: unknown): { readonly as: "resource" | "tool"; readonly options: ToolOptions } {
+  if (value === "resource" || value === "tool") return { as: value, options: {} };
+  if (typeof value === "object" && value !== null && "tool" in value && Object.keys(value).length === 1) {
+    const { tool } = value;
+    if (typeof tool === "object" && tool !== null) {
+      // Its keys and values are checked next.
+      const options = tool as ToolOptions;
+      assertToolOptions(options, `"${key}"`);
+      return { as: "tool", options };
+    }
+  }
+  throw new SurfaceError("INVALID_OPTION", `Exposing "${key}": say "resource", "tool" or { tool: { … } }`);
+}
+
+function assertExposable(key: string, member: Member, as: "resource" | "tool"): void {
+  const mapping = kindMappings[member.kind];
+  if ((as === "tool" ? mapping.asTool : mapping.asResource) === undefined) {
+    throw new SurfaceError("WRONG_KIND", `Exposing "${key}": a ${member.kind} cannot be a ${as}`);
+  }
+  if (as === "tool" && (member.kind === "event" || member.kind === "stream")) assertNoSyntheticField(key, member);
+}
+
+type Waiting = Extract<Member, { readonly kind: "event" | "stream" }>;
+
+function assertNoSyntheticField(key: string, member: Waiting): void {
+  for (const field of syntheticFields[member.kind]) {
+    if (!inputHas(member, key, field)) continue;
+    throw new SurfaceError(
+      "NAME_COLLISION",
+      `Exposing "${key}" as a tool: its input field "${field}" has the name of an argument that every ${member.kind} tool takes`,
+    );
+  }
+}
+
+function inputHas(member: Waiting, key: string, field: string): boolean {
+  if (member.input === undefined) return false;
+  const { json, wrapped } = toInputSchema(member.input, key);
+  const properties = json["properties"];
+  return !wrapped && isJsonObject(properties) && Object.hasOwn(properties, field);
+}
+
+function assertEffect(key: string, effect: Effect, options: ToolOptions): void {
+  if (effect === "read" && options.mutates === true) {
+    throw new SurfaceError(
+      "CONTRADICTION",
+      `Exposing "${key}": readOnly() says that it does not mutate, its options that it does`,
+    );
+  }
+}
+
+/**
+ * The exposures that an expose map decides.
+ *
+ * @throws SurfaceError `UNKNOWN_MEMBER`, `ALREADY_EXPOSED`, `WRONG_KIND`, `NAME_COLLISION`, `CONTRADICTION` or
+ * `INVALID_OPTION`, for callers who cast: each is a compile error too.
+ */
+export function readExposeMap(
+  surface: Surface<Spec>,
+  expose: Readonly<Record<string, ExposeValue | undefined>>,
+): readonly Exposure[] {
+  return Object.entries(expose).flatMap(([key, value]) => {
+    const member = memberOf(surface, key);
+    if (member === undefined) {
+      throw new SurfaceError("UNKNOWN_MEMBER", `Exposing "${key}": surface "${surface.name}" has no such member`);
+    }
+    if (value === undefined) return [];
+    const tag = tagOf(member);
+    if (tag.exposure !== "none") {
+      throw new SurfaceError("ALREADY_EXPOSED", `Exposing "${key}": it is tagged already, as a ${tag.exposure}`);
+    }
+    const { as, options } = readValue(key, value);
+    assertExposable(key, member, as);
+    assertEffect(key, tag.effect, options);
+    return [{ key, member, as, effect: tag.effect, options }];
+  });
+}

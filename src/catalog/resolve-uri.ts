@@ -1,0 +1,70 @@
+import { coerceScalar } from "../schema/coerce-scalar.ts";
+import type { JsonObject } from "../schema/json.ts";
+import type { Catalog } from "./create-catalog.ts";
+import type { EntryCall, TemplateEntry, TemplateVariable } from "./entry.ts";
+
+/** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
+export interface Resolved {
+  readonly id: string;
+  read(call: EntryCall): Promise<string | undefined>;
+}
+
+/** Finds what a URI names. */
+export type UriResolver = (uri: string) => Resolved | undefined;
+
+const maxUriLength = 8192;
+
+// C0, DEL and C1: a variable that holds one is never passed on (CWE-113).
+// oxlint-disable-next-line no-control-regex -- control characters are what it is for
+const control = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** One path segment, percent-decoded exactly once; `undefined` where it is malformed or unsafe in a path. */
+function decodeSegment(segment: string): string | undefined {
+  let text: string;
+  try {
+    text = decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+  return text === "" || text === "." || text === ".." || control.test(text) ? undefined : text;
+}
+
+function readVariable(segment: string | undefined, variable: TemplateVariable): string | number | boolean | undefined {
+  const text = segment === undefined ? undefined : decodeSegment(segment);
+  return text === undefined ? undefined : coerceScalar(text, variable.json);
+}
+
+/** The segments after a template's base -> its variables; `undefined` where they do not fit. */
+function readVariables(segments: readonly string[], template: TemplateEntry): JsonObject | undefined {
+  if (segments.length > template.variables.length) return undefined;
+  const values: [string, string | number | boolean][] = [];
+  for (const [index, variable] of template.variables.entries()) {
+    const segment = segments[index];
+    if (segment === undefined && !variable.required) break;
+    const value = readVariable(segment, variable);
+    if (value === undefined) return undefined;
+    values.push([variable.name, value]);
+  }
+  return Object.fromEntries(values);
+}
+
+/**
+ * Makes the resolver of a catalog. Matching is linear in the length of the URI: no pattern is built from a template, so
+ * there is none to make slow (CVE-2026-0621). A URI that resolves to nothing is the same nothing whether it is
+ * malformed, unknown or not exposed.
+ */
+export function createUriResolver(catalog: Catalog): UriResolver {
+  const exact = new Map(catalog.resources.map((resource) => [resource.uri, resource]));
+  const templates = new Map(catalog.templates.map((template) => [template.base, template]));
+  return (uri) => {
+    if (uri.length > maxUriLength || !uri.startsWith(catalog.uriPrefix)) return undefined;
+    const resource = exact.get(uri);
+    if (resource !== undefined) return resource;
+    // Member keys hold no slash: the first one after the prefix ends the base.
+    const slash = uri.indexOf("/", catalog.uriPrefix.length);
+    const template = templates.get(slash === -1 ? uri : uri.slice(0, slash));
+    if (template === undefined) return undefined;
+    const variables = readVariables(slash === -1 ? [] : uri.slice(slash + 1).split("/"), template);
+    return variables && { id: template.id, read: (call) => template.read(variables, call) };
+  };
+}

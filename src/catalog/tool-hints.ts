@@ -1,0 +1,17 @@
+import type { Effect } from "../tags/symbols.ts";
+import type { ToolOptions } from "../tags/tool-options.ts";
+import type { ToolHints } from "./entry.ts";
+
+/**
+ * The four hints of a tool. What the author did not say is assumed to be the worse: it mutates, and what it does is
+ * hard to undo.
+ */
+export function toToolHints(effect: Effect, options: ToolOptions): ToolHints {
+  const mutates = options.mutates ?? effect !== "read";
+  return Object.freeze({
+    readOnlyHint: !mutates,
+    destructiveHint: options.destructive ?? mutates,
+    idempotentHint: options.idempotent ?? !mutates,
+    openWorldHint: options.openWorld ?? false,
+  });
+}

@@ -1,0 +1,41 @@
+import { SurfaceError } from "../errors.ts";
+
+/** A tool's name on the wire, in types: dots become `_`, case stays. */
+export type WireName<TKey extends string> = TKey extends `${infer Head}.${infer Tail}`
+  ? `${Head}_${WireName<Tail>}`
+  : TKey;
+
+/** The longest name on the wire: what model providers accept. */
+const maxLength = 64;
+
+/** Above this, a host's own prefix (`mcp__server__`) may push the name over 64. */
+const comfortableLength = 40;
+
+/** How a name is made. */
+export interface WireNameOptions {
+  /** Keep `-` in a bespoke tool's name; hosts that rewrite it to `_` may show another name. */
+  readonly allowDash?: boolean;
+  /** Where the name comes from, for the error. */
+  readonly origin: string;
+}
+
+/**
+ * The name of an id on the wire: dots become `_`, case stays.
+ *
+ * @throws SurfaceError `INVALID_NAME` when it is not letters, digits and `_`, or is longer than 64.
+ */
+export function toWireName(id: string, options: WireNameOptions): string {
+  const name = id.replaceAll(".", "_");
+  const pattern = options.allowDash === true ? /^[A-Za-z0-9_-]+$/ : /^[A-Za-z0-9_]+$/;
+  if (pattern.test(name) && name.length <= maxLength) return name;
+  throw new SurfaceError(
+    "INVALID_NAME",
+    `Naming ${options.origin}: "${name}" must be letters, digits and "_", at most ${maxLength} characters`,
+  );
+}
+
+/** A sentence about a name that works but may not everywhere; `undefined` where there is nothing to say. */
+export function nameWarning(name: string, origin: string): string | undefined {
+  if (name.length <= comfortableLength) return undefined;
+  return `the name "${name}" of ${origin} is ${name.length} characters long: hosts put a prefix before it, and over 64 they cut or refuse`;
+}

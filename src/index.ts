@@ -1,0 +1,80 @@
+export { Refusal, SurfaceError, surfaceErrorCodes } from "./errors.ts";
+export type { ErrorDetails, Issue, SurfaceErrorCode } from "./errors.ts";
+
+export { mcpResource } from "./tags/mcp-resource.ts";
+export { mcpTool } from "./tags/mcp-tool.ts";
+export { readOnly } from "./tags/read-only.ts";
+export type { Effect, Exposure } from "./tags/symbols.ts";
+export type { ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
+export type { TypeProblem } from "./tags/type-problem.ts";
+
+export { withJsonSchema } from "./schema/with-json-schema.ts";
+export type { JsonObject, JsonSchema, JsonValue } from "./schema/json.ts";
+export type { InferInput, InferOutput, Schema } from "./schema/standard.ts";
+
+export { cell } from "./surface/cell.ts";
+export { collection } from "./surface/collection.ts";
+export { defineSurface } from "./surface/define-surface.ts";
+export { event } from "./surface/event.ts";
+export { implementSurface } from "./surface/implement-surface.ts";
+export { procedure } from "./surface/procedure.ts";
+export { cellSource } from "./surface/source.ts";
+export { stream } from "./surface/stream.ts";
+export type {
+  CallOptions,
+  CellClient,
+  CollectionClient,
+  EventClient,
+  EventPage,
+  EventWait,
+  MemberClient,
+  ProcedureClient,
+  StreamClient,
+  SurfaceClient,
+  UseOptions,
+  WaitOptions,
+} from "./surface/client.ts";
+export type { SurfaceChannel } from "./surface/channel.ts";
+export type { CollectionDefinition, CollectionKey } from "./surface/collection.ts";
+export type { CellDefinition } from "./surface/cell.ts";
+export type { Surface } from "./surface/define-surface.ts";
+export type { EventDefinition } from "./surface/event.ts";
+export type { Fault, FaultReporter } from "./surface/fault.ts";
+export type { Implementation, MemberImplementation } from "./surface/implementation.ts";
+export type { ImplementOptions, LiveSurface } from "./surface/implement-surface.ts";
+export type {
+  Cell,
+  Collection,
+  Event,
+  Kind,
+  MaybeSchema,
+  Member,
+  MemberMeta,
+  Procedure,
+  Spec,
+  Stream,
+} from "./surface/member.ts";
+export type { CellName, CollectionName, EventName, ProcedureName, StreamName } from "./surface/names.ts";
+export type { HandlerContext } from "./surface/owner/owned-use.ts";
+export type { ProcedureDefinition } from "./surface/procedure.ts";
+export type { CollectionChange, KeyedSource, Source, WritableSource } from "./surface/source.ts";
+export type { StreamDefinition } from "./surface/stream.ts";
+
+export { inProcess } from "./links/in-process.ts";
+export type { CloseReason, Connection, Link } from "./links/link.ts";
+
+export type { BespokeTool, ToolContext } from "./catalog/bespoke-tool.ts";
+export type { ProgressReport } from "./catalog/entry.ts";
+export type { Expose, ExposeValue } from "./catalog/expose.ts";
+
+export { errorMetaKey } from "./mcp/render-refusal.ts";
+export type { ServableApp, ServeTarget, Serving } from "./mcp/servable-app.ts";
+
+export { stdio } from "./stdio/stdio.ts";
+export type { StdioOptions } from "./stdio/stdio.ts";
+
+export { mcp } from "./builder/mcp.ts";
+export { serveSurfaceAsMcp } from "./builder/serve-surface-as-mcp.ts";
+export type { McpOptions } from "./builder/app-definition.ts";
+export type { MutatingToolNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
+export type { AppNames, LinkedApp, UnlinkedApp } from "./builder/stages.ts";

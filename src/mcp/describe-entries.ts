@@ -1,0 +1,42 @@
+import type { ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
+
+/** What resources of members are: JSON. */
+export const resourceMimeType = "application/json";
+
+interface Words {
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+}
+
+function words({ title, description }: Words): object {
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+/** The JSON text of a tool as `tools/list` shows it. All four hints are said. */
+export function describeTool(tool: ToolEntry): string {
+  return JSON.stringify({
+    name: tool.name,
+    ...words(tool),
+    inputSchema: tool.input.json,
+    ...(tool.output.json === undefined ? {} : { outputSchema: tool.output.json }),
+    annotations: { ...(tool.title === undefined ? {} : { title: tool.title }), ...tool.hints },
+  });
+}
+
+/** The JSON text of a resource as `resources/list` shows it. */
+export function describeResource(resource: ResourceEntry): string {
+  return JSON.stringify({ uri: resource.uri, name: resource.id, ...words(resource), mimeType: resourceMimeType });
+}
+
+/** The JSON text of a template as `resources/templates/list` shows it. */
+export function describeTemplate(template: TemplateEntry): string {
+  return JSON.stringify({
+    uriTemplate: template.uriTemplate,
+    name: template.id,
+    ...words(template),
+    mimeType: resourceMimeType,
+  });
+}

@@ -1,0 +1,103 @@
+import { isJsonObject } from "../catalog/is-json-object.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { modernVersions, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
+
+const keyPrefix = "io.modelcontextprotocol/";
+const versionKey = `${keyPrefix}protocolVersion`;
+const capabilitiesKey = `${keyPrefix}clientCapabilities`;
+const clientInfoKey = `${keyPrefix}clientInfo`;
+const logLevelKey = `${keyPrefix}logLevel`;
+
+const logLevels: ReadonlySet<unknown> = new Set([
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+]);
+
+function own(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+/** The `_meta` of a request's params, where there is one and it is an object. */
+export function metaOf(params: JsonObject | undefined): JsonObject | undefined {
+  const meta = params === undefined ? undefined : own(params, "_meta");
+  return isJsonObject(meta) ? meta : undefined;
+}
+
+/** Whether a request claims to be modern: it carries either of the two keys that every modern request must carry. */
+export function claimsModern(params: JsonObject | undefined): boolean {
+  const meta = metaOf(params);
+  return meta !== undefined && (Object.hasOwn(meta, versionKey) || Object.hasOwn(meta, capabilitiesKey));
+}
+
+function bad(what: string): RpcError {
+  return toRpcError(rpcCodes.invalidParams, `Invalid params: ${what}`);
+}
+
+/** The error for a request without the envelope that the modern era demands. */
+export const missingEnvelope: RpcError = bad(
+  `"_meta" must carry "${versionKey}" and "${capabilitiesKey}" on every request`,
+);
+
+/**
+ * Checks a modern request's envelope, on every request: the SDK looks at the version only on the first of a connection.
+ * Returns what is wrong, or `undefined`.
+ */
+export function checkEnvelope(params: JsonObject | undefined): RpcError | undefined {
+  const meta = metaOf(params);
+  if (meta === undefined) return missingEnvelope;
+  const version = own(meta, versionKey);
+  if (version === undefined) return missingEnvelope;
+  if (typeof version !== "string") return bad(`"${versionKey}" must be a string`);
+  if (!modernVersions.includes(version)) return unsupportedVersion(version);
+  if (own(meta, capabilitiesKey) === undefined) return missingEnvelope;
+  if (!isJsonObject(own(meta, capabilitiesKey))) return bad(`"${capabilitiesKey}" must be an object`);
+  return checkOptional(meta);
+}
+
+function checkOptional(meta: JsonObject): RpcError | undefined {
+  const clientInfo = own(meta, clientInfoKey);
+  if (clientInfo !== undefined && !isClientInfo(clientInfo)) {
+    return bad(`"${clientInfoKey}" must be an object with a name and a version`);
+  }
+  const logLevel = own(meta, logLevelKey);
+  return logLevel === undefined || logLevels.has(logLevel) ? undefined : bad(`"${logLevelKey}" is not a log level`);
+}
+
+function isClientInfo(value: unknown): boolean {
+  return isJsonObject(value) && typeof own(value, "name") === "string" && typeof own(value, "version") === "string";
+}
+
+/** The error for a revision that is not served, naming those that are. */
+export function unsupportedVersion(requested: string): RpcError {
+  const shown = requested.slice(0, 64);
+  const data = { supported: modernVersions, requested: shown };
+  return toRpcError(rpcCodes.unsupportedVersion, `Unsupported protocol version: ${shown}`, data);
+}
+
+/** Checks the params of a legacy handshake before it reaches the SDK. Returns what is wrong, or `undefined`. */
+export function checkInitialize(params: JsonObject | undefined): RpcError | undefined {
+  const given = params ?? {};
+  if (typeof own(given, "protocolVersion") !== "string") return bad('"protocolVersion" must be a string');
+  if (!isJsonObject(own(given, "capabilities"))) return bad('"capabilities" must be an object');
+  if (!isClientInfo(own(given, "clientInfo"))) return bad('"clientInfo" must be an object with a name and a version');
+  return undefined;
+}
+
+/** A request's progress token, or what is wrong with it or with the `_meta` around it. */
+export function progressTokenOf(params: JsonObject | undefined): string | number | undefined | RpcError {
+  if (params === undefined || !Object.hasOwn(params, "_meta")) return undefined;
+  const meta = params["_meta"];
+  if (!isJsonObject(meta)) return bad('"_meta" must be an object');
+  const token = own(meta, "progressToken");
+  if (token === undefined || typeof token === "string" || Number.isInteger(token)) {
+    // Narrowed by the line above; isInteger is no type guard.
+    return token as string | number | undefined;
+  }
+  return bad('"progressToken" must be a string or an integer');
+}

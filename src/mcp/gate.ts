@@ -1,0 +1,190 @@
+import { CallContext } from "../call/call-context.ts";
+import { SurfaceError } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { internalError } from "../surface/fault.ts";
+import { CallQueue } from "./call-queue.ts";
+import { progressTokenOf } from "./envelope.ts";
+import { EraState } from "./era-state.ts";
+import { toFrameError, type FrameFault } from "./frame-error.ts";
+import type { HandledMethod, Handler } from "./handlers.ts";
+import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
+import { toProgressSink } from "./progress-sink.ts";
+import { rpcCodes, toRpcError, toRpcResult, type Era, type RpcAnswer } from "./protocol.ts";
+import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
+import type { RequestId } from "./request-id.ts";
+import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
+import type { AppRuntime } from "./servable-app.ts";
+
+/** What a gate stands between. */
+export interface GateOptions {
+  readonly runtime: AppRuntime;
+  /** Writes one frame to the client. */
+  readonly send: (json: string) => void;
+  readonly connectSdk: SdkConnector;
+}
+
+/** Methods that the gate answers from the handlers; every other one goes on to the SDK. */
+const hotMethods: ReadonlySet<string> = new Set<HandledMethod>(["tools/call", "tools/list", "resources/read"]);
+
+/** Above this many held requests the connection should stop reading. */
+const maxHeld = 256;
+
+const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
+const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
+const empty = toRpcResult("");
+
+/** A request under way: a call of ours, or `"sdk"` when the SDK owes the answer. */
+type Running = CallContext | "sdk";
+
+/**
+ * Stands in front of the SDK on one connection: checks every frame, decides the era, answers the hot methods from our
+ * own handlers and hands the rest on. Every request is answered once, or not at all after its client cancelled it.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #era = new EraState();
+  readonly #running = new Map<RequestId, Running>();
+  readonly #queue = new CallQueue<RequestId>();
+  readonly #render: AnswerRenderer;
+  /** What a hasty client sent behind its handshake, before the answer. */
+  #held: RequestFrame[] = [];
+  #sdk: SdkPort | undefined;
+  #closed = false;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#render = createAnswerRenderer(options.runtime.info);
+  }
+
+  /** Whether so much waits here that the connection should stop reading for a while. */
+  get crowded(): boolean {
+    return this.#queue.crowded || this.#held.length >= maxHeld;
+  }
+
+  /** Takes one frame. Never throws. */
+  receive(text: string): void {
+    if (this.#closed) return;
+    const frame = parseFrame(text, this.#options.runtime.limits);
+    if (frame.kind === "request") this.#onRequest(frame);
+    else if (frame.kind === "notification") this.#onNotification(frame);
+    else if (frame.kind === "error") this.#answer(frame.id, { ...frame, kind: "error" }, "legacy");
+  }
+
+  /** Answers a frame that never became a text. */
+  refuse(fault: FrameFault): void {
+    const { id, code, message } = toFrameError(fault);
+    if (!this.#closed) this.#answer(id, toRpcError(code, message), "legacy");
+  }
+
+  /** Aborts everything that runs and lets go of the SDK. Nothing is sent after it. Callable twice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#queue.clear();
+    this.#held = [];
+    const calls = [...this.#running.values()];
+    this.#running.clear();
+    for (const call of calls) {
+      if (call !== "sdk") call.abort(new SurfaceError("CLOSED", "Calling: the server is closing"));
+    }
+    await this.#sdk?.close();
+  }
+
+  #onRequest(frame: RequestFrame): void {
+    const { id, method } = frame;
+    if (this.#running.has(id)) return this.#answer(id, duplicateId, "legacy");
+    if (this.#era.initialising && method !== "initialize" && method !== "ping") return void this.#held.push(frame);
+    if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
+    const era = this.#era.admit(frame);
+    if (typeof era !== "string") return this.#answer(id, era, "legacy");
+    const token = progressTokenOf(frame.params);
+    if (typeof token === "object") return this.#answer(id, token, era);
+    if (method === "shutdown" || (method === "ping" && era === "legacy")) return this.#answer(id, empty, era);
+    const handler = this.#hotHandler(method);
+    if (handler === undefined) return this.#forward(frame);
+    const sink = token === undefined ? undefined : toProgressSink(token, this.#options.send);
+    this.#run({ frame, handler, era, call: new CallContext(sink) });
+  }
+
+  #hotHandler(method: string): Handler | undefined {
+    const { hotPath, handlers } = this.#options.runtime;
+    // The set holds nothing but keys of the handlers.
+    return hotPath && hotMethods.has(method) ? handlers[method as HandledMethod] : undefined;
+  }
+
+  #run(start: HotRun): void {
+    const { id, method } = start.frame;
+    this.#running.set(id, start.call);
+    if (method !== "tools/call") void this.#settle(start);
+    else this.#queue.add(id, () => void this.#settle(start).finally(() => this.#queue.done()));
+  }
+
+  async #settle({ frame, handler, era, call }: HotRun): Promise<void> {
+    let answer: RpcAnswer;
+    try {
+      const answering = handler(frame.params, { era, call });
+      answer = answering instanceof Promise ? await answering : answering;
+    } catch (cause) {
+      answer = this.#internal(cause, frame.method);
+    }
+    if (this.#running.get(frame.id) !== call) return;
+    this.#running.delete(frame.id);
+    this.#answer(frame.id, answer, era);
+  }
+
+  #internal(cause: unknown, method: string): RpcAnswer {
+    const error = internalError(cause, `method "${method}"`, this.#options.runtime.report);
+    return toRpcError(rpcCodes.internal, "Internal error", { correlationId: error.correlationId });
+  }
+
+  #onNotification(frame: NotificationFrame): void {
+    const { method, params } = frame;
+    // A request without an id is owed no answer, and what cannot be answered must not run.
+    if (!method.startsWith("notifications/")) return;
+    if (method === "notifications/cancelled" && !this.#cancel(params)) return;
+    this.#sdk?.deliver(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
+  }
+
+  /** Cancels a request. Says whether the SDK has to hear of it. */
+  #cancel(params: JsonObject | undefined): boolean {
+    const id = params?.["requestId"];
+    if (this.#era.cancelInitialize(id)) return false;
+    this.#held = this.#held.filter((frame) => frame.id !== id);
+    // Only ids that isRequestId() let in are in the map.
+    const known = id as RequestId;
+    const call = this.#running.get(known);
+    if (call === undefined) return false;
+    this.#running.delete(known);
+    if (call === "sdk") return true;
+    if (!this.#queue.withdraw(known)) call.cancel();
+    return false;
+  }
+
+  #forward({ id, method, params }: RequestFrame): void {
+    this.#running.set(id, "sdk");
+    this.#sdk ??= this.#options.connectSdk(this.#options.runtime, (message) => this.#fromSdk(message));
+    this.#sdk.deliver(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params });
+  }
+
+  #fromSdk(message: RpcMessage): void {
+    if (this.#closed) return;
+    if ("method" in message || !("id" in message)) return this.#options.send(JSON.stringify(message));
+    // It answers with the ids that were handed to it.
+    const id = message["id"] as RequestId;
+    // An answer that nobody waits for any more was cancelled.
+    if (!this.#running.delete(id)) return;
+    this.#era.initialised(id, "result" in message);
+    this.#options.send(JSON.stringify(message));
+    if (!this.#era.initialising) for (const frame of this.#held.splice(0)) this.#onRequest(frame);
+  }
+
+  #answer(id: RequestId | null, answer: RpcAnswer, era: Era): void {
+    this.#options.send(this.#render(id, answer, era));
+  }
+}
+
+interface HotRun {
+  readonly frame: RequestFrame;
+  readonly handler: Handler;
+  readonly era: Era;
+  readonly call: CallContext;
+}

@@ -1,0 +1,119 @@
+import type { Catalog } from "../catalog/create-catalog.ts";
+import { isJsonObject } from "../catalog/is-json-object.ts";
+import type { UriResolver } from "../catalog/resolve-uri.ts";
+import type { Invoker } from "../call/create-invoker.ts";
+import type { Refused, ToolOutcome } from "../call/outcome.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { describeResource, describeTemplate, describeTool, resourceMimeType } from "./describe-entries.ts";
+import { createPagedList } from "./pages.ts";
+import { rpcCodes, toRpcError, toRpcResult, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
+
+/** Answers one method: params off the wire -> an answer. Knows nothing of the SDK, and never rejects. */
+export type Handler = (params: JsonObject | undefined, request: McpRequest) => RpcAnswer | Promise<RpcAnswer>;
+
+/** The methods that the package answers itself, on either path. */
+export type HandledMethod =
+  | "tools/list"
+  | "tools/call"
+  | "resources/list"
+  | "resources/templates/list"
+  | "resources/read";
+
+/** One handler a method. */
+export type Handlers = Readonly<Record<HandledMethod, Handler>>;
+
+/** What the handlers are made of. */
+export interface HandlerSource {
+  readonly catalog: Catalog;
+  readonly resolve: UriResolver;
+  readonly invoker: Invoker;
+  /** How many entries a page of a list holds. */
+  readonly pageSize: number;
+}
+
+const noArguments: JsonObject = Object.freeze({});
+
+/** The answer for a tool that does not exist, or that this caller cannot see: one text for both. */
+const unknownTool = toRpcError(rpcCodes.invalidParams, "Invalid params: there is no such tool");
+
+const badToolParams = toRpcError(
+  rpcCodes.invalidParams,
+  'Invalid params: "name" must be a string and "arguments" an object',
+);
+
+const badReadParams = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
+
+function textBlock(text: string): string {
+  return `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;
+}
+
+function toCallAnswer(outcome: ToolOutcome, root: string): RpcAnswer {
+  if (outcome.kind === "answer") {
+    return toRpcResult(`${textBlock(outcome.text)},"structuredContent":${outcome.text}`);
+  }
+  // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
+  return toRpcResult(`${textBlock(refusalText(outcome, root))},"isError":true`, {
+    meta: `${JSON.stringify(errorMetaKey)}:${JSON.stringify(refusalData(outcome))}`,
+  });
+}
+
+function toReadError(refused: Refused): RpcAnswer {
+  return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
+}
+
+function notFound(uri: string, era: Era): RpcAnswer {
+  const code = era === "modern" ? rpcCodes.invalidParams : rpcCodes.legacyResourceNotFound;
+  const shown = uri.length <= 256 ? { uri } : undefined;
+  return toRpcError(code, "Resource not found", shown);
+}
+
+/** An own property of params; inherited names are nobody's arguments. */
+function own(params: JsonObject | undefined, key: string): unknown {
+  return params !== undefined && Object.hasOwn(params, key) ? params[key] : undefined;
+}
+
+function createCallHandler(source: HandlerSource): Handler {
+  return async (params, request) => {
+    const name = own(params, "name");
+    const args = own(params, "arguments") ?? noArguments;
+    if (typeof name !== "string" || !isJsonObject(args) || own(params, "arguments") === null) return badToolParams;
+    const tool = source.catalog.tool(name);
+    if (tool === undefined) return unknownTool;
+    const outcome = await source.invoker.call(tool, args, request.call);
+    return toCallAnswer(outcome, tool.input.root);
+  };
+}
+
+function createReadHandler(source: HandlerSource): Handler {
+  return async (params, request) => {
+    const uri = own(params, "uri");
+    if (typeof uri !== "string") return badReadParams;
+    const resolved = source.resolve(uri);
+    if (resolved === undefined) return notFound(uri, request.era);
+    const outcome = await source.invoker.read(resolved, request.call);
+    if (outcome.kind === "absent") return notFound(uri, request.era);
+    if (outcome.kind === "refused") return toReadError(outcome);
+    const content = `{"uri":${JSON.stringify(uri)},"mimeType":"${resourceMimeType}","text":${JSON.stringify(outcome.text)}}`;
+    return toRpcResult(`"contents":[${content}]`, { cacheable: true });
+  };
+}
+
+/** Makes the handlers of an app. Lists are serialised here, once. */
+export function createHandlers(source: HandlerSource): Handlers {
+  const { catalog, pageSize } = source;
+  const tools = createPagedList({ key: "tools", items: catalog.tools.map(describeTool), pageSize });
+  const resources = createPagedList({ key: "resources", items: catalog.resources.map(describeResource), pageSize });
+  const templates = createPagedList({
+    key: "resourceTemplates",
+    items: catalog.templates.map(describeTemplate),
+    pageSize,
+  });
+  return Object.freeze({
+    "tools/list": (params) => tools.page(params),
+    "tools/call": createCallHandler(source),
+    "resources/list": (params) => resources.page(params),
+    "resources/templates/list": (params) => templates.page(params),
+    "resources/read": createReadHandler(source),
+  } satisfies Handlers);
+}

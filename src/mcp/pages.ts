@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
+
+/** A list, cut into pages and serialised once. */
+export interface PagedList {
+  /** The page that a request's params ask for. An unknown cursor is `-32602`. */
+  page(params: Readonly<Record<string, unknown>> | undefined): RpcAnswer;
+}
+
+/** What a paged list is made of. */
+export interface PagedListSource {
+  /** The result's key: `tools`, `resources`, `resourceTemplates`. */
+  readonly key: string;
+  /** The JSON text of each item, in order. */
+  readonly items: readonly string[];
+  readonly pageSize: number;
+}
+
+function chunk(items: readonly string[], size: number): readonly (readonly string[])[] {
+  const chunks: string[][] = [];
+  for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
+  return chunks.length === 0 ? [[]] : chunks;
+}
+
+/**
+ * A cursor says which list, which page, and of which content: one minted for another list, or for a list that has
+ * changed since, is unknown.
+ */
+function toCursor(source: PagedListSource, digest: string, index: number): string {
+  return Buffer.from(`${source.key}:${index}:${digest}`).toString("base64url");
+}
+
+/** Serialises a list. */
+export function createPagedList(source: PagedListSource): PagedList {
+  const digest = createHash("sha256").update(source.items.join("\n")).digest("base64url").slice(0, 12);
+  const chunks = chunk(source.items, source.pageSize);
+  const byCursor = new Map<string, RpcAnswer>();
+  const [first] = chunks.map((items, index) => {
+    const more = index + 1 < chunks.length ? `,"nextCursor":"${toCursor(source, digest, index + 1)}"` : "";
+    const answer = toRpcResult(`"${source.key}":[${items.join(",")}]${more}`, { cacheable: true });
+    if (index > 0) byCursor.set(toCursor(source, digest, index), answer);
+    return answer;
+  });
+  const unknown = toRpcError(rpcCodes.invalidParams, "Invalid params: the cursor is unknown");
+  return {
+    page(params) {
+      if (params === undefined || !Object.hasOwn(params, "cursor")) return first ?? unknown;
+      const { cursor } = params;
+      return (typeof cursor === "string" ? byCursor.get(cursor) : undefined) ?? unknown;
+    },
+  };
+}

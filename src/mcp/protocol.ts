@@ -1,0 +1,60 @@
+import type { CallContext } from "../call/call-context.ts";
+
+/** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
+export type Era = "legacy" | "modern";
+
+/** The modern revisions that are served. */
+export const modernVersions: readonly string[] = ["2026-07-28"];
+
+/** Error codes of JSON-RPC 2.0 and of both eras of MCP. */
+export const rpcCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** A resource that does not exist, up to 2025-11-25; 2026-07-28 says invalid params. */
+  legacyResourceNotFound: -32002,
+  unsupportedVersion: -32022,
+} as const;
+
+/** An error in JSON-RPC's form. */
+export interface RpcError {
+  readonly kind: "error";
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** A result, already as JSON text, so that a large answer is written once and not again for each envelope. */
+export interface RpcResult {
+  readonly kind: "result";
+  /** The members of the result object, without braces: `"tools":[…]`. */
+  readonly body: string;
+  /** The members of its `_meta`, without braces; empty where there are none. */
+  readonly meta: string;
+  /** Whether the modern era demands cache hints on it. */
+  readonly cacheable: boolean;
+}
+
+/** What a handler answers. */
+export type RpcAnswer = RpcResult | RpcError;
+
+/** What a handler knows of the request besides its params. */
+export interface McpRequest {
+  readonly era: Era;
+  readonly call: CallContext;
+}
+
+/** Makes an error answer. */
+export function toRpcError(code: number, message: string, data?: unknown): RpcError {
+  return data === undefined ? { kind: "error", code, message } : { kind: "error", code, message, data };
+}
+
+/** Makes a result answer. */
+export function toRpcResult(
+  body: string,
+  more: { readonly meta?: string; readonly cacheable?: boolean } = {},
+): RpcResult {
+  return { kind: "result", body, meta: more.meta ?? "", cacheable: more.cacheable ?? false };
+}

@@ -1,0 +1,34 @@
+import type { Era, RpcAnswer } from "./protocol.ts";
+import type { RequestId } from "./request-id.ts";
+import type { ServerInfo } from "./servable-app.ts";
+
+/** Writes an answer as the text of one JSON-RPC frame. */
+export type AnswerRenderer = (id: RequestId | null, answer: RpcAnswer, era: Era) => string;
+
+function member(body: string): string {
+  return body === "" ? "" : `,${body}`;
+}
+
+/**
+ * Makes the renderer of a server. The modern era's stamps (`resultType`, who answers, cache hints) are written once;
+ * each answer is spliced between them.
+ */
+export function createAnswerRenderer(info: ServerInfo): AnswerRenderer {
+  const serverInfo = `"io.modelcontextprotocol/serverInfo":${JSON.stringify(info)}`;
+  // Values change under a live surface: a client must ask again, and must not share what it was told.
+  const cacheHints = `,"ttlMs":0,"cacheScope":"private"`;
+  return (id, answer, era) => {
+    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
+    if (answer.kind === "error") {
+      const { code, message, data } = answer;
+      return `${head}"error":${JSON.stringify({ code, message, data })}}`;
+    }
+    const { body, meta, cacheable } = answer;
+    if (era === "legacy") {
+      const legacyMeta = meta === "" ? "" : `"_meta":{${meta}}`;
+      return `${head}"result":{${[body, legacyMeta].filter((part) => part !== "").join(",")}}}`;
+    }
+    const stamps = `"resultType":"complete"${cacheable ? cacheHints : ""},"_meta":{${serverInfo}${member(meta)}}`;
+    return `${head}"result":{${body === "" ? "" : `${body},`}${stamps}}}`;
+  };
+}

@@ -1,0 +1,48 @@
+import type { FaultReporter } from "../surface/fault.ts";
+import type { Handlers } from "./handlers.ts";
+import type { FrameLimits } from "./limits.ts";
+
+/** How the server names itself. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+}
+
+/** What an open app offers to whatever serves it. Whoever opened it closes it. */
+export interface AppRuntime {
+  readonly info: ServerInfo;
+  /** What the model is told about the server as a whole; at most 2 KB are read by some hosts. */
+  readonly instructions: string | undefined;
+  readonly handlers: Handlers;
+  readonly limits: FrameLimits;
+  /** Answer `tools/call`, `tools/list` and `resources/read` in the gate; `false` sends them through the SDK. */
+  readonly hotPath: boolean;
+  readonly report: FaultReporter;
+  /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */
+  close(): Promise<void>;
+}
+
+/** An app that can be served. */
+export interface ServableApp {
+  /**
+   * Makes its catalog and everything that serves it.
+   *
+   * @throws SurfaceError with a boot code, before anything is served.
+   */
+  open(): AppRuntime;
+}
+
+/** A running server. */
+export interface Serving {
+  /** Resolves when it has stopped, for whatever reason; never rejects. */
+  readonly closed: Promise<void>;
+  /** Aborts running calls and closes everything that serving opened. Callable twice. */
+  close(): Promise<void>;
+}
+
+/** Somewhere to serve an app: `stdio()`. */
+export interface ServeTarget {
+  /** Starts serving; resolves once requests are answered. */
+  serve(app: ServableApp): Promise<Serving>;
+}

@@ -1,0 +1,150 @@
+import type { Readable, Writable } from "node:stream";
+import { Gate } from "../mcp/gate.ts";
+import { connectSdkStdio } from "../mcp/sdk-stdio-seam.ts";
+import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
+import { Scope } from "../spine/scope.ts";
+import { createFrameReader, type FrameReader } from "./frame-reader.ts";
+import { createFrameWriter } from "./frame-writer.ts";
+import { onProcessEnd } from "./lifecycle.ts";
+import { guardStdout } from "./stdout-guard.ts";
+
+/** What {@link stdio} may be told. */
+export interface StdioOptions {
+  /** Where requests come from. Default: the process's standard input. */
+  readonly input?: Readable;
+  /**
+   * Where answers go. Default: the process's standard output, which is guarded: from then on everything else that is
+   * written to it goes to standard error.
+   */
+  readonly output?: Writable;
+  /**
+   * Whether the process ends with code 0 when the input does, or on SIGTERM or SIGINT. Default: `true` when the input
+   * is the process's own; see decision 0005.
+   */
+  readonly exit?: boolean;
+}
+
+/** How many unread bytes may pile up before the input itself is paused. */
+const maxBacklogBytes = 4 * 1024 * 1024;
+
+/**
+ * Takes frames only while neither the gate nor the output is crowded. The input itself goes on being read up to a
+ * bound: the end of a paused input would not be seen, and the process would outlive its host.
+ */
+class Flow {
+  readonly #input: Readable;
+  readonly #reader: FrameReader;
+  readonly #gate: Gate;
+  #full = false;
+
+  constructor(input: Readable, reader: FrameReader, gate: Gate) {
+    this.#input = input;
+    this.#reader = reader;
+    this.#gate = gate;
+  }
+
+  setFull(full: boolean): void {
+    this.#full = full;
+    this.update();
+  }
+
+  update(): void {
+    if (this.#full || this.#gate.crowded) this.#reader.pause();
+    else this.#reader.resume();
+    const heavy = this.#reader.backlog > maxBacklogBytes;
+    if (heavy !== this.#input.isPaused()) {
+      if (heavy) this.#input.pause();
+      else this.#input.resume();
+    }
+  }
+}
+
+/** Wires bytes to a gate and back. Returns what is to be closed, innermost last. */
+function connect(runtime: AppRuntime, input: Readable, output: Writable): Connected {
+  let broken: () => void = () => {};
+  const writer = createFrameWriter(output, {
+    onBroken: () => broken(),
+    onFull: () => flow.setFull(true),
+    onDrain: () => flow.setFull(false),
+  });
+  const gate = new Gate({
+    runtime,
+    send: (json) => {
+      writer.write(json);
+      flow.update();
+    },
+    connectSdk: connectSdkStdio,
+  });
+  const reader = createFrameReader({
+    maxBytes: runtime.limits.maxBytes,
+    onFrame: (text) => {
+      gate.receive(text);
+      if (gate.crowded) flow.update();
+    },
+    onOversize: () => gate.refuse("too-large"),
+    onBadEncoding: () => gate.refuse("not-utf8"),
+  });
+  const flow = new Flow(input, reader, gate);
+  const onData = (chunk: Buffer): void => {
+    reader.push(chunk);
+    flow.update();
+  };
+  input.on("data", onData);
+  return {
+    gate,
+    writer,
+    stopReading: () => {
+      input.off("data", onData);
+      reader.end();
+    },
+    onBroken: (fn) => (broken = fn),
+  };
+}
+
+interface Connected {
+  readonly gate: Gate;
+  readonly writer: { close(): Promise<void> };
+  stopReading(): void;
+  onBroken(fn: () => void): void;
+}
+
+function ownOutput(scope: Scope, options: StdioOptions): Writable {
+  if (options.output !== undefined) return options.output;
+  const guard = guardStdout();
+  scope.add(() => guard.restore());
+  return guard.output;
+}
+
+function start(app: ServableApp, options: StdioOptions): Serving {
+  const scope = new Scope("the stdio server");
+  const runtime = app.open();
+  scope.add(() => runtime.close());
+  const input = options.input ?? process.stdin;
+  const connected = connect(runtime, input, ownOutput(scope, options));
+  scope.add(() => connected.writer.close());
+  scope.add(() => connected.gate.close());
+  scope.add(() => connected.stopReading());
+  let tell: () => void = () => {};
+  const closed = new Promise<void>((resolve) => (tell = resolve));
+  const end = onProcessEnd({
+    input,
+    exit: options.exit ?? options.input === undefined,
+    end: () => scope.close().finally(tell),
+  });
+  connected.onBroken(() => void end.stop("output-broken"));
+  return { closed, close: () => end.stop("asked") };
+}
+
+/**
+ * Serves an app over the process's standard input and output: one JSON-RPC message a line, both eras of MCP. When the
+ * input ends, or on SIGTERM or SIGINT, running calls are aborted, everything owned is closed and the process exits with
+ * code 0 within two seconds. A host that no longer reads is an end, not a crash.
+ *
+ * @example
+ * ```ts
+ * await app.serve(stdio());
+ * ```
+ */
+export function stdio(options: StdioOptions = {}): ServeTarget {
+  return { serve: async (app) => start(app, options) };
+}

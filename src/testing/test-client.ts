@@ -1,0 +1,171 @@
+import { CallContext } from "../call/call-context.ts";
+import type { BespokeArguments } from "../catalog/bespoke-tool.ts";
+import type { ProgressReport } from "../catalog/entry.ts";
+import { isJsonObject } from "../catalog/is-json-object.ts";
+import type { WireName } from "../catalog/wire-name.ts";
+import type { AppNames, LinkedApp } from "../builder/stages.ts";
+import { SurfaceError } from "../errors.ts";
+import type { HandledMethod } from "../mcp/handlers.ts";
+import type { Era } from "../mcp/protocol.ts";
+import type { AppRuntime } from "../mcp/servable-app.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
+import type { InferInput, Schema } from "../schema/standard.ts";
+import { expandTemplate, type TemplateVariables } from "./expand-template.ts";
+import { readAnswer } from "./read-answer.ts";
+import { toToolAnswer, type ToolAnswer } from "./tool-answer.ts";
+
+/** What a test may say about one call. */
+export interface TestCallOptions {
+  /** Receives progress, as a client that sent a progress token would. */
+  readonly onProgress?: (report: ProgressReport) => void;
+  /** Cancels the call, as `notifications/cancelled` would. */
+  readonly signal?: AbortSignal;
+}
+
+/** What the tools of some kinds take besides the member's own input. */
+type Synthetic<TKind> = TKind extends "event"
+  ? { readonly since?: string; readonly timeout_ms?: number }
+  : TKind extends "stream"
+    ? { readonly max_items?: number; readonly wait_ms?: number }
+    : unknown;
+
+/** A schema's input as tool arguments: an object as it is, anything else under `value`. */
+type AsArguments<TInput> = TInput extends Schema
+  ? InferInput<TInput> extends Readonly<Record<string, unknown>>
+    ? InferInput<TInput>
+    : { readonly value: InferInput<TInput> }
+  : unknown;
+
+/** The arguments of a member's tool, by its name on the wire. */
+type MemberArguments<TSpec> = {
+  [Key in keyof TSpec & string as WireName<Key>]: TSpec[Key] extends {
+    readonly kind: infer Kind;
+    readonly input: infer Input;
+  }
+    ? AsArguments<Input> & Synthetic<Kind>
+    : never;
+};
+
+/** The arguments of one tool: a bespoke tool's input where there is one of that name, else the member's. */
+type ArgumentsOf<TSpec, TNames extends AppNames, TName> = TName extends keyof TNames["inputs"]
+  ? BespokeArguments<TNames["inputs"][TName]> extends undefined
+    ? Readonly<Record<string, never>>
+    : AsArguments<Extract<TNames["inputs"][TName], Schema>>
+  : TName extends keyof MemberArguments<TSpec>
+    ? MemberArguments<TSpec>[TName]
+    : JsonObject;
+
+/** One function a tool that the app may offer, by its name on the wire. */
+export type TestTools<TSpec, TNames extends AppNames> = {
+  readonly [Name in TNames["tools"]]: (
+    args: ArgumentsOf<TSpec, TNames, Name>,
+    options?: TestCallOptions,
+  ) => Promise<ToolAnswer>;
+};
+
+/** An in-memory MCP client, typed from the app. Whoever made it closes it. */
+export interface TestClient<TSpec, TNames extends AppNames> {
+  readonly tools: TestTools<TSpec, TNames>;
+  /**
+   * Reads a resource by its member's key and parses it; with variables, one of the family that the member's template
+   * describes.
+   *
+   * @throws RpcFailure with the protocol's code when there is none.
+   */
+  read(key: TNames["resources"], variables?: TemplateVariables): Promise<JsonValue>;
+  /** The names of all tools, over all pages, in the order of the wire. */
+  toolNames(): Promise<readonly string[]>;
+  /** Sends any request that the package answers itself. @throws RpcFailure when the answer is an error. */
+  request(method: HandledMethod, params?: JsonObject, options?: TestCallOptions): Promise<JsonObject>;
+  /** Closes the app that was opened for it. Callable twice. */
+  close(): Promise<void>;
+}
+
+/** What {@link createTestClient} may be told. */
+export interface TestClientOptions {
+  /** The era that the client speaks. Default `"modern"`. */
+  readonly era?: Era;
+}
+
+class InMemoryClient {
+  readonly #runtime: AppRuntime;
+  readonly #era: Era;
+  readonly tools: object;
+
+  constructor(runtime: AppRuntime, era: Era) {
+    this.#runtime = runtime;
+    this.#era = era;
+    // A function for whatever name is asked for: a name that does not exist answers as it does on the wire.
+    this.tools = new Proxy(Object.freeze({}), {
+      get: (_target, name) => (args: JsonObject, options?: TestCallOptions) => this.#call(String(name), args, options),
+    });
+  }
+
+  async request(method: HandledMethod, params?: JsonObject, options: TestCallOptions = {}): Promise<JsonObject> {
+    const call = new CallContext(options.onProgress);
+    options.signal?.addEventListener("abort", () => call.cancel(), { once: true });
+    if (options.signal?.aborted === true) call.cancel();
+    return readAnswer(await this.#runtime.handlers[method](params, { era: this.#era, call }));
+  }
+
+  async read(key: string, variables?: TemplateVariables): Promise<JsonValue> {
+    const result = await this.request("resources/read", { uri: await this.#uri(key, variables) });
+    const [content] = Array.isArray(result["contents"]) ? result["contents"] : [];
+    const text = isJsonObject(content) ? content["text"] : undefined;
+    return typeof text === "string" ? JSON.parse(text) : null;
+  }
+
+  async toolNames(): Promise<readonly string[]> {
+    const tools = await this.#list("tools/list", "tools");
+    return tools.map((tool) => String(tool["name"]));
+  }
+
+  close(): Promise<void> {
+    return this.#runtime.close();
+  }
+
+  async #call(name: string, args: JsonObject, options?: TestCallOptions): Promise<ToolAnswer> {
+    return toToolAnswer(await this.request("tools/call", { name, arguments: args }, options));
+  }
+
+  async #uri(key: string, variables: TemplateVariables | undefined): Promise<string> {
+    const [method, list, field] =
+      variables === undefined
+        ? (["resources/list", "resources", "uri"] as const)
+        : (["resources/templates/list", "resourceTemplates", "uriTemplate"] as const);
+    const entry = (await this.#list(method, list)).find((each) => each["name"] === key);
+    if (entry === undefined) throw new SurfaceError("NOT_FOUND", `Reading "${key}": no such resource is listed`);
+    return expandTemplate(String(entry[field]), variables ?? {});
+  }
+
+  async #list(method: HandledMethod, key: string): Promise<readonly JsonObject[]> {
+    const found: JsonObject[] = [];
+    let cursor: JsonValue | undefined;
+    do {
+      const page = await this.request(method, cursor === undefined ? {} : { cursor });
+      const items = page[key];
+      if (Array.isArray(items)) found.push(...items.filter(isJsonObject));
+      cursor = page["nextCursor"];
+    } while (cursor !== undefined);
+    return found;
+  }
+}
+
+/**
+ * Opens an app and drives it from the same process, without a transport: what a test of an exposure needs.
+ *
+ * @throws SurfaceError with a boot code, as serving would.
+ * @example
+ * ```ts
+ * const client = createTestClient(app);
+ * const answer = await client.tools.bump({ by: 2 });
+ * await client.close();
+ * ```
+ */
+export function createTestClient<TSpec, TNames extends AppNames>(
+  app: LinkedApp<TSpec, TNames>,
+  options: TestClientOptions = {},
+): TestClient<TSpec, TNames> {
+  // The proxy behind `tools` answers to every name; the type lets through those of the app.
+  return new InMemoryClient(app.open(), options.era ?? "modern") as unknown as TestClient<TSpec, TNames>;
+}

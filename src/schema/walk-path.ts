@@ -24,7 +24,7 @@ export function createWalkPath(): WalkPath {
 export function enter(path: WalkPath, container: object): void {
   const { ancestors } = path;
   if (ancestors.length > cycleCheckDepth) {
-    const start = ancestors.indexOf(container);
+    const start = ancestors.lastIndexOf(container);
     if (start !== -1) throw cycleError(path, ancestors.length - start);
     if (ancestors.length > maxDepth) throw unserialisable(path, `more than ${maxDepth} levels deep`);
   }

@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Trace, traceServer } from "./traced-server.ts";
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "pin", version: "1" } },
+};
+
+/** ES modules loaded before the first answer: what was measured, and a tenth. A larger number is a slower start. */
+const budget = 280;
+
+let answer = "";
+let trace: Trace = { modules: [], builtins: [] };
+
+/** The package that a module belongs to, or the folder of ours. */
+function ownerOf(module: string): string {
+  const inPackage = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1];
+  return inPackage ?? /\/dist\/([^/]+)\//.exec(module)?.[1] ?? module.replace(/^.*\//, "");
+}
+
+describe("a stdio face before its first answer", () => {
+  beforeAll(async () => {
+    ({ answer, trace } = await traceServer([initialize]));
+  });
+
+  it("has answered when what it loaded is read", () => {
+    expect(JSON.parse(answer)).toMatchObject({ id: 1, result: { serverInfo: { name: "counter" } } });
+  });
+
+  it("has loaded zod, the SDK and no other package when it answers initialize", () => {
+    const packages = trace.modules.filter((one) => one.includes("/node_modules/")).map(ownerOf);
+    expect([...new Set(packages)].toSorted()).toEqual([
+      "@modelcontextprotocol/core",
+      "@modelcontextprotocol/server",
+      "zod",
+    ]);
+  });
+
+  it("has loaded only the folders that serve it when it answers initialize", () => {
+    const ours = trace.modules.filter((one) => one.includes("/dist/") && !one.includes("/node_modules/")).map(ownerOf);
+    expect([...new Set(ours)].toSorted()).toEqual([
+      "builder",
+      "call",
+      "catalog",
+      "errors.js",
+      "index.js",
+      "links",
+      "mcp",
+      "schema",
+      "spine",
+      "stdio",
+      "surface",
+      "tags",
+    ]);
+  });
+
+  it("has loaded nothing of node's that speaks to a network or starts a process when it answers initialize", () => {
+    const costly = [
+      "http",
+      "https",
+      "http2",
+      "tls",
+      "dgram",
+      "dns",
+      "child_process",
+      "cluster",
+      "vm",
+      "repl",
+      "inspector",
+    ];
+    expect(trace.builtins).toContain("fs");
+    expect(trace.builtins.filter((name) => costly.includes(name))).toEqual([]);
+  });
+
+  it("has loaded no more modules than its budget when it answers initialize", () => {
+    expect(trace.modules.length).toBeGreaterThan(50);
+    expect(trace.modules.length).toBeLessThanOrEqual(budget);
+  });
+});

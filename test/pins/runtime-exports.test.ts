@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { entrySources } from "../architecture/package-entries.ts";
+import { importEntry } from "./built-package.ts";
+
+/** What each entry exports at run time. A name that goes is a breaking change, one that comes is a promise. */
+const pinned: Readonly<Record<string, readonly string[]>> = {
+  ".": [
+    "Refusal",
+    "SurfaceError",
+    "cell",
+    "cellSource",
+    "collection",
+    "defineSurface",
+    "errorMetaKey",
+    "event",
+    "implementSurface",
+    "inProcess",
+    "mcp",
+    "mcpResource",
+    "mcpTool",
+    "procedure",
+    "readOnly",
+    "serveSurfaceAsMcp",
+    "stdio",
+    "stream",
+    "surfaceErrorCodes",
+    "withJsonSchema",
+  ],
+  "./testing": ["RpcFailure", "createTestClient"],
+};
+
+describe("run-time exports", () => {
+  it("every entry is pinned when package.json is read", () => {
+    expect(Object.keys(pinned)).toEqual([...entrySources.keys()]);
+  });
+
+  it.each(Object.entries(pinned))("%s exports these names and no others when it is imported", async (entry, names) => {
+    expect(Object.keys(await importEntry(entry)).toSorted()).toEqual(names);
+  });
+});

@@ -26,7 +26,7 @@ export interface ToolOptions extends ResourceOptions {
 }
 
 /** The names of all tool options, for checks at run time. */
-export const toolOptionNames = [
+export const toolOptionNames: readonly (keyof ToolOptions)[] = [
   "title",
   "description",
   "mutates",
@@ -34,7 +34,7 @@ export const toolOptionNames = [
   "idempotent",
   "openWorld",
   "timeoutMs",
-] as const satisfies readonly (keyof ToolOptions)[];
+];
 
 /** The longest call that an author may allow, in milliseconds. */
 export const maxTimeoutMs = 600_000;

@@ -28,8 +28,9 @@ const order = [
   "check:tests",
 ];
 
-/** What child processes are told of the terminal that they do not see. */
-const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1", FORCE_COLOR: "0" };
+/** What a check is told of the terminal, which it does not see. Some tools take any FORCE_COLOR, even 0, for a yes. */
+const { FORCE_COLOR: _forced, ...inherited } = process.env;
+const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
 
 const paint = (code, text) => (terminal ? `\u001B[${code}m${text}\u001B[0m` : text);
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(6)} s`;
@@ -47,7 +48,7 @@ function run(name) {
   const child = spawn("npm", ["run", "--silent", name], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...looks, npm_config_ignore_scripts: "true" },
+    env: { ...inherited, ...looks, npm_config_ignore_scripts: "true" },
   });
   let output = "";
   const keep = (chunk) => (output += chunk);

@@ -118,7 +118,7 @@ class App implements ServableApp {
  * @throws SurfaceError `NAME_COLLISION` or `INVALID_NAME` when two tagged members would have one name on the wire.
  * @example
  * ```ts
- * const app = mcp(counter).implement({ value: count, bump: () => 1 });
+ * const app = mcp(counter).implement({ value: count, bump: () => 1, reset: () => count.set(0) });
  * await app.serve();
  * ```
  */

@@ -52,6 +52,7 @@ function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string
  * const live = implementSurface(counter, {
  *   value: count,
  *   bump: () => { count.set(count.get() + 1); return count.get(); },
+ *   reset: () => count.set(0),
  * });
  * ```
  */

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The root of the repository. */
+export const root: string = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A piece of TypeScript that a reader may copy. */
+export interface Snippet {
+  /** Where it stands, for the name of its file and for messages. */
+  readonly name: string;
+  readonly code: string;
+}
+
+const fence = /^```ts\n([\s\S]*?)^```$/gm;
+
+function toName(file: string, index: number): string {
+  return `${file.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}-${index + 1}`;
+}
+
+/** The markdown files of the repository that people read. */
+export function markdownFiles(): readonly string[] {
+  const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" });
+  return ["README.md", "AGENTS.md", ...docs.filter((file) => file.endsWith(".md")).map((file) => join("docs", file))];
+}
+
+/** Every ```ts block of a markdown file. */
+export function snippetsOf(file: string): readonly Snippet[] {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(fence)].map(([, code = ""], index) => ({ name: toName(file, index), code }));
+}
+
+/** Every `@example` of the sources, without the comment's stars. */
+export function examplesOf(file: string): readonly Snippet[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const blocks = text.matchAll(/\* @example\n((?:\s+\*[^/\n]*(?:\/[^\n]*)?\n)+)/g);
+  return [...blocks].flatMap(([, block = ""], index) => {
+    const plain = block.replaceAll(/^\s+\* ?/gm, "");
+    const code = /```ts\n([\s\S]*?)```/.exec(plain)?.[1];
+    return code === undefined ? [] : [{ name: toName(file, index), code }];
+  });
+}
+
+/** Every source file. */
+export function sourceFiles(): readonly string[] {
+  const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
+  return files.filter((file) => file.endsWith(".ts")).map((file) => join("src", file));
+}

@@ -1,0 +1,75 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { examplesOf, markdownFiles, root, snippetsOf, sourceFiles, type Snippet } from "./markdown-snippets.ts";
+
+// One level below the root, like test-d/: relative imports in the docs are written for such a folder.
+const folder = join(root, ".scratch-snippets");
+
+const options = {
+  extends: "../tsconfig.json",
+  compilerOptions: { noUnusedLocals: false, noUnusedParameters: false },
+  include: ["*.ts"],
+};
+
+/** What the examples of the TSDoc take as given: every public name, a counter, a live surface and an app over it. */
+const preamble = `
+import * as all from "surface-mcp";
+import { createTestClient } from "surface-mcp/testing";
+import { z } from "zod";
+const { cell, cellSource, collection, defineSurface, event, implementSurface, inProcess, mcp, mcpResource, mcpTool, procedure,
+  readOnly, Refusal, serveSurfaceAsMcp, stdio, stream, withJsonSchema } = all;
+const counter = defineSurface("counter", {
+  value: mcpResource(cell({ schema: z.number(), default: 0 })),
+  bump: mcpTool(procedure({ input: z.object({ by: z.number().default(1) }), output: z.number() })),
+  reset: procedure({}),
+});
+const count = cellSource(0);
+const handlers = { value: count, bump: () => 1, reset: () => undefined };
+const live = implementSurface(counter, handlers);
+const app = mcp(counter).implement(handlers);
+`;
+
+const markdown: readonly Snippet[] = markdownFiles().flatMap(snippetsOf);
+const examples: readonly Snippet[] = sourceFiles().flatMap(examplesOf);
+
+function write(snippet: Snippet, code: string): void {
+  writeFileSync(join(folder, `${snippet.name}.ts`), code);
+}
+
+/** An example stands in a function of its own, so that it may shadow what the preamble gives it. */
+function inFunction({ code }: Snippet): string {
+  const imports = code.match(/^import .*$/gm)?.join("\n") ?? "";
+  const body = code.replaceAll(/^import .*$/gm, "").replaceAll(/^export /gm, "");
+  return `${imports}\n${preamble}\nexport async function example() {\n${body}\n}\n`;
+}
+
+beforeAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(options));
+  for (const snippet of markdown) write(snippet, `${snippet.code}\nexport {};\n`);
+  for (const example of examples) write(example, inFunction(example));
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("documentation", () => {
+  test("has snippets and examples to compile", () => {
+    expect(markdown.length).toBeGreaterThanOrEqual(4);
+    expect(examples.length).toBeGreaterThanOrEqual(10);
+  });
+
+  test("compiles, every snippet and every example of it", { timeout: 60_000 }, () => {
+    const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+    const run = spawnSync(process.execPath, [compiler, "-p", folder], { cwd: root, encoding: "utf8" });
+    expect(run.stdout).toBe("");
+    expect(run.status).toBe(0);
+  });
+
+  test("shows the quickstart as it is", () => {
+    const quickstart = readFileSync(join(root, "examples", "quickstart", "server.ts"), "utf8");
+    expect(snippetsOf("README.md")[0]?.code).toBe(quickstart);
+  });
+});

@@ -14,6 +14,7 @@ export default defineConfig({
       include: ["src/**/*.ts"],
       reporter: ["text-summary", "text", "json-summary"],
       reportsDirectory: "coverage",
+      reportOnFailure: true,
     },
   },
 });

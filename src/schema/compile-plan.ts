@@ -122,9 +122,9 @@ function listPlan(node: SchemaNode, lazily: (raw: unknown) => LazyPlan): WirePla
 }
 
 function valuesOf(node: SchemaNode): readonly JsonValue[] | undefined {
-  // tidyNode lets only JSON data through under both.
-  if (Object.hasOwn(node, "const")) return [node["const"] as JsonValue];
-  return Array.isArray(node["enum"]) ? (node["enum"] as readonly JsonValue[]) : undefined;
+  const values = Object.hasOwn(node, "const") ? [node["const"]] : node["enum"];
+  // tidyNode lets only JSON data through under both keywords.
+  return Array.isArray(values) ? (values as readonly JsonValue[]) : undefined;
 }
 
 function listOf(value: unknown): readonly unknown[] {

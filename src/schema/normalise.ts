@@ -1,8 +1,8 @@
 import { SurfaceError } from "../errors.ts";
 import { combineRef } from "./combine-ref.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { annotationKeywords, keywordOrder, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
-import { orderKeywords } from "./order-keywords.ts";
+import { annotationKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
+import { compareKeywords, orderKeywords } from "./order-keywords.ts";
 import { relaxIntersection } from "./relax-intersection.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { isNode, tidyNode } from "./schema-node.ts";
@@ -14,6 +14,8 @@ import { wireKey } from "./wire-forms.ts";
 const maxNodes = 10_000;
 // Deeper than any host renders, and than any argument that the gate lets in (64 levels).
 const maxDepth = 64;
+// What tidyNode leaves in a node for us, and agents never see.
+const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynamicRef"]);
 
 /** How to read a document. */
 export interface NormaliseOptions {
@@ -89,9 +91,8 @@ function resolve(walk: Walk, ref: string, base: SchemaNode): { node: unknown; ba
 
 function copyNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
   const copy: Record<string, JsonValue> = {};
-  const extensions = Object.keys(node).filter((key) => key.startsWith("x-"));
-  for (const key of [...keywordOrder, ...extensions.toSorted()]) {
-    if (Object.hasOwn(node, key)) copy[key] = copyKeyword(walk, { key, value: node[key] }, base);
+  for (const key of Object.keys(node).toSorted(compareKeywords)) {
+    if (!internalKeywords.has(key)) copy[key] = copyKeyword(walk, { key, value: node[key] }, base);
   }
   return copy;
 }
@@ -117,7 +118,7 @@ function copyValue(walk: Walk, { key, value }: { key: string; value: unknown }, 
     return copy;
   }
   // tidyNode lets only JSON data through under the other keywords; a copy, since the result is frozen.
-  return structuredClone(value) as JsonValue;
+  return (typeof value === "object" ? structuredClone(value) : value) as JsonValue;
 }
 
 function acceptsAnything(node: SchemaNode): boolean {

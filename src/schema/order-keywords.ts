@@ -1,12 +1,16 @@
 import type { JsonObject } from "./json.ts";
 import { keywordOrder } from "./keywords.ts";
 
-/** Puts the keywords of one node into the canonical order; `x-…` ones come last, by name. */
+const ranks: ReadonlyMap<string, number> = new Map(keywordOrder.map((keyword, index) => [keyword, index]));
+
+/** Compares two keywords by the canonical order; `x-…` ones come last, by name. */
+export function compareKeywords(first: string, second: string): number {
+  const difference = (ranks.get(first) ?? ranks.size) - (ranks.get(second) ?? ranks.size);
+  if (difference !== 0) return difference;
+  return first < second ? -1 : 1;
+}
+
+/** Puts the keywords of one node into the canonical order. */
 export function orderKeywords(node: JsonObject): JsonObject {
-  const rank = (key: string): number => {
-    const index = keywordOrder.indexOf(key);
-    return index === -1 ? keywordOrder.length : index;
-  };
-  const entries = Object.entries(node);
-  return Object.fromEntries(entries.toSorted(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries(node).toSorted(([first], [second]) => compareKeywords(first, second)));
 }

@@ -58,6 +58,7 @@ export function tidyNode(raw: unknown): SchemaNode {
 
 /** Copies plain JSON data out of an unknown value; undefined when there is none to be had. */
 export function toJsonData(value: unknown): JsonValue | undefined {
+  if (typeof value === "string" || typeof value === "boolean") return value;
   try {
     return encodeAny(value, createWalkPath());
   } catch {

@@ -39,11 +39,15 @@ function literalForm(values: readonly z.core.util.Literal[]): SchemaNode {
   const others = values.filter((value): value is Exclude<typeof value, bigint | undefined> => {
     return value !== undefined && typeof value !== "bigint";
   });
-  const arms: JsonValue[] = [];
-  if (others.length > 0)
-    arms.push(others.every((value) => typeof value === "string") ? { type: "string", enum: others } : { enum: others });
+  const arms: JsonObject[] = [];
+  if (others.length > 0) arms.push(enumOf(others));
   if (bigints.length > 0) arms.push({ ...bigintSchema, enum: bigints });
   const [only] = arms;
   if (only === undefined) return absentNode();
-  return arms.length === 1 ? (only as SchemaNode) : { anyOf: arms };
+  return arms.length === 1 ? only : { anyOf: arms };
+}
+
+function enumOf(values: readonly JsonValue[]): JsonObject {
+  const isText = values.every((value) => typeof value === "string");
+  return isText ? { type: "string", enum: values } : { enum: values };
 }

@@ -137,7 +137,10 @@ export const constructs: Readonly<Record<string, Construct>> = {
     sent: { n: 1, t: "a" },
   },
   regex: { schema: z.object({ a: z.string().regex(/^a+$/) }), sent: { a: "aa" } },
-  "regex with flags": { schema: z.object({ a: z.string().regex(/^a+$/i).regex(/a/) }), sent: { a: "AAa" } },
+  "regex with flags": {
+    schema: z.object({ a: z.string().regex(/^a+$/i).regex(/a/), b: z.string().regex(/^b$/i) }),
+    sent: { a: "AAa", b: "B" },
+  },
   file: { schema: z.object({ f: z.file() }), returned: { f: new File(["x"], "x.txt") }, unwritable: true },
   "async promise": { schema: z.object({ p: z.promise(z.string()) }) },
   formats: {

@@ -1,0 +1,58 @@
+/** The two eras of the protocol. */
+export type Era = "legacy" | "modern";
+
+/** The eras, in the order in which they are shown. */
+export const eras: readonly Era[] = ["legacy", "modern"];
+
+/** What is asked of a server: a method, and its params without the modern envelope. */
+export interface Question {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The questions of the benchmark. */
+export const questions = {
+  echo: { method: "tools/call", params: { name: "echo", arguments: { text: "the quick brown fox" } } },
+  big: {
+    method: "tools/call",
+    params: {
+      name: "big",
+      arguments: {
+        query: { text: "all", states: ["open", "closed"] },
+        page: { number: 1, size: 100 },
+        newestFirst: true,
+      },
+    },
+  },
+  read: { method: "resources/read", params: { uri: "surface://bench/counter" } },
+  list: { method: "tools/list", params: {} },
+} as const satisfies Record<string, Question>;
+
+const clientInfo = { name: "bench", version: "0.0.0" };
+
+const envelope = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+  "io.modelcontextprotocol/clientInfo": clientInfo,
+};
+
+function toLine(message: object): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
+}
+
+/** Makes the lines of one question, one an id. All but the id is written once. */
+export function toRequest({ method, params }: Question, era: Era): (id: number) => string {
+  const line = toLine({ method, params: era === "modern" ? { ...params, _meta: envelope } : params });
+  const [before = "", after = ""] = line.split(`"jsonrpc":"2.0",`);
+  return (id) => `${before}"jsonrpc":"2.0","id":${id},${after}`;
+}
+
+/** The first request on a connection. */
+export function toOpening(era: Era): string {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const question = era === "legacy" ? { method: "initialize", params } : { method: "server/discover", params: {} };
+  return toRequest(question, era)(0);
+}
+
+/** What a legacy client says after the handshake. */
+export const initialized: string = toLine({ method: "notifications/initialized" });

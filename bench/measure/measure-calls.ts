@@ -1,0 +1,74 @@
+import { type Commands, openSession, type Side } from "../driver/open-session.ts";
+import { pump } from "../driver/pump.ts";
+import { readCpuTime } from "../driver/read-cpu-time.ts";
+import { type Era, questions, toRequest } from "../driver/requests.ts";
+import type { ServerProcess } from "../driver/server-process.ts";
+import { quantile } from "../report/statistics.ts";
+import { type Figures, type Sample, toSample } from "./sample.ts";
+import { takeTurns } from "./take-turns.ts";
+
+type Step = (server: ServerProcess, era: Era) => Promise<Figures>;
+
+const inFlight = 32;
+
+function perSecond(total: number, elapsedMs: number): number {
+  return (total * 1_000) / elapsedMs;
+}
+
+/** Enough for the compiler inside Node to have seen every path. Nothing of it is counted. */
+const warmUp: Step = async (server, era) => {
+  await pump(server, { total: 4_000, inFlight, request: toRequest(questions.echo, era) });
+  await pump(server, { total: 400, inFlight, request: toRequest(questions.big, era) });
+  await pump(server, { total: 1_500, inFlight, request: toRequest(questions.read, era) });
+  return {};
+};
+
+const oneAtATime: Step = async (server, era) => {
+  const { latenciesMs } = await pump(server, { total: 1_000, inFlight: 1, request: toRequest(questions.echo, era) });
+  return { "call p50, µs": quantile(latenciesMs, 0.5) * 1_000, "call p99, µs": quantile(latenciesMs, 0.99) * 1_000 };
+};
+
+const manyAtATime: Step = async (server, era) => {
+  const total = 10_000;
+  const before = readCpuTime(server.pid);
+  const { elapsedMs } = await pump(server, { total, inFlight, request: toRequest(questions.echo, era) });
+  const after = readCpuTime(server.pid);
+  return {
+    "calls /s, 32 in flight": perSecond(total, elapsedMs),
+    "CPU a call, µs": before === undefined || after === undefined ? undefined : (after - before) / total,
+  };
+};
+
+const largeResults: Step = async (server, era) => {
+  const total = 1_000;
+  const { elapsedMs } = await pump(server, { total, inFlight, request: toRequest(questions.big, era) });
+  return { "10 kB results /s": perSecond(total, elapsedMs) };
+};
+
+const reads: Step = async (server, era) => {
+  const total = 5_000;
+  const { elapsedMs } = await pump(server, { total, inFlight, request: toRequest(questions.read, era) });
+  return { "reads /s": perSecond(total, elapsedMs) };
+};
+
+const steps: readonly Step[] = [warmUp, oneAtATime, manyAtATime, largeResults, reads];
+
+/** One round of calls and reads on a fresh process a side, warmed up first. */
+export async function measureCalls(commands: Commands, era: Era, round: number): Promise<Sample> {
+  const servers: Partial<Record<Side, ServerProcess>> = {};
+  try {
+    const { ours, written } = {
+      ours: (servers.ours = await openSession(commands.ours, era)),
+      written: (servers.written = await openSession(commands.written, era)),
+    };
+    const sessions = { ours, written };
+    const found: [string, Readonly<Record<Side, number>>][] = [];
+    for (const step of steps) {
+      const figures = await takeTurns(round, (side) => step(sessions[side], era));
+      found.push(...toSample(figures.ours, figures.written, ` (${era})`));
+    }
+    return new Map(found);
+  } finally {
+    await Promise.all([servers.ours?.stop(), servers.written?.stop()]);
+  }
+}

@@ -1,0 +1,17 @@
+import type { Side } from "../driver/open-session.ts";
+
+/** What one round found: for each figure, both sides. A figure that could not be taken is absent. */
+export type Sample = ReadonlyMap<string, Readonly<Record<Side, number>>>;
+
+/** A figure of one side, by its name. */
+export type Figures = Readonly<Record<string, number | undefined>>;
+
+/** Puts the figures of both sides side by side. */
+export function toSample(ours: Figures, written: Figures, suffix = ""): Sample {
+  const sample = new Map<string, Readonly<Record<Side, number>>>();
+  for (const [name, mine] of Object.entries(ours)) {
+    const theirs = written[name];
+    if (mine !== undefined && theirs !== undefined) sample.set(`${name}${suffix}`, { ours: mine, written: theirs });
+  }
+  return sample;
+}

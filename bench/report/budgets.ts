@@ -1,0 +1,21 @@
+/** A bound on the ratio of ours to the one written by hand. */
+export interface Budget {
+  /** Part of a figure's name: the bound holds for every figure whose name starts with it. */
+  readonly figure: string;
+  /** Whether the ratio has to stay at or below the bound, or at or above it. */
+  readonly sense: "at most" | "at least";
+  readonly ratio: number;
+  /** A goal is shown; missing it does not fail the run. */
+  readonly goal?: true;
+}
+
+/** The budgets of the design; docs/performance.md says why they are what they are. */
+export const budgets: readonly Budget[] = [
+  { figure: "call p50", sense: "at most", ratio: 0.9 },
+  { figure: "calls /s", sense: "at least", ratio: 3 },
+  { figure: "CPU a call", sense: "at most", ratio: 0.3 },
+  { figure: "cold start", sense: "at most", ratio: 1.1 },
+  { figure: "10 kB results", sense: "at least", ratio: 1.5, goal: true },
+  { figure: "reads /s", sense: "at least", ratio: 4, goal: true },
+  { figure: "tools/list of 1000", sense: "at most", ratio: 0.9, goal: true },
+];

@@ -1,0 +1,45 @@
+import type { Sample } from "../measure/sample.ts";
+import { type Budget, budgets } from "./budgets.ts";
+import { median } from "./statistics.ts";
+
+/** One figure over all rounds. */
+export interface Row {
+  readonly figure: string;
+  /** Medians. */
+  readonly ours: number;
+  readonly written: number;
+  /** The median of the ratios of each round, and the least and the greatest of them. */
+  readonly ratio: number;
+  readonly least: number;
+  readonly greatest: number;
+  readonly budget: Budget | undefined;
+  readonly verdict: "ok" | "over" | "missed" | "";
+}
+
+function judge(ratio: number, budget: Budget | undefined): Row["verdict"] {
+  if (budget === undefined) return "";
+  const holds = budget.sense === "at most" ? ratio <= budget.ratio : ratio >= budget.ratio;
+  if (holds) return "ok";
+  return budget.goal === true ? "missed" : "over";
+}
+
+/** Sums the rounds up, a row a figure, in the order in which the figures were taken. */
+export function summarise(samples: readonly Sample[]): readonly Row[] {
+  const figures = [...new Set(samples.flatMap((sample) => [...sample.keys()]))];
+  return figures.map((figure) => {
+    const pairs = samples.flatMap((sample) => sample.get(figure) ?? []);
+    const ratios = pairs.map(({ ours, written }) => ours / written);
+    const budget = budgets.find((one) => figure.startsWith(one.figure));
+    const ratio = median(ratios);
+    return {
+      figure,
+      ours: median(pairs.map(({ ours }) => ours)),
+      written: median(pairs.map(({ written }) => written)),
+      ratio,
+      least: Math.min(...ratios),
+      greatest: Math.max(...ratios),
+      budget,
+      verdict: judge(ratio, budget),
+    };
+  });
+}

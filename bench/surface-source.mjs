@@ -1,0 +1,83 @@
+/** The source text of an app over a surface of a given size, in the proportions of real ones. */
+
+// Ten members as they come in an application: half of them verbs, a third state, the rest what happens.
+const kinds = [
+  { schema: "z.object({ id: z.string(), done: z.boolean() })", member: (s) => `mcpResource(cell({ schema: ${s} }))` },
+  { schema: "z.array(z.string())", member: (s) => `cell({ schema: ${s}, default: [], description: "Internal" })` },
+  {
+    schema: "z.object({ title: z.string(), n: z.number() })",
+    member: (s) => `mcpResource(collection({ key: z.string(), schema: ${s} }))`,
+  },
+  {
+    schema: "z.object({ node: z.string() })",
+    member: (s) => `stream({ input: ${s}, output: z.string() })`,
+    expose: '"resource"',
+  },
+  { schema: "z.object({ ok: z.boolean() })", member: (s) => `mcpTool(event({ output: ${s} }))` },
+  { schema: "z.object({ node: z.string() })", member: (s) => `mcpTool(procedure({ input: ${s} }))` },
+  {
+    schema: "z.object({ node: z.string(), deep: z.boolean().optional() })",
+    member: (s) => `readOnly(mcpTool(procedure({ input: ${s}, output: z.string() })))`,
+  },
+  {
+    schema: "z.object({ a: z.number(), b: z.enum(['x', 'y']) })",
+    member: (s) => `mcpTool(procedure({ input: ${s} }), { title: "A title", idempotent: true })`,
+  },
+  { schema: "z.object({ x: z.number() })", member: (s) => `procedure({ input: ${s} })` },
+  {
+    schema: "z.object({ path: z.string() })",
+    member: (s) => `procedure({ input: ${s}, output: z.array(z.string()) })`,
+    expose: "{ tool: { mutates: false } }",
+  },
+];
+
+const imports = `import { z } from "zod";
+import {
+  cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
+  type Link, type MutatingToolNames, type ResourceNames, type ToolNames,
+} from "../../src/index.ts";
+`;
+
+// The handler reads the client, and the proof is asserted: what an application's own checks compile.
+const app = (exposed) => `
+declare const link: Link;
+const app = mcp(surface)
+  .bridge(link)
+  .expose({
+${exposed.join("\n")}
+  })
+  .tools({
+    start: {
+      input: z.object({ strict: z.boolean().default(true) }),
+      handler: async (args, { client }) => [args.strict, await client["fixed"].call({ node: "x" })],
+    },
+    ping: { mutates: false, handler: () => "pong" },
+  });
+const tools: readonly ToolNames<typeof app>[] = ["start", "ping", "fixed"];
+const mutating: readonly MutatingToolNames<typeof app>[] = ["start", "fixed"];
+const resources: readonly ResourceNames<typeof app>[] = [];
+`;
+
+/**
+ * @param members - how many members to generate; one more is always there, for the app to use.
+ * @param options - `schemasOnly` leaves the schemas and takes away everything that is this package's.
+ */
+export function surfaceSource(members, { schemasOnly = false } = {}) {
+  const all = Array.from({ length: members }, (_, index) => ({ key: `area${index % 20}.member${index}`, index }));
+  const kindOf = (index) => kinds[index % kinds.length];
+  if (schemasOnly) {
+    const lines = all.map(({ key, index }) => `  "${key}": ${kindOf(index).schema},`);
+    return `import { z } from "zod";\nexport const schemas = {\n${lines.join("\n")}\n};\n`;
+  }
+  const lines = all.map(({ key, index }) => `  "${key}": ${kindOf(index).member(kindOf(index).schema)},`);
+  const exposed = all.flatMap(({ key, index }) => {
+    const { expose } = kindOf(index);
+    return expose === undefined ? [] : [`    "${key}": ${expose},`];
+  });
+  return `${imports}
+const surface = defineSurface("bench", {
+  fixed: mcpTool(procedure({ input: z.object({ node: z.string() }), output: z.string() })),
+${lines.join("\n")}
+});
+${app(exposed)}`;
+}

@@ -1,0 +1,42 @@
+/**
+ * What the types of a surface cost the compiler: `npm run bench:types`.
+ *
+ * Generates surfaces as authors write them, checks each with one checker (so that the count is exact and the same in
+ * every run), and holds the count against the budget. Exits 1 when a size is over budget or the cost grows faster than
+ * the surface does. Times are shown and not judged: they belong to the machine.
+ */
+import { measureTypeCost } from "./type-cost.mjs";
+
+const sizes = [100, 500, 1000];
+const budget = 400;
+const goal = 300;
+/** How much dearer a member of the largest surface may be than one of the smallest before growth is not linear. */
+const maxGrowth = 1.15;
+
+const rows = sizes.map((members) => measureTypeCost(members));
+const [smallest, largest] = [rows[0], rows.at(-1)];
+const growth = largest.perMember / smallest.perMember;
+
+console.log(`instantiations a member: budget ${budget}, goal ${goal}; of which the schemas alone, for comparison\n`);
+console.table(
+  Object.fromEntries(
+    rows.map((row) => [
+      `${row.members} members`,
+      {
+        "a member": Math.round(row.perMember),
+        "schemas alone": Math.round(row.schemasPerMember),
+        "in all": row.instantiations,
+        "check s": row.checkSeconds,
+        "memory MB": row.memoryMb,
+      },
+    ]),
+  ),
+);
+console.log(
+  `growth from ${smallest.members} to ${largest.members} members: ${growth.toFixed(2)}x (limit ${maxGrowth}x)`,
+);
+
+const over = rows.filter((row) => row.perMember > budget);
+for (const row of over) console.error(`over budget: ${row.members} members cost ${row.perMember.toFixed(0)} each`);
+if (growth > maxGrowth) console.error("not linear: a member of a large surface costs more than one of a small surface");
+process.exitCode = over.length > 0 || growth > maxGrowth ? 1 : 0;

@@ -21,6 +21,7 @@ const order = [
   "check:lint",
   "check:types",
   "build",
+  "check:types-cost",
   "check:type-tests",
   "check:unused",
   "check:publish",

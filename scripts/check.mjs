@@ -29,9 +29,11 @@ const order = [
   "check:tests",
 ];
 
-/** What a check is told of the terminal, which it does not see. Some tools take any FORCE_COLOR, even 0, for a yes. */
-const { FORCE_COLOR: _forced, ...inherited } = process.env;
+/** What a check is told of the terminal, which it does not see. */
 const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
+
+/** Some tools take a CI for a terminal, whatever NO_COLOR says. */
+const readable = (text) => (terminal ? text : stripVTControlCharacters(text));
 
 const paint = (code, text) => (terminal ? `\u001B[${code}m${text}\u001B[0m` : text);
 const seconds = (ms) => `${(ms / 1000).toFixed(1).padStart(6)} s`;
@@ -49,7 +51,7 @@ function run(name) {
   const child = spawn("npm", ["run", "--silent", name], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...inherited, ...looks, npm_config_ignore_scripts: "true" },
+    env: { ...process.env, ...looks, npm_config_ignore_scripts: "true" },
   });
   let output = "";
   const keep = (chunk) => (output += chunk);
@@ -93,7 +95,7 @@ async function runAll() {
     const result = await run(name);
     if (terminal) process.stdout.write("\r\u001B[K");
     console.log(line(result));
-    const shown = result.ok ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
+    const shown = result.ok ? closingLines(result.output) : ["", readable(result.output.trimEnd()), ""];
     for (const text of shown) console.log(text);
     results.push(result);
     if (!result.ok && process.argv.includes("--bail")) break;

@@ -20,6 +20,12 @@ export interface Engine {
   /** The number of the current or last run (0 before the first) and whether it is in progress. */
   current(): { readonly run: number; readonly active: boolean };
   /**
+   * Sets how many commands run at once from now on, an integer from 1. What runs already is left alone.
+   *
+   * @throws CiError `CLOSED`
+   */
+  configure(options: { readonly parallel: number }): { readonly parallel: number };
+  /**
    * Starts a run of every node. `strict` (default false) starts no new node once one has failed; otherwise everything
    * runs whose needs have passed.
    *

@@ -34,12 +34,14 @@ export class PipelineEngine implements Engine {
   readonly #running = new Map<string, RunningCommand>();
   readonly #closed = new AbortController();
   #run = 0;
+  #parallel: number;
   #strict = false;
   #pass: Pass | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(pipeline: Pipeline, options: Required<EngineOptions>) {
     this.#options = options;
+    this.#parallel = options.parallel;
     this.#plan = createPlan(pipeline.nodes);
     this.#board = createStateBoard(pipeline.nodes);
     this.#logs = new Map(pipeline.nodes.map(({ id }) => [id, createNodeLog(id, options.logBytes)]));
@@ -49,6 +51,13 @@ export class PipelineEngine implements Engine {
 
   current(): { readonly run: number; readonly active: boolean } {
     return { run: this.#run, active: this.#pass !== undefined };
+  }
+
+  configure(options: { readonly parallel: number }): { readonly parallel: number } {
+    this.#assertOpen("configure runs");
+    this.#parallel = options.parallel;
+    if (this.#pass) this.#advance(this.#pass);
+    return { parallel: this.#parallel };
   }
 
   start(options: { readonly strict?: boolean } = {}): { readonly run: number } {
@@ -153,7 +162,7 @@ export class PipelineEngine implements Engine {
   }
 
   #launchReady(): void {
-    const free = this.#options.parallel - this.#running.size;
+    const free = this.#parallel - this.#running.size;
     for (const id of this.#plan.ready(this.#board.statusOf).slice(0, Math.max(0, free))) {
       const node = this.#plan.nodes.get(id);
       const log = this.#logs.get(id);

@@ -1,0 +1,93 @@
+import type { Client } from "@modelcontextprotocol/client";
+
+import { createVerdictReader } from "./agent/await-verdict.ts";
+import type { VerdictView } from "./agent/await-verdict.ts";
+import { isActive, toNodeTable } from "./agent/describe-nodes.ts";
+import type { NodesView } from "./agent/describe-nodes.ts";
+import { createMcpSession } from "./agent/mcp-session.ts";
+import { mendNode } from "./agent/mend-node.ts";
+import type { Workbench } from "./agent/mend-node.ts";
+import type { Printer } from "./agent/printer.ts";
+import { printTouchables } from "./agent/print-touchables.ts";
+import { openToolbox } from "./agent/toolbox.ts";
+import { Nodes, Started } from "./pipeline-schemas.ts";
+
+/** How the agent's work ended. */
+export interface Outcome {
+  readonly verdict: "green" | "red";
+  /** Ids of the nodes that failed. */
+  readonly failed: readonly string[];
+  /** Ids of the nodes that did not pass because others failed. */
+  readonly held: readonly string[];
+}
+
+/**
+ * Drives a pipeline through a connected client until it is green, or until there is nothing left that the agent could
+ * mend. It decides by what it reads: the verdicts, the states of the nodes, their logs.
+ *
+ * @throws Error when the server refuses a run, lacks what the agent needs, or is gone.
+ */
+export async function runAgent(client: Client, printer: Printer): Promise<Outcome> {
+  const session = createMcpSession(client);
+  const toolbox = await openToolbox(session);
+  await printTouchables(client, toolbox, printer);
+  const bench: Workbench = { session, toolbox, printer, tried: new Set(), changes: [] };
+  // Not strict: what does not depend on the red node goes on while the agent mends it.
+  const started = await session.call({ name: "run", args: { strict: false } }, Started);
+  if (!started.ok) throw new Error(`start a run: ${started.refusal}`);
+  const { run, since } = started.value;
+  printer.step(`${printer.paint("name", "run")} {"strict":false}: run ${run} is live`);
+  const firstRed = await drive(bench, createVerdictReader(bench, run, since));
+  return conclude(bench, firstRed);
+}
+
+/** Answers verdicts until the run is over; returns the nodes that were ever red. */
+async function drive(bench: Workbench, nextVerdict: () => Promise<VerdictView>): Promise<ReadonlySet<string>> {
+  const everRed = new Set<string>();
+  const examined = new Set<string>();
+  for (;;) {
+    const verdict = await nextVerdict();
+    printVerdict(verdict, bench.printer);
+    if (verdict.verdict === "green") return everRed;
+    const nodes = await bench.session.read(bench.toolbox.nodesUri, Nodes);
+    for (const node of nodes.filter(({ status }) => status === "failed")) {
+      const attempt = `${node.id} ${node.attempt}`;
+      everRed.add(node.id);
+      if (examined.has(attempt)) continue;
+      examined.add(attempt);
+      await mendNode(bench, node);
+    }
+    // Read again, since a rerun may have ended or begun: the verdict is of the past, and only this says what goes on.
+    if (isOver(await bench.session.read(bench.toolbox.nodesUri, Nodes), examined)) return everRed;
+  }
+}
+
+/** Nothing runs, and nothing is red that the agent has not looked at; a green verdict is still to be read then. */
+function isOver(nodes: NodesView, examined: ReadonlySet<string>): boolean {
+  if (nodes.some(isActive) || nodes.every(({ status }) => status === "passed")) return false;
+  return nodes.every(({ id, status, attempt }) => status !== "failed" || examined.has(`${id} ${attempt}`));
+}
+
+function printVerdict(verdict: VerdictView, printer: Printer): void {
+  const { paint } = printer;
+  const green = verdict.verdict === "green";
+  const word = green ? paint("good", "GREEN") : paint("bad", "RED");
+  const red = green ? "" : `: ${verdict.red.join(", ")}`;
+  const when = verdict.at === "settled" ? "settled" : "at the first red node";
+  printer.step(`${paint("name", "settled")}: run ${verdict.run} is ${word} ${paint("dim", `(${when})`)}${red}`);
+}
+
+async function conclude(bench: Workbench, everRed: ReadonlySet<string>): Promise<Outcome> {
+  const { session, toolbox, printer, changes } = bench;
+  const nodes = await session.read(toolbox.nodesUri, Nodes);
+  printer.step(`${printer.paint("name", "read")} ${toolbox.nodesUri}`, ["", ...toNodeTable(nodes, printer.paint)]);
+  const failed = nodes.filter(({ status }) => status === "failed").map(({ id }) => id);
+  const held = nodes.filter(({ status }) => status !== "failed" && status !== "passed").map(({ id }) => id);
+  const turned = nodes
+    .filter(({ id, status }) => everRed.has(id) && status === "passed")
+    .map(({ id, attempt }) => `${id}: failed -> passed, on attempt ${attempt}`);
+  const changed = [...changes, ...turned];
+  if (changed.length > 0)
+    printer.details(["", printer.paint("strong", "What changed"), ...changed.map((line) => `  ${line}`)]);
+  return { verdict: failed.length + held.length === 0 ? "green" : "red", failed, held };
+}

@@ -1,0 +1,34 @@
+import type { Client } from "@modelcontextprotocol/client";
+
+import { pipeline } from "../pipeline-surface.ts";
+import type { Touchable } from "./mcp-session.ts";
+import type { Printer } from "./printer.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** Prints what the server lists, and what of the surface it does not: a knock at that door is answered like any other. */
+export async function printTouchables(client: Client, toolbox: Toolbox, printer: Printer): Promise<void> {
+  const { paint } = printer;
+  const server = client.getServerVersion();
+  const width = Math.max(...toolbox.all.map(({ name }) => name.length));
+  printer.step(`${server?.name} ${server?.version} lists what an agent may touch:`, [
+    "",
+    ...toolbox.all.map((one) => toRow(one, width, printer)),
+    "",
+  ]);
+  const listed = new Set(toolbox.all.map(({ name }) => name));
+  for (const key of Object.keys(pipeline.members)) {
+    const tool = key.replaceAll(".", "_");
+    const isListed = listed.has(tool) || toolbox.all.some(({ name }) => name.split("/").includes(key));
+    if (isListed) continue;
+    const said = await client.callTool({ name: tool, arguments: {} }).then(
+      () => "it was answered",
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    printer.step(`${key} is on the surface and has no tag. Calling ${tool} all the same:`, [paint("dim", `  ${said}`)]);
+  }
+}
+
+function toRow({ kind, name, description, mutates }: Touchable, width: number, { paint }: Printer): string {
+  const effect = mutates ? paint("warn", "changes") : paint("good", "reads  ");
+  return `${kind.padEnd(8)}  ${paint("strong", name.padEnd(width))}  ${effect}  ${paint("dim", description)}`;
+}

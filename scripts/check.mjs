@@ -95,8 +95,8 @@ async function runAll() {
     const result = await run(name);
     if (terminal) process.stdout.write("\r\u001B[K");
     console.log(line(result));
-    const shown = result.ok ? closingLines(result.output) : ["", readable(result.output.trimEnd()), ""];
-    for (const text of shown) console.log(text);
+    const shown = result.ok ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
+    for (const text of shown) console.log(readable(text));
     results.push(result);
     if (!result.ok && process.argv.includes("--bail")) break;
   }

@@ -1,5 +1,8 @@
 import { SurfaceError } from "../errors.ts";
 import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
+import { clipText } from "../schema/clip-text.ts";
+
+const maxMessageBytes = 512;
 
 /** Receives a call's progress. */
 export type ProgressSink = (report: ProgressReport) => void;
@@ -29,11 +32,25 @@ export class CallContext implements EntryCall {
     return this.#controller.signal;
   }
 
-  /** Passes a report on while the call runs. One that does not grow is dropped: the protocol forbids it. */
+  /**
+   * Passes a report on while the call runs. One that does not grow is dropped: the protocol forbids it. Messages are one
+   * line of at most 512 bytes.
+   */
   progress(report: ProgressReport): void {
-    if (this.#sink === undefined || this.#finished || !(report.progress > this.#last)) return;
-    this.#last = report.progress;
-    this.#sink(report);
+    if (this.#sink === undefined || this.#finished || this.#ended !== undefined) return;
+    const { progress, total, message } = report;
+    if (!Number.isFinite(progress) || progress <= this.#last) return;
+    this.#last = progress;
+    this.#sink({
+      progress,
+      ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
+      ...(typeof message === "string" ? { message: clipText(message, maxMessageBytes) } : {}),
+    });
+  }
+
+  /** Throws what the call was ended with; does nothing while it runs. */
+  assertRunning(): void {
+    if (this.#ended !== undefined) throw this.#ended;
   }
 
   /** Ends the call early: its signal fires and {@link outcome} rejects. Does nothing once the call has finished. */
@@ -49,8 +66,8 @@ export class CallContext implements EntryCall {
     this.abort(new SurfaceError("ABORTED", "Calling: the caller cancelled"));
   }
 
-  /** Settles as `work` does, or rejects as soon as the call is aborted. */
-  outcome<TValue>(work: Promise<TValue>): Promise<TValue> {
+  /** Settles as `work` does, or rejects as soon as the call is aborted. One piece of work at a time. */
+  outcome<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) reject(this.#ended);
       this.#fail = reject;

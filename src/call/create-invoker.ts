@@ -3,10 +3,12 @@ import type { FaceOwned, ToolEntry } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
-import { internalError, maskFault, type FaultReporter } from "../surface/fault.ts";
+import type { FaultReporter } from "../surface/fault.ts";
 import type { CallContext } from "./call-context.ts";
 import { Deadlines } from "./deadlines.ts";
-import { toRefused, type ReadOutcome, type Refused, type ToolOutcome } from "./outcome.ts";
+import { isThenable } from "./is-thenable.ts";
+import type { ReadOutcome, Refused, ToolOutcome } from "./outcome.ts";
+import { toRefused } from "./to-refused.ts";
 
 /** How long a read may take, in milliseconds. */
 const readTimeoutMs = 10_000;
@@ -29,8 +31,28 @@ export interface InvokerOptions {
 const unknownOutcome =
   "the deadline passed, and whether the call took effect is unknown: read the state before you try again";
 
-function isTimeout(cause: unknown): boolean {
-  return cause instanceof SurfaceError && cause.code === "TIMEOUT";
+/** How far a call came: what was thrown means something else at each. */
+type Stage = "decoding" | "checking" | "running";
+
+/** Whether a read found that there is nothing: no such item, or variables that nothing could ever be under. */
+function isAbsent(cause: unknown): boolean {
+  try {
+    return cause instanceof SurfaceError && (cause.code === "ABSENT" || cause.code === "VALIDATION_ERROR");
+  } catch {
+    // A trap of what was thrown.
+    return false;
+  }
+}
+
+/** A reporter that an author's faulty one cannot turn into a fault of the call. */
+function toQuiet(report: FaultReporter): FaultReporter {
+  return (fault) => {
+    try {
+      report(fault);
+    } catch {
+      // There is nowhere left to report to.
+    }
+  };
 }
 
 class EntryInvoker implements Invoker {
@@ -38,24 +60,30 @@ class EntryInvoker implements Invoker {
   readonly #deadlines = new Deadlines();
 
   constructor(options: InvokerOptions) {
-    this.#report = options.report;
+    this.#report = toQuiet(options.report);
   }
 
+  // One function and not a chain of small ones: every asynchronous hop costs each call, and what is synchronous (most
+  // schemas, many handlers) is not awaited at all.
   async call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
-    let input: unknown;
-    try {
-      input = entry.input.decode(args);
-      if (entry.owner !== "surface") input = await checkInput(entry.owner.input, input, entry.origin);
-    } catch (cause) {
-      call.finish();
-      return this.#refuseArguments(cause, entry);
-    }
+    const { owner } = entry;
     const forget = this.#deadlines.watch(call, entry.timeoutMs);
+    let stage: Stage = "decoding";
     try {
-      const value = await this.#run(entry, input, call);
-      return { kind: "answer", text: this.#write(entry, value) };
+      const decoded = entry.input.decode(args);
+      stage = "checking";
+      const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
+      const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
+      // What was cancelled or too late while it was checked must not take effect.
+      call.assertRunning();
+      stage = "running";
+      const work = entry.run(input, call);
+      const value = isThenable(work) ? await call.outcome(work) : work;
+      const fitting = owner === "surface" ? value : this.#checkOutput(entry, owner, value);
+      const answer: unknown = fitting instanceof Promise ? await call.outcome(fitting) : fitting;
+      return { kind: "answer", text: entry.output.stringify(answer) };
     } catch (cause) {
-      return this.#refuse(cause, entry);
+      return this.#refuse(cause, entry, stage);
     } finally {
       forget();
       call.finish();
@@ -65,10 +93,12 @@ class EntryInvoker implements Invoker {
   async read(resolved: Resolved, call: CallContext): Promise<ReadOutcome> {
     const forget = this.#deadlines.watch(call, readTimeoutMs);
     try {
+      call.assertRunning();
       const text = await call.outcome(resolved.read(call));
       return text === undefined ? { kind: "absent" } : { kind: "content", text };
     } catch (cause) {
-      return this.#refuseRead(cause, resolved);
+      if (isAbsent(cause)) return { kind: "absent" };
+      return toRefused(cause, { where: `resource "${resolved.id}"`, report: this.#report });
     } finally {
       forget();
       call.finish();
@@ -79,49 +109,22 @@ class EntryInvoker implements Invoker {
     this.#deadlines.close();
   }
 
-  async #run(entry: ToolEntry, input: unknown, call: CallContext): Promise<unknown> {
-    const work = entry.run(input, call);
-    const value = work instanceof Promise ? await call.outcome(work) : await work;
-    return entry.owner === "surface" ? value : this.#checkAnswer(entry, entry.owner, value);
-  }
-
-  #checkAnswer(entry: ToolEntry, owner: FaceOwned, value: unknown): unknown {
+  #checkOutput(entry: ToolEntry, owner: FaceOwned, value: unknown): unknown {
     return checkOutput(owner.output, value, { where: entry.origin, report: this.#report });
   }
 
-  #write(entry: ToolEntry, value: unknown): string {
-    try {
-      return entry.output.stringify(value);
-    } catch (cause) {
-      if (!(cause instanceof SurfaceError) || cause.code !== "UNSERIALISABLE") throw cause;
-      const { correlationId } = internalError(cause, entry.origin, this.#report);
-      throw new SurfaceError("UNSERIALISABLE", "the answer could not be written as JSON and was withheld", {
-        ...(correlationId === undefined ? {} : { correlationId }),
-        cause,
-      });
-    }
-  }
-
-  #refuseArguments(cause: unknown, entry: ToolEntry): Refused {
-    if (cause instanceof SurfaceError && cause.code === "VALIDATION_ERROR") {
-      return toRefused(new SurfaceError("VALIDATION_ERROR", "the arguments do not fit", { issues: cause.issues }));
-    }
-    return toRefused(maskFault(cause, entry.origin, this.#report));
-  }
-
-  #refuse(cause: unknown, entry: ToolEntry): Refused {
+  #refuse(cause: unknown, entry: ToolEntry, stage: Stage): Refused {
     // A live surface that refuses the input refuses what the caller said; from within a bespoke handler it refuses
     // what the handler said, which is the handler's fault and may name what the caller cannot see.
-    if (isTimeout(cause) && !entry.hints.readOnlyHint) return toRefused(new SurfaceError("TIMEOUT", unknownOutcome));
-    if (entry.owner === "surface") return this.#refuseArguments(cause, entry);
-    return toRefused(maskFault(cause, entry.origin, this.#report));
-  }
-
-  #refuseRead(cause: unknown, resolved: Resolved): ReadOutcome {
-    if (cause instanceof SurfaceError && (cause.code === "VALIDATION_ERROR" || cause.code === "ABSENT")) {
-      return { kind: "absent" };
-    }
-    return toRefused(maskFault(cause, `resource "${resolved.id}"`, this.#report));
+    const aboutArguments = stage !== "running" || entry.owner === "surface";
+    const mayHaveActed = stage === "running" && !entry.hints.readOnlyHint;
+    return toRefused(cause, {
+      where: entry.origin,
+      report: this.#report,
+      // Decoding names what it refuses by its path on the wire; a schema knows nothing of the wrapping.
+      ...(aboutArguments ? { argumentsRoot: stage === "decoding" ? "" : entry.input.root } : {}),
+      ...(mayHaveActed ? { timeoutMessage: unknownOutcome } : {}),
+    });
   }
 }
 

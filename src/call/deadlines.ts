@@ -1,17 +1,13 @@
 import { SurfaceError } from "../errors.ts";
 import type { CallContext } from "./call-context.ts";
 
-interface Due {
-  readonly at: number;
-  readonly timeoutMs: number;
-}
-
 /**
  * The deadlines of all calls of one length, with one timer between them. They fall due in the order in which they were
  * added, so only the oldest needs a timer; a timer a call would cost more than the call.
  */
 class Lane {
-  readonly #calls = new Map<CallContext, Due>();
+  /** Each call with when it falls due. */
+  readonly #calls = new Map<CallContext, number>();
   readonly #timeoutMs: number;
   #timer: NodeJS.Timeout | undefined;
 
@@ -20,7 +16,7 @@ class Lane {
   }
 
   add(call: CallContext): void {
-    this.#calls.set(call, { at: performance.now() + this.#timeoutMs, timeoutMs: this.#timeoutMs });
+    this.#calls.set(call, performance.now() + this.#timeoutMs);
     this.#timer ??= this.#arm(this.#timeoutMs);
   }
 
@@ -41,14 +37,14 @@ class Lane {
   #sweep(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (const [call, { at, timeoutMs }] of this.#calls) {
+    for (const [call, at] of this.#calls) {
       // Timers may fire a little early; whole milliseconds are as fine as they get.
       if (at - now >= 1) {
         this.#timer = this.#arm(at - now);
         return;
       }
       this.#calls.delete(call);
-      call.abort(new SurfaceError("TIMEOUT", `Calling: no answer within ${timeoutMs} ms`));
+      call.abort(new SurfaceError("TIMEOUT", `Calling: no answer within ${this.#timeoutMs} ms`));
     }
   }
 }

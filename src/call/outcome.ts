@@ -1,14 +1,18 @@
-import { Refusal, SurfaceError, type Issue } from "../errors.ts";
+import type { Issue } from "../errors.ts";
+import type { JsonValue } from "../schema/json.ts";
 
 /** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */
 export interface Refused {
   readonly kind: "refused";
-  /** A code of this package, or the author's own. */
+  /** A code of this package, or the author's own; at most 64 bytes. */
   readonly code: string;
+  /** One line; at most 1,920 bytes, so that it reads whole within the 2 KiB that a model is shown. */
   readonly message: string;
+  /** At most 5. Paths are those of the wire: a value that travels under `value` is named by it. */
   readonly issues: readonly Issue[];
-  /** The author's details; any JSON value. */
-  readonly details: unknown;
+  /** The author's details; left out when they are no JSON, or more than 16 KiB of it. */
+  readonly details: JsonValue | undefined;
+  /** Names the log entry that holds what was kept from the caller. */
   readonly correlationId: string | undefined;
 }
 
@@ -33,13 +37,3 @@ export type ReadOutcome =
       readonly kind: "absent";
     }
   | Refused;
-
-/** The refusal that stands for an error which was masked already. */
-export function toRefused(error: SurfaceError | Refusal): Refused {
-  if (error instanceof Refusal) {
-    const { code, message, details } = error;
-    return { kind: "refused", code, message, issues: [], details, correlationId: undefined };
-  }
-  const { code, message, issues, correlationId } = error;
-  return { kind: "refused", code, message, issues, details: undefined, correlationId };
-}

@@ -48,12 +48,12 @@ function textBlock(text: string): string {
   return `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;
 }
 
-function toCallAnswer(outcome: ToolOutcome, root: string): RpcAnswer {
+function toCallAnswer(outcome: ToolOutcome): RpcAnswer {
   if (outcome.kind === "answer") {
     return toRpcResult(`${textBlock(outcome.text)},"structuredContent":${outcome.text}`);
   }
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
-  return toRpcResult(`${textBlock(refusalText(outcome, root))},"isError":true`, {
+  return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${JSON.stringify(refusalData(outcome))}`,
   });
 }
@@ -81,7 +81,7 @@ function createCallHandler(source: HandlerSource): Handler {
     const tool = source.catalog.tool(name);
     if (tool === undefined) return unknownTool;
     const outcome = await source.invoker.call(tool, args, request.call);
-    return toCallAnswer(outcome, tool.input.root);
+    return toCallAnswer(outcome);
   };
 }
 

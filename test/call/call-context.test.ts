@@ -1,0 +1,158 @@
+import { describe, expect, it, vi } from "vitest";
+import { CallContext } from "../../src/call/call-context.ts";
+import type { ProgressReport } from "../../src/catalog/entry.ts";
+import { SurfaceError } from "../../src/errors.ts";
+
+const late = new SurfaceError("TIMEOUT", "late");
+
+function recording(): { readonly call: CallContext; readonly reports: ProgressReport[] } {
+  const reports: ProgressReport[] = [];
+  return { call: new CallContext((report) => reports.push(report)), reports };
+}
+
+describe("CallContext.signal", () => {
+  it("signal is made only when it is asked for, and once", () => {
+    let made = 0;
+    vi.stubGlobal(
+      "AbortController",
+      class extends AbortController {
+        constructor() {
+          super();
+          made += 1;
+        }
+      },
+    );
+    try {
+      const call = new CallContext();
+      call.abort(late);
+      call.finish();
+      expect(made).toBe(0);
+      expect(call.signal).toBe(call.signal);
+      expect(made).toBe(1);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  it("signal fires with the reason when the call is aborted after it was asked for", () => {
+    const call = new CallContext();
+    const { signal } = call;
+    expect(signal.aborted).toBe(false);
+    call.abort(late);
+    expect(signal.reason).toBe(late);
+  });
+
+  it("signal has fired already when the call was aborted before it was asked for", () => {
+    const call = new CallContext();
+    call.abort(late);
+    expect(call.signal.aborted).toBe(true);
+    expect(call.signal.reason).toBe(late);
+  });
+
+  it("abort() keeps the first reason when it is called twice", () => {
+    const call = new CallContext();
+    call.cancel();
+    call.abort(late);
+    expect(call.signal.reason).toMatchObject({ code: "ABORTED" });
+  });
+
+  it("abort() does nothing when the call has finished", () => {
+    const call = new CallContext();
+    const { signal } = call;
+    call.finish();
+    call.abort(late);
+    expect(signal.aborted).toBe(false);
+    expect(() => call.assertRunning()).not.toThrow();
+  });
+
+  it("assertRunning() throws what ended the call", () => {
+    const call = new CallContext();
+    call.assertRunning();
+    call.abort(late);
+    expect(() => call.assertRunning()).toThrow(late);
+  });
+});
+
+describe("CallContext.outcome()", () => {
+  it("outcome() settles as the work does", async () => {
+    await expect(new CallContext().outcome(Promise.resolve(7))).resolves.toBe(7);
+    await expect(new CallContext().outcome(Promise.reject(late))).rejects.toBe(late);
+  });
+
+  it("outcome() rejects at once when the call is aborted and the work goes on for ever", async () => {
+    const call = new CallContext();
+    const outcome = call.outcome(new Promise(() => {}));
+    call.abort(late);
+    await expect(outcome).rejects.toBe(late);
+  });
+
+  it("outcome() rejects when the call was aborted before", async () => {
+    const call = new CallContext();
+    call.abort(late);
+    await expect(call.outcome(Promise.resolve(7))).rejects.toBe(late);
+  });
+
+  it("outcome() leaves no rejection unhandled when the work fails after the abort", async () => {
+    const unhandled: unknown[] = [];
+    const note = (cause: unknown): number => unhandled.push(cause);
+    process.on("unhandledRejection", note);
+    try {
+      const call = new CallContext();
+      let fail: (cause: unknown) => void = () => {};
+      const outcome = call.outcome(new Promise((_resolve, reject) => (fail = reject)));
+      call.abort(late);
+      await expect(outcome).rejects.toBe(late);
+      fail(new SurfaceError("INTERNAL", "too late"));
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(unhandled).toEqual([]);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  });
+
+  it("outcome() waits for a thenable that is no promise", async () => {
+    const thenable: PromiseLike<number> = Promise.resolve(7);
+    // oxlint-disable-next-line unicorn/no-thenable -- a thenable that is no promise is what it is about
+    const foreign = { then: thenable.then.bind(thenable) };
+    await expect(new CallContext().outcome(foreign)).resolves.toBe(7);
+  });
+});
+
+describe("CallContext.progress()", () => {
+  it("progress() passes on reports that grow and drops those that do not", () => {
+    const { call, reports } = recording();
+    for (const progress of [1, 1, 0, 2, Number.NaN, Number.POSITIVE_INFINITY, 1.5, 2.5]) call.progress({ progress });
+    expect(reports).toEqual([{ progress: 1 }, { progress: 2 }, { progress: 2.5 }]);
+  });
+
+  it("progress() drops what is no number, for callers who cast", () => {
+    const { call, reports } = recording();
+    for (const progress of ["3", 3n, null, undefined, {}]) call.progress({ progress } as unknown as ProgressReport);
+    expect(reports).toEqual([]);
+  });
+
+  it("progress() bounds a message to one line and leaves out a total that is no number", () => {
+    const { call, reports } = recording();
+    call.progress({ progress: 1, total: Number.NaN, message: `a\u001b[31m\nb${"é".repeat(1000)}` });
+    call.progress({ progress: 2, total: 4, message: 5 as unknown as string });
+    const [first, second] = reports;
+    expect(first?.message).toMatch(/^a \[31m b/);
+    expect(Buffer.byteLength(first?.message ?? "")).toBeLessThanOrEqual(512);
+    expect(first).not.toHaveProperty("total");
+    expect(second).toEqual({ progress: 2, total: 4 });
+  });
+
+  it("progress() falls silent when the call has finished or was aborted", () => {
+    const finished = recording();
+    finished.call.finish();
+    finished.call.progress({ progress: 1 });
+    const aborted = recording();
+    aborted.call.abort(late);
+    aborted.call.progress({ progress: 1 });
+    expect([finished.reports, aborted.reports]).toEqual([[], []]);
+  });
+
+  it("progress() does nothing when the caller asked for none", () => {
+    expect(() => new CallContext().progress({ progress: 1 })).not.toThrow();
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { toRefused } from "../../src/call/to-refused.ts";
+import { Refusal, SurfaceError, surfaceErrorCodes } from "../../src/errors.ts";
+import { internalError, type Fault } from "../../src/surface/fault.ts";
+
+function refuse(cause: unknown, more: { argumentsRoot?: string; timeoutMessage?: string } = {}) {
+  const faults: Fault[] = [];
+  const report = (fault: Fault): number => faults.push(fault);
+  return { refused: toRefused(cause, { where: "probe", report, ...more }), faults };
+}
+
+describe("toRefused() and a Refusal", () => {
+  it("toRefused() passes code, message and details on as they are when they are ordinary", () => {
+    const { refused, faults } = refuse(new Refusal("BUSY", "a run is in progress", { run: [7, null, "x"] }));
+    expect(refused).toEqual({
+      kind: "refused",
+      code: "BUSY",
+      message: "a run is in progress",
+      issues: [],
+      details: { run: [7, null, "x"] },
+      correlationId: undefined,
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it("toRefused() bounds code and message and takes control characters out of them", () => {
+    const { refused } = refuse(new Refusal(`C\u001b[2J${"O".repeat(999)}`, `a\r\nb\u0007${"é".repeat(99_999)}`));
+    expect(refused.code).toMatch(/^C \[2J/);
+    expect(Buffer.byteLength(refused.code)).toBeLessThanOrEqual(64);
+    expect(refused.message).toMatch(/^a b é/);
+    expect(Buffer.byteLength(`${refused.code}: ${refused.message}`)).toBeLessThanOrEqual(2048);
+  });
+
+  it.each([
+    ["a bigint", { n: 1n }],
+    ["a cycle", Object.assign([] as unknown[], { 0: 0 }, [])],
+    ["a function", { secret: () => 1 }],
+    ["more than 16 KiB", "x".repeat(16_384)],
+    ["a getter that throws", Object.defineProperty({}, "x", { enumerable: true, get: () => expect.fail("read") })],
+  ])("toRefused() leaves the details out and logs it when they hold %s", (what, given) => {
+    if (what === "a cycle" && Array.isArray(given)) given.push(given);
+    const { refused, faults } = refuse(new Refusal("BUSY", "no", given));
+    expect(refused).toMatchObject({ code: "BUSY", message: "no", details: undefined });
+    expect(faults).toMatchObject([{ correlationId: refused.correlationId, where: "probe" }]);
+  });
+
+  it("toRefused() makes details inert, so that nothing of the author's runs when they are written", () => {
+    let reads = 0;
+    const details = {
+      get n() {
+        reads += 1;
+        return reads;
+      },
+    };
+    const { refused } = refuse(new Refusal("BUSY", "no", details));
+    const before = reads;
+    expect(JSON.stringify(refused.details)).toBe(JSON.stringify(refused.details));
+    expect(reads).toBe(before);
+  });
+
+  it("toRefused() keeps an own __proto__ in details a key", () => {
+    const { refused } = refuse(new Refusal("BUSY", "no", JSON.parse('{"__proto__":{"polluted":1}}')));
+    expect(JSON.stringify(refused.details)).toBe('{"__proto__":{"polluted":1}}');
+    expect(Object.getPrototypeOf(refused.details)).toBe(Object.prototype);
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  it.each([
+    ["a message that is a getter and throws", { get: () => expect.fail("secret") }],
+    ["a message that is no string", { value: 5 }],
+  ])("toRefused() masks a refusal with %s", (_what, message) => {
+    const cause = Object.defineProperty(new Refusal("BUSY", "no"), "message", message);
+    const { refused, faults } = refuse(cause);
+    expect(refused.code).toBe("INTERNAL");
+    expect(faults).toHaveLength(1);
+  });
+});
+
+describe("toRefused() and an error of the package", () => {
+  it.each(surfaceErrorCodes)("toRefused() never repeats the message of %s", (code) => {
+    const issues = [{ path: "secret", message: "secret" }];
+    for (const correlationId of ["secret", "", "00000000-0000-0000-0000-00000000000g"]) {
+      const { refused } = refuse(new SurfaceError(code, "secret", { issues, correlationId, cause: "secret" }), {
+        argumentsRoot: "",
+      });
+      expect(JSON.stringify(refused)).not.toContain("secret");
+    }
+    expect(JSON.stringify(refuse(new SurfaceError(code, "secret", { issues })).refused)).not.toContain("secret");
+  });
+
+  it.each([
+    ["TIMEOUT", "the deadline passed"],
+    ["ABORTED", "the call was cancelled"],
+    ["CLOSED", "the application behind this is closing"],
+  ] as const)("toRefused() says %s in plain words and logs nothing", (code, message) => {
+    const { refused, faults } = refuse(new SurfaceError(code, "secret"));
+    expect(refused).toMatchObject({ code, message, correlationId: undefined });
+    expect(faults).toEqual([]);
+  });
+
+  it.each(["UNKNOWN_MEMBER", "NOT_FOUND", "OVERFLOW", "SCHEMA_UNSUPPORTED"] as const)(
+    "toRefused() answers INTERNAL for %s, which says something about what is behind",
+    (code) => {
+      const { refused, faults } = refuse(new SurfaceError(code, "secret"));
+      expect(refused).toMatchObject({ code: "INTERNAL", correlationId: faults[0]?.correlationId });
+    },
+  );
+
+  it("toRefused() keeps an id that was given where the fault was logged, and does not log it again", () => {
+    const { correlationId = "" } = internalError("cause", "there", () => {});
+    for (const code of ["INTERNAL", "INVALID_OUTPUT", "UNSERIALISABLE"] as const) {
+      const { refused, faults } = refuse(new SurfaceError(code, "secret", { correlationId }));
+      expect(refused).toMatchObject({ code, correlationId, message: expect.stringContaining(correlationId) });
+      expect(faults).toEqual([]);
+    }
+  });
+
+  it("toRefused() shows issues only of an error about the caller's arguments", () => {
+    const error = new SurfaceError("VALIDATION_ERROR", "no", { issues: [{ path: "a.b", message: "too long" }] });
+    expect(refuse(error, { argumentsRoot: "value" }).refused.issues).toEqual([
+      { path: "value.a.b", message: "too long" },
+    ]);
+    expect(refuse(error).refused).toMatchObject({ code: "INTERNAL", issues: [] });
+  });
+
+  it("toRefused() masks a code that is none of ours", () => {
+    const error = Object.defineProperty(new SurfaceError("INTERNAL", "no"), "code", { value: "toString" });
+    expect(refuse(error).refused.code).toBe("INTERNAL");
+  });
+});
+
+describe("toRefused() and anything else", () => {
+  it("toRefused() survives a proxy whose traps throw", () => {
+    const trap = (): never => expect.fail("secret");
+    const cause: unknown = new Proxy({}, { getPrototypeOf: trap, get: trap, has: trap, ownKeys: trap });
+    const { refused, faults } = refuse(cause);
+    expect(refused).toMatchObject({ code: "INTERNAL", correlationId: faults[0]?.correlationId });
+    expect(JSON.stringify(refused)).not.toContain("secret");
+  });
+
+  it.each([undefined, null, 0, "secret", Symbol("secret"), () => "secret"])(
+    "toRefused() masks %s when that was thrown",
+    (cause) => {
+      const { refused, faults } = refuse(cause);
+      expect(refused.code).toBe("INTERNAL");
+      expect(JSON.stringify(refused)).not.toContain("secret");
+      expect(faults).toHaveLength(1);
+    },
+  );
+});

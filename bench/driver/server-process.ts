@@ -29,7 +29,7 @@ export class ServerProcess {
   /** Starts `node` with these arguments. */
   constructor(args: readonly string[]) {
     this.#child = spawn(process.execPath, args, { stdio: "pipe" });
-    this.#child.stdout.on("data", (chunk: Buffer) => this.#listener(countLines(chunk), chunk));
+    this.#child.stdout.on("data", (chunk: Buffer) => this.#hear(chunk));
     this.#child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-keptText);
     });
@@ -38,6 +38,14 @@ export class ServerProcess {
     this.#child.on("exit", (code) =>
       this.#fail(new Error(`Benchmark: a server ended with code ${code}, and said: ${this.#said}`)),
     );
+  }
+
+  #hear(chunk: Buffer): void {
+    try {
+      this.#listener(countLines(chunk), chunk);
+    } catch (cause) {
+      this.#fail(cause instanceof Error ? cause : new Error(String(cause)));
+    }
   }
 
   /** The process's id. */

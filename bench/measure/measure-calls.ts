@@ -4,7 +4,7 @@ import { readCpuTime } from "../driver/read-cpu-time.ts";
 import { type Era, questions, toRequest } from "../driver/requests.ts";
 import type { ServerProcess } from "../driver/server-process.ts";
 import { quantile } from "../report/statistics.ts";
-import { type Figures, type Sample, toSample } from "./sample.ts";
+import { type Figures, type Pair, type Sample, toSample } from "./sample.ts";
 import { takeTurns } from "./take-turns.ts";
 
 type Step = (server: ServerProcess, era: Era) => Promise<Figures>;
@@ -29,7 +29,7 @@ const oneAtATime: Step = async (server, era) => {
 };
 
 const manyAtATime: Step = async (server, era) => {
-  const total = 10_000;
+  const total = 16_000;
   const before = readCpuTime(server.pid);
   const { elapsedMs } = await pump(server, { total, inFlight, request: toRequest(questions.echo, era) });
   const after = readCpuTime(server.pid);
@@ -57,12 +57,10 @@ const steps: readonly Step[] = [warmUp, oneAtATime, manyAtATime, largeResults, r
 export async function measureCalls(commands: Commands, era: Era, round: number): Promise<Sample> {
   const servers: Partial<Record<Side, ServerProcess>> = {};
   try {
-    const { ours, written } = {
-      ours: (servers.ours = await openSession(commands.ours, era)),
-      written: (servers.written = await openSession(commands.written, era)),
-    };
-    const sessions = { ours, written };
-    const found: [string, Readonly<Record<Side, number>>][] = [];
+    const ours = (servers.ours = await openSession(commands.ours, era));
+    const written = (servers.written = await openSession(commands.written, era));
+    const sessions: Readonly<Record<Side, ServerProcess>> = { ours, written };
+    const found: [string, Pair][] = [];
     for (const step of steps) {
       const figures = await takeTurns(round, (side) => step(sessions[side], era));
       found.push(...toSample(figures.ours, figures.written, ` (${era})`));

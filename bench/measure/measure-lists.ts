@@ -1,8 +1,8 @@
-import { type Commands, openSession, type Side } from "../driver/open-session.ts";
+import { type Commands, openSession } from "../driver/open-session.ts";
 import { pump } from "../driver/pump.ts";
 import { questions, toRequest } from "../driver/requests.ts";
 import { quantile } from "../report/statistics.ts";
-import { type Sample, toSample } from "./sample.ts";
+import { type Pair, type Sample, toSample } from "./sample.ts";
 import { takeTurns } from "./take-turns.ts";
 
 /** How many tools are listed, all told, and how many lists are asked for. */
@@ -15,17 +15,22 @@ const sizes = [
 /** The tools that a server has without being asked for more. */
 const own = 3;
 
-/** One round of lists on fresh processes: the time from a request to its answer, in the middle. */
+/** One round of lists on fresh processes: how long they take to start, and, in the middle, to answer a list. */
 export async function measureLists(commands: Commands, round: number): Promise<Sample> {
-  const found: [string, Readonly<Record<Side, number>>][] = [];
+  const found: [string, Pair][] = [];
   for (const { tools, total } of sizes) {
     const load = { total, inFlight: 1, request: toRequest(questions.list, "legacy") };
     const { ours, written } = await takeTurns(round, async (side) => {
+      const start = performance.now();
       const server = await openSession([...commands[side], "--tools", String(tools - own)], "legacy");
+      const startMs = performance.now() - start;
       try {
         await pump(server, { ...load, total: total / 2 });
         const { latenciesMs } = await pump(server, load);
-        return { [`tools/list of ${tools}, ms`]: quantile(latenciesMs, 0.5) };
+        return {
+          [`tools/list of ${tools}, ms`]: quantile(latenciesMs, 0.5),
+          [`start with ${tools} tools, ms`]: startMs,
+        };
       } finally {
         await server.stop();
       }

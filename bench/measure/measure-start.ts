@@ -2,7 +2,7 @@ import type { Commands } from "../driver/open-session.ts";
 import { readCpuTime } from "../driver/read-cpu-time.ts";
 import { type Era, eras, toOpening } from "../driver/requests.ts";
 import { ServerProcess } from "../driver/server-process.ts";
-import { type Figures, type Sample, toSample } from "./sample.ts";
+import { type Figures, type Pair, type Sample, toSample } from "./sample.ts";
 import { takeTurns } from "./take-turns.ts";
 
 const opening: Readonly<Record<Era, string>> = { legacy: "initialize", modern: "server/discover" };
@@ -25,7 +25,7 @@ async function startOnce(args: readonly string[], era: Era): Promise<Figures> {
 
 /** One cold start a side and era: from the start of the process to its first answer. */
 export async function measureStart(commands: Commands, round: number): Promise<Sample> {
-  const found: [string, Readonly<Record<"ours" | "written", number>>][] = [];
+  const found: [string, Pair][] = [];
   for (const era of eras) {
     const { ours, written } = await takeTurns(round, (side) => startOnce(commands[side], era));
     found.push(...toSample(ours, written));

@@ -37,9 +37,14 @@ export class EraState {
     return this.#state === "initialising";
   }
 
+  /** Whether the handshake came, answered or not. Only the legacy era has notifications besides cancellation. */
+  get isLegacy(): boolean {
+    return this.#state === "legacy" || this.#state === "initialising";
+  }
+
   /** The era in which a request is served, or why it is not. Moves the state on. */
   admit(request: OpeningRequest): Era | RpcError {
-    if (this.#state === "legacy" || this.#state === "initialising") return this.#admitLegacy(request);
+    if (this.isLegacy) return this.#admitLegacy(request);
     if (claimsModern(request.params)) return this.#admitModern(request);
     if (request.method === "initialize") return this.#admitInitialize(request);
     // A ping is answered before the handshake, and decides nothing.

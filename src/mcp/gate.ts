@@ -33,8 +33,8 @@ const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a requ
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const empty = toRpcResult("");
 
-/** A request under way: a call of ours, or `"sdk"` when the SDK owes the answer. */
-type Running = CallContext | "sdk";
+/** A request under way: a call of ours, or the SDK owes the answer: to a client that still probes, or to another. */
+type Running = CallContext | "probe" | "sdk";
 
 /**
  * Stands in front of the SDK on one connection: checks every frame, decides the era, answers the hot methods from our
@@ -84,7 +84,7 @@ export class Gate {
     const calls = [...this.#running.values()];
     this.#running.clear();
     for (const call of calls) {
-      if (call !== "sdk") call.abort(new SurfaceError("CLOSED", "Calling: the server is closing"));
+      if (typeof call === "object") call.abort(new SurfaceError("CLOSED", "Calling: the server is closing"));
     }
     await this.#sdk?.close();
   }
@@ -96,7 +96,12 @@ export class Gate {
     if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
     const era = this.#era.admit(frame);
     if (typeof era !== "string") return this.#answer(id, era, "legacy");
-    const token = progressTokenOf(frame.params);
+    this.#serve(frame, era);
+  }
+
+  #serve(frame: RequestFrame, era: Era): void {
+    const { id, method, params } = frame;
+    const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
     if (method === "shutdown" || (method === "ping" && era === "legacy")) return this.#answer(id, empty, era);
     const handler = this.#hotHandler(method);
@@ -140,7 +145,8 @@ export class Gate {
     const { method, params } = frame;
     // A request without an id is owed no answer, and what cannot be answered must not run.
     if (!method.startsWith("notifications/")) return;
-    if (method === "notifications/cancelled" && !this.#cancel(params)) return;
+    const isHeard = method === "notifications/cancelled" ? this.#cancel(params) : this.#era.isLegacy;
+    if (!isHeard) return;
     this.#sdk?.deliver(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
   }
 
@@ -154,13 +160,14 @@ export class Gate {
     const call = this.#running.get(known);
     if (call === undefined) return false;
     this.#running.delete(known);
-    if (call === "sdk") return true;
+    // A probe pins the SDK to no era yet: it would take a bare notification for a legacy client's, and turn legacy.
+    if (typeof call === "string") return call === "sdk";
     if (!this.#queue.withdraw(known)) call.cancel();
     return false;
   }
 
   #forward({ id, method, params }: RequestFrame): void {
-    this.#running.set(id, "sdk");
+    this.#running.set(id, method === "server/discover" ? "probe" : "sdk");
     this.#sdk ??= this.#options.connectSdk(this.#options.runtime, (message) => this.#fromSdk(message));
     this.#sdk.deliver(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params });
   }

@@ -48,8 +48,7 @@ export function parseFrame(text: string, limits: FrameLimits): ParsedFrame {
   if (first === "") return { kind: "blank" };
   if (first === "{" || first === "[") {
     const measure = measureFrame(text, limits);
-    if (measure === "too-deep") return toFrameError("too-deep");
-    if (measure === "too-many-elements") return refuseElements(text, first);
+    if (measure !== "ok") return refuseUnparsed(text, first, measure);
   }
   let value: unknown;
   try {
@@ -68,10 +67,11 @@ function firstMark(text: string): string {
   return /[^ \t\r\n]/.exec(text)?.[0] ?? "";
 }
 
-function refuseElements(text: string, first: "{" | "["): ParsedFrame {
-  if (first === "[") return toFrameError("batch");
+/** A refusal of what is too large to be parsed: under its id, since somebody waits for that. */
+function refuseUnparsed(text: string, first: "{" | "[", fault: "too-deep" | "too-many-elements"): ParsedFrame {
+  if (first === "[") return toFrameError(fault === "too-deep" ? fault : "batch");
   const { id, isResponse } = scanEnvelope(text);
-  return isResponse ? { kind: "response" } : toFrameError("too-many-elements", id);
+  return isResponse ? { kind: "response" } : toFrameError(fault, id);
 }
 
 function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {

@@ -147,9 +147,9 @@ describe("parseFrame()", () => {
     expect(parse(call(`"params":{"t":"\\ud800"}`))).toMatchObject({ params: { t: "\ud800" } });
   });
 
-  it("accepts depth 64 and answers -32600 without an id when it is 65", () => {
+  it("accepts depth 64 and answers -32600 under its id when it is 65", () => {
     expect(parse(nested(64))).toMatchObject({ kind: "request", id: 1 });
-    expect(parse(nested(65))).toEqual(refusal(null, -32600));
+    expect(parse(nested(65))).toEqual(refusal(1, -32600));
   });
 
   it("does not count brackets in strings when it measures depth", () => {

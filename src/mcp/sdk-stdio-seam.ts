@@ -4,7 +4,7 @@ import { CallContext } from "../call/call-context.ts";
 import { isJsonObject } from "../catalog/is-json-object.ts";
 import type { HandledMethod } from "./handlers.ts";
 import type { Era, RpcAnswer } from "./protocol.ts";
-import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
+import type { SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 // The SDK's own types stop at this file: its transport and its handlers are typed here, and nowhere else.
@@ -65,10 +65,7 @@ export const connectSdkStdio: SdkConnector = (runtime, send): SdkPort => {
     close: async () => {
       transport.onclose?.();
     },
-    send: async (message) => {
-      // A JSON-RPC message is an object.
-      send(message as unknown as RpcMessage);
-    },
+    send: async (message) => send(message),
   };
   const handle = serveStdio(({ era }) => createServer(runtime, era), {
     transport,

@@ -20,6 +20,8 @@ export interface Input {
   readonly linesB64?: readonly (string | { readonly waitMs: number })[];
   /** Texts that are written one by one, as they are, with a pause between them. */
   readonly chunks?: readonly string[];
+  /** Lines are written in pieces of so many bytes. */
+  readonly sliceBytes?: number;
   readonly gen?: Generated;
   readonly genLines?: { readonly tmpl: string; readonly from: number; readonly to: number };
   readonly rawNoNewline?: string;

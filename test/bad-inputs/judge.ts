@@ -20,6 +20,9 @@ export interface Observed {
 /** A busy machine takes longer: the bounds are there for work without an end, not for speed. */
 const patience = 10;
 
+const maxFrameBytes = 4 * 1024 * 1024;
+const maxIdBytes = 1024;
+
 /** What a message answers. */
 export function answerOf({ message }: Frame): Answer {
   const { error, result, method } = message;
@@ -29,14 +32,17 @@ export function answerOf({ message }: Frame): Answer {
   return failed ? "toolError" : "result";
 }
 
+function isEchoable(id: unknown): boolean {
+  return typeof id === "string" ? Buffer.byteLength(id) <= maxIdBytes : Number.isSafeInteger(id);
+}
+
 /** The id that a line can be answered with; null where it cannot be told, as JSON-RPC says. */
 function idOf(line: string): unknown {
+  if (Buffer.byteLength(line) > maxFrameBytes) return null;
   try {
     const message: unknown = JSON.parse(line);
     if (typeof message !== "object" || message === null || !("id" in message) || !("jsonrpc" in message)) return null;
-    const { id, jsonrpc } = message;
-    if (jsonrpc !== "2.0") return null;
-    return typeof id === "string" || Number.isSafeInteger(id) ? id : null;
+    return message.jsonrpc === "2.0" && isEchoable(message.id) ? message.id : null;
   } catch {
     return null;
   }

@@ -33,14 +33,21 @@ export function textLines(input: Input): readonly string[] {
   ];
 }
 
-async function sendLines(
-  server: ServerProcess,
-  lines: NonNullable<Input["lines"]>,
-  encoding: BufferEncoding,
-): Promise<void> {
+/** How lines are written. */
+interface Writing {
+  readonly encoding: BufferEncoding;
+  readonly sliceBytes: number;
+}
+
+async function sendLines(server: ServerProcess, lines: NonNullable<Input["lines"]>, how: Writing): Promise<void> {
   for (const line of lines) {
-    if (typeof line === "string") await server.send(Buffer.concat([Buffer.from(line, encoding), Buffer.from("\n")]));
-    else await sleep(line.waitMs);
+    if (typeof line !== "string") {
+      await sleep(line.waitMs);
+      continue;
+    }
+    const bytes = Buffer.concat([Buffer.from(line, how.encoding), Buffer.from("\n")]);
+    for (let at = 0; at < bytes.length; at += how.sliceBytes)
+      await server.send(bytes.subarray(at, at + how.sliceBytes));
   }
 }
 
@@ -65,8 +72,9 @@ async function sendGenerated(server: ServerProcess, { gen, genLines }: Input): P
 export async function sendInput(server: ServerProcess, input: Input): Promise<void> {
   if (input.closeStdoutFirst) server.child.stdout.destroy();
   if (input.doNotReadStdout) server.child.stdout.pause();
-  await sendLines(server, input.lines ?? [], "utf8");
-  await sendLines(server, input.linesB64 ?? [], "base64");
+  const sliceBytes = input.sliceBytes ?? Infinity;
+  await sendLines(server, input.lines ?? [], { encoding: "utf8", sliceBytes });
+  await sendLines(server, input.linesB64 ?? [], { encoding: "base64", sliceBytes });
   await sendChunks(server, input.chunks ?? []);
   await sendGenerated(server, input);
   if (input.rawNoNewline !== undefined) await server.send(Buffer.from(input.rawNoNewline));

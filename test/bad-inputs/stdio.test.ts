@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundleScript } from "../fixtures/bundle-script.ts";
+import { groups, openingCases, type CaseGroup } from "../fixtures/bad-inputs-more.ts";
 import { readCorpus, type BadInput } from "./bad-input.ts";
 import { judge } from "./judge.ts";
-import { runCase } from "./run-case.ts";
+import { ServerProcess } from "../fixtures/server-process.ts";
+import { runCase, watch } from "./run-case.ts";
+import { prepare } from "./send-input.ts";
 
 /** Cases of the corpus that ask for what is not built yet: subscriptions. */
 const notYet: ReadonlySet<string> = new Set([
@@ -37,6 +40,38 @@ describe("the corpus of bad inputs over stdio", () => {
   });
 
   it.concurrent.each(cases)("$id", { timeout: 60_000 }, async (badInput) => {
+    expect(await problems(badInput)).toEqual([]);
+  });
+});
+
+/** Sends all cases of a group to one process; what is wrong, by case. */
+async function problemsOf(group: CaseGroup): Promise<Record<string, readonly string[]>> {
+  const found: Record<string, readonly string[]> = {};
+  const server = new ServerProcess(script);
+  try {
+    await prepare(server, group.precondition);
+    for (const badInput of group.cases) {
+      const wrong = judge(badInput, await watch(server, badInput));
+      if (wrong.length > 0) found[badInput.id] = wrong;
+    }
+  } finally {
+    await server.kill();
+  }
+  return found;
+}
+
+describe("more bad inputs over stdio", () => {
+  it("has a name of its own for each", () => {
+    const all = [...cases, ...groups.flatMap((group) => group.cases), ...openingCases];
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+    expect(all.length).toBeGreaterThan(350);
+  });
+
+  it.concurrent.each(groups)("$name: one connection takes them all", { timeout: 120_000 }, async (group) => {
+    expect(await problemsOf(group)).toEqual({});
+  });
+
+  it.concurrent.each(openingCases)("opening: $id", { timeout: 60_000 }, async (badInput) => {
     expect(await problems(badInput)).toEqual([]);
   });
 });

@@ -1,13 +1,18 @@
+import { followSignal } from "./follow-signal.ts";
+
 /**
- * An abort signal that fires with the first of several others, and lets go of them when disposed. `AbortSignal.any` is
- * not used: combined with a long-lived signal it keeps every short-lived one alive on Node 20.
+ * An abort signal that fires with the first of several others, with its reason, and then lets go of them all.
+ * `AbortSignal.any` is not used: combined with a long-lived signal it keeps every short-lived one alive on Node 20.
  */
 export class LinkedAbort {
   readonly #controller = new AbortController();
   readonly #unlink: (() => void)[] = [];
 
   constructor(...sources: readonly (AbortSignal | undefined)[]) {
-    for (const source of sources) if (source !== undefined) this.#link(source);
+    for (const source of sources) {
+      if (this.#controller.signal.aborted) break;
+      if (source !== undefined) this.#unlink.push(followSignal(source, () => this.#fire(source)));
+    }
   }
 
   get signal(): AbortSignal {
@@ -24,13 +29,8 @@ export class LinkedAbort {
     for (const unlink of this.#unlink.splice(0)) unlink();
   }
 
-  #link(source: AbortSignal): void {
-    const fire = (): void => this.#controller.abort(source.reason);
-    if (source.aborted) {
-      fire();
-      return;
-    }
-    source.addEventListener("abort", fire, { once: true });
-    this.#unlink.push(() => source.removeEventListener("abort", fire));
+  #fire(source: AbortSignal): void {
+    this.dispose();
+    this.#controller.abort(source.reason);
   }
 }

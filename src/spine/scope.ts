@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { SurfaceError } from "../errors.ts";
 
 /** Releases what was acquired. May be asynchronous; called at most once by its scope. */
@@ -10,8 +11,12 @@ export type Disposer = () => void | Promise<void>;
 export class Scope {
   readonly #what: string;
   readonly #disposers = new Set<Disposer>();
+  /** What was registered while the scope closed and is still being disposed. */
+  readonly #late = new Set<Promise<void>>();
+  readonly #faults: unknown[] = [];
   #controller: AbortController | undefined;
   #closing: Promise<void> | undefined;
+  #disposing = false;
 
   /** @param what - names the owner in the report of a failed close. */
   constructor(what: string) {
@@ -23,22 +28,28 @@ export class Scope {
     return this.#closing !== undefined;
   }
 
-  /** Fires when `close()` is called, before the first disposer runs. Made only when somebody asks for it. */
+  /**
+   * Fires when `close()` is called, before the first disposer runs, with a `CLOSED` error as its reason. Made only when
+   * somebody asks for it.
+   */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.closed) this.#controller.abort();
+      // As many listeners as there are uses: a number of them is no sign of a leak.
+      setMaxListeners(0, this.#controller.signal);
+      if (this.closed) this.#controller.abort(this.createClosed());
     }
     return this.#controller.signal;
   }
 
   /**
    * Registers a disposer; the scope owns it from now on. Returns what takes it back unrun, for things that end earlier
-   * by themselves. On a closed scope the disposer runs at once and its failure is thrown to the caller.
+   * by themselves. On a closed scope the disposer runs at once: what it throws is thrown to the caller, and a promise is
+   * waited for by a `close()` that is still under way, which reports its failure; after that nobody is left to be told.
    */
   add(disposer: Disposer): () => void {
     if (this.closed) {
-      void disposer();
+      this.#disposeLate(disposer);
       return () => {};
     }
     // A wrapper of its own, so that one function registered twice runs twice.
@@ -51,32 +62,65 @@ export class Scope {
 
   /** @throws SurfaceError `CLOSED` once `close()` has been called. */
   assertOpen(): void {
-    if (this.closed) throw new SurfaceError("CLOSED", `Using ${this.#what}: it is closed`);
+    if (this.closed) throw this.createClosed();
   }
 
   /**
    * Aborts {@link signal}, then disposes everything in reverse order and waits for it. Callable twice: every call gets the
    * same promise. Rejects with an `AggregateError` of all faults, after everything was disposed.
+   *
+   * A disposer that never ends keeps `close()` waiting; whoever must not wait bounds it. A disposer that closes its own
+   * scope as its first act is answered at once; one that does so later, after an `await`, must not wait for it.
    */
   close(): Promise<void> {
     this.#closing ??= this.#run();
-    return this.#closing;
+    // Otherwise the disposer would wait for the close that waits for the disposer.
+    return this.#disposing ? Promise.resolve() : this.#closing;
   }
 
   async #run(): Promise<void> {
     // Yields once, so that `closed` is true before the first listener or disposer runs.
     await Promise.resolve();
-    this.#controller?.abort();
-    const faults: unknown[] = [];
-    for (const disposer of [...this.#disposers].reverse()) {
+    this.#controller?.abort(this.createClosed());
+    for (const disposer of [...this.#disposers].toReversed()) {
       // Taken back by an earlier disposer: no longer ours.
       if (!this.#disposers.delete(disposer)) continue;
       try {
-        await disposer();
+        await this.#dispose(disposer);
       } catch (fault) {
-        faults.push(fault);
+        this.#faults.push(fault);
       }
     }
-    if (faults.length > 0) throw new AggregateError(faults, `Closing ${this.#what}: ${faults.length} disposers failed`);
+    while (this.#late.size > 0) await Promise.all(this.#late);
+    const count = this.#faults.length;
+    if (count === 0) return;
+    throw new AggregateError(
+      this.#faults,
+      `Closing ${this.#what}: ${count} ${count === 1 ? "disposer" : "disposers"} failed`,
+    );
+  }
+
+  #dispose(disposer: Disposer): void | Promise<void> {
+    const outer = this.#disposing;
+    this.#disposing = true;
+    try {
+      return disposer();
+    } finally {
+      this.#disposing = outer;
+    }
+  }
+
+  #disposeLate(disposer: Disposer): void {
+    const ending = this.#dispose(disposer);
+    if (ending === undefined) return;
+    const settled: Promise<void> = Promise.resolve(ending)
+      .catch((fault: unknown) => void this.#faults.push(fault))
+      .finally(() => this.#late.delete(settled));
+    this.#late.add(settled);
+  }
+
+  /** The `CLOSED` error of this scope, for those who answer with it instead of throwing it. */
+  createClosed(): SurfaceError {
+    return new SurfaceError("CLOSED", `Using ${this.#what}: it is closed`);
   }
 }

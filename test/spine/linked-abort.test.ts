@@ -1,0 +1,85 @@
+import { getEventListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import { followSignal } from "../../src/spine/follow-signal.ts";
+import { LinkedAbort } from "../../src/spine/linked-abort.ts";
+
+function listeners(signal: AbortSignal): number {
+  return getEventListeners(signal, "abort").length;
+}
+
+describe("LinkedAbort", () => {
+  it("signal fires with the reason of the first source when one fires, and lets go of the others", () => {
+    const [one, two] = [new AbortController(), new AbortController()];
+    const linked = new LinkedAbort(one.signal, undefined, two.signal);
+    two.abort("because");
+    expect(linked.signal.reason).toBe("because");
+    expect([listeners(one.signal), listeners(two.signal)]).toEqual([0, 0]);
+    one.abort("too late");
+    expect(linked.signal.reason).toBe("because");
+  });
+
+  it("signal has fired at once when a source had, and follows no other", () => {
+    const live = new AbortController();
+    const linked = new LinkedAbort(AbortSignal.abort("before"), live.signal);
+    expect(linked.signal.reason).toBe("before");
+    expect(listeners(live.signal)).toBe(0);
+  });
+
+  it("dispose() lets go without firing when called, twice too", () => {
+    const source = new AbortController();
+    const linked = new LinkedAbort(source.signal);
+    linked.dispose();
+    linked.dispose();
+    source.abort();
+    expect(linked.signal.aborted).toBe(false);
+    linked.abort("by hand");
+    expect(linked.signal.reason).toBe("by hand");
+  });
+
+  it("a signal has one listener when ten thousand follow it, and none when all have left", () => {
+    const source = new AbortController();
+    const all = Array.from({ length: 10_000 }, () => new LinkedAbort(source.signal));
+    expect(listeners(source.signal)).toBe(1);
+    for (const linked of all.slice(1)) linked.dispose();
+    expect(listeners(source.signal)).toBe(1);
+    all[0]?.dispose();
+    expect(listeners(source.signal)).toBe(0);
+    const again = new LinkedAbort(source.signal);
+    source.abort();
+    expect(again.signal.aborted).toBe(true);
+  });
+});
+
+describe("followSignal()", () => {
+  it("followSignal() tells at once when the signal has fired", () => {
+    let told = 0;
+    followSignal(AbortSignal.abort(), () => void (told += 1))();
+    expect(told).toBe(1);
+  });
+
+  it("followSignal() does not tell a follower when another one's turn made it leave", () => {
+    const source = new AbortController();
+    const told: string[] = [];
+    followSignal(source.signal, () => {
+      told.push("first");
+      leave();
+    });
+    const leave = followSignal(source.signal, () => void told.push("second"));
+    source.abort();
+    expect(told).toEqual(["first"]);
+    leave();
+  });
+
+  it("followSignal() tells one function twice when it follows twice", () => {
+    const source = new AbortController();
+    let told = 0;
+    const tell = (): void => void (told += 1);
+    followSignal(source.signal, tell);
+    const leave = followSignal(source.signal, tell);
+    followSignal(source.signal, tell);
+    leave();
+    leave();
+    source.abort();
+    expect(told).toBe(2);
+  });
+});

@@ -50,6 +50,7 @@ async function drive(bench: Workbench, nextVerdict: () => Promise<VerdictView>):
     printVerdict(verdict, bench.printer);
     if (verdict.verdict === "green") return everRed;
     const nodes = await bench.session.read(bench.toolbox.nodesUri, Nodes);
+    if (isOutdated(verdict, nodes)) bench.printer.details(["What was red then is being run again: the agent waits on"]);
     for (const node of nodes.filter(({ status }) => status === "failed")) {
       const attempt = `${node.id} ${node.attempt}`;
       everRed.add(node.id);
@@ -60,6 +61,11 @@ async function drive(bench: Workbench, nextVerdict: () => Promise<VerdictView>):
     // Read again, since a rerun may have ended or begun: the verdict is of the past, and only this says what goes on.
     if (isOver(await bench.session.read(bench.toolbox.nodesUri, Nodes), examined)) return everRed;
   }
+}
+
+/** A rerun may overtake the verdict that it answers. */
+function isOutdated({ red }: VerdictView, nodes: NodesView): boolean {
+  return red.length > 0 && nodes.every(({ id, status }) => !red.includes(id) || status !== "failed");
 }
 
 /** Nothing runs, and nothing is red that the agent has not looked at; a green verdict is still to be read then. */

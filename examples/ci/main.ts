@@ -46,7 +46,7 @@ function createTransport(pipeline: string): StdioClientTransport {
 async function drivePipeline(file: string, printer: Printer): Promise<number> {
   const { name, nodes } = await readPipelineFile(file);
   const title = printer.paint("strong", `An agent drives the pipeline "${name}" over MCP`);
-  printer.headline(`${title} ${printer.paint("dim", `(${nodes.length} nodes)`)}`);
+  printer.headline(`${title} ${printer.paint("dim", `(${nodes.length} nodes)`)}\n`);
   const client = new Client({ name: "ci-agent", version: "1.0.0" });
   let leaving: number | undefined;
   // The server ends with its input, and ends every command before it goes.
@@ -64,6 +64,7 @@ async function drivePipeline(file: string, printer: Printer): Promise<number> {
     if (leaving !== undefined) return leaving;
     throw error;
   } finally {
+    printer.close();
     await client.close();
   }
 }

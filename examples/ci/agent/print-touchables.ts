@@ -5,6 +5,9 @@ import type { Touchable } from "./mcp-session.ts";
 import type { Printer } from "./printer.ts";
 import type { Toolbox } from "./toolbox.ts";
 
+/** Characters below which a clipped description says nothing any more. */
+const LEAST_WORDS = 30;
+
 /** Prints what the server lists, and what of the surface it does not: a knock at that door is answered like any other. */
 export async function printTouchables(client: Client, toolbox: Toolbox, printer: Printer): Promise<void> {
   const { paint } = printer;
@@ -28,7 +31,12 @@ export async function printTouchables(client: Client, toolbox: Toolbox, printer:
   }
 }
 
-function toRow({ kind, name, description, mutates }: Touchable, width: number, { paint }: Printer): string {
-  const effect = mutates ? paint("warn", "changes") : paint("good", "reads  ");
-  return `${kind.padEnd(8)}  ${paint("strong", name.padEnd(width))}  ${effect}  ${paint("dim", description)}`;
+function toRow({ kind, name, description, mutates }: Touchable, width: number, printer: Printer): string {
+  const { paint, room } = printer;
+  const effect = mutates ? "changes" : "reads";
+  const left = `${kind.padEnd(8)}  ${paint("strong", name.padEnd(width))}  ${paint(mutates ? "warn" : "good", effect.padEnd(7))}`;
+  const spent = 8 + 2 + width + 2 + 7 + 2;
+  if (room - spent < LEAST_WORDS) return left;
+  const clipped = description.length > room - spent ? `${description.slice(0, room - spent - 1)}…` : description;
+  return `${left}  ${paint("dim", clipped)}`;
 }

@@ -4,6 +4,8 @@ import type { Palette } from "./palette.ts";
 /** Where the story goes, line by line. */
 export interface Printer {
   readonly paint: Palette;
+  /** How many characters of a detail fit on a line of the terminal; `Infinity` where nothing is in the way. */
+  readonly room: number;
   /** Something that happened, with the time since the start in front; details are indented below it. */
   step(text: string, details?: readonly string[]): void;
   /** Lines that belong to the last step. */
@@ -15,6 +17,8 @@ export interface Printer {
    * now and then.
    */
   waiting(text: string): void;
+  /** Wipes what {@link waiting} has left on a terminal's last line. */
+  close(): void;
 }
 
 /** The part of a writable stream that a printer needs. */
@@ -56,6 +60,10 @@ class LinePrinter implements Printer {
     this.#lastWait.at = performance.now();
   }
 
+  get room(): number {
+    return this.#live ? (this.#paper.columns ?? 80) - GUTTER.length : Number.POSITIVE_INFINITY;
+  }
+
   details(lines: readonly string[]): void {
     for (const line of lines) this.#write(`${GUTTER}${line}`);
   }
@@ -67,9 +75,8 @@ class LinePrinter implements Printer {
 
   waiting(text: string): void {
     if (this.#live) {
-      const room = (this.#paper.columns ?? 80) - GUTTER.length - 1;
       this.#paper.write(
-        `${CLEAR_LINE}${this.paint("dim", this.#elapsed())}  ${this.paint("busy", text.slice(0, room))}`,
+        `${CLEAR_LINE}${this.paint("dim", this.#elapsed())}  ${this.paint("busy", text.slice(0, this.room - 1))}`,
       );
       this.#lineIsOpen = true;
       return;
@@ -78,6 +85,11 @@ class LinePrinter implements Printer {
     if (silentMs < (text === this.#lastWait.text ? UNCHANGED_MS : CHANGED_MS)) return;
     this.#lastWait = { text, at: performance.now() };
     this.step(text);
+  }
+
+  close(): void {
+    if (this.#lineIsOpen) this.#paper.write(CLEAR_LINE);
+    this.#lineIsOpen = false;
   }
 
   #elapsed(): string {

@@ -9,7 +9,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
 import { eventually, isRunning, pidIn } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
@@ -17,6 +19,7 @@ import type { ScriptNode } from "./ci-support.ts";
 /** Upper bound on a hang: a start of two processes that compile what they load, on a machine that may be busy. */
 const PATIENCE_MS = 60_000;
 
+const server = fileURLToPath(new URL("../../examples/ci/server.ts", import.meta.url));
 const main = fileURLToPath(new URL("../../examples/ci/main.ts", import.meta.url));
 const compiler = createRequire(import.meta.url)
   .resolve("typescript/package.json")
@@ -138,6 +141,12 @@ describe("npm start", { timeout: PATIENCE_MS }, () => {
     expect(stdout).toContain("It is the same error as before, and the agent leaves stubborn red");
   });
 
+  it("mends the sample pipeline mend.json", async () => {
+    const { code, stdout } = await finish(start("--pipeline", "examples/ci/pipelines/mend.json"));
+    expect(code).toBe(0);
+    expect(stdout).toContain("scratch: failed -> passed, on attempt 2");
+  });
+
   it("ends at once when everything is green", async () => {
     const { code, stdout } = await finish(start("--pipeline", "examples/ci/pipelines/hello.json"));
     expect(code).toBe(0);
@@ -200,8 +209,30 @@ describe("npm start, ended from outside,", { timeout: PATIENCE_MS }, () => {
 });
 
 describe("the server, started by a host,", { timeout: PATIENCE_MS }, () => {
+  it("ends every command and deletes its scratch copy on SIGTERM", async () => {
+    const pidFile = join(dir, "pid");
+    const script = `process.on("SIGTERM", () => {}); fs.writeFileSync(${JSON.stringify(pidFile)}, process.pid + "\\n");`;
+    const path = await fileOf({ ...SCRATCH_NODES, deaf: { script: `${script} setInterval(() => {}, 1000);` } });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ["--import", import.meta.resolve("tsx"), server, "--pipeline", path],
+      env: { PATH: process.env["PATH"] ?? "", TMPDIR: dir },
+    });
+    const client = new Client({ name: "host", version: "1.0.0" });
+    onTestFinished(() => client.close());
+    await client.connect(transport);
+    await client.callTool({ name: "run", arguments: { strict: false } });
+    const command = await pidIn(pidFile);
+    const { pid } = transport;
+    if (pid === null) throw new Error("the server has no pid");
+    process.kill(pid, "SIGTERM");
+    process.kill(pid, "SIGTERM");
+    await eventually(() => (isRunning(pid) ? undefined : true));
+    expect(isRunning(command)).toBe(false);
+    expect((await readdir(dir)).filter((name) => name.startsWith("ci-"))).toEqual([]);
+  });
+
   it("says what is wrong with its pipeline on stderr alone, and ends with code 2", async () => {
-    const server = fileURLToPath(new URL("../../examples/ci/server.ts", import.meta.url));
     const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), server, "--pipeline", main], {
       stdio: ["pipe", "pipe", "pipe"],
     });

@@ -4,10 +4,11 @@ const maxRunning = 64;
 /** Above this many waiting calls the connection should stop reading. */
 const maxWaiting = 256;
 
-/** Starts calls in order, only so many at once. What waits can be taken back. */
+/** Starts calls in order, only so many at once, and none while it is held. What waits can be taken back. */
 export class CallQueue<TKey> {
   readonly #waiting = new Map<TKey, () => void>();
   #running = 0;
+  #held = false;
 
   /** Whether so much is waiting that no more should be read. */
   get crowded(): boolean {
@@ -16,7 +17,7 @@ export class CallQueue<TKey> {
 
   /** Runs `start` now or when there is room. Whoever was started calls {@link done} once. */
   add(key: TKey, start: () => void): void {
-    if (this.#running >= maxRunning) {
+    if (this.#held || this.#running >= maxRunning) {
       this.#waiting.set(key, start);
       return;
     }
@@ -31,18 +32,28 @@ export class CallQueue<TKey> {
 
   /** A call that was started is over: the next one starts. */
   done(): void {
-    const next = this.#waiting.entries().next();
-    if (next.done === true) {
-      this.#running -= 1;
-      return;
-    }
-    const [key, start] = next.value;
-    this.#waiting.delete(key);
-    start();
+    this.#running -= 1;
+    this.#startWaiting();
+  }
+
+  /** Starts nothing until it is let go: there is no room for the answers. What runs goes on. */
+  hold(held: boolean): void {
+    this.#held = held;
+    this.#startWaiting();
   }
 
   /** Forgets everything that waits. */
   clear(): void {
     this.#waiting.clear();
+  }
+
+  #startWaiting(): void {
+    for (const [key, start] of this.#waiting) {
+      // Asked each time: a call that answers at once may fill the output.
+      if (this.#held || this.#running >= maxRunning) return;
+      this.#waiting.delete(key);
+      this.#running += 1;
+      start();
+    }
   }
 }

@@ -44,7 +44,9 @@ export class Gate {
   readonly #options: GateOptions;
   readonly #era = new EraState();
   readonly #running = new Map<RequestId, Running>();
-  readonly #queue = new CallQueue<RequestId>();
+  readonly #calls = new CallQueue<RequestId>();
+  /** Reads have places of their own: calls may wait for minutes, and a read must not wait behind them. */
+  readonly #reads = new CallQueue<RequestId>();
   readonly #render: AnswerRenderer;
   /** What a hasty client sent behind its handshake, before the answer. */
   #held: RequestFrame[] = [];
@@ -58,7 +60,13 @@ export class Gate {
 
   /** Whether so much waits here that the connection should stop reading for a while. */
   get crowded(): boolean {
-    return this.#queue.crowded || this.#held.length >= maxHeld;
+    return this.#calls.crowded || this.#reads.crowded || this.#held.length >= maxHeld;
+  }
+
+  /** Says whether answers pile up unread: while they do, nothing is started that would add to them. */
+  setOutputFull(full: boolean): void {
+    this.#calls.hold(full);
+    this.#reads.hold(full);
   }
 
   /** Takes one frame. Never throws. */
@@ -79,7 +87,8 @@ export class Gate {
   /** Aborts everything that runs and lets go of the SDK. Nothing is sent after it. Callable twice. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#queue.clear();
+    this.#calls.clear();
+    this.#reads.clear();
     this.#held = [];
     const calls = [...this.#running.values()];
     this.#running.clear();
@@ -119,8 +128,9 @@ export class Gate {
   #run(start: HotRun): void {
     const { id, method } = start.frame;
     this.#running.set(id, start.call);
-    if (method !== "tools/call") void this.#settle(start);
-    else this.#queue.add(id, () => void this.#settle(start).finally(() => this.#queue.done()));
+    if (method === "tools/list") return void this.#settle(start);
+    const queue = method === "tools/call" ? this.#calls : this.#reads;
+    queue.add(id, () => void this.#settle(start).finally(() => queue.done()));
   }
 
   async #settle({ frame, handler, era, call }: HotRun): Promise<void> {
@@ -162,7 +172,7 @@ export class Gate {
     this.#running.delete(known);
     // A probe pins the SDK to no era yet: it would take a bare notification for a legacy client's, and turn legacy.
     if (typeof call === "string") return call === "sdk";
-    if (!this.#queue.withdraw(known)) call.cancel();
+    if (!this.#calls.withdraw(known) && !this.#reads.withdraw(known)) call.cancel();
     return false;
   }
 

@@ -45,6 +45,7 @@ class Flow {
 
   setFull(full: boolean): void {
     this.#full = full;
+    this.#gate.setOutputFull(full);
     this.update();
   }
 

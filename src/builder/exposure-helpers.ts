@@ -5,13 +5,20 @@ type NotLinked = TypeProblem<"this app has no link yet: ask once it can be serve
 type NotAnApp = TypeProblem<"this is not an app: pass typeof app">;
 
 // Arms: any first (it would match everything and prove nothing), then never, then the two stages.
+/** The names in one of their unions, unless they are `any` or `never`, which would prove nothing. */
+type NameOrProblem<TNames extends AppNames, TKind extends keyof AppNames> = 0 extends 1 & TNames
+  ? NotAnApp
+  : [TNames] extends [never]
+    ? NotAnApp
+    : TNames[TKind];
+
 /** app type -> one of its name unions. */
 type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
   ? NotAnApp
   : [TApp] extends [never]
     ? NotAnApp
     : TApp extends LinkedApp<infer _Spec, infer Names>
-      ? Names[TKind]
+      ? NameOrProblem<Names, TKind>
       : TApp extends UnlinkedApp<infer _Spec, infer _Names>
         ? NotLinked
         : NotAnApp;

@@ -35,6 +35,7 @@ interface Chain {
 export async function serveSurfaceAsMcp<
   TSpec extends Spec,
   const $Expose extends Readonly<Record<string, ExposeValue | undefined>> = Record<never, never>,
+  const $Keys extends string | number = never,
   const $Inputs = Record<never, never>,
   const $Mutates = Record<never, never>,
 >(
@@ -45,7 +46,7 @@ export async function serveSurfaceAsMcp<
       ExposeCollisions<TagNames<TSpec>, $Expose> &
       LiteralKeys<$Expose>;
     /** As in `tools()`. Default: none. */
-    readonly tools?: ToolsArgument<TSpec, WithExposed<TSpec, TagNames<TSpec>, $Expose>, $Inputs, $Mutates>;
+    readonly tools?: ToolsArgument<TSpec, WithExposed<TSpec, TagNames<TSpec>, $Expose>, $Keys, $Inputs, $Mutates>;
   },
 ): Promise<Serving> {
   const { surface, link, expose, tools, target, ...rest } = options;

@@ -1,6 +1,7 @@
 import type { BespokeTool } from "../catalog/bespoke-tool.ts";
 import type {
   ExposeChecked,
+  ExposedKeys,
   ExposedMutatingKeys,
   ExposedResourceKeys,
   ExposedToolKeys,
@@ -11,11 +12,12 @@ import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
-import type { kEffect, kExposure } from "../tags/symbols.ts";
+import type { SaidEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
+import type { Exposure, kEffect, kExposure } from "../tags/symbols.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
 
-/** What an app's type remembers: its surface, and the names that an agent may reach. */
+/** What an app's type remembers: the names that an agent may reach through it. */
 export interface AppNames {
   /** Names of tools, on the wire. A superset of what is reachable. */
   readonly tools: string;
@@ -23,84 +25,119 @@ export interface AppNames {
   readonly resources: string;
   /** Names of tools that may change something. A superset. */
   readonly mutating: string;
+  /** Keys of members that an expose map has named. */
+  readonly exposed: string;
   /** The input schemas of bespoke tools, by name. */
   readonly inputs: object;
 }
 
-/** The keys of members that may carry a tag. A member whose tag the compiler cannot see counts as exposed. */
-type TaggedKeys<TSpec, TTag> = {
-  [Key in keyof TSpec]: TSpec[Key] extends { readonly [kExposure]: infer Exposure }
-    ? TTag extends Exposure
-      ? Key
-      : never
-    : never;
-}[keyof TSpec] &
-  string;
+/** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
+export interface Names<
+  TTools extends string,
+  TResources extends string,
+  TMutating extends string,
+  TExposed extends string = never,
+  TInputs extends object = Record<never, never>,
+> {
+  readonly tools: TTools;
+  readonly resources: TResources;
+  readonly mutating: TMutating;
+  readonly exposed: TExposed;
+  readonly inputs: TInputs;
+}
+
+// A key is let go only when its member is provably not exposed: a tag that the compiler cannot see counts. Both maps
+// distribute, since the keys of a union of specs are those that its arms share.
+/** The keys of members that may carry a tag. */
+type TaggedKeys<TSpec, TTag extends Exposure> = TSpec extends unknown
+  ? {
+      [Key in keyof TSpec]: TSpec[Key] extends { readonly [kExposure]: Exclude<Exposure, TTag> } ? never : Key;
+    }[keyof TSpec] &
+      string
+  : never;
+
+/** What makes no tool that could change anything. */
+type Harmless =
+  | { readonly kind: "cell" | "collection" | "stream" | "event" }
+  | { readonly [kExposure]: "none" | "resource" }
+  | { readonly [kEffect]: "read" };
 
 /** The keys of members that may be tools and may change something. */
-type MutatingKeys<TSpec> = {
-  [Key in keyof TSpec]: TSpec[Key] extends { readonly kind: "procedure"; readonly [kExposure]: infer Exposure }
-    ? "tool" extends Exposure
-      ? TSpec[Key] extends { readonly [kEffect]: "read" }
-        ? never
-        : Key
-      : never
-    : never;
-}[keyof TSpec] &
-  string;
+type MutatingKeys<TSpec> = TSpec extends unknown
+  ? { [Key in keyof TSpec]: TSpec[Key] extends Harmless ? never : Key }[keyof TSpec] & string
+  : never;
 
+// The three that follow are conditional types for the sake of editors, which then show the names instead of an alias and
+// everything that went into it.
 /** What a surface's own tags expose. */
-export interface TagNames<TSpec> extends AppNames {
-  readonly tools: WireName<TaggedKeys<TSpec, "tool">>;
-  readonly resources: TaggedKeys<TSpec, "resource">;
-  readonly mutating: WireName<MutatingKeys<TSpec>>;
-  readonly inputs: Record<never, never>;
-}
+export type TagNames<TSpec> = [TSpec] extends [infer Members]
+  ? Names<WireName<TaggedKeys<Members, "tool">>, TaggedKeys<Members, "resource">, WireName<MutatingKeys<Members>>>
+  : never;
 
 /** The names after an expose map. */
-export interface WithExposed<TSpec, TNames extends AppNames, TExpose> extends AppNames {
-  readonly tools: TNames["tools"] | WireName<ExposedToolKeys<TExpose>>;
-  readonly resources: TNames["resources"] | ExposedResourceKeys<TExpose>;
-  readonly mutating: TNames["mutating"] | WireName<ExposedMutatingKeys<TSpec, TExpose>>;
-  readonly inputs: TNames["inputs"];
-}
+export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] extends [infer Map]
+  ? Names<
+      TNames["tools"] | WireName<ExposedToolKeys<Map>>,
+      TNames["resources"] | ExposedResourceKeys<Map>,
+      TNames["mutating"] | WireName<ExposedMutatingKeys<TSpec, Map>>,
+      TNames["exposed"] | ExposedKeys<Map>,
+      TNames["inputs"]
+    >
+  : never;
 
-/** The names of bespoke tools that may change something: all that do not say `mutates: false`. */
-type MutatingTools<TMutates> = {
-  [Key in keyof TMutates]: [TMutates[Key]] extends [false] ? never : Key;
-}[keyof TMutates] &
-  string;
+/** What may name a bespoke tool: a tool called `1` is a tool too. */
+type ToolKey = string | number;
+
+/** The names of bespoke tools that may change something: all that do not say a literal `mutates: false`. */
+type MutatingTools<TKeys extends ToolKey, TMutates> = [TKeys] extends [infer Keys extends ToolKey]
+  ? { [Key in Keys]: Key extends keyof TMutates ? (SaidEffect<TMutates[Key]> extends "read" ? never : Key) : Key }[Keys]
+  : never;
 
 /** The names after bespoke tools. */
-export interface WithTools<TNames extends AppNames, TInputs, TMutates> extends AppNames {
-  readonly tools: TNames["tools"] | WireName<keyof TMutates & string>;
-  readonly resources: TNames["resources"];
-  readonly mutating: TNames["mutating"] | WireName<MutatingTools<TMutates>>;
-  readonly inputs: TNames["inputs"] & TInputs;
-}
+export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, TMutates> = [TInputs] extends [
+  infer Inputs,
+]
+  ? Names<
+      TNames["tools"] | WireName<`${TKeys}`>,
+      TNames["resources"],
+      TNames["mutating"] | WireName<`${MutatingTools<TKeys, TMutates>}`>,
+      TNames["exposed"],
+      TNames["inputs"] & Inputs
+    >
+  : never;
 
-/** An objection on every key of an expose map whose name on the wire is taken by a tool. */
+/** An objection on every key of an expose map that was exposed before, or whose name on the wire is taken by a tool. */
 export type ExposeCollisions<TNames extends AppNames, TExpose> = {
-  readonly [Key in keyof TExpose]: TExpose[Key] extends "resource"
-    ? unknown
-    : WireName<Key & string> extends TNames["tools"]
-      ? TypeProblem<`the name "${WireName<Key & string>}" is taken by another tool`>
-      : unknown;
+  readonly [Key in keyof TExpose]: Key extends TNames["exposed"]
+    ? TypeProblem<`"${Key & string}" is exposed already: expose it in one place`>
+    : TExpose[Key] extends "resource"
+      ? unknown
+      : WireName<Key & string> extends TNames["tools"]
+        ? TypeProblem<`the name "${WireName<Key & string>}" is taken by another tool`>
+        : unknown;
 };
 
 /** `unknown` when a bespoke tool may have this name, else the sentence that says why not. */
 type ToolNameProblem<TNames extends AppNames, TName extends string> =
   WireName<TName> extends TNames["tools"]
-    ? TypeProblem<`the tool name "${WireName<TName>}" is taken by a member of the surface`>
+    ? TypeProblem<`the tool name "${WireName<TName>}" is taken by another tool`>
     : unknown;
 
-// Two maps over one argument, each inferred backwards: inputs give the handlers their arguments, mutates the proof. A
-// tool that says nothing infers `unknown`, which reads as no input, and as mutating. The objection stands inside the
-// first map: a third map over the same keys would be a rival candidate, and cost the handlers their arguments.
-/** inputs by name, mutates by name -> the parameter of tools(). */
-export type ToolsArgument<TSpec, TNames extends AppNames, TInputs, TMutates> = {
-  readonly [Key in keyof TInputs]: BespokeTool<TInputs[Key], TSpec> & ToolNameProblem<TNames, Key & string>;
-} & { readonly [Key in keyof TMutates]: { readonly mutates?: TMutates[Key] } } & LiteralKeys<TInputs>;
+// Three maps over one argument. The first tells the names, and does so whatever else can be told: names are the proof.
+// The others are inferred backwards: inputs give the handlers their arguments, mutates the rest of the proof. A tool that
+// says nothing infers `unknown`, which reads as no input, and as mutating; where all tools are handlers and nothing else,
+// no inputs are inferred at all, and the first map stands in.
+/** names, inputs by name, mutates by name -> the parameter of tools(). */
+export type ToolsArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TInputs, TMutates> = {
+  readonly [Key in TKeys]?: ToolNameProblem<TNames, `${Key}`> &
+    (Key extends keyof TInputs ? unknown : BespokeTool<undefined, TSpec>);
+} & { readonly [Key in keyof TInputs]: BespokeTool<TInputs[Key], TSpec> } & {
+  readonly [Key in keyof TMutates]: {
+    readonly mutates?: TMutates[Key];
+    readonly destructive?: boolean &
+      ToolOptionsProblem<{ readonly mutates: TMutates[Key]; readonly destructive: true }>;
+  };
+} & LiteralKeys<Record<TKeys, unknown>>;
 
 /**
  * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the tools of
@@ -128,9 +165,9 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
   ): LinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
   /** Adds tools that are not members: an input, and a function over the live client. */
-  tools<const $Inputs, const $Mutates>(
-    tools: ToolsArgument<TSpec, TNames, $Inputs, $Mutates>,
-  ): LinkedApp<TSpec, WithTools<TNames, $Inputs, $Mutates>>;
+  tools<const $Keys extends string | number, const $Inputs, const $Mutates>(
+    tools: ToolsArgument<TSpec, TNames, $Keys, $Inputs, $Mutates>,
+  ): LinkedApp<TSpec, WithTools<TNames, $Keys, $Inputs, $Mutates>>;
   /**
    * Starts serving. Default: over standard input and output.
    *

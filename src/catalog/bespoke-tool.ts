@@ -73,7 +73,7 @@ function optionsOf(tool: AnyBespokeTool): ToolOptions {
 export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: SurfaceClient<unknown>): ToolEntry {
   const origin = `tool "${name}"`;
   const options = optionsOf(tool);
-  assertToolOptions(options, origin);
+  assertToolOptions(options, `Adding ${origin}`);
   if (typeof tool.handler !== "function") {
     throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
   }

@@ -1,5 +1,5 @@
 import type { ResourceKindProblem } from "../tags/mcp-resource.ts";
-import type { ToolKindProblem } from "../tags/mcp-tool.ts";
+import type { ContradictionProblem, SaidEffect, ToolKindProblem } from "../tags/mcp-tool.ts";
 import type { kEffect, kExposure, Taggable } from "../tags/symbols.ts";
 import type { ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
@@ -21,29 +21,33 @@ export type Expose<TSpec> = {
   >;
 };
 
-/** Objects to option keys that do not exist: an excess key deep inside a literal is otherwise let through. */
-type OptionsProblem<TValue, TMember> = TValue extends { readonly tool: infer Options }
-  ? Exclude<keyof TValue, "tool"> extends never
-    ? Exclude<keyof Options, keyof ToolOptions> extends never
-      ? TMember extends { readonly [kEffect]: "read" }
-        ? Options extends { readonly mutates: true }
-          ? TypeProblem<"readOnly() says that this member does not mutate, its options say that it does">
-          : unknown
-        : unknown
-      : TypeProblem<`"${Exclude<keyof Options, keyof ToolOptions> & string}" is not a tool option`>
-    : TypeProblem<`"${Exclude<keyof TValue, "tool"> & string}" does not belong beside "tool"`>
-  : unknown;
+/** expose value -> the options beside `tool`; a union keeps those of every arm. */
+type OptionsOf<TValue> = TValue extends { readonly tool: infer Options } ? Options : never;
 
+/** union of objects -> the keys of them all, where `keyof` gives those that they share. */
+type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
+
+// An excess key deep inside a literal is let through by the compiler itself, and in a variable at any depth.
+/** `unknown` when an expose value has no key too many, else the sentence that names one. */
+type ExcessProblem<TValue> = [Exclude<KeysOfArms<Exclude<TValue, string>>, "tool">] extends [never]
+  ? [Exclude<KeysOfArms<OptionsOf<TValue>>, keyof ToolOptions>] extends [never]
+    ? unknown
+    : TypeProblem<`"${Exclude<KeysOfArms<OptionsOf<TValue>>, keyof ToolOptions> & string}" is not a tool option`>
+  : TypeProblem<`"${Exclude<KeysOfArms<Exclude<TValue, string>>, "tool"> & string}" does not belong beside "tool"`>;
+
+/** `unknown` when the member may be exposed by the tool values of a union, else the sentence that says why not. */
+type ToolValueProblem<TMember extends Taggable, TValue> = [TValue] extends [never]
+  ? unknown
+  : TValue extends "tool"
+    ? ToolKindProblem<TMember>
+    : ToolKindProblem<TMember> & ExcessProblem<TValue> & ContradictionProblem<TMember, OptionsOf<TValue>>;
+
+// The two kinds of value are asked for apart and the answers intersected: one objection is enough for a union.
 /** `unknown` when the member may be exposed this way, else the sentence that says why not. */
-type ExposureProblem<TMember, TValue> = TMember extends Taggable
-  ? TMember[typeof kExposure] extends "none"
-    ? TValue extends "resource"
-      ? ResourceKindProblem<TMember>
-      : TValue extends "tool" | { readonly tool: unknown }
-        ? ToolKindProblem<TMember> & OptionsProblem<TValue, TMember>
-        : TypeProblem<'expose a member as "resource", "tool" or { tool: { … } }'>
-    : TypeProblem<"this member is tagged already: expose it in one place">
-  : TypeProblem<"this is not a member of the surface">;
+type ExposureProblem<TMember, TValue> = [TMember] extends [Taggable & { readonly [kExposure]: "none" }]
+  ? ("resource" extends TValue ? ResourceKindProblem<TMember> : unknown) &
+      ToolValueProblem<TMember, Exclude<TValue, "resource" | undefined>>
+  : TypeProblem<"this member is tagged already: expose it in one place">;
 
 // The parameter of expose(): the map itself, with an objection on every key that is wrong. Mapped over the map's own
 // keys, so that excess keys are caught also when it arrives in a variable.
@@ -54,28 +58,44 @@ export type ExposeChecked<TSpec, TExpose> = {
     : TypeProblem<`"${Key & string}" is not a member of this surface`>;
 };
 
+// Each of the three maps distributes over a union of expose maps, and lets a key go only when its value, whole, says so.
 /** The keys of an expose map that make tools. A widened value counts: the proof is a superset. */
-export type ExposedToolKeys<TExpose> = {
-  [Key in keyof TExpose]: TExpose[Key] extends "resource" ? never : Key;
-}[keyof TExpose] &
-  string;
+export type ExposedToolKeys<TExpose> = TExpose extends unknown
+  ? { [Key in keyof TExpose]: TExpose[Key] extends "resource" | undefined ? never : Key }[keyof TExpose] & string
+  : never;
 
 /** The keys of an expose map that make resources. A widened value counts: the proof is a superset. */
-export type ExposedResourceKeys<TExpose> = {
-  [Key in keyof TExpose]: "resource" extends TExpose[Key] ? Key : never;
-}[keyof TExpose] &
-  string;
+export type ExposedResourceKeys<TExpose> = TExpose extends unknown
+  ? { [Key in keyof TExpose]: "resource" extends TExpose[Key] ? Key : never }[keyof TExpose] & string
+  : never;
+
+/** An expose value that says, in a literal, that the tool changes nothing; `any` does not say so. */
+type SaysReadOnly<TValue> = TValue extends { readonly tool: { readonly mutates: infer Said } }
+  ? SaidEffect<Said> extends "read"
+    ? true
+    : false
+  : TValue extends "resource" | undefined
+    ? true
+    : false;
+
+/** What cannot change anything as a tool: all kinds but procedures, and procedures that are read-only. */
+type ReadsOnly =
+  | { readonly kind: "cell" | "collection" | "stream" | "event" }
+  | { readonly kind: "procedure"; readonly [kEffect]: "read" };
 
 /** The keys of an expose map that make tools which may change something. */
-export type ExposedMutatingKeys<TSpec, TExpose> = {
-  [Key in keyof TExpose & keyof TSpec]: TExpose[Key] extends "resource"
-    ? never
-    : TSpec[Key] extends { readonly kind: "procedure" }
-      ? TExpose[Key] extends { readonly tool: { readonly mutates: false } }
-        ? never
-        : TSpec[Key] extends { readonly [kEffect]: "read" }
+export type ExposedMutatingKeys<TSpec, TExpose> = TExpose extends unknown
+  ? {
+      [Key in keyof TExpose]: Key extends keyof TSpec
+        ? TSpec[Key] extends ReadsOnly
           ? never
-          : Key
-      : never;
-}[keyof TExpose & keyof TSpec] &
-  string;
+          : [SaysReadOnly<TExpose[Key]>] extends [true]
+            ? never
+            : Key
+        : Key;
+    }[keyof TExpose] &
+      string
+  : never;
+
+/** The keys of an expose map, all of them. */
+export type ExposedKeys<TExpose> = KeysOfArms<TExpose> & string;

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
-import { assertToolOptions } from "../tags/check-options.ts";
+import { assertEffect, assertToolOptions } from "../tags/check-options.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
@@ -38,7 +38,7 @@ function readValue(key: string, value: unknown): { readonly as: "resource" | "to
     if (typeof tool === "object" && tool !== null) {
       // Its keys and values are checked next.
       const options = tool as ToolOptions;
-      assertToolOptions(options, `"${key}"`);
+      assertToolOptions(options, `Exposing "${key}"`);
       return { as: "tool", options };
     }
   }
@@ -72,15 +72,6 @@ function inputHas(member: Waiting, key: string, field: string): boolean {
   return !wrapped && isJsonObject(properties) && Object.hasOwn(properties, field);
 }
 
-function assertEffect(key: string, effect: Effect, options: ToolOptions): void {
-  if (effect === "read" && options.mutates === true) {
-    throw new SurfaceError(
-      "CONTRADICTION",
-      `Exposing "${key}": readOnly() says that it does not mutate, its options that it does`,
-    );
-  }
-}
-
 /**
  * The exposures that an expose map decides.
  *
@@ -103,7 +94,7 @@ export function readExposeMap(
     }
     const { as, options } = readValue(key, value);
     assertExposable(key, member, as);
-    assertEffect(key, tag.effect, options);
+    assertEffect(member, options, `Exposing "${key}"`);
     return [{ key, member, as, effect: tag.effect, options }];
   });
 }

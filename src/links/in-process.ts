@@ -5,7 +5,7 @@ import { kChannel, type LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
 
-function assertSame(asked: Surface<Spec>, live: Surface<unknown>): void {
+function assertSame(asked: Surface<Spec>, live: Surface<Spec>): void {
   if (asked.name === live.name) return;
   throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${asked.name}": this link reaches "${live.name}"`);
 }

@@ -1,11 +1,17 @@
-import type { Schema } from "../schema/standard.ts";
-import type { Scalar } from "../tags/mcp-resource.ts";
+import type { InferOutput, Schema } from "../schema/standard.ts";
+import type { Scalar, UnfitForUri } from "../tags/mcp-resource.ts";
 import { kExposure } from "../tags/symbols.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
 import { describe, requireSchema } from "./describe-member.ts";
 import type { Collection, MemberMeta } from "./member.ts";
 
 /** What a collection's keys may be: a scalar, or a flat object of scalars in declared order, optionals last. */
 export type CollectionKey = Scalar | { readonly [field: string]: Scalar | undefined };
+
+/** `unknown` when a key can be spelled in a URI, else the sentence that says why not. */
+export type KeyProblem<TKey extends Schema> = [UnfitForUri<InferOutput<TKey>>] extends [never]
+  ? unknown
+  : TypeProblem<"the key of a collection must be a scalar or a flat object of declared scalars: it is spelled in a URI">;
 
 /** What {@link collection} takes. */
 export interface CollectionDefinition<TKey extends Schema, TValue extends Schema> extends MemberMeta {
@@ -25,7 +31,7 @@ export interface CollectionDefinition<TKey extends Schema, TValue extends Schema
  * ```
  */
 export function collection<$Key extends Schema<unknown, CollectionKey>, $Value extends Schema>(
-  definition: CollectionDefinition<$Key, $Value>,
+  definition: CollectionDefinition<$Key, $Value> & { readonly key: KeyProblem<$Key> },
 ): Collection<$Key, $Value> {
   requireSchema(definition.key, "a collection", "key");
   requireSchema(definition.schema, "a collection", "schema");

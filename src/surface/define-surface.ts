@@ -3,16 +3,27 @@ import { kExposure } from "../tags/symbols.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { Kind, Spec } from "./member.ts";
 
-/** A named, typed set of members: plain data, no behaviour. */
-export interface Surface<TSpec> {
+/**
+ * A named, typed set of members: plain data, no behaviour. A surface is not one of fewer members: what the narrower
+ * type would hide would still be exposed. So its keys are a type parameter of their own, which follows from the first.
+ */
+export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, string>> {
   readonly name: string;
   readonly members: TSpec;
+  /** For the compiler only: there is no such value. */
+  readonly __keys?: TKeys;
 }
 
 /** `unknown` when every key is a literal, else a problem: names that the compiler cannot see, it cannot guard. */
 export type LiteralKeys<TRecord> = string extends keyof TRecord
-  ? TypeProblem<"the keys of this object must be literal: write it inline, or add `as const` or `satisfies` instead of an annotation">
-  : unknown;
+  ? NotLiteral
+  : number extends keyof TRecord
+    ? NotLiteral
+    : unknown;
+
+/** Why a record is refused whose keys the compiler does not know one by one. */
+type NotLiteral =
+  TypeProblem<"the keys of this object must be literal: write it inline, or add `as const` or `satisfies` instead of an annotation">;
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;

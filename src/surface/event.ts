@@ -1,7 +1,7 @@
 import type { Schema } from "../schema/standard.ts";
 import { kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe, requireSchema } from "./describe-member.ts";
-import type { Event, MaybeSchema, MemberMeta } from "./member.ts";
+import type { Event, MaybeSchema, MemberMeta, Settled } from "./member.ts";
 
 /** What {@link event} takes. */
 export interface EventDefinition<TInput extends MaybeSchema, TOutput extends Schema> extends MemberMeta {
@@ -28,14 +28,14 @@ export interface EventDefinition<TInput extends MaybeSchema, TOutput extends Sch
  */
 export function event<$Output extends Schema, $Input extends MaybeSchema = undefined>(
   definition: EventDefinition<$Input, $Output>,
-): Event<$Input, $Output> {
+): Event<Settled<$Input>, $Output> {
   allowSchema(definition.input, "an event", "input");
   requireSchema(definition.output, "an event", "output");
   return Object.freeze({
     kind: "event",
     ...describe(definition),
     // Left out means undefined, which is what the defaulted parameter says.
-    input: definition.input as $Input,
+    input: definition.input as Settled<$Input>,
     output: definition.output,
     replayLast: definition.replayLast ?? false,
     [kExposure]: "none",

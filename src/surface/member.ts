@@ -4,6 +4,12 @@ import type { Effect, Exposure, kEffect, kExposure } from "../tags/symbols.ts";
 /** A schema, or none: the member takes no input, or answers nothing. */
 export type MaybeSchema = Schema | undefined;
 
+/**
+ * A type parameter of a member, as its own arguments decide it. Within `defineSurface()` the compiler would otherwise
+ * infer what was left out from the type of any member, and the member would take an input that nobody declared.
+ */
+export type Settled<TSchema extends MaybeSchema> = TSchema extends infer Known extends MaybeSchema ? Known : never;
+
 /** What every member may say of itself; it reaches whoever drives the surface. */
 export interface MemberMeta {
   readonly title?: string;

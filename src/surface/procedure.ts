@@ -1,6 +1,6 @@
 import { kEffect, kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe } from "./describe-member.ts";
-import type { MaybeSchema, MemberMeta, Procedure } from "./member.ts";
+import type { MaybeSchema, MemberMeta, Procedure, Settled } from "./member.ts";
 
 /** What {@link procedure} takes. */
 export interface ProcedureDefinition<
@@ -33,7 +33,7 @@ export function procedure<
   $Progress extends MaybeSchema = undefined,
 >(
   definition: ProcedureDefinition<$Input, $Output, $Progress>,
-): Procedure<$Input, $Output, $Progress, "none", "unstated"> {
+): Procedure<Settled<$Input>, Settled<$Output>, Settled<$Progress>, "none", "unstated"> {
   const errors = definition.errors ?? {};
   allowSchema(definition.input, "a procedure", "input");
   allowSchema(definition.output, "a procedure", "output");
@@ -43,11 +43,11 @@ export function procedure<
     kind: "procedure",
     ...describe(definition),
     // Left out means undefined, which is what the three defaulted parameters say.
-    input: definition.input as $Input,
+    input: definition.input as Settled<$Input>,
     // As above.
-    output: definition.output as $Output,
+    output: definition.output as Settled<$Output>,
     // As above.
-    progress: definition.progress as $Progress,
+    progress: definition.progress as Settled<$Progress>,
     errors,
     [kExposure]: "none",
     [kEffect]: "unstated",

@@ -1,7 +1,7 @@
 import type { Schema } from "../schema/standard.ts";
 import { kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe, requireSchema } from "./describe-member.ts";
-import type { MaybeSchema, MemberMeta, Stream } from "./member.ts";
+import type { MaybeSchema, MemberMeta, Settled, Stream } from "./member.ts";
 
 /** What {@link stream} takes. */
 export interface StreamDefinition<TInput extends MaybeSchema, TOutput extends Schema> extends MemberMeta {
@@ -22,14 +22,14 @@ export interface StreamDefinition<TInput extends MaybeSchema, TOutput extends Sc
  */
 export function stream<$Output extends Schema, $Input extends MaybeSchema = undefined>(
   definition: StreamDefinition<$Input, $Output>,
-): Stream<$Input, $Output> {
+): Stream<Settled<$Input>, $Output> {
   allowSchema(definition.input, "a stream", "input");
   requireSchema(definition.output, "a stream", "output");
   return Object.freeze({
     kind: "stream",
     ...describe(definition),
     // Left out means undefined, which is what the defaulted parameter says.
-    input: definition.input as $Input,
+    input: definition.input as Settled<$Input>,
     output: definition.output,
     [kExposure]: "none",
   } as const);

@@ -1,16 +1,17 @@
 import { SurfaceError } from "../errors.ts";
+import { kEffect, type Taggable } from "./symbols.ts";
 import { maxTimeoutMs, toolOptionNames, type ToolOptions } from "./tool-options.ts";
 
 const known: ReadonlySet<string> = new Set(toolOptionNames);
 const flags = ["mutates", "destructive", "idempotent", "openWorld"] as const;
 
-function checkTimeout(options: ToolOptions, where: string): void {
+function checkTimeout(options: ToolOptions, attempt: string): void {
   const { timeoutMs } = options;
   if (timeoutMs === undefined) return;
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > maxTimeoutMs) {
     throw new SurfaceError(
       "INVALID_OPTION",
-      `Setting "timeoutMs" of ${where}: ${timeoutMs} is not between 1 and ${maxTimeoutMs} milliseconds`,
+      `${attempt}: "timeoutMs" is ${timeoutMs} and must be above 0 and at most ${maxTimeoutMs} milliseconds`,
     );
   }
 }
@@ -18,21 +19,41 @@ function checkTimeout(options: ToolOptions, where: string): void {
 /**
  * Refuses options that the compiler would have refused, for callers who cast.
  *
+ * @param attempt - what the author was doing, as messages begin: `Exposing "log"`.
  * @throws SurfaceError `INVALID_OPTION` for an unknown key or a bad value, `CONTRADICTION` for a tool that is said to be
  * destructive and not to mutate.
  */
-export function assertToolOptions(options: ToolOptions, where: string): void {
+export function assertToolOptions(options: ToolOptions, attempt: string): void {
   for (const key of Object.keys(options)) {
-    if (!known.has(key)) throw new SurfaceError("INVALID_OPTION", `Tagging ${where}: "${key}" is not a tool option`);
+    if (!known.has(key)) throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a tool option`);
   }
   for (const flag of flags) {
     const value: unknown = options[flag];
     if (value !== undefined && typeof value !== "boolean") {
-      throw new SurfaceError("INVALID_OPTION", `Setting "${flag}" of ${where}: it must be true or false`);
+      throw new SurfaceError("INVALID_OPTION", `${attempt}: "${flag}" must be true or false`);
     }
   }
   if (options.destructive === true && options.mutates === false) {
-    throw new SurfaceError("CONTRADICTION", `Tagging ${where}: a tool that does not mutate cannot be destructive`);
+    throw new SurfaceError("CONTRADICTION", `${attempt}: a tool that does not mutate cannot be destructive`);
   }
-  checkTimeout(options, where);
+  checkTimeout(options, attempt);
+}
+
+/**
+ * Refuses options that contradict the member whose tool they describe.
+ *
+ * @param attempt - what the author was doing, as messages begin.
+ * @throws SurfaceError `CONTRADICTION` when a member that only reads is said to change something.
+ */
+export function assertEffect(member: Taggable, options: ToolOptions, attempt: string): void {
+  if (options.mutates !== true && options.destructive !== true) return;
+  if (member.kind === "event" || member.kind === "stream") {
+    throw new SurfaceError("CONTRADICTION", `${attempt}: a ${member.kind} only reads, by its kind; it changes nothing`);
+  }
+  if (member[kEffect] === "read") {
+    throw new SurfaceError(
+      "CONTRADICTION",
+      `${attempt}: readOnly() says that it does not mutate, its options say it does`,
+    );
+  }
 }

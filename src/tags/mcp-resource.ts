@@ -8,30 +8,43 @@ import type { TypeProblem } from "./type-problem.ts";
 /** What one variable of a resource template may be. */
 export type Scalar = string | number | boolean;
 
-/** Names the fields of `TInput` that a resource template could not carry; `never` when it is flat and scalar. */
-type UnfitFields<TInput> = TInput extends Scalar | undefined
+// Arms: scalars first, then objects (one whose fields are not declared cannot be spelled field by field), then what is
+// neither: null, bigint, unknown. `any` takes every arm, and so is unfit.
+/** Names what of `TValue` a URI could not carry; `never` when it is a scalar or a flat object of scalars. */
+export type UnfitForUri<TValue> = TValue extends Scalar | undefined
   ? never
-  : { [Key in keyof TInput]-?: TInput[Key] extends Scalar | undefined ? never : Key }[keyof TInput];
+  : TValue extends object
+    ? string extends keyof TValue
+      ? UndeclaredFields<TValue[keyof TValue]>
+      : { [Key in keyof TValue]-?: TValue[Key] extends Scalar | undefined ? never : Key }[keyof TValue]
+    : "value";
+
+/** The values of an object without declared fields -> unfit, unless there can be none (`z.object({})`). */
+type UndeclaredFields<TValues> = [TValues] extends [never] ? never : "fields";
 
 /** `unknown` when a member's input can be the variables of a resource template, else the sentence that says why not. */
 export type TemplateProblem<TMember> = TMember extends {
   readonly kind: "stream" | "event";
   readonly input: infer Input extends StandardSchemaV1;
 }
-  ? [UnfitFields<StandardSchemaV1.InferInput<Input>>] extends [never]
+  ? [UnfitForUri<StandardSchemaV1.InferInput<Input>>] extends [never]
     ? unknown
     : TypeProblem<"the input of a resource must be a scalar or a flat object of scalars: it is spelled in a URI">
   : unknown;
 
 /** `unknown` when the member may be a resource by its kind and input, else the sentence that says why not. */
-export type ResourceKindProblem<TMember extends Taggable> = TMember["kind"] extends "procedure"
-  ? TypeProblem<"a procedure cannot be a resource: tag it with mcpTool()">
-  : TemplateProblem<TMember>;
+export type ResourceKindProblem<TMember extends Taggable> = TMember["kind"] extends
+  | "cell"
+  | "collection"
+  | "stream"
+  | "event"
+  ? TemplateProblem<TMember>
+  : TypeProblem<"a procedure cannot be a resource: tag it with mcpTool()">;
 
 /** `unknown` when `mcpResource(member)` is legal, else the sentence that says why not. */
 export type ResourceProblem<TMember extends Taggable> = [TMember[typeof kExposure]] extends ["none"]
   ? ResourceKindProblem<TMember>
-  : TypeProblem<`this member is tagged already, as a ${TMember[typeof kExposure]}: one tag a member`>;
+  : TypeProblem<`this member is tagged already, as a ${Exclude<TMember[typeof kExposure], "none">}: one tag a member`>;
 
 function assertTaggable(member: Taggable): void {
   if (member[kExposure] !== "none") {

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
-import { assertToolOptions } from "./check-options.ts";
+import { assertEffect, assertToolOptions } from "./check-options.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Exposure, type Taggable } from "./symbols.ts";
 import type { SyntheticField } from "./synthetic-fields.ts";
 import type { OnlyToolOptions, ToolOptions } from "./tool-options.ts";
@@ -15,19 +15,46 @@ export type Retagged<TMember, TExposure extends Exposure, TEffect extends Effect
       : TMember[Key];
 };
 
-/** member, options -> the effect after tagging. A widened `mutates: boolean` counts as mutating: a superset. */
-export type EffectOf<TMember, TOptions> = TOptions extends { readonly mutates: infer Said }
-  ? [Said] extends [false]
-    ? "read"
-    : "mutates"
-  : TMember extends { readonly [kEffect]: infer Known extends Effect }
-    ? Known
-    : "unstated";
+/** The effect that `mutates` says. Only a literal `false` reads: `boolean`, `any` and the like count as mutating. */
+export type SaidEffect<TSaid> = [TSaid, false] extends [false, TSaid]
+  ? true extends TSaid
+    ? "mutates"
+    : "read"
+  : "mutates";
 
-/** The keys of a member's input, or `never` where it has none. */
+/** member, options -> the effect after tagging. What destroys mutates. */
+export type EffectOf<TMember, TOptions> = TOptions extends { readonly mutates: infer Said }
+  ? SaidEffect<Said>
+  : TOptions extends { readonly destructive: true }
+    ? "mutates"
+    : TMember extends { readonly [kEffect]: infer Known extends Effect }
+      ? Known
+      : "unstated";
+
+/** The keys of every arm of a member's input, or `never` where it has none. */
 type InputKeys<TMember> = TMember extends { readonly input: infer Input extends StandardSchemaV1 }
-  ? keyof StandardSchemaV1.InferInput<Input>
+  ? KeysOfArms<StandardSchemaV1.InferInput<Input>>
   : never;
+
+/** union of objects -> the keys of them all, where `keyof` gives those that they share. */
+type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
+
+/** Options that say, one way or the other, that a call changes something. */
+type ClaimsChange = { readonly mutates: true } | { readonly destructive: true };
+
+/** `unknown` when options agree with themselves and with their member, else the sentence that says why not. */
+export type ContradictionProblem<TMember, TOptions> = TOptions extends ClaimsChange
+  ? TMember extends { readonly kind: "event" | "stream" }
+    ? TypeProblem<`a ${TMember["kind"]} tool only reads, by its kind: it can neither mutate nor destroy`>
+    : TMember extends { readonly [kEffect]: "read" }
+      ? TypeProblem<"readOnly() says that this member does not mutate, its options say that it does">
+      : ToolOptionsProblem<TOptions>
+  : unknown;
+
+/** `unknown` when tool options agree with themselves, else the sentence that says why not. */
+export type ToolOptionsProblem<TOptions> = TOptions extends { readonly mutates: false; readonly destructive: true }
+  ? TypeProblem<"a tool that does not mutate cannot be destructive">
+  : unknown;
 
 /** `unknown` when the member may be a tool by its kind and fields, else the sentence that says why not. */
 export type ToolKindProblem<TMember extends Taggable> = TMember["kind"] extends "procedure"
@@ -42,12 +69,8 @@ export type ToolKindProblem<TMember extends Taggable> = TMember["kind"] extends 
 
 /** `unknown` when `mcpTool(member, options)` is legal, else the sentence that says why not. */
 export type ToolProblem<TMember extends Taggable, TOptions> = [TMember[typeof kExposure]] extends ["none"]
-  ? TMember extends { readonly [kEffect]: "read" }
-    ? TOptions extends { readonly mutates: true }
-      ? TypeProblem<"readOnly() says that this member does not mutate, its options say that it does">
-      : ToolKindProblem<TMember>
-    : ToolKindProblem<TMember>
-  : TypeProblem<`this member is tagged already, as a ${TMember[typeof kExposure]}: one tag a member`>;
+  ? ToolKindProblem<TMember> & ContradictionProblem<TMember, TOptions>
+  : TypeProblem<`this member is tagged already, as a ${Exclude<TMember[typeof kExposure], "none">}: one tag a member`>;
 
 function assertTaggable(member: Taggable, options: ToolOptions): void {
   if (member[kExposure] !== "none") {
@@ -62,24 +85,14 @@ function assertTaggable(member: Taggable, options: ToolOptions): void {
       `Tagging a ${member.kind} as a tool: only procedures, events and streams can be`,
     );
   }
-  assertToolOptions(options, `a ${member.kind}`);
-  if (member.kind !== "procedure" && options.mutates === true) {
-    throw new SurfaceError(
-      "CONTRADICTION",
-      `Tagging a ${member.kind} as a tool that mutates: it only reads, by its kind`,
-    );
-  }
-  if (member[kEffect] === "read" && options.mutates === true) {
-    throw new SurfaceError(
-      "CONTRADICTION",
-      "Tagging a read-only procedure as a tool that mutates: say one or the other",
-    );
-  }
+  assertToolOptions(options, `Tagging a ${member.kind}`);
+  assertEffect(member, options, `Tagging a ${member.kind} as a tool`);
 }
 
 /** The effect after tagging, at run time; the twin of {@link EffectOf}. */
 function effectOf(member: Taggable, options: ToolOptions): Effect {
   if (options.mutates !== undefined) return options.mutates ? "mutates" : "read";
+  if (options.destructive === true) return "mutates";
   return member[kEffect] ?? "unstated";
 }
 

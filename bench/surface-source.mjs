@@ -35,7 +35,7 @@ const imports = `import { z } from "zod";
 import {
   cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
   type Link, type MutatingToolNames, type ResourceNames, type ToolNames,
-} from "../../src/index.ts";
+} from "surface-mcp";
 `;
 
 // The handler reads the client, and the proof is asserted: what an application's own checks compile.
@@ -58,21 +58,16 @@ const mutating: readonly MutatingToolNames<typeof app>[] = ["start", "fixed"];
 const resources: readonly ResourceNames<typeof app>[] = [];
 `;
 
-/**
- * @param members - how many members to generate; one more is always there, for the app to use.
- * @param options - `schemasOnly` leaves the schemas and takes away everything that is this package's.
- */
-export function surfaceSource(members, { schemasOnly = false } = {}) {
-  const all = Array.from({ length: members }, (_, index) => ({ key: `area${index % 20}.member${index}`, index }));
-  const kindOf = (index) => kinds[index % kinds.length];
-  if (schemasOnly) {
-    const lines = all.map(({ key, index }) => `  "${key}": ${kindOf(index).schema},`);
-    return `import { z } from "zod";\nexport const schemas = {\n${lines.join("\n")}\n};\n`;
-  }
-  const lines = all.map(({ key, index }) => `  "${key}": ${kindOf(index).member(kindOf(index).schema)},`);
-  const exposed = all.flatMap(({ key, index }) => {
+const keyOf = (index) => `area${index % 20}.member${index}`;
+const kindOf = (index) => kinds[index % kinds.length];
+const indexes = (members) => Array.from({ length: members }, (_, index) => index);
+
+/** An app over a surface of so many members; one more is always there, for the app to use. */
+export function surfaceSource(members) {
+  const lines = indexes(members).map((index) => `  "${keyOf(index)}": ${kindOf(index).member(kindOf(index).schema)},`);
+  const exposed = indexes(members).flatMap((index) => {
     const { expose } = kindOf(index);
-    return expose === undefined ? [] : [`    "${key}": ${expose},`];
+    return expose === undefined ? [] : [`    "${keyOf(index)}": ${expose},`];
   });
   return `${imports}
 const surface = defineSurface("bench", {
@@ -80,4 +75,10 @@ const surface = defineSurface("bench", {
 ${lines.join("\n")}
 });
 ${app(exposed)}`;
+}
+
+/** The schemas of the same members, and nothing of this package. */
+export function schemasSource(members) {
+  const lines = indexes(members).map((index) => `  "${keyOf(index)}": ${kindOf(index).schema},`);
+  return `import { z } from "zod";\nexport const schemas = {\n${lines.join("\n")}\n};\n`;
 }

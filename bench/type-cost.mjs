@@ -3,11 +3,25 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { surfaceSource } from "./surface-source.mjs";
+import { schemasSource, surfaceSource } from "./surface-source.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
 const scratch = join(root, ".scratch");
+
+function compile(args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [compiler, ...args, "--pretty", "false"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`Measuring the cost of types: the compiler failed\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** Users compile against declarations, and so does this: the package's own code is not part of the cost. */
+function emitDeclarations(folder) {
+  compile(["-p", "tsconfig.build.json", "--emitDeclarationOnly", "--noCheck", "--outDir", join(folder, "package")]);
+}
 
 function readDiagnostic(output, name) {
   const found = new RegExp(`^${name}:\\s+([\\d.]+)`, "m").exec(output);
@@ -16,44 +30,49 @@ function readDiagnostic(output, name) {
 }
 
 /** Compiles one source by itself, with one checker, so that nothing is counted twice. */
-function compile(folder, source) {
-  const file = join(folder, "surface.ts");
+function measureSource(folder, source) {
   const config = join(folder, "tsconfig.json");
-  writeFileSync(file, source);
-  const compilerOptions = { noUnusedLocals: false, skipLibCheck: true, rootDir: root };
+  const compilerOptions = {
+    noUnusedLocals: false,
+    skipLibCheck: true,
+    rootDir: root,
+    paths: { "surface-mcp": ["./package/index.d.ts"] },
+  };
+  writeFileSync(join(folder, "surface.ts"), source);
   writeFileSync(
     config,
     JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions, include: ["surface.ts"] }),
   );
-  const args = [compiler, "-p", config, "--noEmit", "--extendedDiagnostics", "--checkers", "1", "--pretty", "false"];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
-  if (status !== 0) throw new Error(`Compiling a generated surface: the compiler failed\n${stdout}${stderr}`);
+  const output = compile(["-p", config, "--noEmit", "--extendedDiagnostics", "--checkers", "1"]);
   return {
-    instantiations: readDiagnostic(stdout, "Instantiations"),
-    checkSeconds: readDiagnostic(stdout, "Check time"),
-    memoryMb: Math.round(readDiagnostic(stdout, "Memory used") / 1024),
+    instantiations: readDiagnostic(output, "Instantiations"),
+    checkSeconds: readDiagnostic(output, "Check time"),
+    memoryMb: Math.round(readDiagnostic(output, "Memory used") / 1024),
   };
 }
 
 /**
- * What a surface of so many members costs. The cost of a member is what the whole program instantiates more than the
- * same program over a surface with no generated member, by the number of members: schemas and everything else that
- * the author wrote are part of it.
+ * What surfaces of these sizes cost, a row each. The cost of a member is what the whole program instantiates more than
+ * the same program without a generated member, by their number: schemas and everything else that the author wrote for
+ * it are part of it. `schemasPerMember` is the same for a program that defines the schemas and nothing else.
  */
-export function measureTypeCost(members) {
+export function measureTypeCost(sizes) {
   mkdirSync(scratch, { recursive: true });
   const folder = mkdtempSync(join(scratch, "type-cost-"));
   try {
-    const base = compile(folder, surfaceSource(0));
-    const schemasBase = compile(folder, surfaceSource(0, { schemasOnly: true }));
-    const schemas = compile(folder, surfaceSource(members, { schemasOnly: true }));
-    const whole = compile(folder, surfaceSource(members));
-    return {
-      members,
-      ...whole,
-      perMember: (whole.instantiations - base.instantiations) / members,
-      schemasPerMember: (schemas.instantiations - schemasBase.instantiations) / members,
-    };
+    emitDeclarations(folder);
+    const base = measureSource(folder, surfaceSource(0)).instantiations;
+    const schemasBase = measureSource(folder, schemasSource(0)).instantiations;
+    return sizes.map((members) => {
+      const whole = measureSource(folder, surfaceSource(members));
+      const schemas = measureSource(folder, schemasSource(members)).instantiations;
+      return {
+        members,
+        ...whole,
+        perMember: (whole.instantiations - base) / members,
+        schemasPerMember: (schemas - schemasBase) / members,
+      };
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

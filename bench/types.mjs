@@ -1,5 +1,6 @@
 /**
- * What the types of a surface cost the compiler: `npm run bench:types`.
+ * What the types of a surface cost the compiler: `npm run bench:types`, or `node bench/types.mjs 100` for sizes of your
+ * own.
  *
  * Generates surfaces as authors write them, checks each with one checker (so that the count is exact and the same in
  * every run), and holds the count against the budget. Exits 1 when a size is over budget or the cost grows faster than
@@ -7,13 +8,13 @@
  */
 import { measureTypeCost } from "./type-cost.mjs";
 
-const sizes = [100, 500, 1000];
 const budget = 400;
 const goal = 300;
 /** How much dearer a member of the largest surface may be than one of the smallest before growth is not linear. */
 const maxGrowth = 1.15;
 
-const rows = sizes.map((members) => measureTypeCost(members));
+const asked = process.argv.slice(2).map(Number);
+const rows = measureTypeCost(asked.length > 0 ? asked : [100, 500, 1000]);
 const [smallest, largest] = [rows[0], rows.at(-1)];
 const growth = largest.perMember / smallest.perMember;
 

@@ -1,7 +1,10 @@
 import { SurfaceError } from "../errors.ts";
+import { OwnedIterator } from "../spine/owned-iterator.ts";
+import { Scope } from "../spine/scope.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import { kChannel, type LiveSurface } from "../surface/implement-surface.ts";
+import { kChannel, kScope, type LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
 
@@ -10,10 +13,37 @@ function assertSame(asked: Surface<Spec>, live: Surface<Spec>): void {
   throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${asked.name}": this link reaches "${live.name}"`);
 }
 
+/** A channel that ends with its connection: watches end, new uses are refused; a call under way goes on to its end. */
+function createConnected(channel: SurfaceChannel, scope: Scope): SurfaceChannel {
+  const refuse = async (): Promise<never> => {
+    throw scope.createClosed();
+  };
+  const ask = <TValue>(start: () => Promise<TValue>): Promise<TValue> => (scope.closed ? refuse() : start());
+  const iterate = <TValue>(open: () => AsyncIterable<TValue>): AsyncIterable<TValue> => {
+    scope.assertOpen();
+    return new OwnedIterator({ open, scope, signal: undefined });
+  };
+  return Object.freeze({
+    get: (key, use) => ask(() => channel.get(key, use)),
+    watch: (key, use) => iterate(() => channel.watch(key, use)),
+    keys: (key, use) => ask(() => channel.keys(key, use)),
+    watchKeys: (key, use) => iterate(() => channel.watchKeys(key, use)),
+    item: (key, item, use) => ask(() => channel.item(key, item, use)),
+    watchItem: (key, item, use) => iterate(() => channel.watchItem(key, item, use)),
+    open: (key, input, use) => iterate(() => channel.open(key, input, use)),
+    latest: (key, input, use) => ask(() => channel.latest(key, input, use)),
+    wait: (key, input, use) => ask(() => channel.wait(key, input, use)),
+    recent: (key, input, use) => ask(() => channel.recent(key, input, use)),
+    call: (key, input, use) => ask(() => channel.call(key, input, use)),
+  } satisfies SurfaceChannel);
+}
+
 /**
  * A link to a live surface in the same process. Values are handed over as they are, without a wire; closing a
- * connection does not close the live surface, which stays its maker's.
+ * connection does not close the live surface, which stays its maker's. When the live surface closes, its connections end
+ * as `gone`.
  *
+ * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for another surface, `CLOSED` for one that is closed.
  * @example
  * ```ts
  * const connection = await inProcess(live).connect(counter);
@@ -23,17 +53,17 @@ export function inProcess<TSpec extends Spec>(live: LiveSurface<TSpec>): Link {
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
       assertSame(surface, live.surface);
-      let end: (reason: CloseReason) => void = () => {};
-      const closed = new Promise<CloseReason>((resolve) => (end = resolve));
-      const channel = live[kChannel];
-      return Object.freeze({
-        client: createClient(surface, channel),
-        channel,
-        closed,
-        async close() {
-          end({ kind: "closed" });
-        },
+      live[kScope].assertOpen();
+      const scope = new Scope(`the connection to surface "${surface.name}"`);
+      let reason: CloseReason = { kind: "closed" };
+      const closed = new Promise<CloseReason>((resolve) => scope.add(() => resolve(reason)));
+      const leave = live[kScope].add(() => {
+        reason = { kind: "gone" };
+        return scope.close();
       });
+      scope.add(leave);
+      const channel = createConnected(live[kChannel], scope);
+      return Object.freeze({ client: createClient(surface, channel), channel, closed, close: () => scope.close() });
     },
   });
 }

@@ -1,5 +1,9 @@
+import { LinkedAbort } from "../spine/linked-abort.ts";
+import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { Scope } from "../spine/scope.ts";
+import { untilAborted } from "../spine/until-aborted.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
+import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Connection, Link } from "./link.ts";
@@ -8,7 +12,7 @@ type Opened = Connection<Spec>;
 
 /**
  * One connection, opened on first use and shared by everybody. What needs no live surface works without one; a dial
- * that failed is tried again by the next use.
+ * that failed is tried again by the next use, and so is a connection that has ended.
  */
 export class LazyConnection {
   readonly #link: Link;
@@ -26,15 +30,12 @@ export class LazyConnection {
     this.channel = this.#createChannel();
   }
 
-  /** Closes the connection where there is one; no use opens one after that. Callable twice. */
+  /**
+   * Closes the connection where there is one; no use opens one after that. A dial under way is told by its signal, is
+   * waited for by nobody, and what it still opens is closed. Callable twice.
+   */
   close(): Promise<void> {
     return this.#scope.close();
-  }
-
-  async #connect(): Promise<Opened> {
-    this.#scope.assertOpen();
-    this.#dial ??= this.#start().finally(() => (this.#dial = undefined));
-    return this.#dial;
   }
 
   async #start(): Promise<Opened> {
@@ -43,36 +44,57 @@ export class LazyConnection {
     const forget = this.#scope.add(() => connection.close());
     this.#scope.assertOpen();
     this.#open = connection;
-    void connection.closed.then(() => {
+    const drop = (): void => {
       forget();
       if (this.#open === connection) this.#open = undefined;
-    });
+    };
+    connection.closed.then(drop, drop);
     return connection;
   }
 
-  async #channel(): Promise<SurfaceChannel> {
-    return (this.#open ?? (await this.#connect())).channel;
+  /** The shared dial, for as long as its caller cares: one who leaves does not take it from the others. */
+  async #connect(use: UseOptions): Promise<SurfaceChannel> {
+    const start = (): Promise<Opened> => (this.#dial ??= this.#start().finally(() => (this.#dial = undefined)));
+    const leave = new LinkedAbort(use.signal, this.#scope.signal);
+    const doing = `Connecting to surface "${this.#surface.name}"`;
+    try {
+      return (await untilAborted({ start, signal: leave.signal, doing })).channel;
+    } finally {
+      leave.dispose();
+    }
   }
 
-  async *#iterate<TValue>(
-    open: (channel: SurfaceChannel) => AsyncIterable<TValue>,
-  ): AsyncGenerator<TValue, void, undefined> {
-    yield* open(await this.#channel());
+  async #askLate<TValue>(use: UseOptions, run: (channel: SurfaceChannel) => Promise<TValue>): Promise<TValue> {
+    this.#scope.assertOpen();
+    return run(await this.#connect(use));
+  }
+
+  // Not asynchronous itself: while there is a connection, a use costs nothing more than its own promise.
+  #ask<TValue>(use: UseOptions, run: (channel: SurfaceChannel) => Promise<TValue>): Promise<TValue> {
+    const channel = this.#scope.closed ? undefined : this.#open?.channel;
+    return channel === undefined ? this.#askLate(use, run) : run(channel);
+  }
+
+  #iterate<TValue>(use: UseOptions, run: (channel: SurfaceChannel) => AsyncIterable<TValue>): AsyncIterable<TValue> {
+    this.#scope.assertOpen();
+    const open = (): Promise<AsyncIterable<TValue>> => this.#ask(use, async (channel) => run(channel));
+    // The signal is the far side's to look at, and the dial's: one that fires meanwhile ends both.
+    return new OwnedIterator({ open, scope: this.#scope, signal: undefined });
   }
 
   #createChannel(): SurfaceChannel {
     return Object.freeze({
-      get: async (key, use) => (await this.#channel()).get(key, use),
-      watch: (key, use) => this.#iterate((channel) => channel.watch(key, use)),
-      keys: async (key, use) => (await this.#channel()).keys(key, use),
-      watchKeys: (key, use) => this.#iterate((channel) => channel.watchKeys(key, use)),
-      item: async (key, item, use) => (await this.#channel()).item(key, item, use),
-      watchItem: (key, item, use) => this.#iterate((channel) => channel.watchItem(key, item, use)),
-      open: (key, input, use) => this.#iterate((channel) => channel.open(key, input, use)),
-      latest: async (key, input, use) => (await this.#channel()).latest(key, input, use),
-      wait: async (key, input, use) => (await this.#channel()).wait(key, input, use),
-      recent: async (key, input, use) => (await this.#channel()).recent(key, input, use),
-      call: async (key, input, use) => (await this.#channel()).call(key, input, use),
+      get: (key, use) => this.#ask(use, (channel) => channel.get(key, use)),
+      watch: (key, use) => this.#iterate(use, (channel) => channel.watch(key, use)),
+      keys: (key, use) => this.#ask(use, (channel) => channel.keys(key, use)),
+      watchKeys: (key, use) => this.#iterate(use, (channel) => channel.watchKeys(key, use)),
+      item: (key, item, use) => this.#ask(use, (channel) => channel.item(key, item, use)),
+      watchItem: (key, item, use) => this.#iterate(use, (channel) => channel.watchItem(key, item, use)),
+      open: (key, input, use) => this.#iterate(use, (channel) => channel.open(key, input, use)),
+      latest: (key, input, use) => this.#ask(use, (channel) => channel.latest(key, input, use)),
+      wait: (key, input, use) => this.#ask(use, (channel) => channel.wait(key, input, use)),
+      recent: (key, input, use) => this.#ask(use, (channel) => channel.recent(key, input, use)),
+      call: (key, input, use) => this.#ask(use, (channel) => channel.call(key, input, use)),
     } satisfies SurfaceChannel);
   }
 }

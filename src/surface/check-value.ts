@@ -9,7 +9,8 @@ function acceptInput(checked: Validated, where: string): unknown {
 }
 
 /**
- * Validates an input, once, on the owner's side. Without a schema there is nothing to pass on.
+ * Validates an input, once, on the owner's side. Without a schema there is nothing to pass on. What the schema itself
+ * throws is passed on as it is, for a caller who masks.
  *
  * @throws SurfaceError `VALIDATION_ERROR` with the issues.
  */
@@ -37,13 +38,43 @@ function acceptOutput(checked: Validated, check: OutputCheck): unknown {
   });
 }
 
+/** Runs a schema, which is the author's code: what it throws is a fault of its own and no verdict on the value. */
+function validateMasked(
+  schema: Exclude<MaybeSchema, undefined>,
+  value: unknown,
+  check: OutputCheck,
+): Validated | Promise<Validated> {
+  const mask = (cause: unknown): never => {
+    throw internalError(cause, check.where, check.report);
+  };
+  try {
+    const checked = validate(schema, value);
+    return checked instanceof Promise ? checked.catch(mask) : checked;
+  } catch (cause) {
+    return mask(cause);
+  }
+}
+
+/**
+ * {@link checkInput}, with what the schema itself throws masked.
+ *
+ * @throws SurfaceError `VALIDATION_ERROR` with the issues, `INTERNAL` when the schema failed.
+ */
+export function checkOwnedInput(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
+  if (schema === undefined) return undefined;
+  const checked = validateMasked(schema, value, check);
+  return checked instanceof Promise
+    ? checked.then((late) => acceptInput(late, check.where))
+    : acceptInput(checked, check.where);
+}
+
 /**
  * Validates a value on its way out, once, on the owner's side. The issues go to the owner's log, not to the caller.
  *
- * @throws SurfaceError `INVALID_OUTPUT` with a correlation id.
+ * @throws SurfaceError `INVALID_OUTPUT` with a correlation id, `INTERNAL` when the schema failed.
  */
 export function checkOutput(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
   if (schema === undefined) return value;
-  const checked = validate(schema, value);
+  const checked = validateMasked(schema, value, check);
   return checked instanceof Promise ? checked.then((late) => acceptOutput(late, check)) : acceptOutput(checked, check);
 }

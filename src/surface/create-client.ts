@@ -1,3 +1,4 @@
+import { untilAborted } from "../spine/until-aborted.ts";
 import type { SurfaceChannel } from "./channel.ts";
 import type { CallOptions, SurfaceClient, UseOptions, WaitOptions } from "./client.ts";
 import type { Surface } from "./define-surface.ts";
@@ -7,28 +8,34 @@ const noOptions: UseOptions = Object.freeze({});
 
 type MakeClient = (channel: SurfaceChannel, key: string) => object;
 
+/** A use ends for its caller when the caller's signal fires, whatever the far side is busy with. */
+function within<TValue>(use: UseOptions, key: string, start: () => Promise<TValue>): Promise<TValue> {
+  const { signal } = use;
+  return signal === undefined ? start() : untilAborted({ start, signal, doing: `Using "${key}"` });
+}
+
 /** One arm a kind: how a member looks to a client, in terms of the channel. */
 const clientOf: Readonly<Record<Kind, MakeClient>> = {
   cell: (channel, key) => ({
-    get: (use: UseOptions = noOptions) => channel.get(key, use),
+    get: (use: UseOptions = noOptions) => within(use, key, () => channel.get(key, use)),
     watch: (use: UseOptions = noOptions) => channel.watch(key, use),
   }),
   collection: (channel, key) => ({
-    keys: (use: UseOptions = noOptions) => channel.keys(key, use),
-    get: (item: unknown, use: UseOptions = noOptions) => channel.item(key, item, use),
+    keys: (use: UseOptions = noOptions) => within(use, key, () => channel.keys(key, use)),
+    get: (item: unknown, use: UseOptions = noOptions) => within(use, key, () => channel.item(key, item, use)),
     watchKeys: (use: UseOptions = noOptions) => channel.watchKeys(key, use),
     watch: (item: unknown, use: UseOptions = noOptions) => channel.watchItem(key, item, use),
   }),
   stream: (channel, key) => ({
     open: (input: unknown, use: UseOptions = noOptions) => channel.open(key, input, use),
-    latest: (input: unknown, use: UseOptions = noOptions) => channel.latest(key, input, use),
+    latest: (input: unknown, use: UseOptions = noOptions) => within(use, key, () => channel.latest(key, input, use)),
   }),
   event: (channel, key) => ({
-    wait: (input: unknown, use: WaitOptions = noOptions) => channel.wait(key, input, use),
-    recent: (input: unknown, use: UseOptions = noOptions) => channel.recent(key, input, use),
+    wait: (input: unknown, use: WaitOptions = noOptions) => within(use, key, () => channel.wait(key, input, use)),
+    recent: (input: unknown, use: UseOptions = noOptions) => within(use, key, () => channel.recent(key, input, use)),
   }),
   procedure: (channel, key) => ({
-    call: (input: unknown, use: CallOptions = noOptions) => channel.call(key, input, use),
+    call: (input: unknown, use: CallOptions = noOptions) => within(use, key, () => channel.call(key, input, use)),
   }),
 };
 
@@ -40,7 +47,8 @@ export function createClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
   channel: SurfaceChannel,
 ): SurfaceClient<TSpec> {
-  const client: Record<string, object> = Object.create(null);
+  // Without a prototype, so that no inherited name looks like a member; create() itself answers any.
+  const client = Object.create(null) as Record<string, object>;
   for (const [key, member] of Object.entries(surface.members)) client[key] = clientOf[member.kind](channel, key);
   // Each key was given the client of its member's kind, which is what the mapped type says.
   return Object.freeze(client) as SurfaceClient<TSpec>;

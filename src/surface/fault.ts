@@ -30,26 +30,46 @@ const plainWords: Partial<Record<SurfaceErrorCode, string>> = {
   CLOSED: "the application behind this is closing",
 };
 
-/** Reports a cause and returns the error that stands for it. */
+/** Tells the log. A reporter that throws, or a cause that throws when it is printed, must not take the answer's place. */
+function tell(report: FaultReporter, fault: Fault): void {
+  try {
+    report(fault);
+  } catch {
+    // There is no second log to tell.
+  }
+}
+
+/** Reports a cause and returns the error that stands for it. Never throws. */
 export function internalError(cause: unknown, where: string, report: FaultReporter): SurfaceError {
   const correlationId = randomUUID();
-  report({ correlationId, where, cause });
+  tell(report, { correlationId, where, cause });
   return new SurfaceError("INTERNAL", `an internal error occurred; it is logged under ${correlationId}`, {
     correlationId,
     cause,
   });
 }
 
+/** A cause that is one of ours. A proxy may throw when it is asked what it is; that one is not. */
+function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
+  try {
+    return cause instanceof Refusal || cause instanceof SurfaceError ? cause : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Turns whatever a handler threw into what its caller may see: a `Refusal` as it is, a few of our own codes in plain
- * words, an error that is masked already as it is, and `INTERNAL` with a correlation id for everything else.
+ * words, an error that is masked already as it is, and `INTERNAL` with a correlation id for everything else. Never
+ * throws.
  */
 export function maskFault(cause: unknown, where: string, report: FaultReporter): SurfaceError | Refusal {
-  if (cause instanceof Refusal) return cause;
-  if (cause instanceof SurfaceError) {
-    if (cause.correlationId !== undefined) return cause;
-    const words = plainWords[cause.code];
-    if (words !== undefined) return new SurfaceError(cause.code, words, { cause });
+  const ours = toOurs(cause);
+  if (ours instanceof Refusal) return ours;
+  if (ours !== undefined) {
+    if (ours.correlationId !== undefined) return ours;
+    const words = plainWords[ours.code];
+    if (words !== undefined) return new SurfaceError(ours.code, words, { cause });
   }
   return internalError(cause, where, report);
 }

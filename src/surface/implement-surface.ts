@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "./channel.ts";
@@ -8,9 +7,13 @@ import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
 import { createChannel } from "./owner/create-channel.ts";
 import { createOwner, type Owner } from "./owner/create-owner.ts";
+import type { OwnerSetting } from "./owner/owner.ts";
 
 /** Where the channel of a live surface is kept: for links, not for authors. */
 export const kChannel: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.channel");
+
+/** Where the scope of a live surface is kept: for links, which end with it. */
+export const kScope: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.scope");
 
 /** A surface with an implementation. Whoever made it closes it. */
 export interface LiveSurface<TSpec> {
@@ -18,10 +21,15 @@ export interface LiveSurface<TSpec> {
   /**
    * Ends every watch, aborts every call, waits for what it owns and runs every disposer. Callable twice. Rejects with an
    * `AggregateError` of all faults.
+   *
+   * A handler that ignores its signal keeps it waiting for as long as that handler takes: only the author knows what
+   * may be left half done. A face that serves the surface bounds its own wait. A handler must not wait for it.
    */
   close(): Promise<void>;
   /** @internal */
   readonly [kChannel]: SurfaceChannel;
+  /** @internal */
+  readonly [kScope]: Scope;
 }
 
 /** What {@link implementSurface} may be told. */
@@ -31,6 +39,9 @@ export interface ImplementOptions {
 }
 
 function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string, unknown>>): void {
+  if (typeof handlers !== "object" || handlers === null) {
+    throw new SurfaceError("MISSING_HANDLER", `Implementing surface "${surface.name}": it needs an object of handlers`);
+  }
   for (const key of Object.keys(surface.members)) {
     if (Object.hasOwn(handlers, key)) continue;
     throw new SurfaceError("MISSING_HANDLER", `Implementing surface "${surface.name}": "${key}" has no handler`);
@@ -41,9 +52,22 @@ function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string
   }
 }
 
+/** One owner a member. Nothing of the author's runs yet, so a misfit leaves nothing behind. */
+function createOwners(
+  surface: Surface<Spec>,
+  handlers: Readonly<Record<string, unknown>>,
+  setting: Omit<OwnerSetting, "key" | "handlers">,
+): ReadonlyMap<string, Owner> {
+  const owners = new Map<string, Owner>();
+  for (const [key, member] of Object.entries(surface.members)) {
+    owners.set(key, createOwner(member, handlers[key], { ...setting, key, handlers }));
+  }
+  return owners;
+}
+
 /**
- * Gives a surface its sources and handlers. All or nothing: when one handler does not fit, what was made so far is
- * closed before the error is thrown.
+ * Gives a surface its sources and handlers. All or nothing: when one handler does not fit, none of them has been run.
+ * Streams and events without input start now, so that nothing is lost before the first question.
  *
  * @throws SurfaceError `MISSING_HANDLER` or `UNKNOWN_HANDLER`, for callers who cast: both are compile errors too.
  * @example
@@ -52,7 +76,6 @@ function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string
  * const live = implementSurface(counter, {
  *   value: count,
  *   bump: () => { count.set(count.get() + 1); return count.get(); },
- *   reset: () => count.set(0),
  * });
  * ```
  */
@@ -61,18 +84,16 @@ export function implementSurface<TSpec extends Spec>(
   handlers: Implementation<TSpec>,
   options: ImplementOptions = {},
 ): LiveSurface<TSpec> {
-  const scope = new Scope(`surface "${surface.name}"`);
-  const report = options.onFault ?? reportToConsole;
-  const generation = randomBytes(5).toString("hex");
   assertHandlers(surface, handlers);
-  const owners = new Map<string, Owner>();
-  try {
-    for (const [key, member] of Object.entries(surface.members)) {
-      owners.set(key, createOwner(member, handlers[key], { key, scope, report, generation }));
-    }
-  } catch (cause) {
-    void scope.close();
-    throw cause;
+  const scope = new Scope(`surface "${surface.name}"`);
+  const owners = createOwners(surface, handlers, { scope, report: options.onFault ?? reportToConsole });
+  for (const owner of owners.values()) {
+    if (owner.kind === "stream" || owner.kind === "event") owner.start();
   }
-  return Object.freeze({ surface, close: () => scope.close(), [kChannel]: createChannel(surface.name, owners, scope) });
+  return Object.freeze({
+    surface,
+    close: () => scope.close(),
+    [kChannel]: createChannel(surface.name, owners, scope),
+    [kScope]: scope,
+  });
 }

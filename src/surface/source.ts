@@ -10,7 +10,10 @@ export interface Source<TValue> {
 
 /** A source that can be written to, and what {@link cellSource} returns. */
 export interface WritableSource<TValue> extends Source<TValue> {
-  /** Replaces the value. Setting what `Object.is` equal is no change. */
+  /**
+   * Replaces the value. Setting what `Object.is` equal is no change. Every listener is told, also when one throws; the
+   * first error is then thrown to the caller, with the value set.
+   */
   set(value: TValue): void;
 }
 
@@ -26,12 +29,27 @@ export interface WritableSource<TValue> extends Source<TValue> {
 export function cellSource<TValue>(initial: TValue): WritableSource<TValue> {
   let current = initial;
   const listeners = new Set<(value: TValue) => void>();
+  const announce = (value: TValue): void => {
+    const faults: unknown[] = [];
+    for (const listener of [...listeners]) {
+      // A listener that set another value has announced that one to all: this one is not to come after it.
+      if (!Object.is(value, current)) break;
+      // Another listener may have ended this one.
+      if (!listeners.has(listener)) continue;
+      try {
+        listener(value);
+      } catch (fault) {
+        faults.push(fault);
+      }
+    }
+    if (faults.length > 0) throw faults[0];
+  };
   return {
     get: () => current,
     set(value) {
       if (Object.is(value, current)) return;
       current = value;
-      for (const listener of listeners) listener(value);
+      announce(value);
     },
     subscribe(fn) {
       // A wrapper of its own, so that subscribing one function twice gives two subscriptions.

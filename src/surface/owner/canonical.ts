@@ -1,15 +1,57 @@
-/**
- * One text for structurally equal scalars and flat objects of scalars, whatever the order of their fields: the identity
- * of a collection key or of a feed's input.
- */
-export function canonical(value: unknown): string {
-  if (value === undefined) return "";
-  if (typeof value === "bigint") return `${value}n`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
-  if (value instanceof Date) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+const numbers = new WeakMap<object, number>();
+let lastNumber = 0;
+
+/** A text for an object that is equal to nothing but itself. */
+function identityOf(value: object): string {
+  let number = numbers.get(value);
+  if (number === undefined) {
+    lastNumber += 1;
+    number = lastNumber;
+    numbers.set(value, number);
+  }
+  return `#${number}`;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function toFields(value: object): string {
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
-    .sort(([left], [right]) => (left < right ? -1 : 1));
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join(",")}}`;
+}
+
+function canonicalObject(value: object): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value instanceof Date) return `Date(${value.getTime()})`;
+  if (value instanceof Set) return `Set(${[...value].map(canonical).toSorted().join(",")})`;
+  if (value instanceof Map) {
+    return `Map(${[...value]
+      .map(([key, item]) => `${canonical(key)}:${canonical(item)}`)
+      .toSorted()
+      .join(",")})`;
+  }
+  return isPlain(value) ? toFields(value) : identityOf(value);
+}
+
+/**
+ * One text for structurally equal values, whatever the order of their fields and items: the identity of a collection
+ * key or of a feed's input. Values that are not equal never share one; what is not plain data is equal only to itself.
+ */
+export function canonical(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "bigint":
+      return `${value}n`;
+    case "object":
+      return value === null ? "null" : canonicalObject(value);
+    case "function":
+      return identityOf(value);
+    default:
+      return String(value);
+  }
 }

@@ -1,43 +1,43 @@
-import type { UseOptions } from "../client.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { checkOutput, type OutputCheck } from "../check-value.ts";
+import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import type { Source } from "../source.ts";
+import { runMasked, subscribeMasked } from "./author-code.ts";
+import { CheckedOnce } from "./checked-once.ts";
 import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
 
 /** Owns a cell's source: reads it, validates each value once, and lets it be watched. */
 export class CellOwner {
   readonly kind = "cell";
-  readonly #member: MemberOfKind<"cell">;
   readonly #source: Source<unknown>;
   readonly #setting: OwnerSetting;
   readonly #check: OutputCheck;
-  #known: { readonly raw: unknown; readonly value: unknown } | undefined;
+  readonly #checked: CheckedOnce;
 
   constructor(member: MemberOfKind<"cell">, source: Source<unknown>, setting: OwnerSetting) {
-    this.#member = member;
     this.#source = source;
     this.#setting = setting;
     this.#check = { where: `cell "${setting.key}"`, report: setting.report };
+    this.#checked = new CheckedOnce((raw) => checkOutput(member.schema, raw, this.#check));
   }
 
-  /** The validated value now. An `Object.is`-equal value is not validated again. */
+  /**
+   * The validated value now. An `Object.is`-equal value is not validated again.
+   *
+   * @throws SurfaceError `INVALID_OUTPUT`, or `INTERNAL` when the source throws.
+   */
   get(): unknown {
-    const raw = this.#source.get();
-    if (this.#known !== undefined && Object.is(this.#known.raw, raw)) return this.#known.value;
-    const value = checkOutput(this.#member.schema, raw, this.#check);
-    this.#known = { raw, value };
-    // A failed asynchronous check must not stick: the next read tries again.
-    if (value instanceof Promise) value.catch(() => (this.#known = undefined));
-    return value;
+    return this.#checked.of(runMasked(this.#check, () => this.#source.get()));
   }
 
+  /** The value now, then each change, until `use.signal` fires or the surface closes. */
   watch(use: UseOptions): AsyncIterable<unknown> {
-    return new LatestIterator({
-      read: () => this.get(),
-      listen: (changed) => this.#source.subscribe(changed),
-      scope: this.#setting.scope,
-      use,
-    });
+    const read = (): unknown => this.get();
+    const listen = (changed: () => void): (() => void) =>
+      subscribeMasked(this.#check, () => this.#source.subscribe(() => changed()));
+    const open = (): LatestIterator<unknown> => new LatestIterator({ read, listen });
+    return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }
 }

@@ -1,34 +1,23 @@
-import { SurfaceError } from "../../errors.ts";
-import { checkInput, checkOutput, type OutputCheck } from "../check-value.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
+import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
-import type { KeyedSource, Source } from "../source.ts";
+import { runMasked, subscribeMasked } from "./author-code.ts";
 import { canonical } from "./canonical.ts";
-import { LatestIterator } from "./latest-iterator.ts";
+import { CheckedOnce } from "./checked-once.ts";
+import { concerns, readKey, toKeyed, type CollectionSource, type Keyed, type WantedKey } from "./keyed.ts";
+import { LatestIterator, type Followed } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
-
-/** What a collection is implemented by: a source of a map, or key by key. */
-export type CollectionSource = Source<ReadonlyMap<unknown, unknown>> | KeyedSource<unknown, unknown>;
-
-/** Reads a source of a map key by key. */
-function toKeyed(source: CollectionSource): KeyedSource<unknown, unknown> {
-  if ("keys" in source) return source;
-  return {
-    keys: () => source.get().keys(),
-    get: (key) => source.get().get(key),
-    subscribe: (fn) => source.subscribe(() => fn({ set: [], removed: [] })),
-  };
-}
 
 /** Owns a collection's source: reads keys and items, validates each once, and lets them be watched. */
 export class CollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
-  readonly #source: KeyedSource<unknown, unknown>;
+  readonly #source: Keyed;
   readonly #setting: OwnerSetting;
   readonly #check: OutputCheck;
+  /** By the raw item: a validated one, or a promise of it. */
   readonly #items = new WeakMap<object, unknown>();
-  #keyList: { readonly text: string; readonly keys: readonly unknown[] } | undefined;
 
   constructor(member: MemberOfKind<"collection">, source: CollectionSource, setting: OwnerSetting) {
     this.#member = member;
@@ -37,60 +26,71 @@ export class CollectionOwner {
     this.#check = { where: `collection "${setting.key}"`, report: setting.report };
   }
 
-  /** The keys now. The same array as before while they are the same, so that watchers see no change. */
+  /** The keys now. @throws SurfaceError `INVALID_OUTPUT` when one does not fit its schema. */
   async keys(): Promise<readonly unknown[]> {
-    const keys = await Promise.all([...this.#source.keys()].map((key) => this.#checkKey(key)));
-    const text = canonical(keys);
-    if (this.#keyList?.text !== text) this.#keyList = { text, keys: Object.freeze(keys) };
-    return this.#keyList.keys;
+    const raw = runMasked(this.#check, () => [...this.#source.keys()]);
+    return Object.freeze(await Promise.all(raw.map(async (key) => checkOutput(this.#member.key, key, this.#check))));
   }
 
-  /** The item under a key, or `undefined` at once where there is none. */
-  async item(key: unknown): Promise<unknown> {
-    const wanted = await checkInput(this.#member.key, key, this.#check.where);
-    return this.#read(wanted);
+  /** The item under a key, or `undefined` at once where there is none. @throws SurfaceError `VALIDATION_ERROR`. */
+  async item(given: unknown): Promise<unknown> {
+    const raw = this.#raw(await this.#want(given));
+    return raw === undefined ? undefined : this.#checkItem(raw);
   }
 
+  /** The keys now, then after each change of them. */
   watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
-    return this.#watch(() => this.keys(), use);
+    let known: { readonly text: string; readonly keys: readonly unknown[] } | undefined;
+    const read = async (): Promise<readonly unknown[]> => {
+      const keys = await this.keys();
+      const text = canonical(keys);
+      // The same array while they are the same: then there was no change.
+      if (known?.text !== text) known = { text, keys };
+      return known.keys;
+    };
+    return this.#watch({ read, listen: (changed) => this.#subscribe(() => changed()) }, use);
   }
 
-  watchItem(key: unknown, use: UseOptions): AsyncIterable<unknown> {
-    return this.#watch(() => this.item(key), use);
+  /** The item now, then after each change of it; `undefined` while there is none. */
+  watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
+    let wanted: WantedKey | undefined;
+    const checked = new CheckedOnce((raw) => (raw === undefined ? undefined : this.#checkItem(raw)));
+    const read = async (): Promise<unknown> => {
+      wanted ??= await this.#want(given);
+      return checked.of(this.#raw(wanted));
+    };
+    const listen = (changed: () => void): (() => void) =>
+      this.#subscribe((change) => {
+        if (wanted === undefined || concerns(change, wanted)) changed();
+      });
+    return this.#watch({ read, listen }, use);
   }
 
-  #watch<TValue>(read: () => Promise<TValue>, use: UseOptions): AsyncIterable<TValue> {
-    const listen = (changed: () => void): (() => void) => this.#source.subscribe(changed);
-    return new LatestIterator({ read, listen, scope: this.#setting.scope, use });
+  #watch<TValue>(followed: Followed<TValue>, use: UseOptions): AsyncIterable<TValue> {
+    const open = (): LatestIterator<TValue> => new LatestIterator(followed);
+    return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }
 
-  #checkKey(key: unknown): unknown {
-    return checkOutput(this.#member.key, key, this.#check);
+  #subscribe(fn: Parameters<Keyed["subscribe"]>[0]): () => void {
+    return subscribeMasked(this.#check, () => this.#source.subscribe(fn));
   }
 
-  #read(wanted: unknown): unknown {
-    const raw = this.#source.get(this.#find(wanted));
-    if (raw === undefined) return undefined;
+  async #want(given: unknown): Promise<WantedKey> {
+    return { given, valid: await checkOwnedInput(this.#member.key, given, this.#check) };
+  }
+
+  #raw(wanted: WantedKey): unknown {
+    return runMasked(this.#check, () => readKey(this.#source, wanted));
+  }
+
+  #checkItem(raw: unknown): unknown {
     if (typeof raw !== "object" || raw === null) return checkOutput(this.#member.schema, raw, this.#check);
     const known = this.#items.get(raw);
     if (known !== undefined) return known;
     const value = checkOutput(this.#member.schema, raw, this.#check);
-    if (!(value instanceof Promise)) this.#items.set(raw, value);
+    this.#items.set(raw, value);
+    // A failed check must not stick: the next read tries again.
+    if (value instanceof Promise) value.catch(() => this.#items.delete(raw));
     return value;
   }
-
-  /** The source's own key: a scalar is itself, an object is found by its fields. */
-  #find(wanted: unknown): unknown {
-    if (typeof wanted !== "object" || wanted === null) return wanted;
-    const text = canonical(wanted);
-    for (const key of this.#source.keys()) if (canonical(key) === text) return key;
-    return undefined;
-  }
-}
-
-/** Refuses what is neither kind of source. @throws SurfaceError `MISSING_HANDLER`. */
-export function assertCollectionSource(value: unknown, where: string): asserts value is CollectionSource {
-  const fits = typeof value === "object" && value !== null && "get" in value && "subscribe" in value;
-  if (!fits)
-    throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: it needs a source with get() and subscribe()`);
 }

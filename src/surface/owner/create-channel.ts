@@ -46,7 +46,7 @@ export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>
     open: (key, input, use) => owners.find(key, "stream", "event").open(input, use),
     latest: async (key, input, use) => owners.find(key, "stream").latest(input, use),
     wait: async (key, input, use) => owners.find(key, "event").wait(input, use),
-    recent: async (key, input, use) => owners.find(key, "event").recent(input, use),
+    recent: async (key, input) => owners.find(key, "event").recent(input),
     call: async (key, input, use) => owners.find(key, "procedure").call(input, use),
   } satisfies SurfaceChannel);
 }

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import type { Member } from "../member.ts";
 import type { Source } from "../source.ts";
 import { CellOwner } from "./cell-owner.ts";
-import { assertCollectionSource, CollectionOwner } from "./collection-owner.ts";
+import { CollectionOwner } from "./collection-owner.ts";
 import { EventOwner } from "./event-owner.ts";
 import type { ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
@@ -12,16 +12,30 @@ import { StreamOwner } from "./stream-owner.ts";
 /** What owns one member's implementation. */
 export type Owner = CellOwner | CollectionOwner | StreamOwner | EventOwner | ProcedureOwner;
 
-function assertHandler(value: unknown, where: string): asserts value is ListenHandler & ProcedureHandler {
+type Handler = ListenHandler & ProcedureHandler;
+
+function assertHandler(value: unknown, where: string): asserts value is Handler {
   if (typeof value === "function") return;
   throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: its handler must be a function`);
 }
 
-function assertSource(value: unknown, where: string): asserts value is Source<unknown> {
-  const source: unknown = value;
-  if (typeof source === "object" && source !== null && "get" in source && "subscribe" in source) return;
+/** A handler may be written as a method that uses its siblings: `this` is the object that they were handed over in. */
+function toHandler(value: unknown, where: string, handlers: object): Handler {
+  assertHandler(value, where);
+  return value.bind(handlers);
+}
+
+function hasMethods(value: unknown, names: readonly string[]): boolean {
   // Atoms of some libraries are functions with properties.
-  if (typeof source === "function" && "get" in source && "subscribe" in source) return;
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  return names.every((name) => typeof Reflect.get(value, name) === "function");
+}
+
+function assertSource(
+  value: unknown,
+  where: string,
+): asserts value is Source<unknown> & Source<ReadonlyMap<unknown, unknown>> {
+  if (hasMethods(value, ["get", "subscribe"])) return;
   throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: it needs a source with get() and subscribe()`);
 }
 
@@ -31,22 +45,20 @@ function assertSource(value: unknown, where: string): asserts value is Source<un
  * @throws SurfaceError `MISSING_HANDLER` when the handler is not what the member's kind needs.
  */
 export function createOwner(member: Member, handler: unknown, setting: OwnerSetting): Owner {
+  const { handlers } = setting;
   const where = `${member.kind} "${setting.key}"`;
   switch (member.kind) {
     case "cell":
       assertSource(handler, where);
       return new CellOwner(member, handler, setting);
     case "collection":
-      assertCollectionSource(handler, where);
+      assertSource(handler, where);
       return new CollectionOwner(member, handler, setting);
     case "stream":
-      assertHandler(handler, where);
-      return new StreamOwner(member, handler, setting);
+      return new StreamOwner(member, toHandler(handler, where, handlers), setting);
     case "event":
-      assertHandler(handler, where);
-      return new EventOwner(member, handler, setting);
+      return new EventOwner(member, toHandler(handler, where, handlers), setting);
     case "procedure":
-      assertHandler(handler, where);
-      return new ProcedureOwner(member, handler, setting);
+      return new ProcedureOwner(member, toHandler(handler, where, handlers), setting);
   }
 }

@@ -19,8 +19,8 @@ export function toCursor(generation: string, number: number): string {
 }
 
 /**
- * Reads a cursor. One that this life of the surface did not write is a reset to before everything that is kept, so
- * that nothing since the restart is lost.
+ * Reads a cursor. One that this life of the ring did not write is a reset to before everything that is kept, so that
+ * nothing since its beginning is lost.
  */
 export function fromCursor(cursor: string, setting: CursorSetting): Start {
   const [, generation, digits] = pattern.exec(cursor) ?? [];

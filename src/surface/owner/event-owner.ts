@@ -1,8 +1,9 @@
 import { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
-import { fromCursor, toCursor } from "./cursor.ts";
+import { fromCursor, toCursor, type Start } from "./cursor.ts";
 import { Feed } from "./feed.ts";
 import { FeedPool } from "./feed-pool.ts";
 import { Listening, type ListenHandler } from "./listening.ts";
@@ -17,7 +18,12 @@ export const defaultWaitMs = 25_000;
 /** The longest wait, in milliseconds. */
 export const maxWaitMs = 60_000;
 
-/** Owns an event's handler: keeps the last occurrences, and lets callers wait for the next one after a cursor. */
+/**
+ * Owns an event's handler: keeps the last occurrences, and lets callers wait for the next one after a cursor.
+ *
+ * A handler that ends has nothing more to say until the event is used again, which starts it anew: what happens between
+ * the two is seen by nobody. One that must miss nothing loops inside itself.
+ */
 export class EventOwner {
   readonly kind = "event";
   readonly #member: MemberOfKind<"event">;
@@ -32,8 +38,11 @@ export class EventOwner {
     this.#setting = setting;
     this.#listening = new Listening(member, handler, { ...setting, where: this.#where });
     this.#feeds = new FeedPool((input) => this.#feed(input));
-    // Without input there is one ring, and it starts now: what happens before the first question is kept too.
-    if (member.input === undefined) this.#feeds.of(undefined).ensure();
+  }
+
+  /** Without input there is one ring, and it starts now: what happens before the first question is kept too. */
+  start(): void {
+    if (this.#member.input === undefined) this.#feeds.start(undefined);
   }
 
   /** Every occurrence from now on, for one listener. */
@@ -41,23 +50,33 @@ export class EventOwner {
     return this.#listening.openUnchecked(input, use);
   }
 
-  async recent(input: unknown, _use: UseOptions): Promise<EventPage> {
-    const feed = await this.#use(input);
-    return { cursor: toCursor(this.#setting.generation, feed.ring.last), occurrences: feed.ring.values() };
+  /** The occurrences that are still kept. @throws SurfaceError `VALIDATION_ERROR`. */
+  async recent(input: unknown): Promise<EventPage> {
+    const valid = await this.#listening.input(input);
+    return this.#feeds.use(valid, (feed) => ({
+      cursor: toCursor(feed.generation, feed.ring.last),
+      occurrences: feed.ring.values(),
+    }));
   }
 
   /**
    * The next occurrence after `since`, or `timed_out`.
    *
-   * @throws SurfaceError `ABORTED` when the signal fires first, `VALIDATION_ERROR` for a time-out out of range.
+   * @throws SurfaceError `ABORTED` when the signal fires first, `CLOSED` when the surface closes first,
+   * `VALIDATION_ERROR` for an input that does not fit or a time-out out of range, `INTERNAL` when the handler fails.
    */
   async wait(input: unknown, use: WaitOptions): Promise<EventWait> {
     const timeoutMs = this.#timeout(use);
-    const feed = await this.#use(input);
-    const start = this.#start(feed, use.since);
-    if (start.reset) return { status: "timed_out", cursor: this.#cursor(start.after), reset: true };
-    if (feed.ring.last <= start.after) await this.#waitFor(feed, start.after, { ...use, timeoutMs });
-    return this.#answer(feed, start.after);
+    const valid = await this.#listening.input(input);
+    return this.#feeds.use(valid, async (feed) => {
+      const start = this.#start(feed, use.since);
+      const { number } = start;
+      if (start.kind === "reset") {
+        return { status: "timed_out", cursor: toCursor(feed.generation, number), reset: true };
+      }
+      if (feed.ring.last <= number) await this.#waitFor(feed, number, { ...use, timeoutMs });
+      return toAnswer(feed, number);
+    });
   }
 
   #timeout({ timeoutMs = defaultWaitMs }: WaitOptions): number {
@@ -68,53 +87,27 @@ export class EventOwner {
     });
   }
 
-  #start(feed: Feed, since: string | undefined): { readonly after: number; readonly reset: boolean } {
+  #start(feed: Feed, since: string | undefined): Start {
     const { first, last } = feed.ring;
-    if (since === undefined) {
-      const replays = this.#member.replayLast && last > 0;
-      return { after: replays ? last - 1 : last, reset: false };
-    }
-    const start = fromCursor(since, { generation: this.#setting.generation, first, last });
-    return { after: start.number, reset: start.kind === "reset" };
+    if (since !== undefined) return fromCursor(since, { generation: feed.generation, first, last });
+    const replays = this.#member.replayLast && last > 0;
+    return { kind: "after", number: replays ? last - 1 : last };
   }
 
   async #waitFor(feed: Feed, after: number, use: WaitOptions & { readonly timeoutMs: number }): Promise<void> {
     const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), use.timeoutMs);
-    const either = new LinkedAbort(abort.signal, deadline.signal);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      abort.abort();
+    }, use.timeoutMs);
     try {
-      while (feed.ring.last <= after && !either.signal.aborted) await feed.change(either.signal);
+      while (feed.ring.last <= after && !abort.signal.aborted) await feed.change(abort.signal);
     } finally {
       clearTimeout(timer);
-      either.dispose();
       abort.dispose();
     }
-    if (abort.signal.aborted) throw new SurfaceError("ABORTED", `Waiting for ${this.#where}: the call was cancelled`);
-  }
-
-  /** The oldest kept occurrence after a number, with how many before it were no longer kept. */
-  #answer(feed: Feed, after: number): EventWait {
-    const number = Math.max(after + 1, feed.ring.first);
-    const found = feed.ring.at(number);
-    if (found === undefined) return { status: "timed_out", cursor: this.#cursor(after) };
-    const missed = number - after - 1;
-    return {
-      status: "fired",
-      cursor: this.#cursor(number),
-      occurrence: found.value,
-      ...(missed > 0 ? ({ missed, reset: true } as const) : {}),
-    };
-  }
-
-  #cursor(number: number): string {
-    return toCursor(this.#setting.generation, number);
-  }
-
-  async #use(input: unknown): Promise<Feed> {
-    const feed = this.#feeds.of(await this.#listening.input(input));
-    feed.ensure();
-    return feed;
+    if (abort.signal.aborted && !late) throw toAborted(abort.signal, `Waiting for ${this.#where}`);
   }
 
   #feed(input: unknown): Feed {
@@ -124,4 +117,18 @@ export class EventOwner {
       open: () => this.#listening.open(input, {}),
     });
   }
+}
+
+/** The oldest kept occurrence after a number, with how many before it were no longer kept. */
+function toAnswer({ ring, generation }: Feed, after: number): EventWait {
+  const number = Math.max(after + 1, ring.first);
+  const found = ring.at(number);
+  if (found === undefined) return { status: "timed_out", cursor: toCursor(generation, after) };
+  const missed = number - after - 1;
+  return {
+    status: "fired",
+    cursor: toCursor(generation, number),
+    occurrence: found.value,
+    ...(missed > 0 ? ({ missed, reset: true } as const) : {}),
+  };
 }

@@ -1,10 +1,10 @@
 import { canonical } from "./canonical.ts";
 import type { Feed } from "./feed.ts";
 
-/** How many inputs of one member keep a ring at once; the least recently used one without waiters goes first. */
+/** How many inputs of one member keep a ring at once; the least recently used one that nobody uses goes first. */
 const maxFeeds = 64;
 
-/** One feed an input, made on first use, bounded. */
+/** One feed an input, made and started on first use, bounded. */
 export class FeedPool {
   readonly #make: (input: unknown) => Feed;
   readonly #feeds = new Map<string, Feed>();
@@ -13,23 +13,42 @@ export class FeedPool {
     this.#make = make;
   }
 
-  /** The feed of a validated input. */
-  of(input: unknown): Feed {
+  /** Makes sure that the feed of a validated input runs. */
+  start(input: unknown): void {
+    this.#of(input).ensure();
+  }
+
+  /**
+   * Runs something on the feed of a validated input, which is started where it is not running and kept for as long as
+   * that takes. `run` is called at once, before a handler that is started here has had its turn.
+   */
+  async use<TResult>(input: unknown, run: (feed: Feed) => TResult | Promise<TResult>): Promise<TResult> {
+    const feed = this.#of(input);
+    const release = feed.hold();
+    feed.ensure();
+    try {
+      return await run(feed);
+    } finally {
+      release();
+      this.#trim();
+    }
+  }
+
+  #of(input: unknown): Feed {
     const key = canonical(input);
     const feed = this.#feeds.get(key) ?? this.#make(input);
     // Re-inserted, so that a map's own order is the order of use.
     this.#feeds.delete(key);
     this.#feeds.set(key, feed);
-    if (this.#feeds.size > maxFeeds) this.#evict(key);
     return feed;
   }
 
-  #evict(keep: string): void {
+  #trim(): void {
     for (const [key, feed] of this.#feeds) {
-      if (key === keep || feed.wanted) continue;
+      if (this.#feeds.size <= maxFeeds) return;
+      if (feed.wanted) continue;
       this.#feeds.delete(key);
       void feed.stop();
-      return;
     }
   }
 }

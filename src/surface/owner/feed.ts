@@ -1,5 +1,9 @@
+import { randomBytes } from "node:crypto";
 import type { Scope } from "../../spine/scope.ts";
 import { Ring } from "./ring.ts";
+
+/** After how many values in one go a feed lets timers and other work of the process have their turn. */
+const burst = 256;
 
 /** What a {@link Feed} runs. */
 export interface FeedSetting {
@@ -14,29 +18,47 @@ interface Waiter {
   readonly fail: (error: unknown) => void;
 }
 
+interface Running {
+  readonly values: AsyncIterableIterator<unknown>;
+  readonly done: Promise<void>;
+}
+
 /**
  * One handler's iteration, shared by everybody who asks for its values, with the last of them kept in a ring. It runs
- * from its first use until it ends, the surface closes, or it is stopped.
+ * from its first use until it ends, the surface closes, or it is stopped. One that has ended, well or badly, is started
+ * again by the next use, with the ring as it was: nothing that it said is lost, and what happens while it is not running
+ * is what its handler does not say.
  */
 export class Feed {
   readonly ring: Ring<unknown>;
+  /** Names this ring's life in cursors, so that those of another one are recognised. */
+  readonly generation: string = randomBytes(5).toString("hex");
   readonly #setting: FeedSetting;
   readonly #waiters = new Set<Waiter>();
-  #running: { readonly values: AsyncIterableIterator<unknown>; readonly done: Promise<void> } | undefined;
+  #running: Running | undefined;
+  #users = 0;
 
   constructor(setting: FeedSetting) {
     this.ring = new Ring(setting.capacity);
     this.#setting = setting;
   }
 
-  /** Whether somebody is waiting; such a feed must not be evicted. */
+  /** Whether somebody is using it; such a feed must not be stopped. */
   get wanted(): boolean {
-    return this.#waiters.size > 0;
+    return this.#users > 0;
   }
 
   /** Whether the handler is running. A feed whose handler ended keeps its ring. */
   get running(): boolean {
     return this.#running !== undefined;
+  }
+
+  /** Marks the feed as used; returns what ends the use. */
+  hold(): () => void {
+    this.#users += 1;
+    return () => {
+      this.#users -= 1;
+    };
   }
 
   /** Starts the handler unless it is running. */
@@ -48,7 +70,7 @@ export class Feed {
     const forget = this.#setting.scope.add(() => this.stop());
     void running.done.then(() => {
       forget();
-      if (this.#running === running) this.#running = undefined;
+      this.#running = undefined;
       this.#wakeAll();
     });
   }
@@ -65,6 +87,7 @@ export class Feed {
    * caller looks at the ring afterwards.
    */
   change(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
     return new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.#waiters.delete(waiter);
@@ -80,10 +103,6 @@ export class Feed {
           reject(error);
         },
       };
-      if (signal.aborted) {
-        resolve();
-        return;
-      }
       this.#waiters.add(waiter);
       signal.addEventListener("abort", waiter.wake, { once: true });
     });
@@ -92,10 +111,13 @@ export class Feed {
   async #run(values: AsyncIterable<unknown>): Promise<void> {
     // Lets the caller of ensure() start to wait before a handler that fails at once does so.
     await Promise.resolve();
+    let count = 0;
     try {
       for await (const value of values) {
         this.ring.push(value);
         this.#wakeAll();
+        count += 1;
+        if (count % burst === 0) await new Promise((resolve) => setImmediate(resolve));
       }
     } catch (error) {
       for (const waiter of [...this.#waiters]) waiter.fail(error);

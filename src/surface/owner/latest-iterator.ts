@@ -1,32 +1,25 @@
-import { LinkedAbort } from "../../spine/linked-abort.ts";
-import type { Scope } from "../../spine/scope.ts";
-import type { UseOptions } from "../client.ts";
+const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
-/** What a {@link LatestIterator} follows, and until when. */
+/** What a {@link LatestIterator} follows. */
 export interface Followed<TValue> {
   /** The value now; may be asynchronous. */
   read(): TValue | Promise<TValue>;
-  /** Calls `changed` after each change; returns what stops it. */
+  /** Calls `changed` after each change, and perhaps at once; returns what stops it. */
   listen(changed: () => void): () => void;
-  /** The iteration ends when this closes, */
-  readonly scope: Scope;
-  /** or when its signal fires. */
-  readonly use: UseOptions;
 }
 
 /**
  * Iterates over the newest value: the snapshot first, then a value after each change, skipping what nobody waited for
  * and what repeats. It listens before it reads the snapshot, so that no change in between is lost, and always delivers
- * the last one. Not a generator: `return()` must end a `next()` that is still waiting.
+ * the last one. A value that cannot be read ends it. One `next()` at a time.
  */
 export class LatestIterator<TValue> implements AsyncIterableIterator<TValue> {
   readonly #followed: Followed<TValue>;
-  #linked: LinkedAbort | undefined;
   #stop: (() => void) | undefined;
   #wake: (() => void) | undefined;
   #last: { readonly value: TValue } | undefined;
   #dirty = true;
-  #done = false;
+  #over = false;
 
   constructor(followed: Followed<TValue>) {
     this.#followed = followed;
@@ -37,22 +30,32 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue> {
   }
 
   async next(): Promise<IteratorResult<TValue>> {
-    this.#start();
-    while (!this.#done) {
-      if (!this.#dirty) await this.#change();
-      if (this.#done) break;
-      this.#dirty = false;
-      const value = await this.#followed.read();
-      if (this.#last !== undefined && Object.is(this.#last.value, value)) continue;
-      this.#last = { value };
-      return { done: false, value };
+    try {
+      return await this.#advance();
+    } catch (cause) {
+      this.#finish();
+      throw cause;
     }
-    return { done: true, value: undefined };
   }
 
   async return(): Promise<IteratorResult<TValue>> {
     this.#finish();
-    return { done: true, value: undefined };
+    return ended;
+  }
+
+  async #advance(): Promise<IteratorResult<TValue>> {
+    if (!this.#over && this.#stop === undefined) this.#listen();
+    while (!this.#over) {
+      if (!this.#dirty) await this.#change();
+      if (this.#over) break;
+      this.#dirty = false;
+      const value = await this.#followed.read();
+      if (this.#over) break;
+      if (this.#last !== undefined && Object.is(this.#last.value, value)) continue;
+      this.#last = { value };
+      return { done: false, value };
+    }
+    return ended;
   }
 
   #change(): Promise<void> {
@@ -61,25 +64,20 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue> {
     });
   }
 
-  #start(): void {
-    if (this.#linked !== undefined) return;
-    this.#linked = new LinkedAbort(this.#followed.use.signal, this.#followed.scope.signal);
-    if (this.#linked.signal.aborted) {
-      this.#finish();
-      return;
-    }
-    this.#linked.signal.addEventListener("abort", () => this.#finish(), { once: true });
+  #listen(): void {
     this.#stop = this.#followed.listen(() => {
       this.#dirty = true;
       this.#wake?.();
     });
+    // Subscribing may itself have ended this.
+    if (this.#over) this.#finish();
   }
 
   #finish(): void {
-    this.#done = true;
-    this.#linked?.dispose();
-    this.#stop?.();
+    this.#over = true;
+    const stop = this.#stop;
     this.#stop = undefined;
+    stop?.();
     this.#wake?.();
   }
 }

@@ -1,8 +1,9 @@
-import { maskFault } from "../fault.ts";
-import { checkInput, checkOutput, type OutputCheck } from "../check-value.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
+import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
+import { maskFault } from "../fault.ts";
 import type { MaybeSchema } from "../member.ts";
-import { AbortableIterator } from "./abortable-iterator.ts";
+import { runMasked } from "./author-code.ts";
 import type { HandlerContext } from "./owned-use.ts";
 import type { OwnerSetting } from "./owner.ts";
 
@@ -31,7 +32,7 @@ export class Listening {
 
   /** Validates an input. @throws SurfaceError `VALIDATION_ERROR`. */
   input(value: unknown): unknown {
-    return checkInput(this.#member.input, value, this.#check.where);
+    return checkOwnedInput(this.#member.input, value, this.#check);
   }
 
   /** Opens the handler with an input that was validated before. */
@@ -45,23 +46,17 @@ export class Listening {
   }
 
   #iterate(input: () => unknown, use: UseOptions): AsyncIterableIterator<unknown> {
-    return new AbortableIterator({
-      open: async (signal) => this.#start(await input(), signal),
+    return new OwnedIterator<unknown>({
+      open: async (signal) => {
+        const valid = await input();
+        // Its listener has gone meanwhile: the handler is not to start.
+        signal.throwIfAborted();
+        return runMasked(this.#check, () => this.#handler(valid, { signal, progress: () => {} }));
+      },
       check: (value) => checkOutput(this.#member.output, value, this.#check),
-      mask: (cause) => this.#mask(cause),
-      signals: [use.signal, this.#setting.scope.signal],
+      mask: (cause) => maskFault(cause, this.#check.where, this.#check.report),
+      scope: this.#setting.scope,
+      signal: use.signal,
     });
-  }
-
-  #start(valid: unknown, signal: AbortSignal): AsyncIterable<unknown> {
-    try {
-      return this.#handler(valid, { signal, progress: () => {} });
-    } catch (cause) {
-      throw this.#mask(cause);
-    }
-  }
-
-  #mask(cause: unknown): Error {
-    return maskFault(cause, this.#check.where, this.#setting.report);
   }
 }

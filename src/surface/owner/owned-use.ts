@@ -1,6 +1,10 @@
 import { LinkedAbort } from "../../spine/linked-abort.ts";
 import type { Scope } from "../../spine/scope.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
+import { checkOutput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
+import { internalError, maskFault } from "../fault.ts";
+import type { MaybeSchema } from "../member.ts";
 
 /** What a handler receives besides its input. */
 export interface HandlerContext<TProgress = unknown> {
@@ -10,30 +14,86 @@ export interface HandlerContext<TProgress = unknown> {
   progress(progress: TProgress): void;
 }
 
+/** What all uses of one handler have in common. */
+export interface UseTerms {
+  readonly scope: Scope;
+  readonly check: OutputCheck;
+  /** The schema of progress. */
+  readonly progress: MaybeSchema;
+}
+
+function isAbortError(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === "AbortError";
+}
+
 /** One use of a handler. Its signal is made only if the handler asks for one. */
 export class OwnedUse implements HandlerContext {
   readonly #use: CallOptions;
-  readonly #scope: Scope;
+  readonly #terms: UseTerms;
   #linked: LinkedAbort | undefined;
+  #telling: Promise<void> | undefined;
   #ended = false;
 
-  constructor(use: CallOptions, scope: Scope) {
+  constructor(use: CallOptions, terms: UseTerms) {
     this.#use = use;
-    this.#scope = scope;
+    this.#terms = terms;
   }
 
   get signal(): AbortSignal {
-    this.#linked ??= new LinkedAbort(this.#use.signal, this.#scope.signal);
+    // A use that has ended links to nothing: nobody would ever let go of it.
+    this.#linked ??= this.#ended ? new LinkedAbort() : new LinkedAbort(this.#use.signal, this.#terms.scope.signal);
     return this.#linked.signal;
   }
 
-  progress(progress: unknown): void {
-    if (!this.#ended) this.#use.onProgress?.(progress);
+  /**
+   * Checks a report and passes it on, in order. A field, so that handlers may take it out of the context.
+   *
+   * @throws SurfaceError `INVALID_OUTPUT`; where the schema is asynchronous, {@link told} rejects with it instead.
+   */
+  readonly progress = (progress: unknown): void => {
+    if (this.#ended) return;
+    const checked = checkOutput(this.#terms.progress, progress, this.#terms.check);
+    if (this.#telling === undefined && !(checked instanceof Promise)) {
+      this.#tell(checked);
+      return;
+    }
+    const before = this.#telling;
+    this.#telling = Promise.all([checked, before]).then(([value]) => this.#tell(value));
+    this.#telling.catch(() => {});
+  };
+
+  /** Settles when every report so far was passed on; `undefined` when that is the case. */
+  get told(): Promise<void> | undefined {
+    return this.#telling;
+  }
+
+  /** What a caller may see of what the handler threw: that it was aborted is no fault of it. */
+  mask(cause: unknown): Error {
+    const { where, report } = this.#terms.check;
+    const signal = this.#linked?.signal;
+    if (signal?.aborted !== true) return maskFault(cause, where, report);
+    return cause === signal.reason || isAbortError(cause) ? this.cancelled() : maskFault(cause, where, report);
+  }
+
+  /** What a caller gets whose call was aborted. */
+  cancelled(): Error {
+    const { where, report } = this.#terms.check;
+    return maskFault(toAborted(this.signal, `Using ${where}`), where, report);
   }
 
   /** Ends the use: progress falls silent and the signal lets go of its sources. */
   end(): void {
     this.#ended = true;
     this.#linked?.dispose();
+  }
+
+  #tell(progress: unknown): void {
+    if (this.#ended) return;
+    try {
+      this.#use.onProgress?.(progress);
+    } catch (cause) {
+      // The listener is its caller's: that it fails is no reason to fail the work.
+      internalError(cause, `the progress listener of ${this.#terms.check.where}`, this.#terms.check.report);
+    }
   }
 }

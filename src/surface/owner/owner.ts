@@ -8,6 +8,6 @@ export interface OwnerSetting {
   /** The live surface's scope; owners register what they hold. */
   readonly scope: Scope;
   readonly report: FaultReporter;
-  /** Names this life of the surface in cursors, so that those of an earlier one are recognised. */
-  readonly generation: string;
+  /** The object that the handlers were handed over in. */
+  readonly handlers: object;
 }

@@ -1,45 +1,52 @@
-import { checkInput, checkOutput, type OutputCheck } from "../check-value.ts";
+import type { Scope } from "../../spine/scope.ts";
+import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
-import { maskFault } from "../fault.ts";
 import type { MemberOfKind } from "../member.ts";
-import { OwnedUse, type HandlerContext } from "./owned-use.ts";
+import { drainGenerator, isGenerator } from "./drain-generator.ts";
+import { OwnedUse, type HandlerContext, type UseTerms } from "./owned-use.ts";
 import type { OwnerSetting } from "./owner.ts";
 
 /** What a procedure is implemented by: a function, or a generator function that yields progress. */
 export type ProcedureHandler = (input: unknown, context: HandlerContext) => unknown;
-
-function isGenerator(value: unknown): value is AsyncGenerator<unknown, unknown, undefined> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
-}
 
 /** Owns a procedure's handler: the one place where it is run. */
 export class ProcedureOwner {
   readonly kind = "procedure";
   readonly #member: MemberOfKind<"procedure">;
   readonly #handler: ProcedureHandler;
-  readonly #setting: OwnerSetting;
+  readonly #scope: Scope;
   readonly #check: OutputCheck;
+  readonly #terms: UseTerms;
 
   constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, setting: OwnerSetting) {
+    const { scope, report } = setting;
     this.#member = member;
     this.#handler = handler;
-    this.#setting = setting;
-    this.#check = { where: `procedure "${setting.key}"`, report: setting.report };
+    this.#scope = scope;
+    this.#check = { where: `procedure "${setting.key}"`, report };
+    this.#terms = { scope, check: this.#check, progress: member.progress };
   }
 
   /**
-   * Validates the input, runs the handler, validates the output.
+   * Validates the input, runs the handler, validates the output. An abort reaches the handler through its signal, and
+   * ends a generator; the call settles when the handler does.
    *
-   * @throws SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT` or `INTERNAL`; a `Refusal` of the handler as it is.
+   * @throws SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; a `Refusal` of the
+   * handler as it is.
    */
   async call(input: unknown, use: CallOptions): Promise<unknown> {
-    const { scope } = this.#setting;
-    scope.assertOpen();
-    const checked = checkInput(this.#member.input, input, this.#check.where);
-    const valid = checked instanceof Promise ? await checked : checked;
-    const owned = new OwnedUse(use, scope);
+    this.#scope.assertOpen();
+    const checked = checkOwnedInput(this.#member.input, input, this.#check);
+    const valid: unknown = checked instanceof Promise ? await checked : checked;
+    this.#scope.assertOpen();
+    const owned = new OwnedUse(use, this.#terms);
     const running = this.#run(valid, owned);
-    const forget = scope.add(() => running.then(undefined, () => {}).then(() => {}));
+    const forget = this.#scope.add(() =>
+      running.then(
+        () => {},
+        () => {},
+      ),
+    );
     try {
       return await running;
     } finally {
@@ -52,19 +59,11 @@ export class ProcedureOwner {
     let output: unknown;
     try {
       const answer = this.#handler(valid, owned);
-      output = isGenerator(answer) ? await this.#drain(answer, owned) : await answer;
+      output = isGenerator(answer) ? await drainGenerator(answer, owned) : await answer;
+      if (owned.told !== undefined) await owned.told;
     } catch (cause) {
-      throw maskFault(cause, this.#check.where, this.#setting.report);
+      throw owned.mask(cause);
     }
     return checkOutput(this.#member.output, output, this.#check);
-  }
-
-  /** Reports what a generator yields as progress; what it returns is the output. */
-  async #drain(generator: AsyncGenerator<unknown, unknown, undefined>, owned: OwnedUse): Promise<unknown> {
-    for (;;) {
-      const step = await generator.next();
-      if (step.done === true) return step.value;
-      owned.progress(await checkOutput(this.#member.progress, step.value, this.#check));
-    }
   }
 }

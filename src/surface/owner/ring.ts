@@ -1,7 +1,7 @@
 /** The last values of something that happens, numbered from 1, bounded. */
 export class Ring<TValue> {
   readonly #capacity: number;
-  readonly #kept: TValue[] = [];
+  readonly #kept: { readonly value: TValue }[] = [];
   #last = 0;
 
   constructor(capacity: number) {
@@ -19,20 +19,18 @@ export class Ring<TValue> {
   }
 
   push(value: TValue): void {
-    this.#kept.push(value);
+    this.#kept.push({ value });
     this.#last += 1;
     if (this.#kept.length > this.#capacity) this.#kept.shift();
   }
 
   /** The value with this number, if it is still kept. */
   at(number: number): { readonly value: TValue } | undefined {
-    if (number < this.first || number > this.#last) return undefined;
-    const index = number - this.first;
-    return index in this.#kept ? { value: this.#kept[index] as TValue } : undefined;
+    return number > this.#last ? undefined : this.#kept[number - this.first];
   }
 
   /** All that is kept, oldest first. */
   values(): readonly TValue[] {
-    return [...this.#kept];
+    return this.#kept.map(({ value }) => value);
   }
 }

@@ -1,11 +1,12 @@
 import { SurfaceError } from "../../errors.ts";
+import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { Feed } from "./feed.ts";
 import { FeedPool } from "./feed-pool.ts";
 import { Listening, type ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { LinkedAbort } from "../../spine/linked-abort.ts";
 
 /** Owns a stream's handler: opens it for each listener, and keeps the newest frame of every input in use. */
 export class StreamOwner {
@@ -14,12 +15,19 @@ export class StreamOwner {
   readonly #setting: OwnerSetting;
   readonly #feeds: FeedPool;
   readonly #where: string;
+  readonly #hasNoInput: boolean;
 
   constructor(member: MemberOfKind<"stream">, handler: ListenHandler, setting: OwnerSetting) {
     this.#where = `stream "${setting.key}"`;
+    this.#hasNoInput = member.input === undefined;
     this.#setting = setting;
     this.#listening = new Listening(member, handler, { ...setting, where: this.#where });
     this.#feeds = new FeedPool((input) => this.#feed(input));
+  }
+
+  /** Without input there is one newest frame, and it is kept from now on. */
+  start(): void {
+    if (this.#hasNoInput) this.#feeds.start(undefined);
   }
 
   /** Every frame, for one listener: each gets an iteration of its own. */
@@ -28,22 +36,32 @@ export class StreamOwner {
   }
 
   /**
-   * The newest frame of a shared iteration, which runs from the first question on; waits for the first frame.
+   * The newest frame of a shared iteration, which runs from the first question on; waits for the first frame. When the
+   * iteration has ended, the answer is its last frame, and it is started anew.
    *
-   * @throws SurfaceError `ABSENT` when the stream ended without a frame, `ABORTED` when the signal fired first.
+   * @throws SurfaceError `ABSENT` when the stream ended without a frame, `ABORTED` when the signal fired first, `CLOSED`
+   * when the surface closed first, `VALIDATION_ERROR` for an input that does not fit, `INTERNAL` when the handler fails.
    */
   async latest(input: unknown, use: UseOptions): Promise<unknown> {
-    const feed = this.#feeds.of(await this.#listening.input(input));
-    feed.ensure();
+    const valid = await this.#listening.input(input);
+    return this.#feeds.use(valid, (feed) => this.#newest(feed) ?? this.#first(feed, use)).then(({ value }) => value);
+  }
+
+  #newest({ ring }: Feed): { readonly value: unknown } | undefined {
+    return ring.at(ring.last);
+  }
+
+  async #first(feed: Feed, use: UseOptions): Promise<{ readonly value: unknown }> {
     const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
+    const { signal } = abort;
     try {
-      while (feed.ring.last === 0 && feed.running && !abort.signal.aborted) await feed.change(abort.signal);
-      const newest = feed.ring.at(feed.ring.last);
-      if (newest !== undefined) return newest.value;
+      while (feed.ring.last === 0 && feed.running && !signal.aborted) await feed.change(signal);
     } finally {
       abort.dispose();
     }
-    if (abort.signal.aborted) throw new SurfaceError("ABORTED", `Reading ${this.#where}: the call was cancelled`);
+    const newest = this.#newest(feed);
+    if (newest !== undefined) return newest;
+    if (signal.aborted) throw toAborted(signal, `Reading ${this.#where}`);
     throw new SurfaceError("ABSENT", `Reading ${this.#where}: it ended without a frame`);
   }
 

@@ -1,0 +1,103 @@
+import { getEventListeners } from "node:events";
+import * as z from "zod";
+import type { Schema } from "../../src/schema/standard.ts";
+import { inProcess } from "../../src/links/in-process.ts";
+import type { SurfaceClient } from "../../src/surface/client.ts";
+import { defineSurface, type Surface } from "../../src/surface/define-surface.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+import { implementSurface, type LiveSurface } from "../../src/surface/implement-surface.ts";
+import type { Implementation } from "../../src/surface/implementation.ts";
+import type { Spec } from "../../src/surface/member.ts";
+import type { Source } from "../../src/surface/source.ts";
+
+/** Lets every promise and immediate that is due have its turn. */
+export async function settle(turns = 3): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits until something holds; an upper bound on a hang, not an expectation of speed. */
+export async function until(holds: () => boolean, what = "the condition"): Promise<void> {
+  const deadline = performance.now() + 15_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error(`Waiting for ${what}: it did not come`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+export interface Opened<TSpec> {
+  readonly live: LiveSurface<TSpec>;
+  readonly client: SurfaceClient<TSpec>;
+  readonly faults: Fault[];
+}
+
+/** A live surface with a client over the in-process link; what was masked is noted. */
+export async function openLive<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  handlers: Implementation<TSpec>,
+): Promise<Opened<TSpec>> {
+  const faults: Fault[] = [];
+  const live = implementSurface(surface, handlers, { onFault: (fault) => void faults.push(fault) });
+  const { client } = await inProcess(live).connect(surface);
+  return { live, client, faults };
+}
+
+export { defineSurface, z };
+
+/** A schema that validates by a function, for what zod does not do. */
+export function schemaOf(validate: (value: unknown) => unknown): Schema {
+  return { "~standard": { version: 1, vendor: "test", validate: validate as Schema["~standard"]["validate"] } };
+}
+
+/** Takes a number of values, then leaves. */
+export async function take<TValue>(values: AsyncIterable<TValue>, count: number): Promise<TValue[]> {
+  const taken: TValue[] = [];
+  for await (const value of values) {
+    taken.push(value);
+    if (taken.length === count) break;
+  }
+  return taken;
+}
+
+/** How many listeners a signal has. */
+export function listeners(signal: AbortSignal): number {
+  return getEventListeners(signal, "abort").length;
+}
+
+/** A source that counts its subscribers and can be told how to behave. */
+export class WatchedSource<TValue> implements Source<TValue> {
+  subscribed = 0;
+  unsubscribed = 0;
+  onSubscribe: ((fn: (value: TValue) => void) => void) | undefined;
+  onGet: (() => void) | undefined;
+  readonly #listeners = new Set<(value: TValue) => void>();
+  #value: TValue;
+
+  constructor(value: TValue) {
+    this.#value = value;
+  }
+
+  get active(): number {
+    return this.#listeners.size;
+  }
+
+  get(): TValue {
+    this.onGet?.();
+    return this.#value;
+  }
+
+  set(value: TValue): void {
+    this.#value = value;
+    for (const listener of [...this.#listeners]) listener(value);
+  }
+
+  subscribe(fn: (value: TValue) => void): () => void {
+    this.subscribed += 1;
+    const listener = (value: TValue): void => fn(value);
+    this.#listeners.add(listener);
+    this.onSubscribe?.(fn);
+    return () => {
+      this.unsubscribed += 1;
+      this.#listeners.delete(listener);
+    };
+  }
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { toSample, type Sample } from "../../bench/measure/sample.ts";
+import { median, quantile } from "../../bench/report/statistics.ts";
+import { summarise } from "../../bench/report/summarise.ts";
+import { toTable } from "../../bench/report/to-table.ts";
+
+/** Rounds of one figure, as pairs of ours and theirs. */
+function rounds(figure: string, ...pairs: readonly (readonly [ours: number, written: number])[]): Sample[] {
+  return pairs.map(([ours, written]) => toSample({ [figure]: ours }, { [figure]: written }));
+}
+
+function verdictOf(figure: string, ours: number): string | undefined {
+  return summarise(rounds(figure, [ours, 100]))[0]?.verdict;
+}
+
+describe("the benchmark's report", () => {
+  it("summarise() compares round by round when one round was disturbed", () => {
+    const [row] = summarise(rounds("call p50, µs", [50, 100], [5_000, 10_000], [60, 100]));
+    expect(row).toMatchObject({ ours: 60, written: 100, ratio: 0.5, least: 0.5, greatest: 0.6, verdict: "ok" });
+  });
+
+  it("summarise() judges at the bound and beyond it when a figure has a budget", () => {
+    expect(verdictOf("cold start to initialize, ms", 110)).toBe("ok");
+    expect(verdictOf("cold start to initialize, ms", 111)).toBe("over");
+    expect(verdictOf("calls /s, 32 in flight (modern)", 300)).toBe("ok");
+    expect(verdictOf("calls /s, 32 in flight (modern)", 299)).toBe("over");
+    expect(verdictOf("CPU a call, µs (legacy)", 31)).toBe("over");
+    expect(verdictOf("call p50, µs (legacy)", 91)).toBe("over");
+  });
+
+  it("summarise() calls it missed and not over when a goal is not reached", () => {
+    expect(verdictOf("tools/list of 1000, ms", 91)).toBe("missed");
+  });
+
+  it("summarise() gives no verdict when a figure has no budget", () => {
+    expect(verdictOf("call p99, µs (legacy)", 900)).toBe("");
+  });
+
+  it("toSample() leaves a figure out when one side could not take it", () => {
+    expect([...toSample({ cpu: undefined, wall: 1 }, { cpu: 2, wall: 2 }).keys()]).toEqual(["wall"]);
+  });
+
+  it("median() and quantile() sort first when values come in any order", () => {
+    expect(median([9, 1, 5])).toBe(5);
+    expect(median([4, 1, 3, 2])).toBe(2.5);
+    expect(quantile([30, 10, 20], 0.99)).toBe(30);
+  });
+
+  it("toTable() names the budget and the verdict when it prints a row", () => {
+    const table = toTable(summarise(rounds("calls /s, 32 in flight (legacy)", [120_000, 20_000])));
+    expect(table).toContain("| 120,000 | 20,000 ");
+    expect(table).toContain("| 6.00 ");
+    expect(table).toMatch(/at least 3 +\| ok +\|$/m);
+  });
+});

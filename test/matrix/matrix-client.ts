@@ -1,0 +1,75 @@
+import { Client as ModernSdkClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport as ModernSdkTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as LegacySdkClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as LegacySdkTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+
+/** What is known of a tool call in both SDKs. */
+export interface MatrixCallOptions {
+  readonly signal?: AbortSignal;
+  readonly onprogress?: (report: { progress: number; total?: number | undefined }) => void;
+  readonly timeout?: number;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+type Page = Promise<Params & { readonly nextCursor?: string | undefined }>;
+
+/** The part of a client that the suite uses, and that both SDKs have. Results are what went through their own schemas. */
+export interface MatrixClient {
+  listTools(params?: { cursor?: string }): Page;
+  listResources(): Promise<Params>;
+  listResourceTemplates(): Promise<Params>;
+  readResource(params: { uri: string }): Promise<Params>;
+  callTool(params: { name: string; arguments?: Record<string, unknown> }, options?: MatrixCallOptions): Promise<Params>;
+  getInstructions(): string | undefined;
+  getServerVersion(): { name: string; version: string } | undefined;
+  close(): Promise<void>;
+}
+
+/** How a client is made, and what its era calls things. */
+export interface MatrixEntry {
+  readonly name: string;
+  /** What it makes of a resource that does not exist: in the legacy era SDK 2.x turns -32002 into its own -32602. */
+  readonly notFound: number;
+  readonly connect: (script: string, args?: readonly string[]) => Promise<MatrixClient>;
+}
+
+const info = { name: "matrix", version: "1" };
+
+async function connectV1(script: string, args: readonly string[] = []): Promise<MatrixClient> {
+  const client = new LegacySdkClient(info);
+  await client.connect(
+    new LegacySdkTransport({ command: process.execPath, args: [script, ...args], stderr: "ignore" }),
+  );
+  return {
+    listTools: (params) => client.listTools(params),
+    listResources: () => client.listResources(),
+    listResourceTemplates: () => client.listResourceTemplates(),
+    readResource: (params) => client.readResource(params),
+    callTool: (params, options) => client.callTool(params, undefined, options),
+    getInstructions: () => client.getInstructions(),
+    getServerVersion: () => client.getServerVersion(),
+    close: () => client.close(),
+  };
+}
+
+type Mode = "legacy" | "auto" | { readonly pin: string };
+
+function connectV2(mode: Mode): MatrixEntry["connect"] {
+  return async (script, args = []) => {
+    const client = new ModernSdkClient(info, { versionNegotiation: { mode } });
+    await client.connect(
+      new ModernSdkTransport({ command: process.execPath, args: [script, ...args], stderr: "ignore" }),
+    );
+    const era = mode === "legacy" ? "legacy" : "modern";
+    if (client.getProtocolEra() !== era) throw new Error(`Connecting: the era is "${client.getProtocolEra()}"`);
+    return client;
+  };
+}
+
+/** Every client and way of negotiating. */
+export const matrix: readonly MatrixEntry[] = [
+  { name: "SDK 1.x", notFound: -32002, connect: connectV1 },
+  { name: "SDK 2.x, legacy", notFound: -32602, connect: connectV2("legacy") },
+  { name: "SDK 2.x, auto", notFound: -32602, connect: connectV2("auto") },
+  { name: "SDK 2.x, modern", notFound: -32602, connect: connectV2({ pin: "2026-07-28" }) },
+];

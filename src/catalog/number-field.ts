@@ -10,6 +10,16 @@ export interface NumberField {
   readonly description: string;
 }
 
+/**
+ * The same field for a tool whose author bounded its calls: a wait that outlasted the deadline could only end as an
+ * error, where the tool has an answer for having waited in vain.
+ */
+export function capField(field: NumberField, timeoutMs: number | undefined): NumberField {
+  if (timeoutMs === undefined || timeoutMs >= field.maximum) return field;
+  const maximum = Math.max(field.minimum, Math.floor(timeoutMs));
+  return { ...field, maximum, default: Math.min(field.default, maximum) };
+}
+
 /** Its JSON Schema. */
 export function toFieldSchema(field: NumberField): JsonSchema {
   return Object.freeze({

@@ -5,7 +5,7 @@ import { assertEffect, assertToolOptions } from "../tags/check-options.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
-import { isJsonObject } from "./is-json-object.ts";
+import { hasProperty } from "./has-property.ts";
 import { tagOf } from "../tags/tag-of.ts";
 import type { ToolOptions } from "../tags/tool-options.ts";
 import type { ExposeValue } from "./expose.ts";
@@ -68,8 +68,7 @@ function assertNoSyntheticField(key: string, member: Waiting): void {
 function inputHas(member: Waiting, key: string, field: string): boolean {
   if (member.input === undefined) return false;
   const { json, wrapped } = toInputSchema(member.input, key);
-  const properties = json["properties"];
-  return !wrapped && isJsonObject(properties) && Object.hasOwn(properties, field);
+  return !wrapped && hasProperty(json, field);
 }
 
 /**

@@ -21,6 +21,18 @@ export interface TemplateSource {
   readonly origin: string;
 }
 
+// RFC 6570's varname without its percent-encoded and dotted forms, which clients spell in different ways.
+const namePattern = /^[A-Za-z0-9_]+$/;
+
+function assertNames(variables: readonly TemplateVariable[], origin: string): void {
+  const odd = variables.find(({ name }) => !namePattern.test(name));
+  if (odd === undefined) return;
+  throw new SurfaceError(
+    "INVALID_MEMBER",
+    `Exposing ${origin} as a resource: its field "${odd.name}" is a variable in a URI and must be letters, digits and "_"`,
+  );
+}
+
 function assertOptionalsLast(variables: readonly TemplateVariable[], origin: string): void {
   const firstOptional = variables.findIndex((variable) => !variable.required);
   if (firstOptional === -1 || variables.slice(firstOptional).every((variable) => !variable.required)) return;
@@ -44,11 +56,18 @@ export function toTemplateShape(source: TemplateSource): TemplateShape {
       `Exposing ${origin} as a resource: its input must be a scalar or a flat object of scalars, since it is spelled in a URI`,
     );
   }
-  const variables = schema.wrapped ? fields.map((field) => ({ ...field, name: single })) : fields;
+  const variables = fields.map((field) => Object.freeze(schema.wrapped ? { ...field, name: single } : field));
+  assertNames(variables, origin);
   assertOptionalsLast(variables, origin);
   return {
-    variables,
+    variables: Object.freeze(variables),
     suffix: variables.map(({ name, required }) => (required ? `/{${name}}` : `{/${name}}`)).join(""),
-    toInput: (given) => schema.codec.decode(schema.wrapped ? { value: given[single] ?? null } : given),
+    toInput: (given) => schema.codec.decode(schema.wrapped ? rename(given, single) : given),
   };
+}
+
+/** The one variable under the key that a wrapped schema reads. One that was left out stays left out. */
+function rename(given: JsonObject, single: string): JsonObject {
+  const value = Object.hasOwn(given, single) ? given[single] : undefined;
+  return value === undefined ? {} : { value };
 }

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
+import { deepFreeze } from "../../schema/deep-freeze.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
 import { toInputSchema } from "../../schema/to-input-schema.ts";
@@ -10,15 +11,16 @@ import { compileOutput } from "../compile-output.ts";
 import { useWith } from "../entry-use.ts";
 import type { EntryCall, ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
 import { originOf, wordsOf, type Exposed, type KindMapping } from "../mapping.ts";
-import { readField, toFieldSchema, type NumberField } from "../number-field.ts";
+import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
 import { toTemplateShape } from "../template-variables.ts";
 import { toToolHints } from "../tool-hints.ts";
-import { splitFields, toToolInput, withFields } from "../tool-input.ts";
+import { splitFields, toToolInput } from "../tool-input.ts";
 import { toWireName } from "../wire-name.ts";
+import { withFields } from "../with-fields.ts";
 import { withHeartbeat } from "../heartbeat.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
 
-const timeoutMs: NumberField = {
+const longestWait: NumberField = {
   name: "timeout_ms",
   minimum: 0,
   maximum: maxWaitMs,
@@ -42,7 +44,7 @@ interface Wait {
 }
 
 function toWaitSchema(output: CompiledSchema): JsonSchema {
-  return Object.freeze({
+  return deepFreeze({
     type: "object",
     properties: {
       status: { type: "string", enum: ["fired", "timed_out"] },
@@ -86,6 +88,7 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
   const origin = originOf(exposed);
   const own = toToolInput(member.input, origin);
   const output = compileOutput(member.output, origin);
+  const timeout = capField(longestWait, options.timeoutMs);
   return {
     id: key,
     name: toWireName(key, { origin }),
@@ -94,14 +97,14 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
     hints: toToolHints("read", { openWorld: options.openWorld ?? false }),
     input: {
       root: own.root,
-      json: withFields(own.json, { since: sinceSchema, timeout_ms: toFieldSchema(timeoutMs) }),
+      json: withFields(own.json, { since: sinceSchema, timeout_ms: toFieldSchema(timeout) }),
       decode(args: JsonObject): Wait {
         const [input, extra] = splitFields(args, syntheticFields.event);
-        return { input: own.decode(input), since: readSince(extra), timeoutMs: readField(timeoutMs, extra) };
+        return { input: own.decode(input), since: readSince(extra), timeoutMs: readField(timeout, extra) };
       },
     },
     output: { json: toWaitSchema(output), stringify: (value) => JSON.stringify(value) },
-    timeoutMs: options.timeoutMs ?? maxWaitMs + slackMs,
+    timeoutMs: timeout.maximum + slackMs,
     owner: "surface",
     async run(input, call) {
       // decode() made it.

@@ -1,3 +1,4 @@
+import { deepFreeze } from "../../schema/deep-freeze.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
 import { toInputSchema } from "../../schema/to-input-schema.ts";
@@ -8,11 +9,13 @@ import { collectFrames } from "../collect-frames.ts";
 import { useWith } from "../entry-use.ts";
 import type { ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
 import { originOf, wordsOf, type Exposed, type KindMapping } from "../mapping.ts";
-import { readField, toFieldSchema, type NumberField } from "../number-field.ts";
+import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
 import { toTemplateShape } from "../template-variables.ts";
 import { toToolHints } from "../tool-hints.ts";
-import { splitFields, toToolInput, withFields } from "../tool-input.ts";
+import { splitFields, toToolInput } from "../tool-input.ts";
 import { toWireName } from "../wire-name.ts";
+import { withFields } from "../with-fields.ts";
+import { withHeartbeat } from "../heartbeat.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
 
 const maxItems: NumberField = {
@@ -23,7 +26,7 @@ const maxItems: NumberField = {
   description: "Return after this many items",
 };
 
-const waitMs: NumberField = {
+const longestWait: NumberField = {
   name: "wait_ms",
   minimum: 0,
   maximum: 60_000,
@@ -41,7 +44,7 @@ interface Pull {
 }
 
 function toPullSchema(output: CompiledSchema): JsonSchema {
-  return Object.freeze({
+  return deepFreeze({
     type: "object",
     properties: {
       items: { type: "array", items: { ...bareSchema(output) } },
@@ -57,6 +60,7 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
   const origin = originOf(exposed);
   const own = toToolInput(member.input, origin);
   const output = compileOutput(member.output, origin);
+  const wait = capField(longestWait, options.timeoutMs);
   return {
     id: key,
     name: toWireName(key, { origin }),
@@ -65,23 +69,23 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
     hints: toToolHints("read", { openWorld: options.openWorld ?? false }),
     input: {
       root: own.root,
-      json: withFields(own.json, { max_items: toFieldSchema(maxItems), wait_ms: toFieldSchema(waitMs) }),
+      json: withFields(own.json, { max_items: toFieldSchema(maxItems), wait_ms: toFieldSchema(wait) }),
       decode(args: JsonObject): Pull {
         const [input, extra] = splitFields(args, syntheticFields.stream);
-        return { input: own.decode(input), maxItems: readField(maxItems, extra), waitMs: readField(waitMs, extra) };
+        return { input: own.decode(input), maxItems: readField(maxItems, extra), waitMs: readField(wait, extra) };
       },
     },
     output: {
       json: toPullSchema(output),
       stringify: (value) => JSON.stringify(value),
     },
-    timeoutMs: options.timeoutMs ?? waitMs.maximum + slackMs,
+    timeoutMs: wait.maximum + slackMs,
     owner: "surface",
     async run(input, call) {
       // decode() made it.
       const pull = input as Pull;
-      const frames = channel.open(key, pull.input, useWith(call, {}));
-      const { items, ended } = await collectFrames(frames, pull);
+      const open = (signal: AbortSignal): AsyncIterable<unknown> => channel.open(key, pull.input, { signal });
+      const { items, ended } = await withHeartbeat(collectFrames({ open, signal: call.signal }, pull), call);
       return { items: items.map((item) => encodeBare(output, item)), ended };
     },
   };

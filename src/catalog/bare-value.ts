@@ -5,10 +5,14 @@ import { isJsonObject } from "./is-json-object.ts";
 // JSON.stringify of { value: x } is this, the text of x, and a brace.
 const wrapPrefix = '{"value":';
 
-/** The JSON text of a value by itself, also where its schema would wrap it to make a tool's answer an object. */
+/**
+ * The JSON text of a value by itself, also where its schema would wrap it to make a tool's answer an object. A value
+ * that is undefined is null: a resource has to say something.
+ */
 export function stringifyBare(schema: CompiledSchema, value: unknown): string {
   const text = schema.codec.stringify(value);
-  return schema.wrapped ? text.slice(wrapPrefix.length, -1) : text;
+  if (!schema.wrapped) return text;
+  return value === undefined ? "null" : text.slice(wrapPrefix.length, -1);
 }
 
 /** The JSON form of a value by itself. */

@@ -2,12 +2,13 @@ import { SurfaceError } from "../errors.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { Kind, MemberOfKind } from "../surface/member.ts";
+import { assertUriPrefix } from "./assert-uri-prefix.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
 import type { ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import { entryWarnings } from "./entry-warnings.ts";
 import { kindMappings } from "./kind-mappings.ts";
 import type { Exposed, KindMapping } from "./mapping.ts";
 import type { Exposure } from "./read-exposures.ts";
-import { nameWarning } from "./wire-name.ts";
 
 /** What exists for agents: the outcome of tags, expose maps and bespoke tools. Sorted, frozen. */
 export interface Catalog {
@@ -70,27 +71,33 @@ function indexTools(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry>
   return byName;
 }
 
-function byText<TEntry>(text: (entry: TEntry) => string): (left: TEntry, right: TEntry) => number {
-  return (left, right) => (text(left) < text(right) ? -1 : 1);
+/** Entries by a text that no two of them share, frozen. */
+function sortFrozen<TEntry extends object>(
+  entries: readonly TEntry[],
+  text: (entry: TEntry) => string,
+): readonly TEntry[] {
+  const sorted = entries.toSorted((left, right) => (text(left) < text(right) ? -1 : 1));
+  return Object.freeze(sorted.map((entry) => Object.freeze(entry)));
 }
 
 /**
  * Makes the catalog of an app. Each exposed member's schemas are converted here, once.
  *
- * @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`, `INVALID_MEMBER` or `SCHEMA_UNSUPPORTED`, before anything is
- * served.
+ * @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`, `INVALID_MEMBER`, `INVALID_OPTION` or `SCHEMA_UNSUPPORTED`,
+ * before anything is served.
  */
 export function createCatalog(source: CatalogSource): Catalog {
+  assertUriPrefix(source.uriPrefix);
   const entries: Entries = { tools: [], resources: [], templates: [] };
   for (const exposure of source.exposures) addEntries(entries, exposure, source);
   for (const [name, tool] of source.tools) entries.tools.push(toBespokeEntry(name, tool, source.client));
   const byName = indexTools(entries.tools);
   return Object.freeze({
-    tools: Object.freeze(entries.tools.sort(byText((tool) => tool.name))),
-    resources: Object.freeze(entries.resources.sort(byText((resource) => resource.uri))),
-    templates: Object.freeze(entries.templates.sort(byText((template) => template.uriTemplate))),
+    tools: sortFrozen(entries.tools, (tool) => tool.name),
+    resources: sortFrozen(entries.resources, (resource) => resource.uri),
+    templates: sortFrozen(entries.templates, (template) => template.uriTemplate),
     tool: (name: string) => byName.get(name),
     uriPrefix: source.uriPrefix,
-    warnings: entries.tools.flatMap((tool) => nameWarning(tool.name, tool.origin) ?? []),
+    warnings: entryWarnings(entries.tools, [...entries.resources, ...entries.templates]),
   });
 }

@@ -36,6 +36,9 @@ export function toWireName(id: string, options: WireNameOptions): string {
 
 /** A sentence about a name that works but may not everywhere; `undefined` where there is nothing to say. */
 export function nameWarning(name: string, origin: string): string | undefined {
+  if (name in Object.prototype) {
+    return `the name "${name}" of ${origin} is one that every JavaScript object has: hosts that keep tools in one confuse them`;
+  }
   if (name.length <= comfortableLength) return undefined;
   return `the name "${name}" of ${origin} is ${name.length} characters long: hosts put a prefix before it, and over 64 they cut or refuse`;
 }

@@ -4,7 +4,7 @@ import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
 import { defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { SurfaceError } from "../errors.ts";
-import type { EntryCall, ToolEntry } from "./entry.ts";
+import type { EntryCall, ProgressReport, ToolEntry } from "./entry.ts";
 import { toToolHints } from "./tool-hints.ts";
 import { toToolInput } from "./tool-input.ts";
 import { toToolOutput } from "./tool-output.ts";
@@ -14,6 +14,8 @@ import { toWireName } from "./wire-name.ts";
 export interface ToolContext<TSpec> extends EntryCall {
   /** The surface behind the app. Connects on first use, so that a tool which needs no backend works without one. */
   readonly client: SurfaceClient<TSpec>;
+  /** May be taken out of the context: `({ progress }) => …`. */
+  readonly progress: (report: ProgressReport) => void;
 }
 
 /** What every bespoke tool says, whatever its input. */
@@ -56,13 +58,15 @@ class BespokeContext implements ToolContext<unknown> {
     return this.#call.signal;
   }
 
-  // A field, so that handlers may take it out of the context: `({ progress }) => …`.
-  readonly progress: EntryCall["progress"] = (report) => this.#call.progress(report);
+  // A field and not a method, since handlers take it out of the context.
+  readonly progress = (report: ProgressReport): void => this.#call.progress(report);
 }
 
+/** What a bespoke tool says that is not an option of every tool. */
+const ownWords: ReadonlySet<string> = new Set(["input", "output", "handler", "allowDash"]);
+
 function optionsOf(tool: AnyBespokeTool): ToolOptions {
-  const { input: _input, output: _output, handler: _handler, allowDash: _allowDash, ...options } = tool;
-  return options;
+  return Object.fromEntries(Object.entries(tool).filter(([key]) => !ownWords.has(key)));
 }
 
 /**

@@ -1,7 +1,6 @@
+import { anyCodec } from "../schema/wire-codec.ts";
 import type { CallOptions, UseOptions } from "../surface/client.ts";
 import type { EntryCall, ProgressReport } from "./entry.ts";
-
-const maxMessageLength = 512;
 
 function numberAt(value: object, key: string): number | undefined {
   const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
@@ -13,17 +12,30 @@ function textAt(value: object, key: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
+/** The JSON of a value; nothing where it has none. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return anyCodec.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * What a member yields on its way -> a progress report. Fields named `progress`, `total` and `message` are taken as
  * they are; otherwise reports are counted and the value's JSON is the message.
  */
 export function toProgressReport(value: unknown, count: number): ProgressReport {
-  if (typeof value === "string") return { progress: count, message: value.slice(0, maxMessageLength) };
+  if (typeof value === "string") return { progress: count, message: value };
   if (typeof value === "number" && Number.isFinite(value)) return { progress: value };
   if (typeof value !== "object" || value === null) return { progress: count };
   const total = numberAt(value, "total");
-  const message = textAt(value, "message") ?? JSON.stringify(value).slice(0, maxMessageLength);
-  return { progress: numberAt(value, "progress") ?? count, message, ...(total === undefined ? {} : { total }) };
+  const message = textAt(value, "message") ?? jsonOf(value);
+  return {
+    progress: numberAt(value, "progress") ?? count,
+    ...(total === undefined ? {} : { total }),
+    ...(message === undefined ? {} : { message }),
+  };
 }
 
 /** An entry's call as the options of a channel. The signal is made only if the far side asks for it. */

@@ -10,7 +10,8 @@ export function toToolHints(effect: Effect, options: ToolOptions): ToolHints {
   const mutates = options.mutates ?? effect !== "read";
   return Object.freeze({
     readOnlyHint: !mutates,
-    destructiveHint: options.destructive ?? mutates,
+    // Beside read-only it would say nothing: the protocol gives it a meaning for tools that mutate.
+    destructiveHint: mutates && options.destructive !== false,
     idempotentHint: options.idempotent ?? !mutates,
     openWorldHint: options.openWorld ?? false,
   });

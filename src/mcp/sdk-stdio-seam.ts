@@ -3,14 +3,27 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { CallContext } from "../call/call-context.ts";
 import { isJsonObject } from "../catalog/is-json-object.ts";
 import type { HandledMethod } from "./handlers.ts";
-import type { Era, RpcAnswer } from "./protocol.ts";
-import type { SdkConnector, SdkPort } from "./sdk-port.ts";
+import { rpcCodes, type Era, type RpcAnswer } from "./protocol.ts";
+import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 // The SDK's own types stop at this file: its transport and its handlers are typed here, and nowhere else.
 type ServeOptions = NonNullable<Parameters<typeof serveStdio>[1]>;
 type Transport = NonNullable<ServeOptions["transport"]>;
 type SdkMessage = Parameters<Transport["send"]>[0];
+
+/** Requests that the handlers answered with the legacy code for a resource that does not exist. */
+type NotFoundIds = Set<unknown>;
+
+/**
+ * The SDK never emits `-32002`: it maps the code to that of 2026-07-28 in both eras. Up to 2025-11-25 the
+ * specification says `-32002`, so the code is put back on its way out.
+ */
+function restoreCode(message: RpcMessage, notFound: NotFoundIds): RpcMessage {
+  const { id, error } = message;
+  if (!notFound.delete(id) || typeof error !== "object") return message;
+  return { ...message, error: { ...error, code: rpcCodes.legacyResourceNotFound } };
+}
 
 /** Answers of a handler -> what the SDK expects: an object, or a thrown error. */
 function toSdkResult(answer: RpcAnswer): never {
@@ -29,7 +42,13 @@ const handled: readonly HandledMethod[] = [
   "resources/read",
 ];
 
-function createServer(runtime: AppRuntime, era: Era): Server {
+interface ServerOptions {
+  readonly runtime: AppRuntime;
+  readonly era: Era;
+  readonly notFound: NotFoundIds;
+}
+
+function createServer({ runtime, era, notFound }: ServerOptions): Server {
   const { info, instructions, handlers } = runtime;
   const server = new Server(
     { ...info },
@@ -37,7 +56,7 @@ function createServer(runtime: AppRuntime, era: Era): Server {
   );
   for (const method of handled) {
     server.setRequestHandler(method, async (request, context) => {
-      const { signal, _meta: meta, notify } = context.mcpReq;
+      const { id, signal, _meta: meta, notify } = context.mcpReq;
       const progressToken = meta?.progressToken;
       const call = new CallContext(
         progressToken === undefined
@@ -49,7 +68,11 @@ function createServer(runtime: AppRuntime, era: Era): Server {
       );
       signal.addEventListener("abort", () => call.cancel(), { once: true });
       const params: unknown = request.params;
-      return toSdkResult(await handlers[method](isJsonObject(params) ? params : undefined, { era, call }));
+      const answer = await handlers[method](isJsonObject(params) ? params : undefined, { era, call });
+      const isLegacyCode = answer.kind === "error" && answer.code === rpcCodes.legacyResourceNotFound;
+      // Nothing is sent to who cancelled, so nothing would take the id out again.
+      if (isLegacyCode && !signal.aborted) notFound.add(id);
+      return toSdkResult(answer);
     });
   }
   return server;
@@ -60,14 +83,15 @@ function createServer(runtime: AppRuntime, era: Era): Server {
  * method. The transport between them is a pair of functions: no stream, no framing.
  */
 export const connectSdkStdio: SdkConnector = (runtime, send): SdkPort => {
+  const notFound: NotFoundIds = new Set();
   const transport: Transport = {
     start: async () => {},
     close: async () => {
       transport.onclose?.();
     },
-    send: async (message) => send(message),
+    send: async (message) => send(restoreCode(message, notFound)),
   };
-  const handle = serveStdio(({ era }) => createServer(runtime, era), {
+  const handle = serveStdio(({ era }) => createServer({ runtime, era, notFound }), {
     transport,
     onerror: (cause) => runtime.report({ correlationId: "sdk", where: "the SDK", cause }),
   });

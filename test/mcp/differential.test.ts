@@ -1,0 +1,233 @@
+import {
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constant,
+  constantFrom,
+  dictionary,
+  double,
+  jsonValue,
+  oneof,
+  record,
+  string,
+  type Arbitrary,
+} from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Era } from "../../src/mcp/protocol.ts";
+import { createHostileApp } from "../fixtures/hostile.ts";
+import { modernLine, legacyLine, envelope } from "../fixtures/envelope.ts";
+import { GateHarness, type Sent } from "./gate-harness.ts";
+
+/**
+ * Where the two paths differ on purpose, and why. Everything else is the same, to the last key.
+ *
+ * - The texts of parameter errors: the SDK quotes its own validator, which may quote what was sent.
+ * - The code of a parameter of a wrong type: the SDK answers -32603 where its own schema refuses the params of a
+ *   method, and -32602 is what the specification asks for.
+ * - Correlation ids: they are random.
+ * - An own key `__proto__` in arguments: the SDK's parser drops it, ours shows it to the schema, which may refuse it.
+ */
+const paramCodes: ReadonlySet<unknown> = new Set([-32602, -32603]);
+
+function withoutChance(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "…"));
+}
+
+function errorOf(message: Sent): { code: unknown } | undefined {
+  const { error } = message;
+  return typeof error === "object" && error !== null && "code" in error ? { code: error.code } : undefined;
+}
+
+/** What the SDK's path answered, with the differences on purpose replaced by what our path answered. */
+function alike(hot: Sent, sdk: Sent): unknown {
+  const [ours, theirs] = [errorOf(hot), errorOf(sdk)];
+  return withoutChance(ours?.code === -32602 && paramCodes.has(theirs?.code) ? hot : sdk);
+}
+
+/** fast-check knows the name, and makes keys of it. */
+function withoutProto(given: object): boolean {
+  return !JSON.stringify(given).includes('"__proto__":');
+}
+
+const textOf = (length: number): string => "ü\u{1f3fa}\u2028".repeat(length);
+
+type Ask = readonly [name: string, method: string, params: object | undefined];
+
+const asks: readonly Ask[] = [
+  ["a list", "tools/list", undefined],
+  ["a list with empty params", "tools/list", {}],
+  ["a list with an unknown cursor", "tools/list", { cursor: "nope" }],
+  ["a list with a number for a cursor", "tools/list", { cursor: 5 }],
+  ["a list with null for a cursor", "tools/list", { cursor: null }],
+  ["a call", "tools/call", { name: "echo", arguments: { text: "hello" } }],
+  ["a call of unicode", "tools/call", { name: "echo", arguments: { text: textOf(1) } }],
+  ["a call with a big answer", "tools/call", { name: "echo", arguments: { text: textOf(100_000) } }],
+  ["a call with an unknown key", "tools/call", { name: "echo", arguments: { text: "a", more: 1 } }],
+  ["a call with wrong arguments", "tools/call", { name: "echo", arguments: { text: 5 } }],
+  ["a call without arguments", "tools/call", { name: "whoami" }],
+  ["a call that misses its arguments", "tools/call", { name: "echo" }],
+  ["a call of any JSON", "tools/call", { name: "any", arguments: { v: { a: [null, 1.5, { b: [] }] } } }],
+  ["a call of a tool with a dash", "tools/call", { name: "boom-undefined", arguments: {} }],
+  ["a call that throws", "tools/call", { name: "boom", arguments: {} }],
+  ["a call that answers a cycle", "tools/call", { name: "cyclic", arguments: {} }],
+  ["a call that answers a bigint", "tools/call", { name: "bigint", arguments: {} }],
+  ["a call that breaks its output schema", "tools/call", { name: "badout", arguments: {} }],
+  ["a call of a scalar", "tools/call", { name: "pick", arguments: { n: 7 } }],
+  ["a call of an unknown tool", "tools/call", { name: "nope", arguments: {} }],
+  ["a call of what is not exposed", "tools/call", { name: "configure", arguments: {} }],
+  ["a call without a name", "tools/call", { arguments: {} }],
+  ["a call with a number for a name", "tools/call", { name: 5 }],
+  ["a call with text for arguments", "tools/call", { name: "echo", arguments: "a" }],
+  ["a call with null for arguments", "tools/call", { name: "echo", arguments: null }],
+  ["a call with an array for arguments", "tools/call", { name: "echo", arguments: [] }],
+  ["a call without params", "tools/call", undefined],
+  ["a read", "resources/read", { uri: "app://state" }],
+  ["a read of a key list", "resources/read", { uri: "app://items" }],
+  ["a read of an item", "resources/read", { uri: "app://items/a" }],
+  ["a read of a stream", "resources/read", { uri: "app://log/x" }],
+  ["a read of an absent item", "resources/read", { uri: "app://items/zzz" }],
+  ["a read of an unknown resource", "resources/read", { uri: "app://nope" }],
+  ["a read of what is not exposed", "resources/read", { uri: "app://secrets" }],
+  ["a read of no URI", "resources/read", { uri: "" }],
+  ["a read with a number for a URI", "resources/read", { uri: 5 }],
+  ["a read without a URI", "resources/read", {}],
+  ["a read of a long URI", "resources/read", { uri: `app://log/${"a".repeat(1000)}` }],
+];
+
+describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path, in the %s era", (era) => {
+  let hot: GateHarness;
+  let sdk: GateHarness;
+  const write = (id: number, method: string, params?: object): string =>
+    era === "modern" ? modernLine(id, method, params) : legacyLine(id, method, params);
+
+  beforeAll(async () => {
+    const open = (hotPath: boolean): Promise<GateHarness> =>
+      new GateHarness(createHostileApp({ hotPath, pageSize: 7, onFault: () => {} }).open()).open(era);
+    [hot, sdk] = await Promise.all([open(true), open(false)]);
+  });
+  afterAll(() => Promise.all([hot.close(), sdk.close()]));
+
+  let lastId = 0;
+  async function both(method: string, params?: object): Promise<readonly [hot: Sent, sdk: Sent]> {
+    lastId += 1;
+    const ask = params === undefined ? { method } : { method, params };
+    return Promise.all([hot.request(era, lastId, ask), sdk.request(era, lastId, ask)]);
+  }
+
+  it.each(asks)("give the same answer to %s", async (_name, method, params) => {
+    const [ours, theirs] = await both(method, params);
+    expect(withoutChance(ours)).toEqual(alike(ours, theirs));
+  });
+
+  it("differ in what becomes of a key that is named __proto__, and neither hands it on", async () => {
+    const given: object = JSON.parse('{"name":"echo","arguments":{"text":"a","__proto__":{"isAdmin":true}}}');
+    const [ours, theirs] = await both("tools/call", given);
+    expect(ours["result"]).toMatchObject({ isError: true });
+    expect(theirs["result"]).toMatchObject({ structuredContent: { text: "a" } });
+  });
+
+  it("say that a resource is not there in the code of the era", async () => {
+    const code = era === "legacy" ? -32002 : -32602;
+    for (const answer of await both("resources/read", { uri: "app://nope" })) expect(errorOf(answer)).toEqual({ code });
+  });
+
+  it("stamp results alike, and only in the modern era", async () => {
+    const [ours, theirs] = await both("tools/list");
+    expect(ours).toEqual(theirs);
+    const stamps = era === "modern" ? ["_meta", "cacheScope", "resultType", "ttlMs"] : [];
+    expect(Object.keys(Object(ours["result"])).toSorted()).toEqual([...stamps, "nextCursor", "tools"].toSorted());
+  });
+
+  it("give the same pages under the same cursors", async () => {
+    const names: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const [ours, theirs] = await both("tools/list", cursor === undefined ? {} : { cursor });
+      expect(ours).toEqual(theirs);
+      const result = Object(ours["result"]);
+      names.push(...result["tools"].map((tool: { name: string }) => tool.name));
+      cursor = result["nextCursor"];
+    } while (cursor !== undefined);
+    expect(new Set(names).size).toBe(16);
+  });
+
+  it("report progress alike", async () => {
+    const reports = await Promise.all(
+      [hot, sdk].map(async (harness) => {
+        harness.sent.length = 0;
+        const meta = { ...(era === "modern" ? envelope : {}), progressToken: "token" };
+        await harness.request(era, "progress", {
+          method: "tools/call",
+          params: { name: "slow", arguments: { ms: 5 }, _meta: meta },
+        });
+        return harness.sent;
+      }),
+    );
+    expect(withoutChance(reports[0])).toEqual(withoutChance(reports[1]));
+  });
+
+  it("answer nothing to a request that was cancelled, and leave its id free", async () => {
+    for (const harness of [hot, sdk]) {
+      harness.sent.length = 0;
+      harness.gate.receive(write(900, "tools/call", { name: "slow", arguments: { ms: 60_000 } }));
+      harness.gate.receive('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900}}');
+      const answer = await harness.request(era, 900, {
+        method: "tools/call",
+        params: { name: "echo", arguments: { text: "again" } },
+      });
+      expect(answer["result"]).toMatchObject({ structuredContent: { text: "again" } });
+      expect(harness.answers(900)).toHaveLength(1);
+    }
+  });
+
+  it("refuse an id that is in use, and still answer the first", async () => {
+    for (const harness of [hot, sdk]) {
+      harness.sent.length = 0;
+      const line = write(901, "tools/call", { name: "slow", arguments: { ms: 20 } });
+      harness.gate.receive(line);
+      harness.gate.receive(line);
+      await harness.until(() => harness.answers(901).length === 2);
+      expect(harness.answers(901).map(errorOf)).toEqual([{ code: -32600 }, undefined]);
+    }
+  });
+
+  const names = ["echo", "sum", "pick", "big", "any", "whoami", "routed", "nope", "__proto__", "toString"];
+  const oddities = oneof(string({ unit: "binary" }), double(), boolean(), constant(null));
+  const keys = constantFrom("text", "values", "n", "v", "region", "more", "constructor");
+  const args = oneof({ weight: 4, arbitrary: dictionary(keys, jsonValue({ maxDepth: 2 })) }, oddities);
+  const calls = record(
+    { name: oneof({ weight: 4, arbitrary: constantFrom(...names) }, oddities), arguments: args },
+    { requiredKeys: [] },
+  );
+  const uriParts = oneof(
+    constantFrom("app://", "state", "items", "log", "secrets", "/", "a", "..", "%2e", "%", "%2F", "?x", "#y", "é"),
+    string({ maxLength: 3 }),
+  );
+  const reads = record(
+    {
+      uri: oneof(
+        { weight: 4, arbitrary: array(uriParts, { maxLength: 5 }).map((parts) => `app://${parts.join("")}`) },
+        oddities,
+      ),
+    },
+    { requiredKeys: [] },
+  );
+  const lists = record({ cursor: oddities }, { requiredKeys: [] });
+
+  const generated: readonly (readonly [method: string, params: Arbitrary<object>])[] = [
+    ["tools/call", calls],
+    ["resources/read", reads],
+    ["tools/list", lists],
+  ];
+
+  it.each(generated)("give the same answer to any params of %s", { timeout: 60_000 }, async (method, params) => {
+    await assert(
+      asyncProperty<[object]>(params.filter(withoutProto), async (given) => {
+        const [ours, theirs] = await both(method, given);
+        expect(withoutChance(ours)).toEqual(alike(ours, theirs));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -44,23 +44,12 @@ function isAbsent(cause: unknown): boolean {
   }
 }
 
-/** A reporter that an author's faulty one cannot turn into a fault of the call. */
-function toQuiet(report: FaultReporter): FaultReporter {
-  return (fault) => {
-    try {
-      report(fault);
-    } catch {
-      // There is nowhere left to report to.
-    }
-  };
-}
-
 class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;
   readonly #deadlines = new Deadlines();
 
   constructor(options: InvokerOptions) {
-    this.#report = toQuiet(options.report);
+    this.#report = options.report;
   }
 
   // One function and not a chain of small ones: every asynchronous hop costs each call, and what is synchronous (most

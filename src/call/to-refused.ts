@@ -44,7 +44,7 @@ const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Turns whatever was thrown into what its caller may be told: a `Refusal` in its author's words, bounded; the issues of
  * arguments that do not fit; one of our codes with a fixed sentence; `INTERNAL` with a correlation id for everything
- * else. Never throws, whatever it is given, as long as `report` does not.
+ * else. Never throws, whatever it is given.
  */
 export function toRefused(cause: unknown, at: RefusedAt): Refused {
   try {

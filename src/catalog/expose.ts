@@ -38,7 +38,7 @@ type ExcessProblem<TValue> = [Exclude<KeysOfArms<Exclude<TValue, string>>, "tool
 /** `unknown` when the member may be exposed by the tool values of a union, else the sentence that says why not. */
 type ToolValueProblem<TMember extends Taggable, TValue> = [TValue] extends [never]
   ? unknown
-  : TValue extends "tool"
+  : [TValue] extends ["tool"]
     ? ToolKindProblem<TMember>
     : ToolKindProblem<TMember> & ExcessProblem<TValue> & ContradictionProblem<TMember, OptionsOf<TValue>>;
 

@@ -1,5 +1,4 @@
 import { CallContext } from "../call/call-context.ts";
-import type { BespokeArguments } from "../catalog/bespoke-tool.ts";
 import type { ProgressReport } from "../catalog/entry.ts";
 import { isJsonObject } from "../catalog/is-json-object.ts";
 import type { WireName } from "../catalog/wire-name.ts";
@@ -29,12 +28,17 @@ type Synthetic<TKind> = TKind extends "event"
     ? { readonly max_items?: number; readonly wait_ms?: number }
     : unknown;
 
+/** What a tool without input takes. */
+type NoArguments = Readonly<Record<never, never>>;
+
 /** A schema's input as tool arguments: an object as it is, anything else under `value`. */
 type AsArguments<TInput> = TInput extends Schema
-  ? InferInput<TInput> extends Readonly<Record<string, unknown>>
-    ? InferInput<TInput>
+  ? InferInput<TInput> extends object
+    ? InferInput<TInput> extends readonly unknown[]
+      ? { readonly value: InferInput<TInput> }
+      : InferInput<TInput>
     : { readonly value: InferInput<TInput> }
-  : unknown;
+  : NoArguments;
 
 /** The arguments of a member's tool, by its name on the wire. */
 type MemberArguments<TSpec> = {
@@ -48,18 +52,20 @@ type MemberArguments<TSpec> = {
 
 /** The arguments of one tool: a bespoke tool's input where there is one of that name, else the member's. */
 type ArgumentsOf<TSpec, TNames extends AppNames, TName> = TName extends keyof TNames["inputs"]
-  ? BespokeArguments<TNames["inputs"][TName]> extends undefined
-    ? Readonly<Record<string, never>>
-    : AsArguments<Extract<TNames["inputs"][TName], Schema>>
+  ? AsArguments<[Extract<TNames["inputs"][TName], Schema>] extends [never] ? undefined : TNames["inputs"][TName]>
   : TName extends keyof MemberArguments<TSpec>
     ? MemberArguments<TSpec>[TName]
     : JsonObject;
 
+/** The parameters of a call: arguments may be left out where none is required. */
+type CallParameters<TArguments> = NoArguments extends TArguments
+  ? [args?: TArguments, options?: TestCallOptions]
+  : [args: TArguments, options?: TestCallOptions];
+
 /** One function a tool that the app may offer, by its name on the wire. */
 export type TestTools<TSpec, TNames extends AppNames> = {
   readonly [Name in TNames["tools"]]: (
-    args: ArgumentsOf<TSpec, TNames, Name>,
-    options?: TestCallOptions,
+    ...call: CallParameters<ArgumentsOf<TSpec, TNames, Name>>
   ) => Promise<ToolAnswer>;
 };
 
@@ -97,15 +103,24 @@ class InMemoryClient {
     this.#era = era;
     // A function for whatever name is asked for: a name that does not exist answers as it does on the wire.
     this.tools = new Proxy(Object.freeze({}), {
-      get: (_target, name) => (args: JsonObject, options?: TestCallOptions) => this.#call(String(name), args, options),
+      get:
+        (_target, name) =>
+        (args: JsonObject = {}, options: TestCallOptions = {}) =>
+          this.#call(String(name), args, options),
     });
   }
 
   async request(method: HandledMethod, params?: JsonObject, options: TestCallOptions = {}): Promise<JsonObject> {
-    const call = new CallContext(options.onProgress);
-    options.signal?.addEventListener("abort", () => call.cancel(), { once: true });
-    if (options.signal?.aborted === true) call.cancel();
-    return readAnswer(await this.#runtime.handlers[method](params, { era: this.#era, call }));
+    const { signal, onProgress } = options;
+    const call = new CallContext(onProgress);
+    const cancel = (): void => call.cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      if (signal?.aborted === true) cancel();
+      return readAnswer(await this.#runtime.handlers[method](params, { era: this.#era, call }));
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
   }
 
   async read(key: string, variables?: TemplateVariables): Promise<JsonValue> {
@@ -124,7 +139,7 @@ class InMemoryClient {
     return this.#runtime.close();
   }
 
-  async #call(name: string, args: JsonObject, options?: TestCallOptions): Promise<ToolAnswer> {
+  async #call(name: string, args: JsonObject, options: TestCallOptions): Promise<ToolAnswer> {
     return toToolAnswer(await this.request("tools/call", { name, arguments: args }, options));
   }
 

@@ -1,0 +1,136 @@
+import { expectError, expectType } from "tsd";
+import {
+  cell,
+  defineSurface,
+  mcp,
+  mcpResource,
+  mcpTool,
+  procedure,
+  stream,
+  type Link,
+  type MutatingToolNames,
+  type ToolContext,
+  type ToolNames,
+} from "surface-mcp";
+import { z } from "zod";
+
+declare const link: Link;
+declare const either: boolean;
+declare const unchecked: any;
+
+const surface = defineSurface("s", {
+  state: mcpResource(cell({ schema: z.number() })),
+  "node.run": mcpTool(procedure({ input: z.object({ node: z.string() }), output: z.boolean() })),
+  log: stream({ output: z.string() }),
+  plain: procedure({}),
+});
+const app = mcp(surface).bridge(link);
+type Client = ToolContext<(typeof surface)["members"]>["client"];
+
+// A handler receives its input's output side, the client of the whole surface, a signal and a way to report.
+app.tools({
+  run: {
+    title: "Run",
+    description: "Runs",
+    input: z.object({ strict: z.boolean().default(true), at: z.string().transform((text) => text.length) }),
+    output: z.object({ ok: z.boolean() }),
+    timeoutMs: 1000,
+    handler: async (args, context) => {
+      expectType<{ strict: boolean; at: number }>(args);
+      expectType<Client>(context.client);
+      expectType<AbortSignal>(context.signal);
+      expectType<boolean>(await context.client["node.run"].call({ node: "a" }));
+      expectType<number>(await context.client.state.get());
+      await context.client.plain.call();
+      context.progress({ progress: 1, total: 2, message: "half" });
+      expectError(args.nope);
+      expectError(context.client.nope);
+      expectError(context.client["node.run"].call({ node: 1 }));
+      expectError(context.progress({ message: "half" }));
+      return { ok: true };
+    },
+  },
+  // Beside it, one without input, as a method, that reads.
+  show: {
+    mutates: false,
+    async handler(args, { client }) {
+      expectType<undefined>(args);
+      return client.state.get();
+    },
+  },
+});
+
+// A tool that is its handler and nothing else is typed as well.
+app.tools({ only: { handler: (args, { client }) => [expectType<undefined>(args), expectType<Client>(client)] } });
+app.tools({ only: { handler: () => 1 }, also: { handler: (args) => expectType<undefined>(args) } });
+
+// What is no tool.
+expectError(app.tools({ run: {} }));
+expectError(app.tools({ run: { handler: 1 } }));
+expectError(app.tools({ run: () => 1 }));
+expectError(app.tools({ run: { input: "text", handler: () => 1 } }));
+expectError(app.tools({ run: { nope: 1, handler: () => 1 } }));
+expectError(app.tools({ run: { mutates: "no", handler: () => 1 } }));
+expectError(app.tools({ run: { mutates: false, destructive: true, handler: () => 1 } }));
+expectError(app.tools({ run: { input: z.object({ a: z.string() }), handler: (args: { b: string }) => args.b } }));
+
+// A name that is taken: by a tag, by an expose map in either order, by another tool.
+expectError(app.tools({ node_run: { handler: () => 1 } }));
+expectError(app.tools({ "node.run": { handler: () => 1 } }));
+expectError(app.expose({ log: "tool" }).tools({ log: { handler: () => 1 } }));
+expectError(app.expose({ log: { tool: {} } }).tools({ log: { handler: () => 1 } }));
+expectError(app.tools({ log: { handler: () => 1 } }).expose({ log: "tool" }));
+expectError(app.tools({ log: { handler: () => 1 } }).expose({ log: { tool: {} } }));
+expectError(app.tools({ run: { handler: () => 1 } }).tools({ run: { handler: () => 1 } }));
+expectError(app.tools({ a_b: { handler: () => 1 } }).tools({ "a.b": { handler: () => 1 } }));
+expectError(
+  mcp(surface)
+    .expose({ plain: "tool" })
+    .bridge(link)
+    .tools({ plain: { handler: () => 1 } }),
+);
+expectError(app.tools(unnamed({ node_run: { handler: () => 1 } })));
+// One that is not: a resource, and a member that no tag or map exposes, leave their names free.
+app.tools({ state: { handler: () => 1 }, plain: { handler: () => 1 } });
+app.tools({ log: { handler: () => 1 } }).expose({ log: "resource" });
+
+// Names are counted whatever shape they come in.
+const dotted = app.tools({ "a.b": { handler: () => 1 }, 7: { handler: () => 1 } });
+expectType<"node_run" | "a_b" | "7">(nameOf<ToolNames<typeof dotted>>());
+expectType<"node_run" | "a_b" | "7">(nameOf<MutatingToolNames<typeof dotted>>());
+
+const extra = { extra: { handler: () => 1 } };
+const sometimes = app.tools({ always: { handler: () => 1 }, ...(either ? extra : {}) });
+expectType<"node_run" | "always" | "extra">(nameOf<ToolNames<typeof sometimes>>());
+
+const spread = app.tools({ ...extra, ...{ mine: { handler: () => 1 } } });
+expectType<"node_run" | "extra" | "mine">(nameOf<ToolNames<typeof spread>>());
+
+const patterned = app.tools(patternedTools());
+expectType<"node_run" | `debug_${string}`>(nameOf<ToolNames<typeof patterned>>());
+
+const explicit = app.tools<"hidden", { hidden: undefined }, Record<never, never>>({ hidden: { handler: () => 1 } });
+expectType<"node_run" | "hidden">(nameOf<ToolNames<typeof explicit>>());
+expectType<"node_run" | "hidden">(nameOf<MutatingToolNames<typeof explicit>>());
+
+// Only a literal `false` reads.
+const effects = app.tools({
+  said: { mutates: true, handler: () => 1 },
+  maybe: { mutates: either, handler: () => 1 },
+  unknown: { mutates: unchecked, handler: () => 1 },
+  silent: { handler: () => 1 },
+  reads: { mutates: false, handler: () => 1 },
+});
+expectType<"node_run" | "said" | "maybe" | "unknown" | "silent">(nameOf<MutatingToolNames<typeof effects>>());
+
+// Names that the compiler does not know are refused.
+expectError(app.tools(openTools()));
+expectError(app.tools(numberedTools()));
+expectError(app.tools(Object.fromEntries([["run", { handler: () => 1 }]])));
+expectError(app.tools(either ? extra : { other: { handler: () => 1 } }));
+
+declare function nameOf<TName>(): TName;
+declare function unnamed<TValue>(value: TValue): TValue;
+declare function openTools(): Record<string, { handler(): number }>;
+declare function numberedTools(): Record<number, { handler(): number }>;
+declare function patternedTools(): Record<`debug_${string}`, { handler(): number }>;

@@ -10,6 +10,7 @@ import type { Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
+import { assertMcpOptions } from "./check-mcp-options.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
 import { createRuntime } from "./create-runtime.ts";
 import type { TagNames, UnlinkedApp } from "./stages.ts";
@@ -35,6 +36,11 @@ function claim(names: Map<string, string>, name: string, origin: string): void {
   names.set(name, origin);
 }
 
+function assertTool(name: string, tool: unknown): void {
+  if (typeof tool === "object" && tool !== null && "handler" in tool && typeof tool.handler === "function") return;
+  throw new SurfaceError("MISSING_HANDLER", `Adding tool "${name}": its handler must be a function`);
+}
+
 /**
  * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
  * who cast reach the others, and get an error with the same sentence.
@@ -49,6 +55,12 @@ class App implements ServableApp {
   }
 
   bridge(link: Link): App {
+    if (typeof link?.connect !== "function") {
+      throw new SurfaceError(
+        "INVALID_OPTION",
+        "Calling bridge(): a link has a connect() method, for example inProcess(live)",
+      );
+    }
     return this.#reach({ kind: "link", link });
   }
 
@@ -67,10 +79,12 @@ class App implements ServableApp {
     return this.#with({ exposures: [...exposures, ...more] });
   }
 
-  tools(more: Readonly<Record<string, AnyBespokeTool>>): App {
+  tools(more: Readonly<Record<string, AnyBespokeTool | undefined>>): App {
     this.#assertLinked("tools()");
     const tools = new Map(this[kDefinition].tools);
     for (const [name, tool] of Object.entries(more)) {
+      if (tool === undefined) continue;
+      assertTool(name, tool);
       if (tools.has(name)) throw new SurfaceError("NAME_COLLISION", `Adding tool "${name}": there is one already`);
       tools.set(name, tool);
     }
@@ -115,7 +129,8 @@ class App implements ServableApp {
  * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`,
  * `tools`, and `serve`; every step returns a new app and leaves the one before as it was.
  *
- * @throws SurfaceError `NAME_COLLISION` or `INVALID_NAME` when two tagged members would have one name on the wire.
+ * @throws SurfaceError `INVALID_OPTION`; `NAME_COLLISION` or `INVALID_NAME` when two tagged members would have one name on
+ * the wire, or one that no host takes.
  * @example
  * ```ts
  * const app = mcp(counter).implement({ value: count, bump: () => 1, reset: () => count.set(0) });
@@ -126,7 +141,14 @@ export function mcp<TSpec extends Spec>(
   surface: Surface<TSpec>,
   options: McpOptions = {},
 ): UnlinkedApp<TSpec, TagNames<TSpec>> {
-  const app = new App({ surface, options, exposures: readTags(surface), tools: new Map(), reach: undefined });
+  assertMcpOptions(options, surface.name);
+  const app = new App({
+    surface,
+    options: Object.freeze({ ...options }),
+    exposures: readTags(surface),
+    tools: new Map(),
+    reach: undefined,
+  });
   // The seam: one class behind stages that show only what is legal.
   return app as unknown as UnlinkedApp<TSpec, TagNames<TSpec>>;
 }

@@ -1,0 +1,46 @@
+import { SurfaceError } from "../errors.ts";
+import type { McpOptions } from "./app-definition.ts";
+
+/** Finds what is wrong with one option's value; `undefined` where nothing is. */
+type Check = (value: unknown) => string | undefined;
+
+const text: Check = (value) => (typeof value === "string" ? undefined : "must be text");
+const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
+const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
+const count: Check = (value) =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "must be a whole number above 0";
+const prefix: Check = (value) =>
+  typeof value === "string" && /^[A-Za-z][A-Za-z0-9+.-]*:[^\s{}?#]*$/.test(value)
+    ? undefined
+    : 'must start with a scheme and hold no space, brace, "?" or "#", for example "app://"';
+
+const checks: ReadonlyMap<string, Check> = new Map(
+  Object.entries({
+    name: text,
+    version: text,
+    title: text,
+    instructions: text,
+    uriPrefix: prefix,
+    pageSize: count,
+    hotPath: flag,
+    onFault: callable,
+  } satisfies Record<keyof McpOptions, Check>),
+);
+
+/**
+ * Refuses options of an app that the compiler would have refused, for callers who cast, and values that it cannot see.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertMcpOptions(options: McpOptions, surface: string): void {
+  for (const [key, value] of Object.entries(options)) {
+    const check = checks.get(key);
+    if (check === undefined) {
+      throw new SurfaceError("INVALID_OPTION", `Making an app of surface "${surface}": "${key}" is not an option`);
+    }
+    const problem = value === undefined ? undefined : check(value);
+    if (problem !== undefined) {
+      throw new SurfaceError("INVALID_OPTION", `Making an app of surface "${surface}": "${key}" ${problem}`);
+    }
+  }
+}

@@ -20,7 +20,7 @@ export interface McpOptions {
   readonly uriPrefix?: string;
   /** How many entries a page of a list holds. Default 1,000: not every host asks for a second page. */
   readonly pageSize?: number;
-  /** Answer the hot methods in the gate. Default `true`; `false` sends them through the SDK, to compare. */
+  /** Answer in the gate what our handlers know. Default `true`; `false` sends every request through the SDK, to compare. */
   readonly hotPath?: boolean;
   /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */
   readonly onFault?: FaultReporter;

@@ -6,7 +6,8 @@ import { CallQueue } from "./call-queue.ts";
 import { progressTokenOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
 import { toFrameError, type FrameFault } from "./frame-error.ts";
-import type { HandledMethod, Handler } from "./handlers.ts";
+import type { Handler } from "./handlers.ts";
+import { createHandshake } from "./handshake.ts";
 import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { toProgressSink } from "./progress-sink.ts";
 import { rpcCodes, toRpcError, toRpcResult, type Era, type RpcAnswer } from "./protocol.ts";
@@ -23,8 +24,8 @@ export interface GateOptions {
   readonly connectSdk: SdkConnector;
 }
 
-/** Methods that the gate answers from the handlers; every other one goes on to the SDK. */
-const hotMethods: ReadonlySet<string> = new Set<HandledMethod>(["tools/call", "tools/list", "resources/read"]);
+/** The handshake that is told to the SDK when it joins a legacy connection late; its answer goes nowhere. */
+const replayId = "surface-mcp/replayed-handshake";
 
 /** Above this many held requests the connection should stop reading. */
 const maxHeld = 256;
@@ -33,12 +34,15 @@ const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a requ
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const empty = toRpcResult("");
 
+/** Each era has a handshake of its own, which the other does not know. */
+const foreign: Readonly<Record<Era, string>> = { legacy: "server/discover", modern: "initialize" };
+
 /** A request under way: a call of ours, or the SDK owes the answer: to a client that still probes, or to another. */
 type Running = CallContext | "probe" | "sdk";
 
 /**
- * Stands in front of the SDK on one connection: checks every frame, decides the era, answers the hot methods from our
- * own handlers and hands the rest on. Every request is answered once, or not at all after its client cancelled it.
+ * Stands in front of the SDK on one connection: checks every frame, decides the era, answers from our own handlers what
+ * they know and hands the rest on. Every request is answered once, or not at all after its client cancelled it.
  */
 export class Gate {
   readonly #options: GateOptions;
@@ -48,6 +52,10 @@ export class Gate {
   /** Reads have places of their own: calls may wait for minutes, and a read must not wait behind them. */
   readonly #reads = new CallQueue<RequestId>();
   readonly #render: AnswerRenderer;
+  /** The methods that are answered here; none when the hot path is off. */
+  readonly #handlers: ReadonlyMap<string, Handler>;
+  /** The legacy handshake that was answered here, for an SDK that joins later. */
+  #handshake: JsonObject | undefined;
   /** What a hasty client sent behind its handshake, before the answer. */
   #held: RequestFrame[] = [];
   #sdk: SdkPort | undefined;
@@ -55,7 +63,11 @@ export class Gate {
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#render = createAnswerRenderer(options.runtime.info);
+    const { runtime } = options;
+    this.#render = createAnswerRenderer(runtime.info);
+    this.#handlers = new Map(
+      runtime.hotPath ? Object.entries({ ...runtime.handlers, ...createHandshake(runtime) }) : [],
+    );
   }
 
   /** Whether so much waits here that the connection should stop reading for a while. */
@@ -113,22 +125,16 @@ export class Gate {
     const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
     if (method === "shutdown" || (method === "ping" && era === "legacy")) return this.#answer(id, empty, era);
-    const handler = this.#hotHandler(method);
+    const handler = method === foreign[era] ? undefined : this.#handlers.get(method);
     if (handler === undefined) return this.#forward(frame);
     const sink = token === undefined ? undefined : toProgressSink(token, this.#options.send);
     this.#run({ frame, handler, era, call: new CallContext(sink) });
   }
 
-  #hotHandler(method: string): Handler | undefined {
-    const { hotPath, handlers } = this.#options.runtime;
-    // The set holds nothing but keys of the handlers.
-    return hotPath && hotMethods.has(method) ? handlers[method as HandledMethod] : undefined;
-  }
-
   #run(start: HotRun): void {
     const { id, method } = start.frame;
     this.#running.set(id, start.call);
-    if (method === "tools/list") return void this.#settle(start);
+    if (method !== "tools/call" && method !== "resources/read") return void this.#settle(start);
     const queue = method === "tools/call" ? this.#calls : this.#reads;
     queue.add(id, () => void this.#settle(start).finally(() => queue.done()));
   }
@@ -143,7 +149,13 @@ export class Gate {
     }
     if (this.#running.get(frame.id) !== call) return;
     this.#running.delete(frame.id);
+    if (frame.method === "initialize") this.#onInitialised(frame, answer);
     this.#answer(frame.id, answer, era);
+  }
+
+  #onInitialised({ id, params }: RequestFrame, answer: RpcAnswer): void {
+    if (answer.kind === "result") this.#handshake = params;
+    this.#era.initialised(id, answer.kind === "result");
   }
 
   #internal(cause: unknown, method: string): RpcAnswer {
@@ -178,8 +190,18 @@ export class Gate {
 
   #forward({ id, method, params }: RequestFrame): void {
     this.#running.set(id, method === "server/discover" ? "probe" : "sdk");
-    this.#sdk ??= this.#options.connectSdk(this.#options.runtime, (message) => this.#fromSdk(message));
+    this.#sdk ??= this.#connectSdk();
     this.#sdk.deliver(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params });
+  }
+
+  /** Connects the SDK, and brings it to where the connection is. */
+  #connectSdk(): SdkPort {
+    const sdk = this.#options.connectSdk(this.#options.runtime, (message) => this.#fromSdk(message));
+    if (this.#handshake !== undefined) {
+      sdk.deliver({ jsonrpc: "2.0", id: replayId, method: "initialize", params: this.#handshake });
+      sdk.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
+    }
+    return sdk;
   }
 
   #fromSdk(message: RpcMessage): void {

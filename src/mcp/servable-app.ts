@@ -16,7 +16,7 @@ export interface AppRuntime {
   readonly instructions: string | undefined;
   readonly handlers: Handlers;
   readonly limits: FrameLimits;
-  /** Answer `tools/call`, `tools/list` and `resources/read` in the gate; `false` sends them through the SDK. */
+  /** Answer in the gate what our handlers know; `false` sends every request through the SDK, to compare. */
   readonly hotPath: boolean;
   readonly report: FaultReporter;
   /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { Gate } from "../mcp/gate.ts";
-import { connectSdkStdio } from "../mcp/sdk-stdio-seam.ts";
+import { toLazyConnector } from "../mcp/lazy-sdk.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createFrameReader, type FrameReader } from "./frame-reader.ts";
@@ -23,6 +23,9 @@ export interface StdioOptions {
    */
   readonly exit?: boolean;
 }
+
+/** The SDK is a third of a cold start, and most connections never need it: decision 0008. */
+const connectSdk = toLazyConnector(async () => (await import("../mcp/sdk-stdio-seam.ts")).connectSdkStdio);
 
 /** How many unread bytes may pile up before the input itself is paused. */
 const maxBacklogBytes = 4 * 1024 * 1024;
@@ -74,7 +77,7 @@ function connect(runtime: AppRuntime, input: Readable, output: Writable): Connec
       writer.write(json);
       flow.update();
     },
-    connectSdk: connectSdkStdio,
+    connectSdk,
   });
   const reader = createFrameReader({
     maxBytes: runtime.limits.maxBytes,

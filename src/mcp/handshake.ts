@@ -1,0 +1,51 @@
+import type { JsonObject } from "../schema/json.ts";
+import type { Handler } from "./handlers.ts";
+import { modernVersions, toRpcResult } from "./protocol.ts";
+import type { ServerInfo } from "./servable-app.ts";
+
+/** The legacy revisions that are served, newest first; the same as the SDK's, which a test holds. */
+export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
+
+/** What the server can do, as both eras are told. Neither lists that change nor subscriptions are offered yet. */
+export const serverCapabilities = { tools: {}, resources: {} } as const;
+
+/** How a server introduces itself. */
+export interface Introduction {
+  readonly info: ServerInfo;
+  readonly instructions: string | undefined;
+}
+
+/** The methods by which a client meets the server. */
+export type HandshakeMethod = "initialize" | "server/discover";
+
+/** A JSON object's members, without its braces. */
+function toBody(members: object): string {
+  return JSON.stringify(members).slice(1, -1);
+}
+
+function negotiate(params: JsonObject | undefined): string {
+  const requested = params?.["protocolVersion"];
+  const known = legacyVersions.find((version) => version === requested);
+  return known ?? legacyVersions[0] ?? "";
+}
+
+/**
+ * Makes the two handlers by which a client meets the server: `initialize` answers with the version asked for where it is
+ * served and with the newest otherwise, `server/discover` with the modern revisions.
+ */
+export function createHandshake({ info, instructions }: Introduction): Readonly<Record<HandshakeMethod, Handler>> {
+  const words = instructions === undefined ? {} : { instructions };
+  const discovery = toRpcResult(
+    toBody({ supportedVersions: modernVersions, capabilities: serverCapabilities, ...words }),
+    {
+      cacheable: true,
+    },
+  );
+  return Object.freeze({
+    initialize: (params) => {
+      const protocolVersion = negotiate(params);
+      return toRpcResult(toBody({ protocolVersion, capabilities: serverCapabilities, serverInfo: info, ...words }));
+    },
+    "server/discover": () => discovery,
+  } satisfies Record<HandshakeMethod, Handler>);
+}

@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
-import { modernLine, legacyLine, envelope } from "../fixtures/envelope.ts";
+import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
 
 /**
@@ -229,5 +229,32 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path, in th
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe("the hot path and the SDK's path, in how they introduce themselves", () => {
+  const versions = ["2025-11-25", "2025-06-18", "2024-11-05", "2026-07-28", "1900-01-01", ""];
+
+  it.each(versions)('give the same answer to initialize with "%s"', async (protocolVersion) => {
+    const answers = [];
+    for (const hotPath of [true, false]) {
+      const harness = new GateHarness(createHostileApp({ hotPath, title: "Hostile" }).open());
+      const params = { ...handshake, protocolVersion };
+      answers.push(await harness.request("legacy", 1, { method: "initialize", params }));
+      await harness.close();
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]?.["result"]).toBeDefined();
+  });
+
+  it("give the same answer to server/discover", async () => {
+    const answers = [];
+    for (const hotPath of [true, false]) {
+      const harness = new GateHarness(createHostileApp({ hotPath, title: "Hostile" }).open());
+      answers.push(await harness.request("modern", 1, { method: "server/discover" }));
+      await harness.close();
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    expect(answers[0]?.["result"]).toBeDefined();
   });
 });

@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
+import { createHostileApp } from "../fixtures/hostile.ts";
+import { GateHarness, type Sent } from "./gate-harness.ts";
+
+const opened: GateHarness[] = [];
+afterEach(async () => {
+  for (const harness of opened.splice(0)) await harness.close();
+});
+
+/** `hotPath: false` leaves everything to the SDK that it can answer, which takes it a few turns. */
+function open(hotPath = true): GateHarness {
+  const harness = new GateHarness(createHostileApp({ hotPath, onFault: () => {} }).open());
+  opened.push(harness);
+  return harness;
+}
+
+const call = (id: number, name: string, args: object = {}): string =>
+  modernLine(id, "tools/call", { name, arguments: args });
+
+const cancel = (requestId: unknown): string =>
+  JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+
+function codeOf(answer: Sent): unknown {
+  return Reflect.get(Object(answer["error"]), "code");
+}
+
+describe("Gate", () => {
+  // Each of these once made the SDK take a modern connection for a legacy one.
+  it.each([
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    '{"jsonrpc":"2.0","method":"notifications/nope","params":{"a":1}}',
+    cancel("open"),
+    cancel(1),
+  ])("stays modern when a probed connection hears %s", async (notification) => {
+    const harness = await open().open("modern");
+    harness.gate.receive(modernLine(1, "server/discover"));
+    harness.gate.receive(notification);
+    const answer = await harness.request("modern", 2, { method: "server/discover" });
+    expect(answer["result"]).toMatchObject({ supportedVersions: ["2026-07-28"] });
+    expect((await harness.request("modern", 3, { method: "resources/list" }))["result"]).toBeDefined();
+  });
+
+  it("passes the cancellation of what the SDK runs on to it, and sends no answer", async () => {
+    const harness = await open(false).open("modern");
+    harness.gate.receive(call(1, "slow", { ms: 20 }));
+    harness.gate.receive(cancel(1));
+    await harness.request("modern", 2, { method: "tools/call", params: { name: "slow", arguments: { ms: 100 } } });
+    expect(harness.answers(1)).toEqual([]);
+  });
+
+  it.each([true, false])("answers what was sent behind the handshake after it, with hotPath %s", async (hotPath) => {
+    const harness = open(hotPath);
+    harness.gate.receive(legacyLine(1, "initialize", handshake));
+    for (const id of [2, 3, 4]) harness.gate.receive(legacyLine(id, "tools/list"));
+    await harness.until(() => harness.sent.length === 4);
+    expect(harness.sent.map((message) => message["id"])).toEqual([1, 2, 3, 4]);
+  });
+
+  it("is crowded when 256 requests wait behind the handshake, and no more when it was answered", async () => {
+    const harness = open(false);
+    harness.gate.receive(legacyLine("first", "initialize", handshake));
+    for (let id = 0; id < 256; id += 1) harness.gate.receive(legacyLine(id, "tools/list"));
+    expect(harness.gate.crowded).toBe(true);
+    await harness.until(() => harness.sent.length === 257);
+    expect(harness.gate.crowded).toBe(false);
+  });
+
+  it("is crowded when 256 calls wait for room", async () => {
+    const harness = await open().open("modern");
+    for (let id = 0; id < 64 + 256; id += 1) harness.gate.receive(call(id, "slow", { ms: 60_000 }));
+    expect(harness.gate.crowded).toBe(true);
+  });
+
+  it("answers reads and lists while 64 calls run", async () => {
+    const harness = await open().open("modern");
+    for (let id = 0; id < 64; id += 1) harness.gate.receive(call(id, "slow", { ms: 60_000 }));
+    const read = await harness.request("modern", "read", {
+      method: "resources/read",
+      params: { uri: "app://state" },
+    });
+    expect(read["result"]).toBeDefined();
+    expect((await harness.request("modern", "list", { method: "tools/list" }))["result"]).toBeDefined();
+  });
+
+  it("starts no call and no read while the output is full, and starts them when it is not", async () => {
+    const harness = await open().open("modern");
+    harness.gate.setOutputFull(true);
+    harness.gate.receive(call(1, "echo", { text: "a" }));
+    harness.gate.receive(modernLine(2, "resources/read", { uri: "app://state" }));
+    // A read that waits can be taken back, like a call.
+    harness.gate.receive(modernLine(3, "resources/read", { uri: "app://state" }));
+    harness.gate.receive(cancel(3));
+    await harness.request("modern", "list", { method: "tools/list" });
+    expect(harness.sent).toHaveLength(1);
+    harness.gate.setOutputFull(false);
+    await harness.until(() => harness.sent.length === 3);
+    expect(harness.answers(3)).toEqual([]);
+  });
+
+  it("sends nothing after it was closed, and may be closed twice", async () => {
+    const harness = await open().open("modern");
+    harness.gate.receive(call(1, "slow", { ms: 60_000 }));
+    // The SDK answers this one, a few turns later.
+    harness.gate.receive(modernLine(2, "prompts/list"));
+    await harness.gate.close();
+    harness.gate.receive(call(3, "echo", { text: "a" }));
+    harness.gate.refuse("too-large");
+    await harness.gate.close();
+    expect(harness.sent).toEqual([]);
+  });
+
+  it.each([
+    ["too-large", -32600],
+    ["not-utf8", -32700],
+  ] as const)("refuses a frame that is %s under no id", (fault, code) => {
+    const harness = open();
+    harness.gate.refuse(fault);
+    expect(harness.sent).toMatchObject([{ id: null, error: { code } }]);
+  });
+
+  it("refuses an initialize within the modern era, naming what is served", async () => {
+    const harness = await open().open("modern");
+    await harness.request("modern", 1, { method: "tools/list" });
+    const answer = await harness.request("legacy", 2, { method: "initialize", params: handshake });
+    expect(codeOf(answer)).toBe(-32022);
+    expect(answer["error"]).toMatchObject({ data: { supported: ["2026-07-28"], requested: "2025-11-25" } });
+  });
+
+  it("lets a probed client fall back to the handshake, once", async () => {
+    const harness = await open().open("modern");
+    const first = await harness.request("legacy", 1, { method: "initialize", params: handshake });
+    expect(first["result"]).toMatchObject({ protocolVersion: "2025-11-25" });
+    expect(codeOf(await harness.request("legacy", 2, { method: "initialize", params: handshake }))).toBe(-32600);
+  });
+
+  it("answers ping before, during and after the legacy handshake", async () => {
+    const harness = open(false);
+    expect((await harness.request("legacy", 1, { method: "ping" }))["result"]).toEqual({});
+    harness.gate.receive(legacyLine(2, "initialize", handshake));
+    expect((await harness.request("legacy", 3, { method: "ping" }))["result"]).toEqual({});
+    await harness.until(() => harness.answers(2).length === 1);
+    expect((await harness.request("legacy", 4, { method: "ping" }))["result"]).toEqual({});
+  });
+});

@@ -25,11 +25,14 @@ const late = Symbol("late");
 // return() alone would not end a stream that is quiet: an async generator takes it only after the frame it is waiting
 // for. And neither is waited for, since how long the far side takes to clean up is not the caller's time.
 /** Tells a stream both ways that nobody listens any more. */
-function end(iterator: AsyncIterator<unknown> | undefined, stop: LinkedAbort): void {
+async function end(iterator: AsyncIterator<unknown> | undefined, stop: LinkedAbort): Promise<void> {
   stop.abort();
   stop.dispose();
-  // What goes wrong now is in its owner's log.
-  iterator?.return?.().catch(() => {});
+  try {
+    await iterator?.return?.();
+  } catch {
+    // What goes wrong now is in its owner's log.
+  }
 }
 
 async function collect(iterator: AsyncIterator<unknown>, maxItems: number, deadline: Promise<symbol>): Promise<Pulled> {
@@ -61,6 +64,6 @@ export async function collectFrames(stream: Pullable, { maxItems, waitMs }: Pull
     return await collect(iterator, maxItems, deadline);
   } finally {
     clearTimeout(timer);
-    end(iterator, stop);
+    void end(iterator, stop);
   }
 }

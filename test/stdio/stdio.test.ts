@@ -114,10 +114,10 @@ describe("stdio()", { timeout: 30_000 }, () => {
     expect(server.noise).toEqual([]);
   });
 
-  it("runs 64 calls at once and the others when there is room", async () => {
+  it("stops reading when 256 calls wait, and goes on when there is room", async () => {
     const server = start(hostile);
-    const count = 200;
-    await server.send(Array.from({ length: count }, (_none, index) => call(index, "slow", { ms: 20 })).join("\n"));
+    const count = 1000;
+    await server.send(Array.from({ length: count }, (_none, index) => call(index, "slow", { ms: 5 })).join("\n"));
     expect(await server.until(() => server.frames.length === count)).toBe(true);
   });
 

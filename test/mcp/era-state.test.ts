@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { EraState } from "../../src/mcp/era-state.ts";
+import type { Era, RpcError } from "../../src/mcp/protocol.ts";
+import type { JsonObject } from "../../src/schema/json.ts";
+import { envelope, handshake } from "../fixtures/envelope.ts";
+
+const modern: JsonObject = { _meta: envelope };
+
+/** What a state makes of a request: the era in which it is served, or the code of the refusal. */
+function admit(state: EraState, method: string, params?: JsonObject): Era | number {
+  const answer: Era | RpcError = state.admit({ id: method, method, params });
+  return typeof answer === "string" ? answer : answer.code;
+}
+
+function initialised(): EraState {
+  const state = new EraState();
+  admit(state, "initialize", handshake);
+  state.initialised("initialize", true);
+  return state;
+}
+
+describe("EraState", () => {
+  it("serves nothing but ping before a connection said what it speaks", () => {
+    const state = new EraState();
+    expect(admit(state, "tools/list")).toBe(-32600);
+    expect(admit(state, "ping")).toBe("legacy");
+    expect(state.isLegacy).toBe(false);
+  });
+
+  it("is modern from the first request with an envelope on", () => {
+    const state = new EraState();
+    expect(admit(state, "tools/list", modern)).toBe("modern");
+    expect(admit(state, "tools/list")).toBe(-32602);
+    expect(admit(state, "initialize", handshake)).toBe(-32022);
+  });
+
+  it("may still become legacy after server/discover", () => {
+    const state = new EraState();
+    expect(admit(state, "server/discover", modern)).toBe("modern");
+    expect(admit(state, "tools/list")).toBe(-32602);
+    expect(admit(state, "initialize", handshake)).toBe("legacy");
+    expect(state.initialising).toBe(true);
+  });
+
+  it("stays modern when server/discover comes again", () => {
+    const state = new EraState();
+    admit(state, "tools/list", modern);
+    admit(state, "server/discover", modern);
+    expect(admit(state, "initialize", handshake)).toBe(-32022);
+  });
+
+  it("lets only ping through while the handshake is under way", () => {
+    const state = new EraState();
+    admit(state, "initialize", handshake);
+    expect(admit(state, "tools/list")).toBe(-32600);
+    expect(admit(state, "ping")).toBe("legacy");
+    expect(admit(state, "initialize", handshake)).toBe(-32600);
+    expect(state.isLegacy).toBe(true);
+  });
+
+  it("is legacy when the handshake was answered, also to requests with an envelope", () => {
+    const state = initialised();
+    expect(state.initialising).toBe(false);
+    expect(admit(state, "tools/list")).toBe("legacy");
+    expect(admit(state, "tools/list", modern)).toBe("legacy");
+    expect(admit(state, "initialize", handshake)).toBe(-32600);
+  });
+
+  it("opens again when the handshake failed, and not for another id", () => {
+    const state = new EraState();
+    admit(state, "initialize", handshake);
+    state.initialised("other", true);
+    expect(state.initialising).toBe(true);
+    state.initialised("initialize", false);
+    expect(admit(state, "initialize", handshake)).toBe("legacy");
+  });
+
+  it("makes room for another handshake when the first was cancelled", () => {
+    const state = new EraState();
+    expect(state.cancelInitialize(undefined)).toBe(false);
+    admit(state, "initialize", handshake);
+    expect(state.cancelInitialize("nobody")).toBe(false);
+    expect(state.cancelInitialize("initialize")).toBe(true);
+    expect(admit(state, "initialize", handshake)).toBe("legacy");
+    expect(admit(state, "initialize", handshake)).toBe(-32600);
+  });
+});

@@ -2,6 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
+import type { UseOptions } from "../surface/client.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { kChannel, kScope, type LiveSurface } from "../surface/implement-surface.ts";
@@ -19,18 +20,18 @@ function createConnected(channel: SurfaceChannel, scope: Scope): SurfaceChannel 
     throw scope.createClosed();
   };
   const ask = <TValue>(start: () => Promise<TValue>): Promise<TValue> => (scope.closed ? refuse() : start());
-  const iterate = <TValue>(open: () => AsyncIterable<TValue>): AsyncIterable<TValue> => {
+  const iterate = <TValue>({ signal }: UseOptions, open: () => AsyncIterable<TValue>): AsyncIterable<TValue> => {
     scope.assertOpen();
-    return new OwnedIterator({ open, scope, signal: undefined });
+    return new OwnedIterator({ open, scope, signal });
   };
   return Object.freeze({
     get: (key, use) => ask(() => channel.get(key, use)),
-    watch: (key, use) => iterate(() => channel.watch(key, use)),
+    watch: (key, use) => iterate(use, () => channel.watch(key, use)),
     keys: (key, use) => ask(() => channel.keys(key, use)),
-    watchKeys: (key, use) => iterate(() => channel.watchKeys(key, use)),
+    watchKeys: (key, use) => iterate(use, () => channel.watchKeys(key, use)),
     item: (key, item, use) => ask(() => channel.item(key, item, use)),
-    watchItem: (key, item, use) => iterate(() => channel.watchItem(key, item, use)),
-    open: (key, input, use) => iterate(() => channel.open(key, input, use)),
+    watchItem: (key, item, use) => iterate(use, () => channel.watchItem(key, item, use)),
+    open: (key, input, use) => iterate(use, () => channel.open(key, input, use)),
     latest: (key, input, use) => ask(() => channel.latest(key, input, use)),
     wait: (key, input, use) => ask(() => channel.wait(key, input, use)),
     recent: (key, input, use) => ask(() => channel.recent(key, input, use)),

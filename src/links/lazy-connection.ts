@@ -78,8 +78,7 @@ export class LazyConnection {
   #iterate<TValue>(use: UseOptions, run: (channel: SurfaceChannel) => AsyncIterable<TValue>): AsyncIterable<TValue> {
     this.#scope.assertOpen();
     const open = (): Promise<AsyncIterable<TValue>> => this.#ask(use, async (channel) => run(channel));
-    // The signal is the far side's to look at, and the dial's: one that fires meanwhile ends both.
-    return new OwnedIterator({ open, scope: this.#scope, signal: undefined });
+    return new OwnedIterator({ open, scope: this.#scope, signal: use.signal });
   }
 
   #createChannel(): SurfaceChannel {

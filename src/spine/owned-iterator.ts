@@ -85,8 +85,10 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
   }
 
   async #step(signal: AbortSignal): Promise<IteratorResult<TValue>> {
-    const inner = (this.#inner ??= await this.#open(signal));
-    const result = inner === undefined ? ended : await this.#ask(inner);
+    if (this.#inner === undefined) await this.#open(signal);
+    const inner: AsyncIterator<TValue> | undefined = this.#inner;
+    if (this.#over || inner === undefined) return ended;
+    const result = await this.#ask(inner);
     if (this.#over) return ended;
     if (result.done === true) {
       this.#finish();
@@ -96,14 +98,19 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
     return check === undefined ? result : { done: false, value: await check(result.value) };
   }
 
-  async #open(signal: AbortSignal): Promise<AsyncIterator<TValue> | undefined> {
+  async #open(signal: AbortSignal): Promise<void> {
     const values = await this.#setting.open(signal);
-    if (this.#over) return undefined;
     try {
-      return values[Symbol.asyncIterator]();
+      this.#inner = values[Symbol.asyncIterator]();
     } catch (cause) {
       throw this.#mask(cause);
     }
+    if (!this.#over) return;
+    // Its consumer left before it was there: it is returned now, and a scope that closes waits for that too.
+    const leaving = this.#leave();
+    const forget = this.#setting.scope.add(() => leaving);
+    await leaving;
+    forget();
   }
 
   async #ask(inner: AsyncIterator<TValue>): Promise<IteratorResult<TValue>> {
@@ -144,12 +151,16 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
     this.#interrupt?.();
     this.#linked?.dispose();
     this.#linked?.abort();
+    await this.#leave();
+    this.#forget?.();
+  }
+
+  async #leave(): Promise<void> {
     try {
       await this.#inner?.return?.();
     } catch (cause) {
+      // Nobody is left to be told but the log, which mask() writes.
       this.#mask(cause);
-    } finally {
-      this.#forget?.();
     }
   }
 

@@ -1,9 +1,8 @@
 import { getEventListeners } from "node:events";
-import * as z from "zod";
 import type { Schema } from "../../src/schema/standard.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
-import { defineSurface, type Surface } from "../../src/surface/define-surface.ts";
+import type { Surface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { implementSurface, type LiveSurface } from "../../src/surface/implement-surface.ts";
 import type { Implementation } from "../../src/surface/implementation.ts";
@@ -40,8 +39,6 @@ export async function openLive<TSpec extends Spec>(
   const { client } = await inProcess(live).connect(surface);
   return { live, client, faults };
 }
-
-export { defineSurface, z };
 
 /** A schema that validates by a function, for what zod does not do. */
 export function schemaOf(validate: (value: unknown) => unknown): Schema {
@@ -94,7 +91,12 @@ export class WatchedSource<TValue> implements Source<TValue> {
     this.subscribed += 1;
     const listener = (value: TValue): void => fn(value);
     this.#listeners.add(listener);
-    this.onSubscribe?.(fn);
+    try {
+      this.onSubscribe?.(fn);
+    } catch (cause) {
+      this.#listeners.delete(listener);
+      throw cause;
+    }
     return () => {
       this.unsubscribed += 1;
       this.#listeners.delete(listener);

@@ -3,12 +3,14 @@ import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.t
 import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
 import type { MaybeSchema } from "../member.ts";
-import { runMasked } from "./author-code.ts";
 import type { HandlerContext } from "./owned-use.ts";
 import type { OwnerSetting } from "./owner.ts";
 
-/** What a stream or event is implemented by. */
-export type ListenHandler = (input: unknown, context: HandlerContext) => AsyncIterable<unknown>;
+/** What a stream or event is implemented by. One that is asynchronous itself compiles only with a cast, and works. */
+export type ListenHandler = (
+  input: unknown,
+  context: HandlerContext,
+) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
 
 /** The parts of a stream or event that listening needs. */
 export interface Listened {
@@ -51,12 +53,24 @@ export class Listening {
         const valid = await input();
         // Its listener has gone meanwhile: the handler is not to start.
         signal.throwIfAborted();
-        return runMasked(this.#check, () => this.#handler(valid, { signal, progress: () => {} }));
+        return this.#start(valid, signal);
       },
       check: (value) => checkOutput(this.#member.output, value, this.#check),
-      mask: (cause) => maskFault(cause, this.#check.where, this.#check.report),
+      mask: (cause) => this.#mask(cause),
       scope: this.#setting.scope,
       signal: use.signal,
     });
+  }
+
+  async #start(valid: unknown, signal: AbortSignal): Promise<AsyncIterable<unknown>> {
+    try {
+      return await this.#handler(valid, { signal, progress: () => {} });
+    } catch (cause) {
+      throw this.#mask(cause);
+    }
+  }
+
+  #mask(cause: unknown): Error {
+    return maskFault(cause, this.#check.where, this.#check.report);
   }
 }

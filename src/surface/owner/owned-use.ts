@@ -10,8 +10,13 @@ import type { MaybeSchema } from "../member.ts";
 export interface HandlerContext<TProgress = unknown> {
   /** Fires when the caller cancels, its deadline passes, or the surface closes. */
   readonly signal: AbortSignal;
-  /** Tells the caller how far along the work is. Does nothing once the handler has finished. */
-  progress(progress: TProgress): void;
+  /**
+   * Tells the caller how far along the work is. Does nothing once the handler has finished. May be taken out of the
+   * context.
+   *
+   * @throws SurfaceError `INVALID_OUTPUT` for what does not fit the member's schema of progress.
+   */
+  progress(this: void, progress: TProgress): void;
 }
 
 /** What all uses of one handler have in common. */

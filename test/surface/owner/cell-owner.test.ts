@@ -1,8 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { cell } from "../../../src/surface/cell.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { cellSource } from "../../../src/surface/source.ts";
-import { defineSurface, listeners, openLive, schemaOf, settle, until, WatchedSource, z } from "../support.ts";
+import { listeners, openLive, schemaOf, settle, until, WatchedSource } from "../support.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number() }) });
 
@@ -84,7 +86,7 @@ describe("a cell", () => {
         for (const step of steps) {
           if (step === "read") read();
           else if (step === "turn") await settle(1);
-          else source.set(step as number);
+          else source.set(step);
         }
         const last = source.get();
         // One more read than there can be values: then the last is due.

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import { collection } from "../../../src/surface/collection.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { cellSource, type CollectionChange, type KeyedSource } from "../../../src/surface/source.ts";
-import { defineSurface, openLive, schemaOf, settle, WatchedSource, z } from "../support.ts";
+import { openLive, schemaOf, settle, WatchedSource } from "../support.ts";
 
 const notes = defineSurface("notes", {
   all: collection({ key: z.string().min(1), schema: z.object({ text: z.string() }) }),
@@ -207,7 +209,7 @@ describe("a collection", () => {
         return () => {};
       },
     };
-    const { client } = await openLive(notes, { all: source as never });
+    const { client } = await openLive(notes, { all: source });
     const iterator = client.all.watch("a")[Symbol.asyncIterator]();
     await iterator.next();
     item = { text: "B" };

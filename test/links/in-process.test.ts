@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { inProcess } from "../../src/links/in-process.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { event } from "../../src/surface/event.ts";
+import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { stream } from "../../src/surface/stream.ts";
+import { settle, WatchedSource } from "../surface/support.ts";
+
+const shop = defineSurface("shop", {
+  open: cell({ schema: z.boolean() }),
+  stock: collection({ key: z.string(), schema: z.number() }),
+  till: stream({ output: z.number() }),
+  sold: event({ output: z.string(), replayLast: true }),
+  buy: procedure({ input: z.string(), output: z.string() }),
+});
+
+function openShop() {
+  const source = new WatchedSource(true);
+  let release = (): void => {};
+  const live = implementSurface(shop, {
+    open: source,
+    stock: { keys: () => ["pen"], get: (key) => (key === "pen" ? 3 : undefined), subscribe: () => () => {} },
+    till: async function* () {
+      yield 1;
+    },
+    sold: async function* () {
+      yield "pen";
+    },
+    buy: async (what) => {
+      if (what === "slow") await new Promise<void>((resolve) => (release = resolve));
+      return `one ${what}`;
+    },
+  });
+  return { live, source, release: () => release() };
+}
+
+describe("inProcess()", () => {
+  it("connect() gives a client for every kind of member", async () => {
+    const { live } = openShop();
+    const { client } = await inProcess(live).connect(shop);
+    expect(await client.open.get()).toBe(true);
+    expect(await client.stock.keys()).toEqual(["pen"]);
+    expect(await client.stock.get("pen")).toBe(3);
+    expect(await client.till.latest()).toBe(1);
+    expect(await client.sold.wait()).toMatchObject({ status: "fired", occurrence: "pen" });
+    expect(await client.sold.recent()).toMatchObject({ occurrences: ["pen"] });
+    expect(await client.buy.call("ink")).toBe("one ink");
+    const watches = [client.stock.watchKeys(), client.stock.watch("pen"), client.till.open()];
+    const firsts = await Promise.all(watches.map((values) => values[Symbol.asyncIterator]().next()));
+    expect(firsts.map((step) => step.value)).toEqual([["pen"], 3, 1]);
+    expect("toString" in client).toBe(false);
+    await live.close();
+  });
+
+  it("connect() refuses another surface", async () => {
+    const { live } = openShop();
+    const other = defineSurface("other", {});
+    await expect(inProcess(live).connect(other)).rejects.toMatchObject({
+      code: "UNKNOWN_MEMBER",
+      message: 'Connecting to surface "other": this link reaches "shop"',
+    });
+  });
+
+  it("close() ends the connection's watches and refuses new uses, and leaves the surface and other connections alone", async () => {
+    const { live, source, release } = openShop();
+    const [one, two] = [await inProcess(live).connect(shop), await inProcess(live).connect(shop)];
+    const watches = [one, two].map(({ client }) => client.open.watch()[Symbol.asyncIterator]());
+    await Promise.all(watches.map((watch) => watch.next()));
+    const waiting = watches[0]?.next();
+    const slow = one.client.buy.call("slow");
+    await settle();
+    await one.close();
+    await one.close();
+    expect(await one.closed).toEqual({ kind: "closed" });
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(source.active).toBe(1);
+    await expect(one.client.buy.call("ink")).rejects.toMatchObject({ code: "CLOSED" });
+    expect(() => one.client.open.watch()).toThrow(expect.objectContaining({ code: "CLOSED" }));
+    release();
+    expect(await slow).toBe("one slow");
+    expect(await two.client.open.get()).toBe(true);
+    await live.close();
+    expect(source.active).toBe(0);
+  });
+
+  it("closed says gone when the live surface closes, and every connection ends", async () => {
+    const { live } = openShop();
+    const connection = await inProcess(live).connect(shop);
+    await live.close();
+    expect(await connection.closed).toEqual({ kind: "gone" });
+    await connection.close();
+    await expect(connection.client.open.get()).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { inProcess } from "../../src/links/in-process.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { event } from "../../src/surface/event.ts";
+import { implementSurface, kChannel } from "../../src/surface/implement-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { cellSource } from "../../src/surface/source.ts";
+import { stream } from "../../src/surface/stream.ts";
+import { openLive, settle } from "./support.ts";
+
+const all = defineSurface("all", {
+  cell: cell({ schema: z.number() }),
+  collection: collection({ key: z.string(), schema: z.number() }),
+  stream: stream({ output: z.number() }),
+  event: event({ output: z.number() }),
+  procedure: procedure({}),
+});
+
+const handlers = {
+  cell: cellSource(1),
+  collection: cellSource<ReadonlyMap<string, number>>(new Map()),
+  stream: async function* () {},
+  event: async function* () {},
+  procedure: () => {},
+};
+
+const kinds = ["cell", "collection", "stream", "event", "procedure"] as const;
+
+describe("implementSurface()", () => {
+  it.each(kinds)("implementSurface() refuses a %s without its handler, or with one that does not fit", async (kind) => {
+    let started = 0;
+    const counting = {
+      ...handlers,
+      stream: async function* () {
+        yield (started += 1);
+      },
+      event: async function* () {
+        yield (started += 1);
+      },
+    };
+    const { [kind]: _left, ...others } = counting;
+    const missing = expect.objectContaining({ code: "MISSING_HANDLER", message: expect.stringContaining(`"${kind}"`) });
+    expect(() => implementSurface(all, others as never)).toThrow(missing);
+    for (const misfit of [undefined, null, 5, "x", {}, { get: 1, subscribe: 2 }, { get: () => 1 }]) {
+      expect(() => implementSurface(all, { ...counting, [kind]: misfit })).toThrow(missing);
+    }
+    await settle();
+    // All or nothing: none of the others was started.
+    expect(started).toBe(0);
+  });
+
+  it.each([undefined, null, "handlers", 5])("implementSurface() refuses %j for an object of handlers", (given) => {
+    expect(() => implementSurface(all, given as never)).toThrow(expect.objectContaining({ code: "MISSING_HANDLER" }));
+  });
+
+  it.each(["other", "toString", "constructor"])("implementSurface() refuses a handler for %j", (key) => {
+    const unknown = expect.objectContaining({ code: "UNKNOWN_HANDLER", message: expect.stringContaining(`"${key}"`) });
+    expect(() => implementSurface(all, { ...handlers, [key]: () => {} })).toThrow(unknown);
+  });
+
+  it("implementSurface() takes no inherited property for a handler", () => {
+    const surface = defineSurface("s", { toString: procedure({}) });
+    expect(() => implementSurface(surface, {})).toThrow(expect.objectContaining({ code: "MISSING_HANDLER" }));
+  });
+
+  it("implementSurface() takes atoms that are functions with properties", async () => {
+    const atom = Object.assign(() => 1, { get: () => 7, subscribe: () => () => {} });
+    const { client } = await openLive(defineSurface("s", { v: cell({ schema: z.number() }) }), { v: atom });
+    expect(await client.v.get()).toBe(7);
+  });
+
+  it("a channel refuses keys that are no members, and members of another kind, by own name only", async () => {
+    const live = implementSurface(all, handlers);
+    const channel = live[kChannel];
+    for (const key of ["nobody", "toString", "__proto__", "constructor"]) {
+      await expect(channel.call(key, undefined, {})).rejects.toMatchObject({ code: "UNKNOWN_MEMBER" });
+      await expect(channel.get(key, {})).rejects.toMatchObject({ code: "UNKNOWN_MEMBER" });
+      expect(() => channel.watch(key, {})).toThrow(expect.objectContaining({ code: "UNKNOWN_MEMBER" }));
+    }
+    await expect(channel.call("cell", undefined, {})).rejects.toMatchObject({
+      code: "WRONG_KIND",
+      message: 'Using "cell" as a procedure: it is a cell',
+    });
+    expect(() => channel.open("cell", undefined, {})).toThrow('Using "cell" as a stream or event: it is a cell');
+    await live.close();
+  });
+
+  it("close() refuses every use of every member from then on", async () => {
+    const live = implementSurface(all, handlers);
+    const channel = live[kChannel];
+    await live.close();
+    const closed = expect.objectContaining({ code: "CLOSED" });
+    const uses = [
+      channel.get("cell", {}),
+      channel.keys("collection", {}),
+      channel.item("collection", "a", {}),
+      channel.latest("stream", undefined, {}),
+      channel.wait("event", undefined, {}),
+      channel.recent("event", undefined, {}),
+      channel.call("procedure", undefined, {}),
+    ];
+    for (const outcome of await Promise.allSettled(uses)) expect(outcome).toMatchObject({ reason: closed });
+    expect(() => channel.watch("cell", {})).toThrow(closed);
+    expect(() => channel.watchKeys("collection", {})).toThrow(closed);
+    expect(() => channel.watchItem("collection", "a", {})).toThrow(closed);
+    expect(() => channel.open("stream", undefined, {})).toThrow(closed);
+    await expect(inProcess(live).connect(all)).rejects.toThrow(closed);
+  });
+
+  it("close() aborts what runs, waits for it, gives every caller one promise, and is quiet about what was aborted", async () => {
+    let finished = 0;
+    const wait = async (signal: AbortSignal): Promise<void> => {
+      try {
+        await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      } finally {
+        await settle();
+        finished += 1;
+      }
+    };
+    const { live, client, faults } = await openLive(all, {
+      ...handlers,
+      stream: async function* (_input, { signal }) {
+        await wait(signal);
+        yield 1;
+      },
+      event: async function* (_input, { signal }) {
+        await wait(signal);
+        yield 1;
+      },
+      procedure: (_input, { signal }) => wait(signal),
+    });
+    const calls = Promise.allSettled([client.procedure.call(), client.procedure.call()]);
+    const watch = client.cell.watch()[Symbol.asyncIterator]();
+    await watch.next();
+    const waiting = watch.next();
+    await settle();
+    const closing = live.close();
+    expect(live.close()).toBe(closing);
+    await closing;
+    expect(finished).toBe(4);
+    expect(await calls).toMatchObject([{ reason: { code: "CLOSED" } }, { reason: { code: "CLOSED" } }]);
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(faults).toEqual([]);
+  });
+
+  it("close() waits for a handler that ignores its signal, and for no longer", async () => {
+    let release = (): void => {};
+    const { live, client } = await openLive(all, {
+      ...handlers,
+      procedure: () => new Promise<void>((resolve) => (release = resolve)),
+    });
+    const call = client.procedure.call();
+    await settle();
+    let closed = false;
+    const closing = live.close().then(() => (closed = true));
+    await settle();
+    expect(closed).toBe(false);
+    release();
+    await closing;
+    expect(await call).toBeUndefined();
+  });
+
+  it("close() is not waited for by a handler that calls it and does not wait", async () => {
+    const opened = await openLive(all, {
+      ...handlers,
+      procedure: () => {
+        void opened.live.close();
+        return "closing";
+      },
+    });
+    expect(await opened.client.procedure.call()).toBe("closing");
+    await opened.live.close();
+  });
+});

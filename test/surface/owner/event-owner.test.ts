@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { event } from "../../../src/surface/event.ts";
-import { listeners, openLive, settle, until } from "../support.ts";
+import { kChannel } from "../../../src/surface/implement-surface.ts";
+import { listeners, openLive, settle, take, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
 
 const bell = defineSurface("bell", { rang: event({ output: z.number() }) });
@@ -307,6 +308,16 @@ describe("an event", () => {
     });
     await live.close();
     expect(running()).toBe(0);
+  });
+
+  it("a channel opens an event for a listener of its own, from then on", async () => {
+    const { live, pushed } = await openBell();
+    pushed.push(1);
+    const own = take(live[kChannel].open("rang", undefined, {}), 1);
+    await until(() => pushed.running === 2);
+    pushed.push(2);
+    expect(await own).toEqual([2]);
+    expect([pushed.opened, pushed.running]).toEqual([2, 1]);
   });
 
   it("two inputs share no feed when they only look alike", async () => {

@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { checkInput, checkOutput, checkOwnedInput } from "../../src/surface/check-value.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+import { schemaOf } from "./support.ts";
+
+function explode(): never {
+  throw new Error("secret");
+}
+
+function createCheck() {
+  const faults: Fault[] = [];
+  return { faults, check: { where: "here", report: (fault: Fault) => void faults.push(fault) } };
+}
+
+const later = z.number().refine(async (value) => value > 0);
+
+describe("checkInput()", () => {
+  it("checkInput() answers as its schema does, at once or later, and with nothing where there is none", async () => {
+    expect(checkInput(undefined, 5, "here")).toBeUndefined();
+    expect(checkInput(z.number().default(3), undefined, "here")).toBe(3);
+    await expect(checkInput(later, 1, "here")).resolves.toBe(1);
+    await expect(checkInput(later, 0, "here")).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    expect(() => checkInput(z.number(), "x", "here")).toThrow(
+      expect.objectContaining({ code: "VALIDATION_ERROR", message: "Using here: the input does not fit" }),
+    );
+    expect(() => checkInput(schemaOf(explode), 1, "here")).toThrow("secret");
+  });
+});
+
+describe("checkOwnedInput()", () => {
+  it("checkOwnedInput() masks what the schema throws, and is otherwise the same", async () => {
+    const { check, faults } = createCheck();
+    expect(checkOwnedInput(undefined, 5, check)).toBeUndefined();
+    expect(checkOwnedInput(z.number(), 5, check)).toBe(5);
+    expect(() => checkOwnedInput(z.number(), "x", check)).toThrow(
+      expect.objectContaining({ code: "VALIDATION_ERROR" }),
+    );
+    await expect(checkOwnedInput(later, 0, check)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    expect(faults).toEqual([]);
+    expect(() => checkOwnedInput(schemaOf(explode), 1, check)).toThrow(expect.objectContaining({ code: "INTERNAL" }));
+    await expect(
+      checkOwnedInput(
+        schemaOf(async () => explode()),
+        1,
+        check,
+      ),
+    ).rejects.toMatchObject({ code: "INTERNAL" });
+    expect(faults).toHaveLength(2);
+  });
+});
+
+describe("checkOutput()", () => {
+  it("checkOutput() passes on what fits and withholds what does not, with the issues for the log alone", async () => {
+    const { check, faults } = createCheck();
+    expect(checkOutput(undefined, "as it is", check)).toBe("as it is");
+    expect(checkOutput(z.string().transform(Number), "5", check)).toBe(5);
+    await expect(checkOutput(later, 1, check)).resolves.toBe(1);
+    await expect(checkOutput(later, 0, check)).rejects.toMatchObject({ code: "INVALID_OUTPUT", issues: [] });
+    expect(() => checkOutput(z.number(), "secret", check)).toThrow(
+      expect.objectContaining({ code: "INVALID_OUTPUT", issues: [], message: expect.not.stringContaining("secret") }),
+    );
+    expect(faults).toMatchObject([{ cause: { issues: [{}] } }, { cause: { issues: [{}] } }]);
+    expect(() => checkOutput(schemaOf(explode), 1, check)).toThrow(expect.objectContaining({ code: "INTERNAL" }));
+  });
+});

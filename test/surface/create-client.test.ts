@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import type { SurfaceChannel } from "../../src/surface/channel.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { createClient } from "../../src/surface/create-client.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import * as z from "zod";
+
+// oxlint-disable-next-line unicorn/no-thenable -- a member may be called that
+const surface = defineSurface("s", { "a.b": cell({ schema: z.number() }), then: procedure({}) });
+const hanging = { get: () => new Promise(() => {}), call: async () => 5 } as unknown as SurfaceChannel;
+
+describe("createClient()", () => {
+  it("createClient() has the surface's members and nothing inherited, and may be awaited", async () => {
+    const client = createClient(surface, hanging);
+    expect(Object.keys(client)).toEqual(["a.b", "then"]);
+    expect("constructor" in client).toBe(false);
+    expect(Object.isFrozen(client)).toBe(true);
+    expect(await Promise.resolve(client)).toBe(client);
+    expect(await client.then.call()).toBe(5);
+  });
+
+  it("a use rejects at once when its signal fires, whatever the far side is busy with", async () => {
+    const controller = new AbortController();
+    const use = createClient(surface, hanging)["a.b"].get({ signal: controller.signal });
+    controller.abort();
+    await expect(use).rejects.toMatchObject({ code: "ABORTED", message: 'Using "a.b": the caller cancelled' });
+  });
+});

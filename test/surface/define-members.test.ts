@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { cell } from "../../src/surface/cell.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { defineSurface, memberOf } from "../../src/surface/define-surface.ts";
+import { event } from "../../src/surface/event.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { stream } from "../../src/surface/stream.ts";
+
+const invalid = (text: string): unknown =>
+  expect.objectContaining({ code: "INVALID_MEMBER", message: expect.stringContaining(text) });
+const bad = { schema: 5, input: 5, output: 5, key: 5 } as never;
+
+describe("members", () => {
+  it("each definition keeps its words and its kind, and is frozen", () => {
+    const words = { title: "T", description: "D" };
+    const all = [
+      cell({ ...words, schema: z.number(), default: 1 }),
+      collection({ ...words, key: z.string(), schema: z.number() }),
+      stream({ ...words, output: z.number() }),
+      event({ ...words, output: z.number(), replayLast: true }),
+      procedure({ ...words, errors: { NO: undefined, BAD: z.string() } }),
+    ];
+    expect(all.map((member) => member.kind)).toEqual(["cell", "collection", "stream", "event", "procedure"]);
+    for (const member of all) {
+      expect(member).toMatchObject(words);
+      expect(Object.isFrozen(member)).toBe(true);
+    }
+    expect(Object.keys(stream({ output: z.number() }))).not.toContain("title");
+  });
+
+  it("a part that must be a schema and is not is refused by name", () => {
+    expect(() => cell(bad)).toThrow(invalid('"schema"'));
+    expect(() => collection(bad)).toThrow(invalid('"key"'));
+    expect(() => collection({ key: z.string(), schema: 5 as never })).toThrow(invalid('"schema"'));
+    expect(() => stream(bad)).toThrow(invalid('"input"'));
+    expect(() => event({ output: undefined as never })).toThrow(invalid('"output"'));
+    expect(() => procedure({ output: 5 as never })).toThrow(invalid('"output"'));
+    expect(() => procedure({ progress: {} as never })).toThrow(invalid('"progress"'));
+    expect(() => procedure({ errors: { NO: "x" as never } })).toThrow(invalid('"errors.NO"'));
+  });
+});
+
+describe("defineSurface()", () => {
+  it.each(["", "1a", "a.b", "a b", "ä", "a".repeat(65)])("defineSurface() refuses the name %j", (name) => {
+    expect(() => defineSurface(name, {})).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
+  });
+
+  it.each(["", "__proto__", "_a", "a..b", ".a", "a.", "a-b", "a/b", "a".repeat(129)])(
+    "defineSurface() refuses the key %j",
+    (key) => {
+      const members = Object.fromEntries([[key, procedure({})]]);
+      expect(() => defineSurface("s", members as never)).toThrow(expect.objectContaining({ code: "INVALID_NAME" }));
+    },
+  );
+
+  it("defineSurface() refuses what is no member, and keeps a copy", () => {
+    for (const member of [undefined, null, 5, {}, { kind: "cell" }, { ...procedure({}), kind: "other" }]) {
+      expect(() => defineSurface("s", { a: member } as never)).toThrow(invalid('"a"'));
+    }
+    const members = { a: procedure({}) };
+    const surface = defineSurface("s", members);
+    expect(surface.members).not.toBe(members);
+    expect(Object.isFrozen(surface.members)).toBe(true);
+  });
+
+  it("memberOf() finds own keys only", () => {
+    const surface = defineSurface("s", { a: procedure({}) });
+    expect(memberOf(surface, "a")?.kind).toBe("procedure");
+    for (const key of ["toString", "constructor", "__proto__"]) expect(memberOf(surface, key as "a")).toBeUndefined();
+  });
+});

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
@@ -33,7 +34,7 @@ describe("Gate", () => {
     cancel("open"),
     cancel(1),
   ])("stays modern when a probed connection hears %s", async (notification) => {
-    const harness = await open().open("modern");
+    const harness = await open(false).open("modern");
     harness.gate.receive(modernLine(1, "server/discover"));
     harness.gate.receive(notification);
     const answer = await harness.request("modern", 2, { method: "server/discover" });
@@ -92,6 +93,8 @@ describe("Gate", () => {
     harness.gate.receive(modernLine(3, "resources/read", { uri: "app://state" }));
     harness.gate.receive(cancel(3));
     await harness.request("modern", "list", { method: "tools/list" });
+    // Long enough for what must not come: an answer takes a turn or two.
+    await sleep(50);
     expect(harness.sent).toHaveLength(1);
     harness.gate.setOutputFull(false);
     await harness.until(() => harness.sent.length === 3);

@@ -27,9 +27,10 @@ const refused = await client.callTool({ name: "bump", arguments: { by: "two" } }
 console.log("bump by two:", JSON.stringify(refused.content));
 assert.equal(refused.isError, true);
 
-const hidden = await client.callTool({ name: "reset", arguments: {} }).catch((error: unknown) => String(error));
-console.log("reset:    ", hidden);
-assert.match(String(hidden), /there is no such tool/);
+await assert.rejects(client.callTool({ name: "reset", arguments: {} }), (error) => {
+  console.log("reset:    ", String(error));
+  return /there is no such tool/.test(String(error));
+});
 
 const read = await client.readResource({ uri: "surface://counter/value" });
 console.log("value:    ", read.contents.map((content) => ("text" in content ? content.text : "")).join(""));

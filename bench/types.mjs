@@ -8,7 +8,7 @@
  */
 import { measureTypeCost } from "./type-cost.mjs";
 
-const budget = 400;
+const budget = Number(process.env.TYPE_BUDGET ?? 400);
 const goal = 300;
 /** How much dearer a member of the largest surface may be than one of the smallest before growth is not linear. */
 const maxGrowth = 1.15;

@@ -5,6 +5,7 @@ import {
   defineSurface,
   event,
   mcp,
+  mcpResource,
   mcpTool,
   procedure,
   readOnly,
@@ -32,6 +33,7 @@ const plain = defineSurface("plain", {
   "node.run": procedure({}),
   "node.show": readOnly(procedure({})),
   tagged: mcpTool(procedure({})),
+  taggedState: mcpResource(cell({ schema: z.number() })),
 });
 const app = mcp(plain);
 const linked = app.bridge(link);
@@ -70,6 +72,7 @@ expectError(app.expose({ ...constant({ nope: "tool" }), log: "resource" }));
 // What is tagged already, and what was exposed already.
 expectError(app.expose({ tagged: "tool" }));
 expectError(app.expose({ tagged: { tool: {} } }));
+expectError(app.expose({ taggedState: "resource" }));
 expectError(app.expose({ log: "resource" }).expose({ log: "resource" }));
 expectError(app.expose({ log: "resource" }).expose({ log: "tool" }));
 expectError(app.expose({ log: "tool" }).expose({ log: "resource" }));
@@ -106,12 +109,12 @@ expectError(app.expose(undefined));
 // A widened value counts as everything that it may be.
 const chosen = linked.expose({ log: either ? "resource" : "tool", "node.run": maybeTool() });
 expectType<"log" | "node_run" | "tagged">(nameOf<ToolNames<typeof chosen>>());
-expectType<"log">(nameOf<ResourceNames<typeof chosen>>());
+expectType<"log" | "taggedState">(nameOf<ResourceNames<typeof chosen>>());
 expectType<"node_run" | "tagged">(nameOf<MutatingToolNames<typeof chosen>>());
 
 const blind = linked.expose({ log: unchecked, "node.run": { tool: { mutates: unchecked } } });
 expectType<"log" | "node_run" | "tagged">(nameOf<ToolNames<typeof blind>>());
-expectType<"log">(nameOf<ResourceNames<typeof blind>>());
+expectType<"log" | "taggedState">(nameOf<ResourceNames<typeof blind>>());
 expectType<"node_run" | "tagged">(nameOf<MutatingToolNames<typeof blind>>());
 
 const first = constant({ log: "tool" });
@@ -140,7 +143,7 @@ expectType<"node_run" | "tagged">(nameOf<MutatingToolNames<typeof vague>>());
 declare const everything: Omit<Expose<(typeof plain)["members"]>, "clash" | "deep">;
 const whole = linked.expose(everything);
 expectType<"log" | "done" | "node_run" | "node_show" | "tagged">(nameOf<ToolNames<typeof whole>>());
-expectType<"log" | "done" | "state" | "rows">(nameOf<ResourceNames<typeof whole>>());
+expectType<"log" | "done" | "state" | "rows" | "taggedState">(nameOf<ResourceNames<typeof whole>>());
 
 // Expose<S> lists untagged members alone, each with what its kind allows.
 expectAssignable<Expose<(typeof plain)["members"]>>({ state: "resource", "node.run": { tool: {} } });

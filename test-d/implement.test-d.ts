@@ -49,7 +49,10 @@ const live = implementSurface(surface, {
     expectType<undefined>(input);
     yield true;
   },
-  "node.run": (input) => expectType<{ at: Date }>(input) ?? "12",
+  "node.run": (input) => {
+    expectType<{ at: Date }>(input);
+    return "12";
+  },
   stop: (input) => expectType<undefined>(input),
 });
 expectType<LiveSurface<Members>>(live);

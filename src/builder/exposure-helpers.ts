@@ -1,31 +1,42 @@
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { AppNames, LinkedApp, UnlinkedApp } from "./stages.ts";
 
-type NotLinked = TypeProblem<"this app has no link yet: ask once it can be served">;
-type NotAnApp = TypeProblem<"this is not an app: pass typeof app">;
+// Sentences and not problems: an editor shows the name of a problem that has one, and its sentence otherwise.
+type NotLinked = "this app has no link yet: ask once it can be served";
+type NotAnApp = "this is not an app: pass typeof app";
 
-// Arms: any first (it would match everything and prove nothing), then never, then the two stages.
 /** The names in one of their unions, unless they are `any` or `never`, which would prove nothing. */
 type NameOrProblem<TNames extends AppNames, TKind extends keyof AppNames> = 0 extends 1 & TNames
-  ? NotAnApp
+  ? TypeProblem<NotAnApp>
   : [TNames] extends [never]
-    ? NotAnApp
+    ? TypeProblem<NotAnApp>
     : TNames[TKind];
 
+// Arms: any first (it would match everything and prove nothing), then never, then the two stages.
 /** app type -> one of its name unions. */
 type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
-  ? NotAnApp
+  ? TypeProblem<NotAnApp>
   : [TApp] extends [never]
-    ? NotAnApp
+    ? TypeProblem<NotAnApp>
     : TApp extends LinkedApp<infer _Spec, infer Names>
       ? NameOrProblem<Names, TKind>
       : TApp extends UnlinkedApp<infer _Spec, infer _Names>
-        ? NotLinked
-        : NotAnApp;
+        ? TypeProblem<NotLinked>
+        : TypeProblem<NotAnApp>;
 
 /**
  * The names of all tools that an agent can reach through an app: a superset of what `tools/list` answers, never a
  * subset. Assert it in a type test, and CI fails when an exposure changes.
+ *
+ * It counts what the compiler can see of the objects that were passed in. TypeScript lets an object have more keys than
+ * its type says: one that was assigned to a narrower type first, or that was spread from a record with open keys, beside
+ * keys of its own. So pass members, expose maps and tools as literals, and such a key cannot come about.
+ *
+ * @example
+ * ```ts
+ * declare const tools: ToolNames<typeof app>;
+ * expectType<"settled" | "node_rerun">(tools);
+ * ```
  */
 export type ToolNames<TApp> = NamesOf<TApp, "tools">;
 

@@ -16,14 +16,14 @@ export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, stri
 
 /** `unknown` when every key is a literal, else a problem: names that the compiler cannot see, it cannot guard. */
 export type LiteralKeys<TRecord> = string extends keyof TRecord
-  ? NotLiteral
+  ? TypeProblem<NotLiteral>
   : number extends keyof TRecord
-    ? NotLiteral
+    ? TypeProblem<NotLiteral>
     : unknown;
 
 /** Why a record is refused whose keys the compiler does not know one by one. */
 type NotLiteral =
-  TypeProblem<"the keys of this object must be literal: write it inline, or add `as const` or `satisfies` instead of an annotation">;
+  "the keys of this object must be literal: write it inline, or add `as const` or `satisfies` instead of an annotation";
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;

@@ -48,7 +48,7 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
 export function assertEffect(member: Taggable, options: ToolOptions, attempt: string): void {
   if (options.mutates !== true && options.destructive !== true) return;
   if (member.kind === "event" || member.kind === "stream") {
-    throw new SurfaceError("CONTRADICTION", `${attempt}: a ${member.kind} only reads, by its kind; it changes nothing`);
+    throw new SurfaceError("CONTRADICTION", `${attempt}: ${member.kind}s only read, by their kind`);
   }
   if (member[kEffect] === "read") {
     throw new SurfaceError(

@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import type { Retagged } from "./mcp-tool.ts";
+import { nameKind } from "./name-kind.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
 import type { ResourceOptions } from "./tool-options.ts";
 import type { TypeProblem } from "./type-problem.ts";
@@ -50,11 +51,11 @@ function assertTaggable(member: Taggable): void {
   if (member[kExposure] !== "none") {
     throw new SurfaceError(
       "ALREADY_EXPOSED",
-      `Tagging a ${member.kind} as a resource: it is tagged already, as a ${member[kExposure]}`,
+      `Tagging ${nameKind(member)} as a resource: it is tagged already, as a ${member[kExposure]}`,
     );
   }
   if (!["cell", "collection", "stream", "event"].includes(member.kind)) {
-    throw new SurfaceError("WRONG_KIND", `Tagging a ${member.kind} as a resource: a procedure can only be a tool`);
+    throw new SurfaceError("WRONG_KIND", `Tagging ${nameKind(member)} as a resource: a procedure can only be a tool`);
   }
 }
 

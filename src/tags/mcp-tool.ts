@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import { assertEffect, assertToolOptions } from "./check-options.ts";
+import { nameKind } from "./name-kind.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Exposure, type Taggable } from "./symbols.ts";
 import type { SyntheticField } from "./synthetic-fields.ts";
 import type { OnlyToolOptions, ToolOptions } from "./tool-options.ts";
@@ -45,7 +46,7 @@ type ClaimsChange = { readonly mutates: true } | { readonly destructive: true };
 /** `unknown` when options agree with themselves and with their member, else the sentence that says why not. */
 export type ContradictionProblem<TMember, TOptions> = TOptions extends ClaimsChange
   ? TMember extends { readonly kind: "event" | "stream" }
-    ? TypeProblem<`a ${TMember["kind"]} tool only reads, by its kind: it can neither mutate nor destroy`>
+    ? TypeProblem<`${TMember["kind"]} tools only read, by their kind: they can neither mutate nor destroy`>
     : TMember extends { readonly [kEffect]: "read" }
       ? TypeProblem<"readOnly() says that this member does not mutate, its options say that it does">
       : ToolOptionsProblem<TOptions>
@@ -76,17 +77,17 @@ function assertTaggable(member: Taggable, options: ToolOptions): void {
   if (member[kExposure] !== "none") {
     throw new SurfaceError(
       "ALREADY_EXPOSED",
-      `Tagging a ${member.kind} as a tool: it is tagged already, as a ${member[kExposure]}`,
+      `Tagging ${nameKind(member)} as a tool: it is tagged already, as a ${member[kExposure]}`,
     );
   }
   if (member.kind !== "procedure" && member.kind !== "event" && member.kind !== "stream") {
     throw new SurfaceError(
       "WRONG_KIND",
-      `Tagging a ${member.kind} as a tool: only procedures, events and streams can be`,
+      `Tagging ${nameKind(member)} as a tool: only procedures, events and streams can be`,
     );
   }
-  assertToolOptions(options, `Tagging a ${member.kind}`);
-  assertEffect(member, options, `Tagging a ${member.kind} as a tool`);
+  assertToolOptions(options, `Tagging ${nameKind(member)}`);
+  assertEffect(member, options, `Tagging ${nameKind(member)} as a tool`);
 }
 
 /** The effect after tagging, at run time; the twin of {@link EffectOf}. */

@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { Retagged } from "./mcp-tool.ts";
+import { nameKind } from "./name-kind.ts";
 import { kEffect, kTagOptions, type Effect, type kExposure, type Taggable } from "./symbols.ts";
 import type { TypeProblem } from "./type-problem.ts";
 import type { ToolOptions } from "./tool-options.ts";
@@ -9,7 +10,7 @@ export type ReadOnlyProblem<TMember extends Taggable> = TMember["kind"] extends 
   ? TMember extends { readonly [kEffect]: "mutates" }
     ? TypeProblem<"this tool's options say that it mutates: it cannot be read-only">
     : unknown
-  : TypeProblem<`a ${TMember["kind"]} only reads, by its kind: readOnly() is for procedures`>;
+  : TypeProblem<`${TMember["kind"]}s only read, by their kind: readOnly() is for procedures`>;
 
 interface Tagged {
   readonly [kEffect]?: Effect;
@@ -18,7 +19,10 @@ interface Tagged {
 
 function assertReadable(member: Taggable & Tagged): void {
   if (member.kind !== "procedure") {
-    throw new SurfaceError("WRONG_KIND", `Marking a ${member.kind} as read-only: only procedures can change anything`);
+    throw new SurfaceError(
+      "WRONG_KIND",
+      `Marking ${nameKind(member)} as read-only: only procedures can change anything`,
+    );
   }
   if (member[kEffect] === "mutates") {
     throw new SurfaceError("CONTRADICTION", "Marking a procedure as read-only: its options say that it mutates");

@@ -93,6 +93,11 @@ export interface TestClientOptions {
   readonly era?: Era;
 }
 
+function textAt(from: JsonObject, key: string): string {
+  const found = from[key];
+  return typeof found === "string" ? found : "";
+}
+
 class InMemoryClient {
   readonly #runtime: AppRuntime;
   readonly #era: Era;
@@ -127,12 +132,14 @@ class InMemoryClient {
     const result = await this.request("resources/read", { uri: await this.#uri(key, variables) });
     const [content] = Array.isArray(result["contents"]) ? result["contents"] : [];
     const text = isJsonObject(content) ? content["text"] : undefined;
-    return typeof text === "string" ? JSON.parse(text) : null;
+    if (typeof text !== "string") return null;
+    // What JSON.parse returns is a JSON value.
+    return JSON.parse(text) as JsonValue;
   }
 
   async toolNames(): Promise<readonly string[]> {
     const tools = await this.#list("tools/list", "tools");
-    return tools.map((tool) => String(tool["name"]));
+    return tools.map((tool) => textAt(tool, "name"));
   }
 
   close(): Promise<void> {
@@ -150,7 +157,7 @@ class InMemoryClient {
         : (["resources/templates/list", "resourceTemplates", "uriTemplate"] as const);
     const entry = (await this.#list(method, list)).find((each) => each["name"] === key);
     if (entry === undefined) throw new SurfaceError("NOT_FOUND", `Reading "${key}": no such resource is listed`);
-    return expandTemplate(String(entry[field]), variables ?? {});
+    return expandTemplate(textAt(entry, field), variables ?? {});
   }
 
   async #list(method: HandledMethod, key: string): Promise<readonly JsonObject[]> {

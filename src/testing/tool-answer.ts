@@ -37,5 +37,6 @@ export function toToolAnswer(result: JsonObject): ToolAnswer {
   const meta = result["_meta"];
   const found = isJsonObject(meta) ? meta[errorMetaKey] : undefined;
   const error = isJsonObject(found) ? found : {};
-  return { isError: true, code: String(error["code"] ?? ""), error, text };
+  const { code } = error;
+  return { isError: true, code: typeof code === "string" ? code : "", error, text };
 }

@@ -1,0 +1,85 @@
+import { cpSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compile, createWorkshop, emitDeclarations, type Diagnostic, type Workshop } from "./compile.ts";
+import { guards, type Guard } from "./guards.ts";
+import { assertions, judge, readTypeTests, type Judgement, type TypeTest } from "./type-tests.ts";
+
+const tests = readTypeTests();
+let workshop: Workshop;
+let diagnostics: readonly Diagnostic[];
+
+function plain(text: string): string {
+  return text.replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/\s+/g, " ");
+}
+
+/** Takes a guard out of a copy of the package. A guard that is no longer where the table says fails the test. */
+function removeGuard(folder: string, guard: Guard): void {
+  cpSync(join(workshop.folder, "package"), join(workshop.folder, folder, "package"), { recursive: true });
+  const path = join(workshop.folder, folder, "package", guard.file);
+  const text = plain(readFileSync(path, "utf8"));
+  if (!text.includes(guard.guard)) throw new Error(`Removing a guard: ${guard.file} has no ${guard.guard}`);
+  workshop.write(join(folder, "package", guard.file), text.replaceAll(guard.guard, guard.without));
+}
+
+function writeTest(folder: string, test: TypeTest): void {
+  workshop.write(join(folder, "test-d", "assertions.ts"), assertions);
+  workshop.write(join(folder, "test-d", test.name), test.text);
+}
+
+function judgementOf(folder: string, test: TypeTest): Judgement {
+  const file = join(folder, "test-d", test.name);
+  return judge(
+    test,
+    diagnostics.filter((diagnostic) => diagnostic.file === file),
+  );
+}
+
+function testNamed(name: string): TypeTest {
+  const found = tests.find((test) => test.name === name);
+  if (found === undefined) throw new Error(`Reading the type tests: there is no ${name}`);
+  return found;
+}
+
+describe("the negatives of the type tests", () => {
+  // One program for all copies: what they share is read and checked once.
+  beforeAll(() => {
+    workshop = createWorkshop("guards");
+    emitDeclarations(workshop);
+    cpSync(join(workshop.folder, "package"), join(workshop.folder, "whole", "package"), { recursive: true });
+    for (const test of tests) writeTest("whole", test);
+    for (const [index, guard] of guards.entries()) {
+      removeGuard(`without-${index}`, guard);
+      writeTest(`without-${index}`, testNamed(guard.caughtBy));
+    }
+    rmSync(join(workshop.folder, "package"), { recursive: true });
+    diagnostics = compile(workshop, ["*/test-d/*.ts"]);
+  }, 120_000);
+
+  afterAll(() => workshop.remove());
+
+  it("the type tests are found, and expect errors", () => {
+    expect(tests.length).toBeGreaterThan(5);
+    expect(tests.filter((test) => test.expected.length <= 3).map((test) => test.name)).toEqual([]);
+  });
+
+  it.each(tests.map((test) => [test.name, test] as const))(
+    "%s holds on this compiler when nothing is removed",
+    (_name, test) => {
+      expect(judgementOf("whole", test)).toEqual({ unmet: [], unexpected: [] });
+    },
+  );
+
+  it("the copies fail for what was removed, and not because they do not compile", () => {
+    const elsewhere = diagnostics.filter((diagnostic) => !/^(?:whole|without-\d+)\/test-d\//.test(diagnostic.file));
+    expect(elsewhere).toEqual([]);
+  });
+
+  it.each(guards.map((guard, index) => [guard.promise, guard.caughtBy, index] as const))(
+    "a type test fails when nothing sees to it that %s (%s)",
+    (_promise, caughtBy, index) => {
+      const { unmet, unexpected } = judgementOf(`without-${index}`, testNamed(caughtBy));
+      expect([...unmet, ...unexpected]).not.toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compile, createWorkshop, emitDeclarations, type Diagnostic, type Workshop } from "./compile.ts";
+
+const setting = `
+import { z } from "zod";
+import {
+  cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
+  type Link, type Member, type Procedure, type Surface, type ToolNames,
+} from "surface-mcp";
+declare const link: Link;
+const state = cell({ schema: z.number() });
+const log = stream({ output: z.string() });
+const stop = procedure({});
+const surface = defineSurface("s", { state, log, stop, "node.run": mcpTool(procedure({})) });
+const app = mcp(surface);
+const record: Record<string, Member> = {};
+export const misspelt = { title: "Stop", titel: "Stop" };
+export const open = { stop: "tool", toString: "tool" } as const;
+`;
+
+// What an author writes by mistake -> the sentence that the compiler's message must hold.
+const mistakes: readonly (readonly [string, string])[] = [
+  ["mcpTool(state)", "a cell cannot be a tool: tag it with mcpResource()"],
+  ["mcpResource(stop)", "a procedure cannot be a resource: tag it with mcpTool()"],
+  ["readOnly(log)", "streams only read, by their kind: readOnly() is for procedures"],
+  ["mcpTool(mcpTool(stop))", "this member is tagged already, as a tool: one tag a member"],
+  ["mcpTool(mcpResource(log))", "this member is tagged already, as a resource: one tag a member"],
+  ["readOnly(mcpTool(stop, { mutates: true }))", "this tool's options say that it mutates: it cannot be read-only"],
+  ["mcpTool(readOnly(stop), { mutates: true })", "readOnly() says that this member does not mutate"],
+  ["mcpTool(log, { mutates: true })", "stream tools only read, by their kind: they can neither mutate nor destroy"],
+  ["mcpTool(stop, { mutates: false, destructive: true })", "a tool that does not mutate cannot be destructive"],
+  [
+    "mcpTool(event({ input: z.object({ since: z.string() }), output: z.string() }))",
+    'the input field "since" has the name of an argument that every event tool already takes: rename it',
+  ],
+  [
+    "mcpResource(stream({ input: z.object({ at: z.array(z.string()) }), output: z.string() }))",
+    "the input of a resource must be a scalar or a flat object of scalars: it is spelled in a URI",
+  ],
+  [
+    "collection({ key: z.record(z.string(), z.string()), schema: z.string() })",
+    "the key of a collection must be a scalar or a flat object of declared scalars: it is spelled in a URI",
+  ],
+  ['defineSurface("s", record)', "the keys of this object must be literal: write it inline"],
+  ['app.expose({ nope: "tool" })', "is not a member of this surface"],
+  ["app.expose(open)", "is not a member of this surface"],
+  ['app.expose({ stop: "resource" })', "a procedure cannot be a resource: tag it with mcpTool()"],
+  ['app.expose({ "node.run": "tool" })', "this member is tagged already: expose it in one place"],
+  ['app.expose({ log: "tool" }).expose({ log: "tool" })', '"log" is exposed already: expose it in one place'],
+  ["app.expose({ stop: { tool: misspelt } })", '"titel" is not a tool option'],
+  ["app.serve()", "serve() needs a link: call .bridge(link) or .implement(handlers) first"],
+  ["app.tools({})", "tools() needs a link: call .bridge(link) or .implement(handlers) first"],
+  ["app.bridge(link).bridge(link)", "this app is linked already: one bridge() or implement() an app"],
+  ["app.bridge(link).tools({ node_run: { handler: () => 1 } })", 'the tool name "node_run" is taken by another tool'],
+  [
+    'app.bridge(link).tools({ stop: { handler: () => 1 } }).expose({ stop: "tool" })',
+    'the name "stop" is taken by another tool',
+  ],
+  [
+    'const name: ToolNames<typeof app> = "stop"; export { name }',
+    "this app has no link yet: ask once it can be served",
+  ],
+  ['const name: ToolNames<any> = "stop"; export { name }', "this is not an app: pass typeof app"],
+];
+
+// Whole messages, for a reader: these are what an author sees first, and most.
+const shown: readonly string[] = [
+  "mcpTool(state)",
+  "mcpTool(stop) as Procedure",
+  "const member: Procedure = mcpTool(stop); export { member }",
+  'const fewer: Surface<{ stop: typeof stop }> = defineSurface("s", { stop, log }); export { fewer }',
+  'app.expose({ nope: "tool" })',
+  "app.serve()",
+  "app.bridge(link).tools({ node_run: { handler: () => 1 } })",
+];
+
+let workshop: Workshop;
+let diagnostics: readonly Diagnostic[];
+
+function messagesOf(file: string): readonly string[] {
+  return diagnostics
+    .filter((diagnostic) => diagnostic.file === file)
+    .map(({ message }) => message.replaceAll('\\"', '"'));
+}
+
+describe("the compiler's messages", () => {
+  beforeAll(() => {
+    workshop = createWorkshop("messages");
+    emitDeclarations(workshop);
+    for (const [index, [code]] of mistakes.entries()) workshop.write(`mistake-${index}.ts`, `${setting}\n${code};\n`);
+    for (const [index, code] of shown.entries()) workshop.write(`shown-${index}.ts`, `${setting}\n${code};\n`);
+    workshop.write("right.ts", `${setting}\napp.expose({ stop: "tool" }).bridge(link).serve();\n`);
+    diagnostics = compile(workshop, ["*.ts"]);
+  }, 120_000);
+
+  afterAll(() => workshop.remove());
+
+  it("the setting compiles when nothing is wrong", () => {
+    expect(messagesOf("right.ts")).toEqual([]);
+  });
+
+  it.each(mistakes.map(([code, sentence], index) => [code, sentence, index] as const))(
+    "%s is refused in a sentence: %s",
+    (_code, sentence, index) => {
+      expect(messagesOf(`mistake-${index}.ts`).join("\n")).toContain(sentence);
+    },
+  );
+
+  it.each(shown.map((code, index) => [code, index] as const))("%s reads like this", (_code, index) => {
+    expect(messagesOf(`shown-${index}.ts`).join("\n")).toMatchSnapshot();
+  });
+});

@@ -1,0 +1,232 @@
+import { constant, constantFrom, oneof, sample, tuple, uniqueArray, type Arbitrary } from "fast-check";
+
+/** The source of an app that an author might have written, right or wrong. */
+export interface RandomApp {
+  /** The body of a function that returns the app. */
+  readonly body: string;
+  /** Whether every name, value and option is a literal, so that the compiler knows as much as the run time. */
+  readonly literal: boolean;
+}
+
+interface Piece {
+  readonly text: string;
+  readonly literal: boolean;
+}
+
+const exact = (text: string): Piece => ({ text, literal: true });
+const vague = (text: string): Piece => ({ text, literal: false });
+
+/** Most of the time right: an app is made of many pieces, and one that is wrong is enough. */
+function mostly(usual: readonly Piece[], rare: readonly Piece[]): Arbitrary<Piece> {
+  return oneof({ weight: 24, arbitrary: constantFrom(...usual) }, { weight: 1, arbitrary: constantFrom(...rare) });
+}
+
+const inputs = mostly(
+  [
+    exact(""),
+    exact("input: z.string(), "),
+    exact("input: z.object({ node: z.string(), line: z.number().optional() }), "),
+  ],
+  [
+    exact("input: z.object({ at: z.object({ line: z.number() }) }), "),
+    exact("input: z.object({ nodes: z.array(z.string()) }), "),
+    exact("input: z.object({ since: z.string() }), "),
+    exact("input: z.object({ timeout_ms: z.number() }), "),
+    exact("input: z.object({ max_items: z.number(), node: z.string() }), "),
+    exact("input: z.object({ wait_ms: z.number().optional() }), "),
+  ],
+);
+
+const toolOptions: Arbitrary<Piece> = oneof(
+  {
+    weight: 12,
+    arbitrary: constantFrom(
+      exact(""),
+      exact("{}"),
+      exact('{ title: "A tool", timeoutMs: 1000 }'),
+      exact("{ mutates: false }"),
+      exact("{ mutates: false, idempotent: true }"),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: constantFrom(
+      exact("{ mutates: true }"),
+      exact("{ destructive: true }"),
+      exact("{ mutates: false, destructive: true }"),
+      vague("{ mutates: either }"),
+      vague("{ mutates: unchecked }"),
+      exact("{ nope: 1 }"),
+    ),
+  },
+);
+
+const kinds = ["cell", "collection", "stream", "event", "procedure"] as const;
+type RandomKind = (typeof kinds)[number];
+
+const definitions: Readonly<Record<RandomKind, (input: string) => string>> = {
+  cell: () => "cell({ schema: z.number() })",
+  collection: () => "collection({ key: z.string(), schema: z.number() })",
+  stream: (input) => `stream({ ${input}output: z.string() })`,
+  event: (input) => `event({ ${input}output: z.string() })`,
+  procedure: (input) => `procedure({ ${input}})`,
+};
+
+/** The tags that fit a kind; the empty one comes first. */
+const fitting: Readonly<Record<RandomKind, readonly string[]>> = {
+  cell: ["", "mcpResource"],
+  collection: ["", "mcpResource"],
+  stream: ["", "mcpResource", "mcpTool"],
+  event: ["", "mcpResource", "mcpTool"],
+  procedure: ["", "mcpTool", "readOnly", "readOnly mcpTool", "mcpTool readOnly"],
+};
+const anyTags = ["mcpResource", "mcpTool", "readOnly", "mcpTool mcpTool", "mcpResource mcpTool", "readOnly mcpTool"];
+
+function tagsOf(kind: RandomKind): Arbitrary<string> {
+  return oneof(
+    { weight: 24, arbitrary: constantFrom(...fitting[kind]) },
+    { weight: 1, arbitrary: constantFrom(...anyTags) },
+  );
+}
+
+function wrap(member: string, tags: string, options: string): string {
+  // Innermost last in the list, as it reads in code.
+  return tags
+    .split(" ")
+    .filter((tag) => tag !== "")
+    .toReversed()
+    .reduce((inner, tag) => {
+      const said = tag === "mcpTool" && options !== "" ? `, ${options}` : "";
+      return `${tag}(${inner}${said})`;
+    }, member);
+}
+
+interface RandomMember extends Piece {
+  readonly kind: RandomKind;
+  readonly tagged: boolean;
+}
+
+const member: Arbitrary<RandomMember> = constantFrom(...kinds).chain((kind) =>
+  tuple(inputs, tagsOf(kind), toolOptions).map(([input, tags, options]) => ({
+    kind,
+    tagged: tags.includes("mcp"),
+    text: wrap(definitions[kind](input.text), tags, options.text),
+    literal: input.literal && options.literal,
+  })),
+);
+
+/** Keys, of which no two have the same name on the wire, and some that every object inherits. */
+const keys = ["state", "node.run", "node.show", "log", "a.b.c", "Upper", "x1", "toString", "constructor", "valueOf"];
+
+type Members = ReadonlyMap<string, RandomMember>;
+
+const members: Arbitrary<Members> = uniqueArray(tuple(constantFrom(...keys), member), {
+  maxLength: 7,
+  selector: ([key]) => key,
+}).map((entries) => new Map(entries));
+
+const asTool = [exact('"tool"'), exact("{ tool: {} }"), exact("{ tool: { mutates: false } }")];
+const rareValues = [
+  exact('"tool"'),
+  exact('"resource"'),
+  exact("{ tool: { mutates: true } }"),
+  exact("{ tool: { destructive: true } }"),
+  exact("{ tool: { nope: 1 } }"),
+  exact("{ tool: {}, nope: 1 }"),
+  vague('either ? "tool" : "resource"'),
+  vague("{ tool: { mutates: either } }"),
+];
+
+function valueFor(kind: RandomKind): Arbitrary<Piece> {
+  if (kind === "procedure") return mostly(asTool, rareValues);
+  if (kind === "cell" || kind === "collection") return mostly([exact('"resource"')], rareValues);
+  return mostly([exact('"resource"'), ...asTool], rareValues);
+}
+
+/** An expose map over untagged members, and now and then over what cannot be exposed. */
+function exposeMap(of: Members): Arbitrary<Piece> {
+  const known = [...of].map(([key, { kind, tagged }]) =>
+    tuple(
+      oneof({ weight: tagged ? 30 : 1, arbitrary: constant(false) }, { weight: 1, arbitrary: constant(true) }),
+      valueFor(kind),
+      constant(key),
+    ),
+  );
+  const stranger = tuple(
+    oneof({ weight: 24, arbitrary: constant(false) }, { weight: 1, arbitrary: constant(true) }),
+    constantFrom(exact('"tool"'), exact('"resource"')),
+    constantFrom("nope", "hasOwnProperty", "isPrototypeOf", "node"),
+  );
+  return tuple(...known, stranger).map((all) => {
+    const chosen = all.filter(([taken]) => taken);
+    return {
+      text: `{ ${chosen.map(([, { text }, key]) => `${JSON.stringify(key)}: ${text}`).join(", ")} }`,
+      literal: chosen.every(([, { literal }]) => literal),
+    };
+  });
+}
+
+const toolNames = ["run", "node.extra", "fix_it", "9", "toLocaleString", "state", "log", "node_run", "a_b.c"];
+const toolBodies = mostly(
+  [
+    exact("handler: () => 1"),
+    exact("handler: (args, { client }) => [args, client]"),
+    exact("mutates: false, handler: () => 1"),
+    exact("input: z.object({ a: z.string() }), handler: ({ a }) => a"),
+  ],
+  [
+    exact("mutates: true, destructive: true, handler: () => 1"),
+    exact("mutates: false, destructive: true, handler: () => 1"),
+    exact("nope: 1, handler: () => 1"),
+    vague("mutates: either, handler: () => 1"),
+  ],
+);
+
+const tools: Arbitrary<Piece> = uniqueArray(tuple(constantFrom(...toolNames), toolBodies), {
+  maxLength: 3,
+  selector: ([name]) => name,
+}).map((all) => ({
+  text: `{ ${all.map(([name, { text }]) => `${JSON.stringify(name)}: { ${text} }`).join(", ")} }`,
+  literal: all.every(([, { literal }]) => literal),
+}));
+
+/** The steps after the link, in either order; now and then a step too many, or a link too few. */
+const chains = ["EBT", "BET", "BTE", "BT", "BE", "B", "EB", "BETT", "EEB", "BTET", "EO", "BB", "TB"];
+
+function renderSpec(of: Members): string {
+  return [...of].map(([key, { text }]) => `    ${JSON.stringify(key)}: ${text},`).join("\n");
+}
+
+const randomApp: Arbitrary<RandomApp> = members.chain((of) =>
+  tuple(
+    oneof(
+      { weight: 20, arbitrary: constantFrom(...chains.slice(0, 7)) },
+      { weight: 3, arbitrary: constantFrom(...chains.slice(7)) },
+    ),
+    tuple(exposeMap(of), exposeMap(of)),
+    tuple(tools, tools),
+  ).map(([chain, maps, bespoke]) => {
+    const used: Piece[] = [];
+    const take = (from: readonly Piece[], nth: number): string => {
+      const piece = from[nth] ?? exact("{}");
+      used.push(piece);
+      return piece.text;
+    };
+    let exposed = 0;
+    let added = 0;
+    const steps = chain.split("").map((step) => {
+      if (step === "B") return ".bridge(link)";
+      if (step === "O") return ".open()";
+      return step === "E" ? `.expose(${take(maps, exposed++)})` : `.tools(${take(bespoke, added++)})`;
+    });
+    return {
+      body: `  const surface = defineSurface("s", {\n${renderSpec(of)}\n  });\n  return mcp(surface)\n    ${steps.join("\n    ")};`,
+      literal: [...of.values(), ...used].every(({ literal }) => literal),
+    };
+  }),
+);
+
+/** So many random apps, the same in every run. */
+export function randomApps(count: number): readonly RandomApp[] {
+  return sample(randomApp, { numRuns: count, seed: 20_260_728 });
+}

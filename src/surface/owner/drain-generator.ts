@@ -11,21 +11,14 @@ export function isGenerator(value: unknown): value is ProgressGenerator {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
 }
 
-async function end(generator: ProgressGenerator): Promise<void> {
-  await generator.return?.(undefined);
-}
-
 /**
- * Runs a generator: what it yields is progress, what it returns is the output. When the use is aborted it is returned,
- * so that it goes no further than its next `yield`; its `finally` is awaited in every case.
+ * Runs a generator: what it yields is progress, what it returns is the output. When the use is aborted it is returned at
+ * its next `yield`, and goes no further; its `finally` is awaited in every case.
  *
  * @throws what the generator throws; `ABORTED` when it was ended by an abort.
  */
 export async function drainGenerator(generator: ProgressGenerator, owned: OwnedUse): Promise<unknown> {
   const { signal } = owned;
-  // Its finally may fail with nobody left to be told but the log.
-  const stop = (): void => void end(generator).catch((cause: unknown) => owned.mask(cause));
-  signal.addEventListener("abort", stop, { once: true });
   try {
     while (!signal.aborted) {
       const step = await generator.next();
@@ -35,7 +28,6 @@ export async function drainGenerator(generator: ProgressGenerator, owned: OwnedU
     }
     throw owned.cancelled();
   } finally {
-    signal.removeEventListener("abort", stop);
-    await end(generator);
+    await generator.return?.(undefined);
   }
 }

@@ -15,7 +15,7 @@ export class FeedPool {
 
   /** Makes sure that the feed of a validated input runs. */
   start(input: unknown): void {
-    this.#of(input).ensure();
+    this.#touch(canonical(input), input).ensure();
   }
 
   /**
@@ -23,19 +23,21 @@ export class FeedPool {
    * that takes. `run` is called at once, before a handler that is started here has had its turn.
    */
   async use<TResult>(input: unknown, run: (feed: Feed) => TResult | Promise<TResult>): Promise<TResult> {
-    const feed = this.#of(input);
+    const key = canonical(input);
+    const feed = this.#touch(key, input);
     const release = feed.hold();
     feed.ensure();
     try {
       return await run(feed);
     } finally {
       release();
+      // A long use ends later than it began: it is recent all the same.
+      this.#touch(key, input);
       this.#trim();
     }
   }
 
-  #of(input: unknown): Feed {
-    const key = canonical(input);
+  #touch(key: string, input: unknown): Feed {
     const feed = this.#feeds.get(key) ?? this.#make(input);
     // Re-inserted, so that a map's own order is the order of use.
     this.#feeds.delete(key);

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { OwnedIterator } from "../../src/spine/owned-iterator.ts";
+import { Scope } from "../../src/spine/scope.ts";
+
+const ended = { done: true, value: undefined };
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** An iterable by hand that counts, and whose `return()` a test lets through. */
+class Counted implements AsyncIterableIterator<number> {
+  given = 0;
+  returned = 0;
+  finish = (): void => {};
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<number>> {
+    this.given += 1;
+    return { done: false, value: this.given };
+  }
+
+  async return(): Promise<IteratorResult<number>> {
+    this.returned += 1;
+    await new Promise<void>((resolve) => (this.finish = resolve));
+    return { done: true, value: undefined };
+  }
+}
+
+describe("OwnedIterator", () => {
+  it("next() opens once and gives each value as check() makes it, one after the other", async () => {
+    const scope = new Scope("it");
+    let opened = 0;
+    const open = (): Counted => {
+      opened += 1;
+      return new Counted();
+    };
+    const check = async (value: number): Promise<number> => (await tick(), value * 10);
+    const iterator = new OwnedIterator({ open, check, scope, signal: undefined });
+    expect(opened).toBe(0);
+    const steps = await Promise.all([iterator.next(), iterator.next(), iterator.next()]);
+    expect(steps.map((step) => step.value)).toEqual([10, 20, 30]);
+    expect(opened).toBe(1);
+    expect(iterator[Symbol.asyncIterator]()).toBe(iterator);
+  });
+
+  it("return() and close() wait for the maker's own return(), which is called once", async () => {
+    const scope = new Scope("it");
+    const counted = new Counted();
+    const iterator = new OwnedIterator({ open: () => counted, scope, signal: undefined });
+    await iterator.next();
+    const done: string[] = [];
+    const all = [
+      iterator.return().then(() => done.push("return")),
+      iterator.return().then(() => done.push("again")),
+      scope.close().then(() => done.push("close")),
+    ];
+    await tick();
+    expect(done).toEqual([]);
+    expect(await iterator.next()).toEqual(ended);
+    counted.finish();
+    await Promise.all(all);
+    expect(counted.returned).toBe(1);
+  });
+
+  it("what opens after its consumer left is returned unasked, and a scope that closes waits for that", async () => {
+    const scope = new Scope("it");
+    const counted = new Counted();
+    let arrive = (_values: Counted): void => {};
+    const open = (): Promise<Counted> => new Promise((resolve) => (arrive = resolve));
+    const iterator = new OwnedIterator({ open, scope, signal: undefined });
+    const waiting = iterator.next();
+    await tick();
+    await iterator.return();
+    expect(await waiting).toEqual(ended);
+    arrive(counted);
+    await tick();
+    expect([counted.given, counted.returned]).toEqual([0, 1]);
+    let closed = false;
+    const closing = scope.close().then(() => (closed = true));
+    await tick();
+    expect(closed).toBe(false);
+    counted.finish();
+    await closing;
+  });
+
+  it("next() is over at once when its scope is closed or its signal has fired, and opens nothing", async () => {
+    const scope = new Scope("it");
+    let opened = 0;
+    const open = (): Counted => {
+      opened += 1;
+      return new Counted();
+    };
+    expect(await new OwnedIterator({ open, scope, signal: AbortSignal.abort() }).next()).toEqual(ended);
+    void scope.close();
+    expect(await new OwnedIterator({ open, scope, signal: undefined }).next()).toEqual(ended);
+    expect(opened).toBe(0);
+  });
+
+  it("next() gives the error of open() as it is and those of the iteration masked, and is over after either", async () => {
+    const scope = new Scope("it");
+    const mask = (cause: unknown): Error => new Error(`masked ${String(cause)}`);
+    const failing = new OwnedIterator({
+      open: () => Promise.reject(new Error("refused")),
+      mask,
+      scope,
+      signal: undefined,
+    });
+    await expect(failing.next()).rejects.toThrow(/^refused$/);
+    expect(await failing.next()).toEqual(ended);
+    const next = (): Promise<never> => Promise.reject(new Error("broken"));
+    const opens = [() => ({ [Symbol.asyncIterator]: () => ({ next }) }), () => ({}) as AsyncIterable<number>];
+    for (const open of opens) {
+      const iterator = new OwnedIterator<number>({ open, mask, scope, signal: undefined });
+      await expect(iterator.next()).rejects.toThrow("masked");
+      expect(await iterator.next()).toEqual(ended);
+    }
+    await scope.close();
+  });
+
+  it("next() waits for the maker's end before it gives the error of check()", async () => {
+    const scope = new Scope("it");
+    const counted = new Counted();
+    const check = (): never => {
+      throw new Error("does not fit");
+    };
+    const iterator = new OwnedIterator({ open: () => counted, check, scope, signal: undefined });
+    const outcome = iterator.next().catch((cause: unknown) => cause);
+    await tick();
+    expect(counted.returned).toBe(1);
+    counted.finish();
+    expect(await outcome).toEqual(new Error("does not fit"));
+  });
+});

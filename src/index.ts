@@ -77,4 +77,4 @@ export { mcp } from "./builder/mcp.ts";
 export { serveSurfaceAsMcp } from "./builder/serve-surface-as-mcp.ts";
 export type { McpOptions } from "./builder/app-definition.ts";
 export type { MutatingToolNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
-export type { AppNames, LinkedApp, UnlinkedApp } from "./builder/stages.ts";
+export type { AppNames, ExposedNames, LinkedApp, UnlinkedApp } from "./builder/stages.ts";

@@ -32,7 +32,7 @@ export interface AppNames {
 }
 
 /** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
-export interface Names<
+export interface ExposedNames<
   TTools extends string,
   TResources extends string,
   TMutating extends string,
@@ -71,12 +71,16 @@ type MutatingKeys<TSpec> = TSpec extends unknown
 // everything that went into it.
 /** What a surface's own tags expose. */
 export type TagNames<TSpec> = [TSpec] extends [infer Members]
-  ? Names<WireName<TaggedKeys<Members, "tool">>, TaggedKeys<Members, "resource">, WireName<MutatingKeys<Members>>>
+  ? ExposedNames<
+      WireName<TaggedKeys<Members, "tool">>,
+      TaggedKeys<Members, "resource">,
+      WireName<MutatingKeys<Members>>
+    >
   : never;
 
 /** The names after an expose map. */
 export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] extends [infer Map]
-  ? Names<
+  ? ExposedNames<
       TNames["tools"] | WireName<ExposedToolKeys<Map>>,
       TNames["resources"] | ExposedResourceKeys<Map>,
       TNames["mutating"] | WireName<ExposedMutatingKeys<TSpec, Map>>,
@@ -97,7 +101,7 @@ type MutatingTools<TKeys extends ToolKey, TMutates> = [TKeys] extends [infer Key
 export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, TMutates> = [TInputs] extends [
   infer Inputs,
 ]
-  ? Names<
+  ? ExposedNames<
       TNames["tools"] | WireName<`${TKeys}`>,
       TNames["resources"],
       TNames["mutating"] | WireName<`${MutatingTools<TKeys, TMutates>}`>,

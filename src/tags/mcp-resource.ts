@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
-import type { Retagged } from "./mcp-tool.ts";
 import { nameKind } from "./name-kind.ts";
+import type { Retagged } from "./retagged.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
 import type { ResourceOptions } from "./tool-options.ts";
 import type { TypeProblem } from "./type-problem.ts";

@@ -2,19 +2,11 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import { assertEffect, assertToolOptions } from "./check-options.ts";
 import { nameKind } from "./name-kind.ts";
-import { kEffect, kExposure, kTagOptions, type Effect, type Exposure, type Taggable } from "./symbols.ts";
+import type { Retagged } from "./retagged.ts";
+import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./symbols.ts";
 import type { SyntheticField } from "./synthetic-fields.ts";
 import type { OnlyToolOptions, ToolOptions } from "./tool-options.ts";
 import type { RefuseKeys, TypeProblem } from "./type-problem.ts";
-
-/** A member of the same type, exposed as `TExposure` and with effect `TEffect`. */
-export type Retagged<TMember, TExposure extends Exposure, TEffect extends Effect> = {
-  readonly [Key in keyof TMember]: Key extends typeof kExposure
-    ? TExposure
-    : Key extends typeof kEffect
-      ? TEffect
-      : TMember[Key];
-};
 
 /** The effect that `mutates` says. Only a literal `false` reads: `boolean`, `any` and the like count as mutating. */
 export type SaidEffect<TSaid> = [TSaid, false] extends [false, TSaid]

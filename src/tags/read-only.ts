@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
-import type { Retagged } from "./mcp-tool.ts";
 import { nameKind } from "./name-kind.ts";
+import type { Retagged } from "./retagged.ts";
 import { kEffect, kTagOptions, type Effect, type kExposure, type Taggable } from "./symbols.ts";
 import type { TypeProblem } from "./type-problem.ts";
 import type { ToolOptions } from "./tool-options.ts";

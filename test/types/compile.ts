@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { root } from "../architecture/source.ts";
 
@@ -101,4 +101,27 @@ export function compile(workshop: Workshop, include: readonly string[]): readonl
   const diagnostics = parseDiagnostics(output, workshop.folder);
   if (status !== 0 && diagnostics.length === 0) throw new Error(`Compiling a workshop: the compiler failed\n${output}`);
   return diagnostics;
+}
+
+/** Writes the declaration of one of the workshop's files, as a user's own build would. */
+export function emitProject(
+  workshop: Workshop,
+  file: string,
+): { readonly problems: readonly string[]; readonly text: string } {
+  const compilerOptions = {
+    target: "ES2022",
+    module: "NodeNext",
+    strict: true,
+    declaration: true,
+    emitDeclarationOnly: true,
+    outDir: "out",
+    types: ["node"],
+  };
+  workshop.write("tsconfig.json", JSON.stringify({ compilerOptions, files: [file] }));
+  const { output } = runCompiler(["-p", workshop.folder]);
+  const declaration = join(workshop.folder, "out", file.replace(/\.ts$/, ".d.ts"));
+  return {
+    problems: parseDiagnostics(output, workshop.folder).map(({ message }) => message),
+    text: existsSync(declaration) ? readFileSync(declaration, "utf8") : "",
+  };
 }

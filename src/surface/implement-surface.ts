@@ -76,6 +76,7 @@ function createOwners(
  * const live = implementSurface(counter, {
  *   value: count,
  *   bump: () => { count.set(count.get() + 1); return count.get(); },
+ *   reset: () => count.set(0),
  * });
  * ```
  */

@@ -27,8 +27,9 @@ function openShop() {
     till: async function* () {
       yield 1;
     },
-    sold: async function* () {
+    sold: async function* (_input, { signal }) {
       yield "pen";
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
     },
     buy: async (what) => {
       if (what === "slow") await new Promise<void>((resolve) => (release = resolve));

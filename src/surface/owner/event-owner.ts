@@ -21,8 +21,9 @@ export const maxWaitMs = 60_000;
 /**
  * Owns an event's handler: keeps the last occurrences, and lets callers wait for the next one after a cursor.
  *
- * A handler that ends has nothing more to say until the event is used again, which starts it anew: what happens between
- * the two is seen by nobody. One that must miss nothing loops inside itself.
+ * A handler that ends has said what there is: its occurrences are kept, and looking at them does not start it again. One
+ * who waits for more than is kept does (and, when the handler failed, any use). What it said is never lost; what happens
+ * while it does not run is seen by nobody, so one that must miss nothing loops inside itself.
  */
 export class EventOwner {
   readonly kind = "event";
@@ -50,13 +51,18 @@ export class EventOwner {
     return this.#listening.openUnchecked(input, use);
   }
 
-  /** The occurrences that are still kept. @throws SurfaceError `VALIDATION_ERROR`. */
+  /**
+   * The occurrences that are still kept, with what the handler has said by now among them: nothing of before comes after
+   * its cursor.
+   *
+   * @throws SurfaceError `VALIDATION_ERROR`.
+   */
   async recent(input: unknown): Promise<EventPage> {
     const valid = await this.#listening.input(input);
-    return this.#feeds.use(valid, (feed) => ({
-      cursor: toCursor(feed.generation, feed.ring.last),
-      occurrences: feed.ring.values(),
-    }));
+    return this.#feeds.use(valid, async (feed) => {
+      await feed.landed();
+      return { cursor: toCursor(feed.generation, feed.ring.last), occurrences: feed.ring.values() };
+    });
   }
 
   /**
@@ -101,6 +107,7 @@ export class EventOwner {
       late = true;
       abort.abort();
     }, use.timeoutMs);
+    feed.ensure();
     try {
       while (feed.ring.last <= after && !abort.signal.aborted) await feed.change(abort.signal);
     } finally {

@@ -15,18 +15,18 @@ export class FeedPool {
 
   /** Makes sure that the feed of a validated input runs. */
   start(input: unknown): void {
-    this.#touch(canonical(input), input).ensure();
+    this.#touch(canonical(input), input).begin();
   }
 
   /**
-   * Runs something on the feed of a validated input, which is started where it is not running and kept for as long as
-   * that takes. `run` is called at once, before a handler that is started here has had its turn.
+   * Runs something on the feed of a validated input, which is begun where it was not and kept for as long as that takes.
+   * `run` is called at once, before a handler that is started here has had its turn.
    */
   async use<TResult>(input: unknown, run: (feed: Feed) => TResult | Promise<TResult>): Promise<TResult> {
     const key = canonical(input);
     const feed = this.#touch(key, input);
     const release = feed.hold();
-    feed.ensure();
+    feed.begin();
     try {
       return await run(feed);
     } finally {

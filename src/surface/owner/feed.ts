@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers";
 import type { Scope } from "../../spine/scope.ts";
 import { Ring } from "./ring.ts";
 
@@ -25,9 +26,9 @@ interface Running {
 
 /**
  * One handler's iteration, shared by everybody who asks for its values, with the last of them kept in a ring. It runs
- * from its first use until it ends, the surface closes, or it is stopped. One that has ended, well or badly, is started
- * again by the next use, with the ring as it was: nothing that it said is lost, and what happens while it is not running
- * is what its handler does not say.
+ * from its first use until it ends, the surface closes, or it is stopped. One that has ended can be started again, with
+ * the ring as it was: nothing that it said is lost, and what happens while it is not running is what its handler does not
+ * say.
  */
 export class Feed {
   readonly ring: Ring<unknown>;
@@ -36,6 +37,7 @@ export class Feed {
   readonly #setting: FeedSetting;
   readonly #waiters = new Set<Waiter>();
   #running: Running | undefined;
+  #isFinished = false;
   #users = 0;
 
   constructor(setting: FeedSetting) {
@@ -53,6 +55,14 @@ export class Feed {
     return this.#running !== undefined;
   }
 
+  /**
+   * Resolves when what the handler has said by now is in the ring: a value takes a few turns of the microtask queue from
+   * its `yield` to here.
+   */
+  landed(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Marks the feed as used; returns what ends the use. */
   hold(): () => void {
     this.#users += 1;
@@ -61,18 +71,22 @@ export class Feed {
     };
   }
 
-  /** Starts the handler unless it is running. */
+  /**
+   * Starts the handler unless it is running or has finished: one that ended by itself has said what there is, and to
+   * look at that again is no reason to have it said again. One that failed is started.
+   */
+  begin(): void {
+    if (!this.#isFinished) this.ensure();
+  }
+
+  /** Starts the handler unless it is running, for somebody who wants more than there is. */
   ensure(): void {
     if (this.#running !== undefined || this.#setting.scope.closed) return;
     const values = this.#setting.open();
     const running = { values, done: this.#run(values) };
     this.#running = running;
     const forget = this.#setting.scope.add(() => this.stop());
-    void running.done.then(() => {
-      forget();
-      this.#running = undefined;
-      this.#wakeAll();
-    });
+    void running.done.then(forget);
   }
 
   /** Stops the handler and waits for its end. */
@@ -112,15 +126,21 @@ export class Feed {
     // Lets the caller of ensure() start to wait before a handler that fails at once does so.
     await Promise.resolve();
     let count = 0;
+    this.#isFinished = false;
     try {
       for await (const value of values) {
         this.ring.push(value);
         this.#wakeAll();
         count += 1;
-        if (count % burst === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (count % burst === 0) await this.landed();
       }
+      this.#isFinished = true;
     } catch (error) {
       for (const waiter of [...this.#waiters]) waiter.fail(error);
+    } finally {
+      // Here and not a turn later: a use in between would take it for running, and wait for nothing.
+      this.#running = undefined;
+      this.#wakeAll();
     }
   }
 

@@ -44,7 +44,13 @@ export class StreamOwner {
    */
   async latest(input: unknown, use: UseOptions): Promise<unknown> {
     const valid = await this.#listening.input(input);
-    return this.#feeds.use(valid, (feed) => this.#newest(feed) ?? this.#first(feed, use)).then(({ value }) => value);
+    return this.#feeds.use(valid, (feed) => this.#read(feed, use)).then(({ value }) => value);
+  }
+
+  #read(feed: Feed, use: UseOptions): { readonly value: unknown } | Promise<{ readonly value: unknown }> {
+    // One that has ended is started anew: unlike what happened, what is may have changed since.
+    feed.ensure();
+    return this.#newest(feed) ?? this.#first(feed, use);
   }
 
   #newest({ ring }: Feed): { readonly value: unknown } | undefined {

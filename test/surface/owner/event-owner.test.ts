@@ -50,6 +50,16 @@ describe("an event", () => {
     await live.close();
   });
 
+  it("recent() has everything in it, and before its cursor, that was said when it was called", async () => {
+    const { client, pushed } = await openBell();
+    pushed.push(1);
+    const page = await client.rang.recent();
+    expect(page.occurrences).toEqual([1]);
+    expect(await client.rang.wait(undefined, { since: page.cursor, timeoutMs: 0 })).toMatchObject({
+      status: "timed_out",
+    });
+  });
+
   it("wait() says how many it missed when the ring no longer keeps them", async () => {
     const { client, pushed } = await openBell();
     const { cursor } = await client.rang.recent();
@@ -229,12 +239,15 @@ describe("an event", () => {
     };
     const { client } = await openLive(bell, { rang });
     await settle();
-    // Ended before anybody asked: it is all kept, and the first use starts it again.
+    // Ended before anybody asked: it is all kept, however often somebody looks.
+    await client.rang.recent();
     const first = await client.rang.recent();
     expect(first.occurrences).toEqual([10, 11]);
+    expect(run).toBe(1);
+    // Only who waits for more than is kept starts it again.
     const seen: unknown[] = [];
     let { cursor } = first;
-    for (let count = 0; count < 4; count += 1) {
+    while (seen.length < 4) {
       const answer = await client.rang.wait(undefined, { since: cursor });
       seen.push(answer.occurrence);
       cursor = answer.cursor;

@@ -16,7 +16,9 @@ const options = {
 /** What the examples of the TSDoc take as given: every public name, a counter, a live surface and an app over it. */
 const preamble = `
 import * as all from "surface-mcp";
+import type { MutatingToolNames, ResourceNames, ToolNames } from "surface-mcp";
 import { createTestClient } from "surface-mcp/testing";
+import { expectError, expectType } from "tsd";
 import { z } from "zod";
 const { cell, cellSource, collection, defineSurface, event, implementSurface, inProcess, mcp, mcpResource, mcpTool, procedure,
   readOnly, Refusal, serveSurfaceAsMcp, stdio, stream, withJsonSchema } = all;
@@ -38,11 +40,12 @@ function write(snippet: Snippet, code: string): void {
   writeFileSync(join(folder, `${snippet.name}.ts`), code);
 }
 
-/** An example stands in a function of its own, so that it may shadow what the preamble gives it. */
+/** An example stands in a function of its own, so that it may shadow what the preamble gives it; what it declares cannot. */
 function inFunction({ code }: Snippet): string {
   const imports = code.match(/^import .*$/gm)?.join("\n") ?? "";
-  const body = code.replaceAll(/^import .*$/gm, "").replaceAll(/^export /gm, "");
-  return `${imports}\n${preamble}\nexport async function example() {\n${body}\n}\n`;
+  const ambient = code.match(/^declare .*$/gm)?.join("\n") ?? "";
+  const body = code.replaceAll(/^(?:import|declare) .*$/gm, "").replaceAll(/^export /gm, "");
+  return `${imports}\n${preamble}\n${ambient}\nexport async function example() {\n${body}\n}\n`;
 }
 
 beforeAll(() => {

@@ -35,7 +35,7 @@ type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
  * @example
  * ```ts
  * declare const tools: ToolNames<typeof app>;
- * expectType<"settled" | "node_rerun">(tools);
+ * expectType<"bump">(tools);
  * ```
  */
 export type ToolNames<TApp> = NamesOf<TApp, "tools">;

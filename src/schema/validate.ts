@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Issue } from "../errors.ts";
 import { createIssue, maxIssues } from "./render-issues.ts";
+import { runZod } from "./run-zod.ts";
 import type { Schema } from "./standard.ts";
+import { isZodSchema } from "./zod-schema.ts";
 import { describeUnion } from "./describe-union.ts";
 
 /** The outcome of {@link validate}: the parsed value, or at most 5 bounded issues. */
@@ -17,7 +19,7 @@ export type Validated =
  * (or a rejection) is passed on as it is: it is a fault of the schema, not of the value, and the caller masks it.
  */
 export function validate(schema: Schema, value: unknown): Validated | Promise<Validated> {
-  const result = schema["~standard"].validate(value);
+  const result = isZodSchema(schema) ? runZod(schema, value) : schema["~standard"].validate(value);
   // Also for a promise of another library or realm: to read it as a result would be to accept the value unseen.
   return "then" in result ? Promise.resolve(result).then(toValidated) : toValidated(result);
 }

@@ -52,7 +52,7 @@ describe("validate()", () => {
     expect(issuesOf(ark({ a: { b: "string" } }), { a: { b: 1 } })[0]).toMatch(/^a\.b\|/);
   });
 
-  it("validate() passes on what the validator throws when it throws", async () => {
+  it("validate() passes on what the validator throws when it throws", () => {
     const fault = new TypeError("secret");
     const throwing: Schema = {
       "~standard": {
@@ -67,7 +67,7 @@ describe("validate()", () => {
     const refine = z.string().refine(() => {
       throw fault;
     });
-    await expect(validate(refine, "x")).rejects.toBe(fault);
+    expect(() => validate(refine, "x")).toThrow(fault);
   });
 
   it("validate() keeps 5 issues of under 2 KiB when there are many long ones", () => {

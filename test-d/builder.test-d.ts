@@ -7,6 +7,7 @@ import {
   mcpTool,
   procedure,
   stdio,
+  type AppNames,
   type Link,
   type LinkedApp,
   type ServableApp,
@@ -89,7 +90,10 @@ type None = {
 };
 type Members = (typeof surface)["members"];
 expectError<LinkedApp<Members, None>>(linked);
+expectError<LinkedApp<unknown, None>>(linked);
 expectError<UnlinkedApp<Members, None>>(app);
+// It is one with any names at all.
+expectAssignable<LinkedApp<Members, AppNames>>(linked);
 expectError<typeof linked>(linked.expose({ plain: "tool" }));
 expectError<typeof linked>(linked.tools({ extra: { handler: () => 1 } }));
 expectError<typeof app>(app.expose({ plain: "tool" }));

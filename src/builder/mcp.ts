@@ -10,6 +10,7 @@ import type { Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
+import { assertBespokeTool } from "./check-bespoke-tool.ts";
 import { assertMcpOptions } from "./check-mcp-options.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
 import { createRuntime } from "./create-runtime.ts";
@@ -34,11 +35,6 @@ function claim(names: Map<string, string>, name: string, origin: string): void {
     throw new SurfaceError("NAME_COLLISION", `Naming ${origin}: its name on the wire, "${name}", is taken by ${taken}`);
   }
   names.set(name, origin);
-}
-
-function assertTool(name: string, tool: unknown): void {
-  if (typeof tool === "object" && tool !== null && "handler" in tool && typeof tool.handler === "function") return;
-  throw new SurfaceError("MISSING_HANDLER", `Adding tool "${name}": its handler must be a function`);
 }
 
 /**
@@ -84,7 +80,7 @@ class App implements ServableApp {
     const tools = new Map(this[kDefinition].tools);
     for (const [name, tool] of Object.entries(more)) {
       if (tool === undefined) continue;
-      assertTool(name, tool);
+      assertBespokeTool(name, tool);
       if (tools.has(name)) throw new SurfaceError("NAME_COLLISION", `Adding tool "${name}": there is one already`);
       tools.set(name, tool);
     }

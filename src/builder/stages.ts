@@ -183,5 +183,5 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   /** @internal */
   readonly [kDefinition]: AppDefinition;
   /** For the type helpers only: there is no such value. */
-  readonly __names?: (names: TNames) => TNames;
+  readonly __names?: TNames;
 }

@@ -12,7 +12,7 @@ interface RetaggedByKind<TMember, TExposure extends Exposure, TEffect extends Ef
     ? Stream<Input, Output, TExposure>
     : never;
   readonly event: TMember extends Event<infer Input, infer Output, Exposure> ? Event<Input, Output, TExposure> : never;
-  readonly procedure: TMember extends Procedure<infer Input, infer Output, infer Progress, Exposure, Effect>
+  readonly procedure: TMember extends Procedure<infer Input, infer Output, infer Progress, Exposure>
     ? Procedure<Input, Output, Progress, TExposure, TEffect>
     : never;
 }

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { mcp } from "../../src/builder/mcp.ts";
+import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
+import { cast, expectRefusal } from "../tags/support.ts";
+import { counter, deadLink, holdingTarget } from "./support.ts";
+
+describe("options of an app", () => {
+  it("mcp() takes every option when each is what it should be", () => {
+    const options = {
+      name: "server",
+      version: "1.2.3",
+      title: "A server",
+      instructions: "Use it",
+      uriPrefix: "app://",
+      pageSize: 1,
+      hotPath: false,
+      onFault: () => {},
+    };
+    expect(() => mcp(counter, options)).not.toThrow();
+    expect(() => cast(mcp, counter, { name: undefined })).not.toThrow();
+  });
+
+  it.each([
+    [{ nope: 1 }, '"nope" is not an option'],
+    [{ toString: 1 }, '"toString" is not an option'],
+    [{ name: 1 }, '"name" must be text'],
+    [{ version: null }, '"version" must be text'],
+    [{ title: {} }, '"title" must be text'],
+    [{ instructions: ["a"] }, '"instructions" must be text'],
+    [{ uriPrefix: "" }, '"uriPrefix" must start with a scheme'],
+    [{ uriPrefix: "app" }, '"uriPrefix" must start with a scheme'],
+    [{ uriPrefix: "app://{x}" }, '"uriPrefix" must start with a scheme'],
+    [{ uriPrefix: "app://a b" }, '"uriPrefix" must start with a scheme'],
+    [{ pageSize: 0 }, '"pageSize" must be a whole number above 0'],
+    [{ pageSize: 1.5 }, '"pageSize" must be a whole number above 0'],
+    [{ pageSize: Number.NaN }, '"pageSize" must be a whole number above 0'],
+    [{ pageSize: "10" }, '"pageSize" must be a whole number above 0'],
+    [{ hotPath: "yes" }, '"hotPath" must be true or false'],
+    [{ onFault: "log" }, '"onFault" must be a function'],
+  ])("mcp() throws INVALID_OPTION for %j", (options, sentence) => {
+    expectRefusal(() => cast(mcp, counter, options), "INVALID_OPTION", sentence);
+  });
+
+  it("serveSurfaceAsMcp() rejects with INVALID_OPTION when an option does not exist", async () => {
+    const options = { surface: counter, link: deadLink(), target: holdingTarget(), nope: 1 };
+    await expect(cast(serveSurfaceAsMcp, options)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it, vi } from "vitest";
+import { kDefinition } from "../../src/builder/app-definition.ts";
+import { createRuntime } from "../../src/builder/create-runtime.ts";
+import { mcp } from "../../src/builder/mcp.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+import type { Schema } from "../../src/schema/standard.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { createTestClient } from "../../src/testing/test-client.ts";
+import { counter, countingHandlers, deadLink } from "./support.ts";
+
+const validator: Schema = { "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } };
+
+describe("an open app", () => {
+  it("names itself after the surface when it is told nothing", async () => {
+    const runtime = mcp(counter).bridge(deadLink()).open();
+    expect(runtime.info).toEqual({ name: "counter", version: "0.0.0" });
+    expect(runtime.instructions).toBeUndefined();
+    expect(runtime.hotPath).toBe(true);
+    await runtime.close();
+  });
+
+  it("names itself as it is told", async () => {
+    const options = { name: "server", version: "1.2.3", title: "A server", instructions: "Use it", hotPath: false };
+    const runtime = mcp(counter, options).bridge(deadLink()).open();
+    expect(runtime.info).toEqual({ name: "server", version: "1.2.3", title: "A server" });
+    expect(runtime.instructions).toBe("Use it");
+    expect(runtime.hotPath).toBe(false);
+    await runtime.close();
+  });
+
+  it.each([
+    [{}, "surface://counter/value"],
+    [{ uriPrefix: "odu://" }, "odu://value"],
+    [{ uriPrefix: "app://here/" }, "app://here/value"],
+  ])("starts every URI as %j says", async (options, uri) => {
+    const client = createTestClient(mcp(counter, options).implement(countingHandlers()));
+    expect(await client.request("resources/list")).toMatchObject({ resources: [{ uri }] });
+    expect(await client.request("resources/read", { uri })).toMatchObject({ contents: [{ uri, text: "0" }] });
+    await client.close();
+  });
+
+  it("pages its lists when pageSize says so, and gives every name once", async () => {
+    const app = mcp(counter, { pageSize: 2 })
+      .bridge(deadLink())
+      .expose({ reset: "tool" })
+      .tools({ a: { handler: () => 1 }, b: { handler: () => 1 }, c: { handler: () => 1 } });
+    const client = createTestClient(app);
+    const first = await client.request("tools/list");
+    expect(first).toMatchObject({ tools: [{ name: "a" }, { name: "b" }] });
+    expect(await client.request("tools/list", { cursor: first["nextCursor"] ?? "" })).toMatchObject({
+      tools: [{ name: "c" }, { name: "count_bump" }],
+    });
+    expect(await client.toolNames()).toEqual(["a", "b", "c", "count_bump", "reset"]);
+    await client.close();
+  });
+
+  it("tells onFault the cause and the agent a correlation id when a handler throws", async () => {
+    const faults: Fault[] = [];
+    const cause = new Error("the password is hunter2");
+    const app = mcp(defineSurface("s", { run: mcpTool(procedure({})) }), { onFault: (fault) => faults.push(fault) })
+      .implement({
+        run: () => {
+          throw cause;
+        },
+      })
+      .tools({
+        extra: {
+          handler: () => {
+            throw cause;
+          },
+        },
+      });
+    const client = createTestClient(app);
+    for (const call of [client.tools.run, client.tools.extra]) {
+      const answer = await call();
+      expect(answer).toMatchObject({ isError: true, code: "INTERNAL" });
+      expect(JSON.stringify(answer)).not.toContain("hunter2");
+      const [fault] = faults.splice(0);
+      expect(fault?.cause).toBe(cause);
+      expect(JSON.stringify(answer)).toContain(fault?.correlationId ?? "nothing was reported");
+    }
+    await client.close();
+  });
+
+  it("warns the author when a name is long, and serves it", async () => {
+    const warned = vi.spyOn(console, "error").mockReturnValue();
+    const name = "a_name_that_is_just_one_character_too_long";
+    const client = createTestClient(
+      mcp(counter)
+        .bridge(deadLink())
+        .tools({ [name]: { handler: () => 1 } }),
+    );
+    expect(warned.mock.calls.flat().join("\n")).toContain(`the name "${name}"`);
+    warned.mockRestore();
+    expect(await client.toolNames()).toContain(name);
+    await client.close();
+  });
+
+  it("closes what it made when a later part of opening fails, each time", () => {
+    // No JSON Schema can be made of a schema that is a validator and nothing else.
+    const surface = defineSurface("s", { run: mcpTool(procedure({ input: validator })) });
+    const live = implementSurface(surface, { run: () => 1 });
+    const close = vi.fn<() => Promise<void>>(() => live.close());
+    const app = mcp(surface).implement({ run: () => 1 });
+    const reach = { kind: "implement", implement: () => ({ ...live, close }) } as const;
+    const open = () => createRuntime({ ...app[kDefinition], reach });
+    expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
+    expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
+    return expect.poll(() => close.mock.calls.length, { timeout: 10_000 }).toBe(2);
+  });
+
+  it("close() may be called twice, and aborts what runs", async () => {
+    const aborted: unknown[] = [];
+    const app = mcp(defineSurface("s", { run: mcpTool(procedure({})) }), { onFault: () => {} }).implement({
+      run: (_input, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            aborted.push(signal.reason);
+            reject(new Error("aborted"));
+          });
+        }),
+    });
+    const client = createTestClient(app);
+    const answer = client.tools.run();
+    await expect.poll(() => client.toolNames()).toEqual(["run"]);
+    await Promise.all([client.close(), client.close()]);
+    expect(await answer).toMatchObject({ isError: true });
+    expect(aborted).toHaveLength(1);
+  });
+});

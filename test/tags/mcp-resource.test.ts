@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { cell } from "../../src/surface/cell.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { event } from "../../src/surface/event.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { stream } from "../../src/surface/stream.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { tagOf } from "../../src/tags/tag-of.ts";
+import { cast, expectRefusal } from "./support.ts";
+
+const text = z.string();
+
+describe("mcpResource()", () => {
+  it.each([
+    ["a cell", cell({ schema: text })],
+    ["a collection", collection({ key: text, schema: text })],
+    ["a stream", stream({ input: text, output: text })],
+    ["an event", event({ output: text })],
+  ])("mcpResource() returns a tagged copy of %s and leaves the member as it was", (_name, member) => {
+    const resource = cast(mcpResource, member, { description: "Read me" });
+    expect(tagOf(resource)).toMatchObject({ exposure: "resource", options: { description: "Read me" } });
+    expect(Object.isFrozen(resource)).toBe(true);
+    expect(tagOf(member)).toEqual({ exposure: "none", effect: "unstated", options: {} });
+  });
+
+  it("mcpResource() throws WRONG_KIND when a caller casts a procedure", () => {
+    expectRefusal(
+      () => cast(mcpResource, procedure({})),
+      "WRONG_KIND",
+      "Tagging a procedure as a resource: a procedure can only be a tool",
+    );
+  });
+
+  it("mcpResource() throws ALREADY_EXPOSED when the member has a tag", () => {
+    const resource = mcpResource(cell({ schema: text }));
+    expectRefusal(() => cast(mcpResource, resource), "ALREADY_EXPOSED", "it is tagged already, as a resource");
+    const tool = mcpTool(stream({ output: text }));
+    expectRefusal(() => cast(mcpResource, tool), "ALREADY_EXPOSED", "it is tagged already, as a tool");
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { cell } from "../../src/surface/cell.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { event } from "../../src/surface/event.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { stream } from "../../src/surface/stream.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { readOnly } from "../../src/tags/read-only.ts";
+import { tagOf } from "../../src/tags/tag-of.ts";
+import { cast, expectRefusal } from "./support.ts";
+
+const text = z.string();
+const aProcedure = procedure({ input: text, description: "Runs" });
+
+describe("mcpTool()", () => {
+  it.each([
+    ["a procedure", aProcedure],
+    ["an event", event({ output: text })],
+    ["a stream", stream({ output: text })],
+  ])("mcpTool() returns a tagged copy of %s and leaves the member as it was", (_name, member) => {
+    const before = tagOf(member);
+    const tool = cast(mcpTool, member, { title: "A tool" });
+    expect(tagOf(tool).exposure).toBe("tool");
+    expect(tagOf(tool).options).toEqual({ title: "A tool" });
+    expect(tool).not.toBe(member);
+    expect(Object.isFrozen(tool)).toBe(true);
+    expect(tagOf(member)).toEqual(before);
+    expect(before.exposure).toBe("none");
+  });
+
+  it("mcpTool() keeps what the member said when it tags it", () => {
+    expect(mcpTool(aProcedure)).toMatchObject({ kind: "procedure", description: "Runs", input: text });
+  });
+
+  it("mcpTool() keeps its own copy of the options when theirs are changed afterwards", () => {
+    const options = { title: "Before" };
+    const tool = mcpTool(aProcedure, options);
+    options.title = "After";
+    expect(tagOf(tool).options.title).toBe("Before");
+  });
+
+  it.each([
+    [undefined, "unstated"],
+    [{}, "unstated"],
+    [{ mutates: true }, "mutates"],
+    [{ mutates: false }, "read"],
+    [{ destructive: true }, "mutates"],
+    [{ destructive: false }, "unstated"],
+  ])("mcpTool() takes the effect of %j to be %s", (options, effect) => {
+    expect(tagOf(cast(mcpTool, aProcedure, options)).effect).toBe(effect);
+  });
+
+  it("mcpTool() keeps the effect of a read-only procedure when its options say nothing", () => {
+    expect(tagOf(mcpTool(readOnly(aProcedure), { title: "Show" })).effect).toBe("read");
+  });
+
+  it.each([
+    ["cell", cell({ schema: text })],
+    ["collection", collection({ key: text, schema: text })],
+  ])("mcpTool() throws WRONG_KIND when a caller casts a %s", (kind, member) => {
+    expectRefusal(() => cast(mcpTool, member), "WRONG_KIND", `Tagging a ${kind} as a tool: only procedures`);
+  });
+
+  it("mcpTool() throws ALREADY_EXPOSED when the member has a tag", () => {
+    expectRefusal(() => cast(mcpTool, mcpTool(aProcedure)), "ALREADY_EXPOSED", "it is tagged already, as a tool");
+    const resource = mcpResource(event({ output: text }));
+    expectRefusal(() => cast(mcpTool, resource), "ALREADY_EXPOSED", "Tagging an event as a tool: it is tagged already");
+  });
+
+  it.each([
+    [{ nope: 1 }, "INVALID_OPTION", '"nope" is not a tool option'],
+    [{ toString: 1 }, "INVALID_OPTION", '"toString" is not a tool option'],
+    [{ mutates: "no" }, "INVALID_OPTION", '"mutates" must be true or false'],
+    [{ idempotent: 1 }, "INVALID_OPTION", '"idempotent" must be true or false'],
+    [{ openWorld: null }, "INVALID_OPTION", '"openWorld" must be true or false'],
+    [{ timeoutMs: 0 }, "INVALID_OPTION", '"timeoutMs" is 0'],
+    [{ timeoutMs: Number.NaN }, "INVALID_OPTION", '"timeoutMs" is NaN'],
+    [{ timeoutMs: 600_001 }, "INVALID_OPTION", "at most 600000 milliseconds"],
+    [{ mutates: false, destructive: true }, "CONTRADICTION", "cannot be destructive"],
+  ] as const)("mcpTool() refuses %j when a caller casts", (options, code, sentence) => {
+    expectRefusal(() => cast(mcpTool, aProcedure, options), code, sentence);
+  });
+
+  it.each([{ mutates: true }, { destructive: true }])(
+    "mcpTool() throws CONTRADICTION for %j when the member only reads",
+    (options) => {
+      const reader = readOnly(aProcedure);
+      expectRefusal(() => cast(mcpTool, reader, options), "CONTRADICTION", "readOnly() says that it does not mutate");
+      const anEvent = event({ output: text });
+      expectRefusal(() => cast(mcpTool, anEvent, options), "CONTRADICTION", "events only read, by their kind");
+    },
+  );
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { procedure } from "../../src/surface/procedure.ts";
+import { kEffect, kExposure, kTagOptions } from "../../src/tags/symbols.ts";
+import { tagOf } from "../../src/tags/tag-of.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+
+describe("tagOf()", () => {
+  it("tagOf() reads no exposure, no effect and no options when a member has none", () => {
+    expect(tagOf(procedure({}))).toEqual({ exposure: "none", effect: "unstated", options: {} });
+  });
+
+  it("tagOf() reads the tags of another copy of this package when its symbols are the registered ones", () => {
+    expect(kExposure).toBe(Symbol.for("surface-mcp.exposure"));
+    expect(kEffect).toBe(Symbol.for("surface-mcp.effect"));
+    expect(kTagOptions).toBe(Symbol.for("surface-mcp.tag-options"));
+  });
+
+  it("a tag leaves no trace among the keys of a member when it is written as JSON or listed", () => {
+    const member = procedure({ description: "Runs" });
+    expect(Object.keys(mcpTool(member))).toEqual(Object.keys(member));
+  });
+});

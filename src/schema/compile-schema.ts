@@ -49,7 +49,7 @@ function unsupported(at: { side: SchemaSide; where: string; cause: unknown }): S
   const { side, where, cause } = at;
   const reason = cause instanceof Error ? cause.message : String(cause);
   const why = cause instanceof RangeError ? "it is nested too deep, or without end" : reason;
-  return new SurfaceError("SCHEMA_UNSUPPORTED", `convert the ${side} schema of "${where}" to JSON Schema: ${why}`, {
+  return new SurfaceError("SCHEMA_UNSUPPORTED", `Converting the ${side} schema of ${where} to JSON Schema: ${why}`, {
     cause,
   });
 }

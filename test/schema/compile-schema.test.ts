@@ -54,7 +54,7 @@ describe("toInputSchema()", () => {
     for (const schema of [endless(), deep, endlessMap()]) {
       const error = failure(schema);
       expect(error.code).toBe("SCHEMA_UNSUPPORTED");
-      expect(error.message).toContain('"node.rerun"');
+      expect(error.message).toContain("node.rerun");
       expect(error.message).toContain("nested too deep, or without end");
     }
   });
@@ -69,7 +69,7 @@ describe("toInputSchema()", () => {
     };
     const schema = { "~standard": { version: 1 as const, vendor: "x", validate: () => ({ value: 1 }), jsonSchema } };
     expect(failure(schema)).toMatchObject({ code: "SCHEMA_UNSUPPORTED", cause: fault });
-    expect(failure(schema).message).toBe('convert the input schema of "node.rerun" to JSON Schema: no such target');
+    expect(failure(schema).message).toBe("Converting the input schema of node.rerun to JSON Schema: no such target");
   });
 
   it("toInputSchema() falls back to draft-07 when a library knows nothing newer", () => {

@@ -1,3 +1,4 @@
+import { assertUriPrefix } from "../catalog/assert-uri-prefix.ts";
 import { SurfaceError } from "../errors.ts";
 import type { McpOptions } from "./app-definition.ts";
 
@@ -9,18 +10,13 @@ const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must b
 const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
 const count: Check = (value) =>
   Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "must be a whole number above 0";
-const prefix: Check = (value) =>
-  typeof value === "string" && /^[A-Za-z][A-Za-z0-9+.-]*:[^\s{}?#]*$/.test(value)
-    ? undefined
-    : 'must start with a scheme and hold no space, brace, "?" or "#", for example "app://"';
-
 const checks: ReadonlyMap<string, Check> = new Map(
   Object.entries({
     name: text,
     version: text,
     title: text,
     instructions: text,
-    uriPrefix: prefix,
+    uriPrefix: text,
     pageSize: count,
     hotPath: flag,
     onFault: callable,
@@ -43,4 +39,5 @@ export function assertMcpOptions(options: McpOptions, surface: string): void {
       throw new SurfaceError("INVALID_OPTION", `Making an app of surface "${surface}": "${key}" ${problem}`);
     }
   }
+  if (options.uriPrefix !== undefined) assertUriPrefix(options.uriPrefix);
 }

@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
-import { kExposure } from "../tags/symbols.ts";
+import { kExposure, type Taggable } from "../tags/symbols.ts";
+import { tagOf } from "../tags/tag-of.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { Kind, Spec } from "./member.ts";
 
@@ -28,7 +29,7 @@ type NotLiteral =
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const keyPattern = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*$/;
 const maxKeyLength = 128;
-const kinds: ReadonlySet<string> = new Set<Kind>(["cell", "collection", "stream", "event", "procedure"]);
+const kinds: ReadonlySet<unknown> = new Set<Kind>(["cell", "collection", "stream", "event", "procedure"]);
 
 function assertKey(surface: string, key: string): void {
   if (keyPattern.test(key) && key.length <= maxKeyLength) return;
@@ -40,7 +41,11 @@ function assertKey(surface: string, key: string): void {
 
 function assertMember(surface: string, key: string, member: unknown): void {
   if (typeof member === "object" && member !== null && kExposure in member && "kind" in member) {
-    if (kinds.has(String(member.kind))) return;
+    if (kinds.has(member.kind)) {
+      // Its kind and the symbol are there, which is what reading the tags needs; their values are what is checked.
+      tagOf(member as Taggable);
+      return;
+    }
   }
   throw new SurfaceError(
     "INVALID_MEMBER",

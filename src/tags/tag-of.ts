@@ -1,3 +1,4 @@
+import { SurfaceError } from "../errors.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Exposure, type Taggable } from "./symbols.ts";
 import type { ToolOptions } from "./tool-options.ts";
 
@@ -8,11 +9,20 @@ export interface Tag {
   readonly options: ToolOptions;
 }
 
-/** Reads a member's tags. An untagged member has exposure `"none"`, whatever else it carries. */
+const exposures: ReadonlySet<unknown> = new Set<Exposure>(["none", "resource", "tool"]);
+const effects: ReadonlySet<unknown> = new Set<Effect>(["unstated", "read", "mutates"]);
+
+/**
+ * Reads a member's tags. A value that this version does not know is refused: what is not understood must not be taken
+ * for an exposure, nor for "it only reads".
+ *
+ * @throws SurfaceError `INVALID_MEMBER` for tags that another version, or nobody, has written.
+ */
 export function tagOf(member: Taggable & { readonly [kTagOptions]?: ToolOptions }): Tag {
-  return {
-    exposure: member[kExposure],
-    effect: member[kEffect] ?? "unstated",
-    options: member[kTagOptions] ?? {},
-  };
+  const { [kExposure]: exposure, [kEffect]: effect = "unstated", [kTagOptions]: options = {} } = member;
+  if (exposures.has(exposure) && effects.has(effect)) return { exposure, effect, options };
+  throw new SurfaceError(
+    "INVALID_MEMBER",
+    `Reading the tags of a ${member.kind}: they are not of this version of the package; build and tag it with this one`,
+  );
 }

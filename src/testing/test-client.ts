@@ -98,6 +98,11 @@ function textAt(from: JsonObject, key: string): string {
   return typeof found === "string" ? found : "";
 }
 
+/** `then` is asked for by whoever awaits `client.tools`, symbols by whoever prints it: neither is a call. */
+function isToolName(name: string | symbol): name is string {
+  return typeof name === "string" && name !== "then";
+}
+
 class InMemoryClient {
   readonly #runtime: AppRuntime;
   readonly #era: Era;
@@ -108,10 +113,7 @@ class InMemoryClient {
     this.#era = era;
     // A function for whatever name is asked for: a name that does not exist answers as it does on the wire.
     this.tools = new Proxy(Object.freeze({}), {
-      get:
-        (_target, name) =>
-        (args: JsonObject = {}, options: TestCallOptions = {}) =>
-          this.#call(String(name), args, options),
+      get: (_target, name) => (isToolName(name) ? this.#toCaller(name) : undefined),
     });
   }
 
@@ -144,6 +146,10 @@ class InMemoryClient {
 
   close(): Promise<void> {
     return this.#runtime.close();
+  }
+
+  #toCaller(name: string): (args?: JsonObject, options?: TestCallOptions) => Promise<ToolAnswer> {
+    return (args = {}, options = {}) => this.#call(name, args, options);
   }
 
   async #call(name: string, args: JsonObject, options: TestCallOptions): Promise<ToolAnswer> {

@@ -72,7 +72,7 @@ describe("documentation", () => {
   });
 
   test("shows the quickstart as it is", () => {
-    const quickstart = readFileSync(join(root, "examples", "quickstart", "server.ts"), "utf8");
+    const quickstart = readFileSync(join(root, "examples", "quickstart", "app.ts"), "utf8");
     expect(snippetsOf("README.md")[0]?.code).toBe(quickstart);
   });
 });

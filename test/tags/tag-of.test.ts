@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import type { Procedure } from "../../src/surface/member.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { kEffect, kExposure, kTagOptions } from "../../src/tags/symbols.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";
@@ -19,4 +21,19 @@ describe("tagOf()", () => {
     const member = procedure({ description: "Runs" });
     expect(Object.keys(mcpTool(member))).toEqual(Object.keys(member));
   });
+
+  it.each([
+    ["an exposure", { [kExposure]: "internal" }],
+    ["no exposure", { [kExposure]: undefined }],
+    ["an exposure of another type", { [kExposure]: true }],
+    ["an effect", { [kEffect]: "harmless" }],
+  ])(
+    "tagOf() refuses a member when %s is not of this version: what is not understood is not exposed",
+    (_name, tags) => {
+      // Another version of the package, or somebody who casts, wrote it.
+      const member = { ...procedure({}), ...tags } as unknown as Procedure;
+      expect(() => tagOf(member)).toThrow(expect.objectContaining({ code: "INVALID_MEMBER" }));
+      expect(() => defineSurface("s", { a: member })).toThrow(expect.objectContaining({ code: "INVALID_MEMBER" }));
+    },
+  );
 });

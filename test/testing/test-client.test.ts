@@ -158,6 +158,13 @@ describe.each(["legacy", "modern"] as const)("createTestClient() in the %s era",
     await client.close();
   });
 
+  it("tools is no promise, so that awaiting it by mistake does not call a tool named then", async () => {
+    const client = createTestClient(app, { era });
+    expect(await Promise.resolve(client.tools)).toBe(client.tools);
+    expect(String(Object.prototype.toString.call(client.tools))).toBe("[object Object]");
+    await client.close();
+  });
+
   it("request() rejects with the protocol's code when a cursor is bad", async () => {
     const client = createTestClient(app, { era });
     await expect(client.request("tools/list", { cursor: "nope" })).rejects.toMatchObject({ code: -32_602 });

@@ -10,7 +10,7 @@ import { defaultFrameLimits } from "../mcp/limits.ts";
 import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
-import { reportToConsole } from "../surface/fault.ts";
+import { reportToConsole, toSafeReporter } from "../surface/fault.ts";
 import type { AppDefinition } from "./app-definition.ts";
 
 const defaultPageSize = 1000;
@@ -43,7 +43,7 @@ function warn(warnings: readonly string[]): void {
 
 function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
   const { surface, options, exposures, tools } = definition;
-  const report = options.onFault ?? reportToConsole;
+  const report = toSafeReporter(options.onFault ?? reportToConsole);
   const connection = new LazyConnection(openReach(definition, scope), surface);
   scope.add(() => connection.close());
   const { channel } = connection;

@@ -11,7 +11,7 @@ export interface Fault {
   readonly cause: unknown;
 }
 
-/** Receives faults. It must not throw. */
+/** Receives faults. What it throws, or a promise of it rejects with, is dropped: there is no second log to tell. */
 export type FaultReporter = (fault: Fault) => void;
 
 /** Writes a fault to the console's error stream, where it cannot disturb a protocol on stdout. */
@@ -30,13 +30,34 @@ const plainWords: Partial<Record<SurfaceErrorCode, string>> = {
   CLOSED: "the application behind this is closing",
 };
 
-/** Tells the log. A reporter that throws, or a cause that throws when it is printed, must not take the answer's place. */
+/**
+ * Looks after what a piece of the author's code gave back, where nobody waits for it: a promise of it that rejects would
+ * end the process. `fail` must not throw.
+ */
+export function onRejection(answer: unknown, fail: (cause: unknown) => void): void {
+  if ((typeof answer !== "object" && typeof answer !== "function") || answer === null) return;
+  // By a promise of our own: a thenable may throw when it is looked at.
+  new Promise((resolve) => resolve(answer)).catch(fail);
+}
+
+/** Tells the log. A reporter that fails, or a cause that throws when it is printed, must not take the answer's place. */
 function tell(report: FaultReporter, fault: Fault): void {
   try {
-    report(fault);
+    // An asynchronous function may stand where one that returns nothing is asked for.
+    onRejection(report(fault), () => {});
   } catch {
     // There is no second log to tell.
   }
+}
+
+const safe = new WeakSet<FaultReporter>();
+
+/** A reporter that neither throws nor leaves a rejected promise behind, whatever the author's does. Idempotent. */
+export function toSafeReporter(report: FaultReporter): FaultReporter {
+  if (safe.has(report)) return report;
+  const told: FaultReporter = (fault) => tell(report, fault);
+  safe.add(told);
+  return told;
 }
 
 /** Reports a cause and returns the error that stands for it. Never throws. */

@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "./channel.ts";
 import { memberOf, type Surface } from "./define-surface.ts";
-import { reportToConsole, type FaultReporter } from "./fault.ts";
+import { reportToConsole, toSafeReporter, type FaultReporter } from "./fault.ts";
 import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
 import { createChannel } from "./owner/create-channel.ts";
@@ -87,7 +87,8 @@ export function implementSurface<TSpec extends Spec>(
 ): LiveSurface<TSpec> {
   assertHandlers(surface, handlers);
   const scope = new Scope(`surface "${surface.name}"`);
-  const owners = createOwners(surface, handlers, { scope, report: options.onFault ?? reportToConsole });
+  const report = toSafeReporter(options.onFault ?? reportToConsole);
+  const owners = createOwners(surface, handlers, { scope, report });
   for (const owner of owners.values()) {
     if (owner.kind === "stream" || owner.kind === "event") owner.start();
   }

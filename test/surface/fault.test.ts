@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
-import { internalError, maskFault, reportToConsole, type Fault } from "../../src/surface/fault.ts";
+import { internalError, maskFault, reportToConsole, toSafeReporter, type Fault } from "../../src/surface/fault.ts";
+import { noteRejections, settle } from "./support.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -55,4 +56,38 @@ describe("maskFault()", () => {
     }
     expect(maskFault(hostile, "here", reportToConsole)).toMatchObject({ code: "INTERNAL" });
   });
+
+  it.each([
+    ["throws", () => explode()],
+    ["is asynchronous and rejects", async () => explode()],
+    [
+      "gives a thenable that rejects",
+      () => thenable({ value: (_done: unknown, fail: (no: string) => void) => fail("no") }),
+    ],
+    ["gives a thenable that throws", () => thenable({ value: () => explode() })],
+    ["gives an object whose then throws", () => thenable({ get: () => explode() })],
+  ])("internalError() and toSafeReporter() reject nothing when the reporter %s", async (_how, report) => {
+    const rejections = noteRejections();
+    expect(internalError("x", "here", report)).toMatchObject({ code: "INTERNAL" });
+    expect(() => toSafeReporter(report)({ correlationId: "c", where: "here", cause: 1 })).not.toThrow();
+    await settle();
+    expect(rejections.end()).toEqual([]);
+  });
+
+  it("toSafeReporter() hands the fault on, and is itself when applied twice", () => {
+    const faults: Fault[] = [];
+    const report = toSafeReporter((fault) => void faults.push(fault));
+    expect(toSafeReporter(report)).toBe(report);
+    report({ correlationId: "c", where: "here", cause: 1 });
+    expect(faults).toEqual([{ correlationId: "c", where: "here", cause: 1 }]);
+  });
 });
+
+function explode(): never {
+  throw new Error("the log is full");
+}
+
+function thenable(descriptor: PropertyDescriptor): object {
+  // oxlint-disable-next-line unicorn/no-thenable -- such an object is what the test is about
+  return Object.defineProperty({}, "then", descriptor);
+}

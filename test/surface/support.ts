@@ -55,6 +55,19 @@ export async function take<TValue>(values: AsyncIterable<TValue>, count: number)
   return taken;
 }
 
+/** Notes every rejection that nobody handled until `end()`. */
+export function noteRejections(): { end(): readonly unknown[] } {
+  const seen: unknown[] = [];
+  const note = (cause: unknown): void => void seen.push(cause);
+  process.on("unhandledRejection", note);
+  return {
+    end() {
+      process.off("unhandledRejection", note);
+      return seen;
+    },
+  };
+}
+
 /** How many listeners a signal has. */
 export function listeners(signal: AbortSignal): number {
   return getEventListeners(signal, "abort").length;

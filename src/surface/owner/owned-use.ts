@@ -3,7 +3,7 @@ import type { Scope } from "../../spine/scope.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import { checkOutput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
-import { internalError, maskFault } from "../fault.ts";
+import { internalError, maskFault, onRejection } from "../fault.ts";
 import type { MaybeSchema } from "../member.ts";
 
 /** What a handler receives besides its input. */
@@ -94,11 +94,13 @@ export class OwnedUse implements HandlerContext {
 
   #tell(progress: unknown): void {
     if (this.#ended) return;
+    const { where, report } = this.#terms.check;
+    // The listener is its caller's: that it fails is no reason to fail the work.
+    const fail = (cause: unknown): void => void internalError(cause, `the progress listener of ${where}`, report);
     try {
-      this.#use.onProgress?.(progress);
+      onRejection(this.#use.onProgress?.(progress), fail);
     } catch (cause) {
-      // The listener is its caller's: that it fails is no reason to fail the work.
-      internalError(cause, `the progress listener of ${this.#terms.check.where}`, this.#terms.check.report);
+      fail(cause);
     }
   }
 }

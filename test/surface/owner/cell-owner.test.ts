@@ -4,7 +4,7 @@ import * as z from "zod";
 import { cell } from "../../../src/surface/cell.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { cellSource } from "../../../src/surface/source.ts";
-import { listeners, openLive, schemaOf, settle, until, WatchedSource } from "../support.ts";
+import { listeners, noteRejections, openLive, schemaOf, settle, until, WatchedSource } from "../support.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number() }) });
 
@@ -51,6 +51,19 @@ describe("a cell", () => {
       await expect(client.v.get()).rejects.toMatchObject({ code: "INTERNAL" });
       expect(faults[0]?.cause).toEqual(new Error("secret"));
     }
+  });
+
+  it("watch() reports once what the source's stop rejects with, and the process goes on", async () => {
+    const rejections = noteRejections();
+    const stop = async (): Promise<void> => explode();
+    const source = { get: () => 1, subscribe: () => stop as never };
+    const { client, faults } = await openLive(counter, { value: source });
+    const values = client.value.watch()[Symbol.asyncIterator]();
+    expect(await values.next()).toEqual({ done: false, value: 1 });
+    await values.return?.();
+    await settle();
+    expect(rejections.end()).toEqual([]);
+    expect(faults).toMatchObject([{ where: 'cell "value"', cause: new Error("secret") }]);
   });
 
   it("get() tries again when an asynchronous check failed", async () => {

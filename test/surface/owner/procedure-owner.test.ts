@@ -5,7 +5,7 @@ import { Refusal, SurfaceError } from "../../../src/errors.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import type { HandlerContext } from "../../../src/surface/owner/owned-use.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
-import { openLive, schemaOf, settle } from "../support.ts";
+import { noteRejections, openLive, schemaOf, settle } from "../support.ts";
 
 const plain = defineSurface("s", { run: procedure({ input: z.object({ n: z.number() }), output: z.number() }) });
 const loose = defineSurface("s", { run: procedure({ progress: z.number() }) });
@@ -215,6 +215,22 @@ describe("a procedure", () => {
     context?.progress(2);
     expect(seen).toEqual([1]);
     expect(faults).toMatchObject([{ where: 'the progress listener of procedure "run"' }]);
+  });
+
+  it("call() reports what an asynchronous progress listener rejects with, and goes on", async () => {
+    const rejections = noteRejections();
+    const { client, faults } = await openLive(loose, {
+      run: (_input, context) => {
+        context.progress(1);
+        return "done";
+      },
+    });
+    // What a caller in plain JavaScript may do.
+    const onProgress = (): never => Promise.reject(new Error("listener")) as never;
+    expect(await client.run.call(undefined, { onProgress })).toBe("done");
+    await settle();
+    expect(rejections.end()).toEqual([]);
+    expect(faults).toMatchObject([{ where: 'the progress listener of procedure "run"', cause: new Error("listener") }]);
   });
 
   it("call() returns the generator when it is aborted: no further than the next yield, finally and all", async () => {

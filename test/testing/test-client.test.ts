@@ -161,7 +161,7 @@ describe.each(["legacy", "modern"] as const)("createTestClient() in the %s era",
   it("tools is no promise, so that awaiting it by mistake does not call a tool named then", async () => {
     const client = createTestClient(app, { era });
     expect(await Promise.resolve(client.tools)).toBe(client.tools);
-    expect(String(Object.prototype.toString.call(client.tools))).toBe("[object Object]");
+    expect(Object.prototype.toString.call(client.tools)).toBe("[object Object]");
     await client.close();
   });
 

@@ -1,25 +1,18 @@
-import { compileOutput } from "../compile-output.ts";
 import { stringifyBare } from "../bare-value.ts";
+import { compileOutput } from "../compile-output.ts";
 import { useWith } from "../entry-use.ts";
-import type { EntryCall } from "../entry.ts";
-import { originOf, wordsOf, type KindMapping } from "../mapping.ts";
+import { originOf, type KindMapping } from "../mapping.ts";
+import { toResourceEntry } from "../resource-entries.ts";
 
 /** A cell is one resource: its value as JSON. */
 export const cellMapping: KindMapping<"cell"> = {
   asResource(exposed) {
-    const { key, uri, channel, member } = exposed;
+    const { key, channel, member } = exposed;
     const schema = compileOutput(member.schema, originOf(exposed));
     return {
-      resource: {
-        id: key,
-        origin: originOf(exposed),
-        uri,
-        ...wordsOf(exposed),
-        async read(call: EntryCall) {
-          const value = await channel.get(key, useWith(call, {}));
-          return stringifyBare(schema, value);
-        },
-      },
+      resource: toResourceEntry(exposed, async (call) =>
+        stringifyBare(schema, await channel.get(key, useWith(call, {}))),
+      ),
     };
   },
 };

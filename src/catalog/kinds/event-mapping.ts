@@ -2,17 +2,16 @@ import { SurfaceError } from "../../errors.ts";
 import { deepFreeze } from "../../schema/deep-freeze.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
-import { toInputSchema } from "../../schema/to-input-schema.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
 import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
 import { bareSchema, encodeBare } from "../bare-value.ts";
 import { compileOutput } from "../compile-output.ts";
 import { useWith } from "../entry-use.ts";
-import type { EntryCall, ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
-import { originOf, wordsOf, type Exposed, type KindMapping } from "../mapping.ts";
+import type { ToolEntry } from "../entry.ts";
+import { originOf, wordsOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
-import { toTemplateShape } from "../template-variables.ts";
+import { toListenedEntries } from "../resource-entries.ts";
 import { toToolHints } from "../tool-hints.ts";
 import { splitFields, toToolInput } from "../tool-input.ts";
 import { toWireName } from "../wire-name.ts";
@@ -116,39 +115,16 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
   };
 }
 
-function recent(exposed: Exposed<MemberOfKind<"event">>): ResourceEntry {
-  const { key, uri, channel, member } = exposed;
+function asResource(exposed: Exposed<MemberOfKind<"event">>): ResourceEntries {
+  const { key, member, channel } = exposed;
   const output = compileOutput(member.output, originOf(exposed));
-  return {
-    id: key,
-    origin: originOf(exposed),
-    uri,
-    ...wordsOf(exposed),
-    read: async (call: EntryCall) => toPage(await channel.recent(key, undefined, useWith(call, {})), output),
-  };
-}
-
-function recentByInput(exposed: Exposed<MemberOfKind<"event">>): TemplateEntry {
-  const { key, uri, channel, member } = exposed;
-  const origin = originOf(exposed);
-  const output = compileOutput(member.output, origin);
-  const shape = toTemplateShape({ schema: toInputSchema(member.input, origin), single: "value", origin });
-  return {
-    id: key,
-    origin,
-    base: uri,
-    uriTemplate: `${uri}${shape.suffix}`,
-    variables: shape.variables,
-    ...wordsOf(exposed),
-    async read(variables, call) {
-      return toPage(await channel.recent(key, shape.toInput(variables), useWith(call, {})), output);
-    },
-  };
+  return toListenedEntries(exposed, async (input, call) =>
+    toPage(await channel.recent(key, input, useWith(call, {})), output),
+  );
 }
 
 /** An event is the resource of its last occurrences, or a tool that waits for the next one. */
 export const eventMapping: KindMapping<"event"> = {
   asTool,
-  asResource: (exposed) =>
-    exposed.member.input === undefined ? { resource: recent(exposed) } : { template: recentByInput(exposed) },
+  asResource,
 };

@@ -1,16 +1,15 @@
 import { deepFreeze } from "../../schema/deep-freeze.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
-import { toInputSchema } from "../../schema/to-input-schema.ts";
 import { compileOutput } from "../compile-output.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
 import { bareSchema, encodeBare, stringifyBare } from "../bare-value.ts";
 import { collectFrames } from "../collect-frames.ts";
 import { useWith } from "../entry-use.ts";
-import type { ResourceEntry, TemplateEntry, ToolEntry } from "../entry.ts";
-import { originOf, wordsOf, type Exposed, type KindMapping } from "../mapping.ts";
+import type { ToolEntry } from "../entry.ts";
+import { originOf, wordsOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
-import { toTemplateShape } from "../template-variables.ts";
+import { toListenedEntries } from "../resource-entries.ts";
 import { toToolHints } from "../tool-hints.ts";
 import { splitFields, toToolInput } from "../tool-input.ts";
 import { toWireName } from "../wire-name.ts";
@@ -91,39 +90,16 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
   };
 }
 
-function newest(exposed: Exposed<MemberOfKind<"stream">>): ResourceEntry {
-  const { key, uri, channel, member } = exposed;
+function asResource(exposed: Exposed<MemberOfKind<"stream">>): ResourceEntries {
+  const { key, member, channel } = exposed;
   const output = compileOutput(member.output, originOf(exposed));
-  return {
-    id: key,
-    origin: originOf(exposed),
-    uri,
-    ...wordsOf(exposed),
-    read: async (call) => stringifyBare(output, await channel.latest(key, undefined, useWith(call, {}))),
-  };
-}
-
-function newestByInput(exposed: Exposed<MemberOfKind<"stream">>): TemplateEntry {
-  const { key, uri, channel, member } = exposed;
-  const origin = originOf(exposed);
-  const output = compileOutput(member.output, origin);
-  const shape = toTemplateShape({ schema: toInputSchema(member.input, origin), single: "value", origin });
-  return {
-    id: key,
-    origin,
-    base: uri,
-    uriTemplate: `${uri}${shape.suffix}`,
-    variables: shape.variables,
-    ...wordsOf(exposed),
-    async read(variables, call) {
-      return stringifyBare(output, await channel.latest(key, shape.toInput(variables), useWith(call, {})));
-    },
-  };
+  return toListenedEntries(exposed, async (input, call) =>
+    stringifyBare(output, await channel.latest(key, input, useWith(call, {}))),
+  );
 }
 
 /** A stream is the resource of its newest frame (a template where it takes input), or a tool that pulls a few frames. */
 export const streamMapping: KindMapping<"stream"> = {
   asTool,
-  asResource: (exposed) =>
-    exposed.member.input === undefined ? { resource: newest(exposed) } : { template: newestByInput(exposed) },
+  asResource,
 };

@@ -1,7 +1,7 @@
 /** How many calls run at once on one connection; further ones wait their turn. */
 const maxRunning = 64;
 
-/** Above this many waiting calls the connection should stop reading. */
+/** More than this many are not kept waiting. */
 const maxWaiting = 256;
 
 /** Starts calls in order, only so many at once, and none while it is held. What waits can be taken back. */
@@ -10,8 +10,8 @@ export class CallQueue<TKey> {
   #running = 0;
   #held = false;
 
-  /** Whether so much is waiting that no more should be read. */
-  get crowded(): boolean {
+  /** Whether so much is waiting that one more must be refused. */
+  get full(): boolean {
     return this.#waiting.size >= maxWaiting;
   }
 

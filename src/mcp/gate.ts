@@ -27,10 +27,11 @@ export interface GateOptions {
 /** The handshake that is told to the SDK when it joins a legacy connection late; its answer goes nowhere. */
 const replayId = "surface-mcp/replayed-handshake";
 
-/** Above this many held requests the connection should stop reading. */
+/** More than this many requests are not held behind the handshake. */
 const maxHeld = 256;
 
 const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
+const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const empty = toRpcResult("");
 
@@ -68,11 +69,6 @@ export class Gate {
     this.#handlers = new Map(
       runtime.hotPath ? Object.entries({ ...runtime.handlers, ...createHandshake(runtime) }) : [],
     );
-  }
-
-  /** Whether so much waits here that the connection should stop reading for a while. */
-  get crowded(): boolean {
-    return this.#calls.crowded || this.#reads.crowded || this.#held.length >= maxHeld;
   }
 
   /** Says whether answers pile up unread: while they do, nothing is started that would add to them. */
@@ -113,11 +109,16 @@ export class Gate {
   #onRequest(frame: RequestFrame): void {
     const { id, method } = frame;
     if (this.#running.has(id)) return this.#answer(id, duplicateId, "legacy");
-    if (this.#era.initialising && method !== "initialize" && method !== "ping") return void this.#held.push(frame);
+    if (this.#era.initialising && method !== "initialize" && method !== "ping") return this.#hold(frame);
     if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
     const era = this.#era.admit(frame);
     if (typeof era !== "string") return this.#answer(id, era, "legacy");
     this.#serve(frame, era);
+  }
+
+  #hold(frame: RequestFrame): void {
+    if (this.#held.length >= maxHeld) this.#answer(frame.id, busy, "legacy");
+    else this.#held.push(frame);
   }
 
   #serve(frame: RequestFrame, era: Era): void {
@@ -133,9 +134,11 @@ export class Gate {
 
   #run(start: HotRun): void {
     const { id, method } = start.frame;
+    const queue = method === "tools/call" ? this.#calls : method === "resources/read" ? this.#reads : undefined;
+    // Refused and not left unread: behind it there may be a cancellation, a ping or the end of the input.
+    if (queue?.full) return this.#answer(id, busy, start.era);
     this.#running.set(id, start.call);
-    if (method !== "tools/call" && method !== "resources/read") return void this.#settle(start);
-    const queue = method === "tools/call" ? this.#calls : this.#reads;
+    if (queue === undefined) return void this.#settle(start);
     queue.add(id, () => void this.#settle(start).finally(() => queue.done()));
   }
 

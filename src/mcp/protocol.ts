@@ -13,6 +13,8 @@ export const rpcCodes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
+  /** The first of the codes that JSON-RPC leaves to servers: more is in flight than this one takes. */
+  busy: -32000,
   /** A resource that does not exist, up to 2025-11-25; 2026-07-28 says invalid params. */
   legacyResourceNotFound: -32002,
   unsupportedVersion: -32022,

@@ -31,14 +31,22 @@ const connectSdk = toLazyConnector(async () => (await import("../mcp/sdk-stdio-s
 const maxBacklogBytes = 4 * 1024 * 1024;
 
 /**
- * Takes frames only while neither the gate nor the output is crowded. The input itself goes on being read up to a
- * bound: the end of a paused input would not be seen, and the process would outlive its host.
+ * How many frames are read in one turn of the event loop: fewer than may wait in the gate, so that a burst of calls that
+ * are answered at once is answered and not refused, whatever its size.
+ */
+const framesPerTurn = 256;
+
+/**
+ * Takes frames only while the output is not full: what is read would be answered into memory. The input itself goes on
+ * being read up to a bound: the end of a paused input would not be seen, and the process would outlive its host.
  */
 class Flow {
   readonly #input: Readable;
   readonly #reader: FrameReader;
   readonly #gate: Gate;
   #full = false;
+  #framesOfTurn = 0;
+  #turn: NodeJS.Immediate | undefined;
 
   constructor(input: Readable, reader: FrameReader, gate: Gate) {
     this.#input = input;
@@ -52,8 +60,15 @@ class Flow {
     this.update();
   }
 
+  /** A frame was read. */
+  count(): void {
+    this.#framesOfTurn += 1;
+    this.#turn ??= setImmediate(this.#onTurn);
+    if (this.#framesOfTurn >= framesPerTurn) this.#reader.pause();
+  }
+
   update(): void {
-    if (this.#full || this.#gate.crowded) this.#reader.pause();
+    if (this.#full || this.#framesOfTurn >= framesPerTurn) this.#reader.pause();
     else this.#reader.resume();
     const heavy = this.#reader.backlog > maxBacklogBytes;
     if (heavy !== this.#input.isPaused()) {
@@ -61,6 +76,17 @@ class Flow {
       else this.#input.resume();
     }
   }
+
+  stop(): void {
+    clearImmediate(this.#turn);
+    this.#reader.pause();
+  }
+
+  readonly #onTurn = (): void => {
+    this.#turn = undefined;
+    this.#framesOfTurn = 0;
+    this.update();
+  };
 }
 
 /** Wires bytes to a gate and back. Returns what is to be closed, innermost last. */
@@ -73,17 +99,14 @@ function connect(runtime: AppRuntime, input: Readable, output: Writable): Connec
   });
   const gate = new Gate({
     runtime,
-    send: (json) => {
-      writer.write(json);
-      flow.update();
-    },
+    send: (json) => writer.write(json),
     connectSdk,
   });
   const reader = createFrameReader({
     maxBytes: runtime.limits.maxBytes,
     onFrame: (text) => {
+      flow.count();
       gate.receive(text);
-      if (gate.crowded) flow.update();
     },
     onOversize: () => gate.refuse("too-large"),
     onBadEncoding: () => gate.refuse("not-utf8"),
@@ -99,6 +122,7 @@ function connect(runtime: AppRuntime, input: Readable, output: Writable): Connec
     writer,
     stopReading: () => {
       input.off("data", onData);
+      flow.stop();
       reader.end();
     },
     onBroken: (fn) => (broken = fn),

@@ -18,9 +18,9 @@ describe("CallQueue", () => {
     expect(started).toHaveLength(65);
   });
 
-  it("is crowded when 256 wait", () => {
-    expect(filled(64 + 255).queue.crowded).toBe(false);
-    expect(filled(64 + 256).queue.crowded).toBe(true);
+  it("is full when 256 wait", () => {
+    expect(filled(64 + 255).queue.full).toBe(false);
+    expect(filled(64 + 256).queue.full).toBe(true);
   });
 
   it("never starts what was withdrawn, and says whether it still waited", () => {

@@ -19,6 +19,8 @@ function open(hotPath = true): GateHarness {
 const call = (id: number, name: string, args: object = {}): string =>
   modernLine(id, "tools/call", { name, arguments: args });
 
+const busy = { code: -32000, message: "Server busy: too many requests are in flight" };
+
 const cancel = (requestId: unknown): string =>
   JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
 
@@ -58,19 +60,43 @@ describe("Gate", () => {
     expect(harness.sent.map((message) => message["id"])).toEqual([1, 2, 3, 4]);
   });
 
-  it("is crowded when 256 requests wait behind the handshake, and no more when it was answered", async () => {
+  it("refuses a request when 256 are held behind the handshake, and takes it when that was answered", async () => {
     const harness = open(false);
     harness.gate.receive(legacyLine("first", "initialize", handshake));
-    for (let id = 0; id < 256; id += 1) harness.gate.receive(legacyLine(id, "tools/list"));
-    expect(harness.gate.crowded).toBe(true);
-    await harness.until(() => harness.sent.length === 257);
-    expect(harness.gate.crowded).toBe(false);
+    for (let id = 0; id < 257; id += 1) harness.gate.receive(legacyLine(id, "tools/list"));
+    expect(harness.sent).toEqual([{ jsonrpc: "2.0", id: 256, error: busy }]);
+    await harness.until(() => harness.sent.length === 258);
+    expect((await harness.request("legacy", 256, { method: "tools/list" }))["result"]).toBeDefined();
   });
 
-  it("is crowded when 256 calls wait for room", async () => {
+  it.each(["legacy", "modern"] as const)("refuses a call when 256 wait for room in the %s era", async (era) => {
+    const harness = await open().open(era);
+    const write = era === "modern" ? modernLine : legacyLine;
+    const slow = (id: number): string => write(id, "tools/call", { name: "slow", arguments: { ms: 60_000 } });
+    for (let id = 0; id < 64 + 256; id += 1) harness.gate.receive(slow(id));
+    expect(harness.sent).toEqual([]);
+    harness.gate.receive(slow(1000));
+    expect(harness.sent).toEqual([{ jsonrpc: "2.0", id: 1000, error: busy }]);
+    // What is not a call is answered, and a call that is taken back makes room for the one that was refused.
+    expect((await harness.request(era, "list", { method: "tools/list" }))["result"]).toBeDefined();
+    harness.gate.receive(cancel(319));
+    harness.gate.receive(slow(1000));
+    harness.gate.receive(slow(1001));
+    expect(harness.answers(1000)).toHaveLength(1);
+    expect(harness.answers(1001)).toMatchObject([{ error: busy }]);
+  });
+
+  it("refuses a read when 256 wait for room", async () => {
     const harness = await open().open("modern");
-    for (let id = 0; id < 64 + 256; id += 1) harness.gate.receive(call(id, "slow", { ms: 60_000 }));
-    expect(harness.gate.crowded).toBe(true);
+    harness.gate.setOutputFull(true);
+    const read = (id: number): string => modernLine(id, "resources/read", { uri: "app://state" });
+    for (let id = 0; id < 257; id += 1) harness.gate.receive(read(id));
+    expect(harness.sent).toEqual([{ jsonrpc: "2.0", id: 256, error: busy }]);
+    harness.gate.setOutputFull(false);
+    await harness.until(() => harness.sent.length === 257);
+    expect(
+      (await harness.request("modern", 256, { method: "resources/read", params: { uri: "app://state" } }))["result"],
+    ).toBeDefined();
   });
 
   it("answers reads and lists while 64 calls run", async () => {

@@ -69,11 +69,14 @@ describe("stdio()", { timeout: 30_000 }, () => {
     expect(server.frames).toEqual([]);
   });
 
-  it("exits in time when it is so crowded that it stopped reading", async () => {
+  it("exits in time when 2,000 calls were sent and megabytes of pings behind them", async () => {
     const server = start(hostile);
     const lines = Array.from({ length: 2000 }, (_none, index) => call(index, "slow", { ms: 60_000 }));
-    await server.send(lines.join("\n"));
-    expect(await server.until(() => server.marks.length >= 64)).toBe(true);
+    const pings = Array.from({ length: 7 }, (_none, id) =>
+      modernLine(`p${id}`, "tools/list", { pad: "p".repeat(1 << 20) }),
+    );
+    await server.send([...lines, ...pings].join("\n"));
+    expect(await server.until(() => server.frames.length === 2000 - 320 + 7)).toBe(true);
     expect(await secondsToEnd(server, () => server.child.stdin.end())).toBeLessThan(hostPatience);
   });
 
@@ -114,11 +117,32 @@ describe("stdio()", { timeout: 30_000 }, () => {
     expect(server.noise).toEqual([]);
   });
 
-  it("stops reading when 256 calls wait, and goes on when there is room", async () => {
+  it("answers pings and hears cancellations when more calls were sent than it takes", async () => {
     const server = start(hostile);
-    const count = 1000;
-    await server.send(Array.from({ length: count }, (_none, index) => call(index, "slow", { ms: 5 })).join("\n"));
-    expect(await server.until(() => server.frames.length === count)).toBe(true);
+    await server.request({ id: "open", method: "initialize", params: handshake });
+    const ids = Array.from({ length: 400 }, (_none, index) => index);
+    await server.send(
+      ids.map((id) => legacyLine(id, "tools/call", { name: "slow", arguments: { ms: 60_000 } })).join("\n"),
+    );
+    expect((await server.request({ id: "ping", method: "ping" }))?.message["result"]).toEqual({});
+    const cancel = (requestId: number): string =>
+      JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } });
+    await server.send(ids.map(cancel).join("\n"));
+    const wipe = await server.request({ id: "wipe", method: "tools/call", params: { name: "wipe" } });
+    expect(wipe?.message["result"]).toBeDefined();
+    const count = (mark: string): number => server.marks.filter(([name]) => name === mark).length;
+    expect(await server.until(() => count("slow aborted") === count("slow"))).toBe(true);
+    expect(server.frames.filter(({ message }) => "error" in message)).toHaveLength(400 - 320);
+  });
+
+  it("refuses none of 3,000 quick calls when they are sent at once", async () => {
+    const server = start(hostile);
+    await server.request({ id: "open", method: "initialize", params: handshake });
+    const count = 3000;
+    const echo = (id: number): string => legacyLine(id, "tools/call", { name: "echo", arguments: { text: "a" } });
+    await server.send(Array.from({ length: count }, (_none, index) => echo(index)).join("\n"));
+    expect(await server.until(() => server.frames.length === count + 1)).toBe(true);
+    expect(server.frames.filter(({ message }) => "error" in message)).toEqual([]);
   });
 
   it("takes back a call that still waits when it is cancelled", async () => {

@@ -31,6 +31,7 @@ export const surfaceErrorCodes = [
   "UNKNOWN_HANDLER",
   "NOT_LINKED",
   "ALREADY_LINKED",
+  "CONTRACT_MISMATCH",
   // run time
   "VALIDATION_ERROR",
   "INVALID_OUTPUT",

@@ -44,7 +44,9 @@ function warn(warnings: readonly string[]): void {
 function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
   const { surface, options, exposures, tools } = definition;
   const report = toSafeReporter(options.onFault ?? reportToConsole);
-  const connection = new LazyConnection(openReach(definition, scope), surface);
+  const link = openReach(definition, scope);
+  link.check?.(surface);
+  const connection = new LazyConnection(link, surface);
   scope.add(() => connection.close());
   const { channel } = connection;
   const catalog = createCatalog({

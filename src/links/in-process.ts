@@ -1,4 +1,3 @@
-import { SurfaceError } from "../errors.ts";
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
@@ -7,12 +6,8 @@ import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { kChannel, kScope, type LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import { assertContract } from "./assert-contract.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
-
-function assertSame(asked: Surface<Spec>, live: Surface<Spec>): void {
-  if (asked.name === live.name) return;
-  throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${asked.name}": this link reaches "${live.name}"`);
-}
 
 /** A channel that ends with its connection: watches end, new uses are refused; a call under way goes on to its end. */
 function createConnected(channel: SurfaceChannel, scope: Scope): SurfaceChannel {
@@ -44,7 +39,8 @@ function createConnected(channel: SurfaceChannel, scope: Scope): SurfaceChannel 
  * connection does not close the live surface, which stays its maker's. When the live surface closes, its connections end
  * as `gone`.
  *
- * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for another surface, `CLOSED` for one that is closed.
+ * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for a surface of another name, `CONTRACT_MISMATCH` for one of
+ * the same name with a member that is missing here, of another kind or of other schemas, `CLOSED` for one that is closed.
  * @example
  * ```ts
  * const connection = await inProcess(live).connect(counter);
@@ -52,8 +48,9 @@ function createConnected(channel: SurfaceChannel, scope: Scope): SurfaceChannel 
  */
 export function inProcess<TSpec extends Spec>(live: LiveSurface<TSpec>): Link {
   return Object.freeze({
+    check: (surface: Surface<Spec>) => assertContract(surface, live.surface),
     async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
-      assertSame(surface, live.surface);
+      assertContract(surface, live.surface);
       live[kScope].assertOpen();
       const scope = new Scope(`the connection to surface "${surface.name}"`);
       let reason: CloseReason = { kind: "closed" };

@@ -22,6 +22,13 @@ export interface Connection<TSpec> {
 
 /** A way to reach a live surface. A link never reconnects by itself. */
 export interface Link {
+  /**
+   * Throws what `connect()` would reject with, where a link knows without connecting that what it reaches does not fit:
+   * an app over it then fails when it is opened, and not at its first call.
+   *
+   * @throws SurfaceError `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH`.
+   */
+  check?(surface: Surface<Spec>): void;
   /** Opens a connection; rejects when there is no such live surface to reach. */
   connect<TSpec extends Spec>(surface: Surface<TSpec>, options?: UseOptions): Promise<Connection<TSpec>>;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { createRuntime } from "../../src/builder/create-runtime.ts";
 import { mcp } from "../../src/builder/mcp.ts";
+import { inProcess } from "../../src/links/in-process.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
@@ -110,6 +111,14 @@ describe("an open app", () => {
     expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
     expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
     return expect.poll(() => close.mock.calls.length, { timeout: 10_000 }).toBe(2);
+  });
+
+  it("refuses to open when what is bridged is another surface of the same name", async () => {
+    const other = defineSurface("counter", { bump: procedure({}) });
+    const live = implementSurface(other, { bump: () => 1 });
+    const app = mcp(counter).bridge(inProcess(live));
+    expect(() => app.open()).toThrow(expect.objectContaining({ code: "CONTRACT_MISMATCH" }));
+    await live.close();
   });
 
   it("close() may be called twice, and aborts what runs", async () => {

@@ -8,14 +8,17 @@ import { event } from "../../src/surface/event.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { stream } from "../../src/surface/stream.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { settle, WatchedSource } from "../surface/support.ts";
 
+const stockSchema = z.number();
 const shop = defineSurface("shop", {
   open: cell({ schema: z.boolean() }),
-  stock: collection({ key: z.string(), schema: z.number() }),
+  stock: collection({ key: z.string(), schema: stockSchema }),
   till: stream({ output: z.number() }),
   sold: event({ output: z.string(), replayLast: true }),
   buy: procedure({ input: z.string(), output: z.string() }),
+  ring: procedure({}),
 });
 
 function openShop() {
@@ -31,6 +34,7 @@ function openShop() {
       yield "pen";
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
     },
+    ring: () => undefined,
     buy: async (what) => {
       if (what === "slow") await new Promise<void>((resolve) => (release = resolve));
       return `one ${what}`;
@@ -64,6 +68,35 @@ describe("inProcess()", () => {
       code: "UNKNOWN_MEMBER",
       message: 'Connecting to surface "other": this link reaches "shop"',
     });
+  });
+
+  it.each([
+    ["lacks a member", { more: cell({ schema: z.boolean() }) }, 'has no member "more"'],
+    ["has a member of another kind", { open: procedure({}) }, '"open" must be a procedure, and is a cell'],
+    ["has another value", { open: cell({ schema: z.boolean() }) }, '"schema" of "open"'],
+    ["has another key", { stock: collection({ key: z.string(), schema: stockSchema }) }, '"key" of "stock"'],
+    ["takes another input", { buy: procedure({ output: z.string() }) }, '"input" of "buy"'],
+    ["gives another output", { till: stream({ output: z.number() }) }, '"output" of "till"'],
+    ["tells another progress", { ring: procedure({ progress: z.number() }) }, '"progress" of "ring"'],
+    ["has an inherited name only", { toString: procedure({}) }, 'has no member "toString"'],
+  ])("connect() and check() refuse a surface of the same name when the live one %s", async (_how, members, words) => {
+    const { live } = openShop();
+    const asked = defineSurface("shop", members as Record<never, never>);
+    const error = { code: "CONTRACT_MISMATCH", message: expect.stringContaining(words) };
+    await expect(inProcess(live).connect(asked)).rejects.toMatchObject(error);
+    expect(() => inProcess(live).check?.(asked)).toThrow(expect.objectContaining(error));
+    await live.close();
+  });
+
+  it("connect() takes a part of the live surface with other tags and words when the schemas are the same", async () => {
+    const { live } = openShop();
+    const asked = defineSurface("shop", {
+      open: mcpResource(cell({ schema: shop.members.open.schema, title: "Open?" })),
+    });
+    inProcess(live).check?.(asked);
+    const { client } = await inProcess(live).connect(asked);
+    expect(await client.open.get()).toBe(true);
+    await live.close();
   });
 
   it("close() ends the connection's watches and refuses new uses, and leaves the surface and other connections alone", async () => {

@@ -103,6 +103,15 @@ describe("LazyConnection", () => {
     expect(link.closes).toBe(1);
   });
 
+  it("channel tells every use at once when what is connected to is another surface", async () => {
+    const asked = defineSurface("s", { ...surface.members, value: cell({ schema: z.string() }) });
+    const lazy = new LazyConnection(inProcess(implement()), asked);
+    await expect(lazy.channel.get("value", {})).rejects.toMatchObject({ code: "CONTRACT_MISMATCH" });
+    const values = lazy.channel.watch("value", {})[Symbol.asyncIterator]();
+    await expect(values.next()).rejects.toMatchObject({ code: "CONTRACT_MISMATCH" });
+    await lazy.close();
+  });
+
   it("channel shares one dial when first uses come at once", async () => {
     const { link, lazy } = open();
     link.hold = true;

@@ -17,6 +17,7 @@ describe("error codes", () => {
       "UNKNOWN_HANDLER",
       "NOT_LINKED",
       "ALREADY_LINKED",
+      "CONTRACT_MISMATCH",
       "VALIDATION_ERROR",
       "INVALID_OUTPUT",
       "UNSERIALISABLE",

@@ -117,6 +117,20 @@ expectType<"log" | "node_run" | "tagged">(nameOf<ToolNames<typeof blind>>());
 expectType<"log" | "taggedState">(nameOf<ResourceNames<typeof blind>>());
 expectType<"node_run" | "tagged">(nameOf<MutatingToolNames<typeof blind>>());
 
+// And so does `never`, as which anything can be asserted.
+expectError(linked.expose({ "node.run": { tool: unchecked as never } }));
+const silenced = linked.expose({ log: unchecked as never, "node.run": { tool: { mutates: unchecked as never } } });
+expectType<"log" | "node_run" | "tagged">(nameOf<ToolNames<typeof silenced>>());
+expectType<"log" | "taggedState">(nameOf<ResourceNames<typeof silenced>>());
+expectType<"node_run" | "tagged">(nameOf<MutatingToolNames<typeof silenced>>());
+const unsaid = linked.expose({ "node.run": "tool" as never });
+expectType<"node_run" | "tagged">(nameOf<MutatingToolNames<typeof unsaid>>());
+const silencedMap = linked.expose({ log: "tool", "node.run": "tool" } as never);
+expectType<string>(nameOf<ToolNames<typeof silencedMap>>());
+expectType<string>(nameOf<ResourceNames<typeof silencedMap>>());
+expectType<string>(nameOf<MutatingToolNames<typeof silencedMap>>());
+expectError(silencedMap.expose({ log: "resource" }));
+
 const first = constant({ log: "tool" });
 const second = constant({ "node.run": { tool: {} } });
 const oneOfTwo = linked.expose(either ? first : second);

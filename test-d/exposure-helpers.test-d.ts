@@ -88,6 +88,26 @@ const anyMember = mcp(defineSurface("s", { member: unchecked, plain })).bridge(l
 expectType<"member">(nameOf<ToolNames<typeof anyMember>>());
 expectType<"member">(nameOf<ResourceNames<typeof anyMember>>());
 expectType<"member">(nameOf<MutatingToolNames<typeof anyMember>>());
+const neverMember = mcp(defineSurface("s", { member: mcpTool(tool as never), plain })).bridge(link);
+expectType<"member">(nameOf<ToolNames<typeof neverMember>>());
+expectType<"member">(nameOf<ResourceNames<typeof neverMember>>());
+expectType<"member">(nameOf<MutatingToolNames<typeof neverMember>>());
+const neverRead = mcp(defineSurface("s", { member: readOnly(tool as never), plain })).bridge(link);
+expectType<"member">(nameOf<MutatingToolNames<typeof neverRead>>());
+const anyTag: Procedure<any, any, any, any, any> = tool;
+const anyTagged = mcp(defineSurface("s", { member: anyTag, plain })).bridge(link);
+expectType<"member">(nameOf<ToolNames<typeof anyTagged>>());
+expectType<"member">(nameOf<ResourceNames<typeof anyTagged>>());
+expectType<"member">(nameOf<MutatingToolNames<typeof anyTagged>>());
+const neverTag = tool as unknown as Procedure<undefined, undefined, undefined, never, never>;
+const neverTagged = mcp(defineSurface("s", { member: neverTag, plain })).bridge(link);
+expectType<"member">(nameOf<ToolNames<typeof neverTagged>>());
+expectType<"member">(nameOf<MutatingToolNames<typeof neverTagged>>());
+const anyEffect: Procedure<undefined, undefined, undefined, "none", any> = plain;
+const exposedAny = mcp(defineSurface("s", { member: anyEffect }))
+  .bridge(link)
+  .expose({ member: "tool" });
+expectType<"member">(nameOf<MutatingToolNames<typeof exposedAny>>());
 const chosen = mcp(defineSurface("s", { member: either ? tool : plain, plain })).bridge(link);
 expectType<"member">(nameOf<ToolNames<typeof chosen>>());
 expectType<"member">(nameOf<MutatingToolNames<typeof chosen>>());
@@ -114,6 +134,12 @@ const union = mcp(defineSurface("s", either ? one : other)).bridge(link);
 expectType<"first">(nameOf<ToolNames<typeof union>>());
 expectType<"second">(nameOf<ResourceNames<typeof union>>());
 expectType<"first">(nameOf<MutatingToolNames<typeof union>>());
+
+// What is asserted to be no record at all may be any record.
+const neverSpec = mcp(defineSurface("s", { tool } as never)).bridge(link);
+expectType<string>(nameOf<ToolNames<typeof neverSpec>>());
+expectType<string>(nameOf<ResourceNames<typeof neverSpec>>());
+expectType<string>(nameOf<MutatingToolNames<typeof neverSpec>>());
 
 // A surface of any members at all: any name at all.
 const surfaceOfAny: Surface<Spec> = defineSurface("s", { tool });

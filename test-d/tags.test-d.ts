@@ -88,6 +88,9 @@ expectType<"mutates">(effectOf(mcpTool(aProcedure, { mutates: maybe })));
 expectType<"mutates">(effectOf(mcpTool(aProcedure, { mutates: unchecked })));
 expectType<"unstated">(effectOf(mcpTool(aProcedure, widened)));
 
+// Options of type never say nothing, and so may say anything.
+expectType<"mutates">(effectOf(mcpTool<typeof aProcedure, never>(aProcedure as never, {} as never)));
+
 // Options that contradict the member, or themselves.
 expectError(readOnly(mcpTool(aProcedure, { mutates: true })));
 expectError(readOnly(mcpTool(aProcedure, { destructive: true })));
@@ -104,6 +107,7 @@ expectError(mcpTool(aProcedure, misspelt));
 expectError(mcpTool(aProcedure, { ...misspelt, title: "Show" }));
 expectError(mcpTool(aProcedure, { timeoutMs: "1" }));
 expectError(mcpResource(aCell, { mutates: false }));
+expectError(mcpTool(aProcedure, misspelt as never));
 
 // A field that every tool of the kind already takes.
 expectError(mcpTool(event({ input: z.object({ since: text }), output: text })));

@@ -13,7 +13,8 @@ import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { SaidEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
-import type { Exposure, kEffect, kExposure } from "../tags/symbols.ts";
+import type { ProvablyReads } from "../tags/provably-reads.ts";
+import type { Exposure, kExposure } from "../tags/symbols.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
 
@@ -46,26 +47,34 @@ export interface ExposedNames<
   readonly inputs: TInputs;
 }
 
-// A key is let go only when its member is provably not exposed: a tag that the compiler cannot see counts. Both maps
-// distribute, since the keys of a union of specs are those that its arms share.
+// A key is let go only when its member is provably not exposed: a tag that the compiler cannot see counts, and so does
+// one that was asserted away, as `any` or `never`. Both maps distribute, since the keys of a union of specs are those
+// that its arms share.
 /** The keys of members that may carry a tag. */
-type TaggedKeys<TSpec, TTag extends Exposure> = TSpec extends unknown
-  ? {
-      [Key in keyof TSpec]: TSpec[Key] extends { readonly [kExposure]: Exclude<Exposure, TTag> } ? never : Key;
-    }[keyof TSpec] &
-      string
-  : never;
+type TaggedKeys<TSpec, TTag extends Exposure> = [TSpec] extends [never]
+  ? string
+  : TSpec extends unknown
+    ? {
+        [Key in keyof TSpec]: TSpec[Key] extends { readonly [kExposure]: infer Tag } ? MayBe<TTag, Tag, Key> : Key;
+      }[keyof TSpec] &
+        string
+    : never;
 
-/** What makes no tool that could change anything. */
-type Harmless =
-  | { readonly kind: "cell" | "collection" | "stream" | "event" }
-  | { readonly [kExposure]: "none" | "resource" }
-  | { readonly [kEffect]: "read" };
+/** `TThen` unless a tag that is known as `TKnown` is provably not `TTag`. */
+type MayBe<TTag extends Exposure, TKnown, TThen> = [TKnown] extends [never]
+  ? TThen
+  : [TTag] extends [TKnown]
+    ? TThen
+    : never;
 
 /** The keys of members that may be tools and may change something. */
-type MutatingKeys<TSpec> = TSpec extends unknown
-  ? { [Key in keyof TSpec]: TSpec[Key] extends Harmless ? never : Key }[keyof TSpec] & string
-  : never;
+type MutatingKeys<TSpec> = [TSpec] extends [never]
+  ? string
+  : TSpec extends unknown
+    ? {
+        [Key in TaggedKeys<TSpec, "tool">]: [ProvablyReads<TSpec[Key & keyof TSpec]>] extends [true] ? never : Key;
+      }[TaggedKeys<TSpec, "tool">]
+    : never;
 
 // The three that follow are conditional types for the sake of editors, which then show the names instead of an alias and
 // everything that went into it.

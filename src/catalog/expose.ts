@@ -1,6 +1,7 @@
 import type { ResourceKindProblem } from "../tags/mcp-resource.ts";
 import type { ContradictionProblem, SaidEffect, ToolKindProblem } from "../tags/mcp-tool.ts";
-import type { kEffect, kExposure, Taggable } from "../tags/symbols.ts";
+import type { ProvablyReads } from "../tags/provably-reads.ts";
+import type { kExposure, Taggable } from "../tags/symbols.ts";
 import type { ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 
@@ -59,43 +60,57 @@ export type ExposeChecked<TSpec, TExpose> = {
 };
 
 // Each of the three maps distributes over a union of expose maps, and lets a key go only when its value, whole, says so.
+// What was asserted to be `never` says nothing: a value counts as each of its kinds, a map as every name there is.
 /** The keys of an expose map that make tools. A widened value counts: the proof is a superset. */
-export type ExposedToolKeys<TExpose> = TExpose extends unknown
-  ? { [Key in keyof TExpose]: TExpose[Key] extends "resource" | undefined ? never : Key }[keyof TExpose] & string
-  : never;
+export type ExposedToolKeys<TExpose> = [TExpose] extends [never]
+  ? string
+  : TExpose extends unknown
+    ? {
+        [Key in keyof TExpose]: [TExpose[Key]] extends [never]
+          ? Key
+          : TExpose[Key] extends "resource" | undefined
+            ? never
+            : Key;
+      }[keyof TExpose] &
+        string
+    : never;
 
 /** The keys of an expose map that make resources. A widened value counts: the proof is a superset. */
-export type ExposedResourceKeys<TExpose> = TExpose extends unknown
-  ? { [Key in keyof TExpose]: "resource" extends TExpose[Key] ? Key : never }[keyof TExpose] & string
-  : never;
+export type ExposedResourceKeys<TExpose> = [TExpose] extends [never]
+  ? string
+  : TExpose extends unknown
+    ? {
+        [Key in keyof TExpose]: [TExpose[Key]] extends [never] ? Key : "resource" extends TExpose[Key] ? Key : never;
+      }[keyof TExpose] &
+        string
+    : never;
 
-/** An expose value that says, in a literal, that the tool changes nothing; `any` does not say so. */
-type SaysReadOnly<TValue> = TValue extends { readonly tool: { readonly mutates: infer Said } }
-  ? SaidEffect<Said> extends "read"
-    ? true
-    : false
-  : TValue extends "resource" | undefined
-    ? true
-    : false;
-
-/** What cannot change anything as a tool: all kinds but procedures, and procedures that are read-only. */
-type ReadsOnly =
-  | { readonly kind: "cell" | "collection" | "stream" | "event" }
-  | { readonly kind: "procedure"; readonly [kEffect]: "read" };
+/** An expose value that says, in a literal, that the tool changes nothing; `any` and `never` do not say so. */
+type SaysReadOnly<TValue> = [TValue] extends [never]
+  ? false
+  : TValue extends { readonly tool: { readonly mutates: infer Said } }
+    ? SaidEffect<Said> extends "read"
+      ? true
+      : false
+    : TValue extends "resource" | undefined
+      ? true
+      : false;
 
 /** The keys of an expose map that make tools which may change something. */
-export type ExposedMutatingKeys<TSpec, TExpose> = TExpose extends unknown
-  ? {
-      [Key in keyof TExpose]: Key extends keyof TSpec
-        ? TSpec[Key] extends ReadsOnly
-          ? never
-          : [SaysReadOnly<TExpose[Key]>] extends [true]
+export type ExposedMutatingKeys<TSpec, TExpose> = [TExpose] extends [never]
+  ? string
+  : TExpose extends unknown
+    ? {
+        [Key in keyof TExpose]: Key extends keyof TSpec
+          ? [ProvablyReads<TSpec[Key]>] extends [true]
             ? never
-            : Key
-        : Key;
-    }[keyof TExpose] &
-      string
-  : never;
+            : [SaysReadOnly<TExpose[Key]>] extends [true]
+              ? never
+              : Key
+          : Key;
+      }[keyof TExpose] &
+        string
+    : never;
 
 /** The keys of an expose map, all of them. */
-export type ExposedKeys<TExpose> = KeysOfArms<TExpose> & string;
+export type ExposedKeys<TExpose> = [TExpose] extends [never] ? string : KeysOfArms<TExpose> & string;

@@ -15,14 +15,16 @@ export type SaidEffect<TSaid> = [TSaid, false] extends [false, TSaid]
     : "read"
   : "mutates";
 
-/** member, options -> the effect after tagging. What destroys mutates. */
-export type EffectOf<TMember, TOptions> = TOptions extends { readonly mutates: infer Said }
-  ? SaidEffect<Said>
-  : TOptions extends { readonly destructive: true }
-    ? "mutates"
-    : TMember extends { readonly [kEffect]: infer Known extends Effect }
-      ? Known
-      : "unstated";
+/** member, options -> the effect after tagging. What destroys mutates, and options asserted to be `never` may say so. */
+export type EffectOf<TMember, TOptions> = [TOptions] extends [never]
+  ? "mutates"
+  : TOptions extends { readonly mutates: infer Said }
+    ? SaidEffect<Said>
+    : TOptions extends { readonly destructive: true }
+      ? "mutates"
+      : TMember extends { readonly [kEffect]: infer Known extends Effect }
+        ? Known
+        : "unstated";
 
 /** The keys of every arm of a member's input, or `never` where it has none. */
 type InputKeys<TMember> = TMember extends { readonly input: infer Input extends StandardSchemaV1 }

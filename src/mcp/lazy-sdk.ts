@@ -1,23 +1,39 @@
+import { internalError } from "../surface/fault.ts";
+import { rpcCodes } from "./protocol.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
+import type { AppRuntime } from "./servable-app.ts";
+
+type Send = (message: RpcMessage) => void;
+
+/** Stands in for an SDK that could not be loaded: answers every request with the id of the one entry in the log. */
+function createBrokenPort(correlationId: string | undefined, send: Send): SdkPort {
+  const error = { code: rpcCodes.internal, message: "Internal error", data: { correlationId } };
+  return {
+    deliver({ id, method }) {
+      if (id !== undefined && method !== undefined) send({ jsonrpc: "2.0", id, error });
+    },
+    close: async () => {},
+  };
+}
 
 /**
  * Makes a connector that loads the SDK with the first message that needs it. What is delivered until then waits, in
- * order. A connector that cannot be loaded is a broken installation: it is reported, and what waits stays unanswered.
+ * order. An SDK that cannot be loaded is a broken installation: it is reported once, and every request that needs it is
+ * answered with `-32603` and the id of that report.
  */
 export function toLazyConnector(load: () => Promise<SdkConnector>): SdkConnector {
   return (runtime, send) => {
     let port: SdkPort | undefined;
     let waiting: RpcMessage[] = [];
     let closed = false;
-    const loading = load().then(
-      (connect) => {
-        if (closed) return;
-        port = connect(runtime, send);
-        for (const message of waiting) port.deliver(message);
-        waiting = [];
-      },
-      (cause: unknown) => runtime.report({ correlationId: "sdk", where: "loading the SDK", cause }),
-    );
+    const open = async (): Promise<void> => {
+      const joined = await loadPort(load, runtime, send);
+      if (closed) return joined.close();
+      port = joined;
+      for (const message of waiting) joined.deliver(message);
+      waiting = [];
+    };
+    const loading = open().catch((cause: unknown) => void internalError(cause, "joining the SDK", runtime.report));
     return {
       deliver(message) {
         if (port === undefined) waiting.push(message);
@@ -30,4 +46,14 @@ export function toLazyConnector(load: () => Promise<SdkConnector>): SdkConnector
       },
     };
   };
+}
+
+/** Never rejects. */
+async function loadPort(load: () => Promise<SdkConnector>, runtime: AppRuntime, send: Send): Promise<SdkPort> {
+  try {
+    const connect = await load();
+    return connect(runtime, send);
+  } catch (cause) {
+    return createBrokenPort(internalError(cause, "loading the SDK", runtime.report).correlationId, send);
+  }
 }

@@ -2,6 +2,7 @@ import { ProtocolError, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { CallContext } from "../call/call-context.ts";
 import { isJsonObject } from "../catalog/is-json-object.ts";
+import { internalError } from "../surface/fault.ts";
 import type { HandledMethod } from "./handlers.ts";
 import { rpcCodes, type Era, type RpcAnswer } from "./protocol.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
@@ -93,7 +94,7 @@ export const connectSdkStdio: SdkConnector = (runtime, send): SdkPort => {
   };
   const handle = serveStdio(({ era }) => createServer({ runtime, era, notFound }), {
     transport,
-    onerror: (cause) => runtime.report({ correlationId: "sdk", where: "the SDK", cause }),
+    onerror: (cause) => void internalError(cause, "the SDK", runtime.report),
   });
   return {
     deliver(message) {

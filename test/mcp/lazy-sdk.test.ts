@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { Gate } from "../../src/mcp/gate.ts";
+import { toLazyConnector } from "../../src/mcp/lazy-sdk.ts";
+import type { RpcMessage, SdkConnector } from "../../src/mcp/sdk-port.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+import { handshake, legacyLine } from "../fixtures/envelope.ts";
+import { createHostileApp } from "../fixtures/hostile.ts";
+
+const faults: Fault[] = [];
+const rejections: unknown[] = [];
+const onRejection = (cause: unknown): void => void rejections.push(cause);
+
+afterEach(() => {
+  faults.length = 0;
+  rejections.length = 0;
+  process.off("unhandledRejection", onRejection);
+});
+
+const runtime = createHostileApp({
+  // oxlint-disable-next-line typescript/no-misused-promises -- what is under test
+  onFault: async (fault) => {
+    faults.push(fault);
+    throw new Error("the log is full");
+  },
+}).open();
+
+const noSdk = (): Promise<never> => Promise.reject(new Error("there is no SDK"));
+const badSdk: () => Promise<SdkConnector> = async () => () => {
+  throw new Error("the SDK does not start");
+};
+
+describe("toLazyConnector()", () => {
+  it.each([
+    ["cannot be loaded", noSdk],
+    ["cannot be connected", badSdk],
+  ])("answers -32603 and reports once when the SDK %s", async (_how, load) => {
+    process.on("unhandledRejection", onRejection);
+    const sent: RpcMessage[] = [];
+    const port = toLazyConnector(load)(runtime, (message) => sent.push(message));
+    port.deliver({ jsonrpc: "2.0", id: 1, method: "prompts/list" });
+    port.deliver({ jsonrpc: "2.0", method: "notifications/roots/list_changed" });
+    await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(1);
+    port.deliver({ jsonrpc: "2.0", id: 2, method: "prompts/list" });
+    port.deliver({ jsonrpc: "2.0", method: "notifications/roots/list_changed" });
+    expect(faults).toHaveLength(1);
+    const data = { correlationId: faults[0]?.correlationId };
+    expect(data.correlationId).toMatch(/^[0-9a-f-]{36}$/);
+    const error = { code: -32603, message: "Internal error", data };
+    expect(sent).toEqual([1, 2].map((id) => ({ jsonrpc: "2.0", id, error })));
+    await port.close();
+    // A rejection is told a turn late.
+    await sleep(20);
+    expect(rejections).toEqual([]);
+  });
+
+  it("frees the ids when the SDK cannot be loaded", async () => {
+    const sent: RpcMessage[] = [];
+    const gate = new Gate({
+      runtime,
+      connectSdk: toLazyConnector(noSdk),
+      send: (json) => sent.push(JSON.parse(json)),
+    });
+    gate.receive(legacyLine(0, "initialize", handshake));
+    for (const count of [2, 3]) {
+      gate.receive(legacyLine(1, "prompts/list"));
+      await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(count);
+      expect(sent.at(-1)).toMatchObject({ id: 1, error: { code: -32603 } });
+    }
+    // The handshake that was replayed to it was answered as well, and nobody asked for that.
+    expect(sent.map(({ id }) => id)).toEqual([0, 1, 1]);
+    await gate.close();
+  });
+
+  it("closes an SDK that joins when its connection is closed already, and delivers nothing", async () => {
+    const seen: string[] = [];
+    const connect: SdkConnector = () => ({
+      deliver: () => void seen.push("delivered"),
+      close: async () => void seen.push("closed"),
+    });
+    const port = toLazyConnector(async () => connect)(runtime, () => {});
+    port.deliver({ jsonrpc: "2.0", id: 1, method: "prompts/list" });
+    await port.close();
+    expect(seen).toEqual(["closed"]);
+  });
+});

@@ -143,12 +143,13 @@ function ownOutput(scope: Scope, options: StdioOptions): Writable {
   return guard.output;
 }
 
-function start(app: ServableApp, options: StdioOptions): Serving {
-  const scope = new Scope("the stdio server");
+function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
+  // Before the app, which would have to be closed again where the output is taken; and what it prints goes aside.
+  const output = ownOutput(scope, options);
   const runtime = app.open();
   scope.add(() => runtime.close());
   const input = options.input ?? process.stdin;
-  const connected = connect(runtime, input, ownOutput(scope, options));
+  const connected = connect(runtime, input, output);
   scope.add(() => connected.writer.close());
   scope.add(() => connected.gate.close());
   scope.add(() => connected.stopReading());
@@ -163,6 +164,17 @@ function start(app: ServableApp, options: StdioOptions): Serving {
   return { closed, close: () => end.stop("asked") };
 }
 
+async function start(app: ServableApp, options: StdioOptions): Promise<Serving> {
+  const scope = new Scope("the stdio server");
+  try {
+    return open(app, options, scope);
+  } catch (cause) {
+    // Why it could not start is what its author has to hear, not what closing half of it came to.
+    await scope.close().catch(() => {});
+    throw cause;
+  }
+}
+
 /**
  * Serves an app over the process's standard input and output: one JSON-RPC message a line, both eras of MCP. When the
  * input ends, or on SIGTERM or SIGINT, running calls are aborted, everything owned is closed and the process exits with
@@ -174,5 +186,5 @@ function start(app: ServableApp, options: StdioOptions): Serving {
  * ```
  */
 export function stdio(options: StdioOptions = {}): ServeTarget {
-  return { serve: async (app) => start(app, options) };
+  return { serve: (app) => start(app, options) };
 }

@@ -9,7 +9,7 @@ export interface FrameLimits {
 }
 
 /**
- * The limits in force unless an author sets others: 4 MiB, depth 64, 10,000 elements.
+ * The limits in force, on every transport: 4 MiB, depth 64, 10,000 elements.
  *
  * 4 MiB is the body limit the MCP SDK 2.x uses over HTTP. Depth 64 is far above any tool input seen and far below the
  * recursion any schema library survives (CWE-674). The element cap answers GHSA-46jr-4wx8-v453: inside 4 MiB a

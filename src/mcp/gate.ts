@@ -9,7 +9,7 @@ import { toFrameError, type FrameFault } from "./frame-error.ts";
 import type { Handler } from "./handlers.ts";
 import { createHandshake } from "./handshake.ts";
 import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
-import { toProgressSink } from "./progress-sink.ts";
+import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
 import { rpcCodes, toRpcError, toRpcResult, type Era, type RpcAnswer } from "./protocol.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { RequestId } from "./request-id.ts";
@@ -52,6 +52,7 @@ export class Gate {
   readonly #calls = new CallQueue<RequestId>();
   /** Reads have places of their own: calls may wait for minutes, and a read must not wait behind them. */
   readonly #reads = new CallQueue<RequestId>();
+  readonly #progress: ProgressOutput;
   readonly #render: AnswerRenderer;
   /** The methods that are answered here; none when the hot path is off. */
   readonly #handlers: ReadonlyMap<string, Handler>;
@@ -60,19 +61,22 @@ export class Gate {
   /** What a hasty client sent behind its handshake, before the answer. */
   #held: RequestFrame[] = [];
   #sdk: SdkPort | undefined;
+  #outputFull = false;
   #closed = false;
 
   constructor(options: GateOptions) {
     this.#options = options;
-    const { runtime } = options;
+    const { runtime, send } = options;
+    this.#progress = { send, isFull: () => this.#outputFull };
     this.#render = createAnswerRenderer(runtime.info);
     this.#handlers = new Map(
       runtime.hotPath ? Object.entries({ ...runtime.handlers, ...createHandshake(runtime) }) : [],
     );
   }
 
-  /** Says whether answers pile up unread: while they do, nothing is started that would add to them. */
+  /** Says whether answers pile up unread: while they do, nothing is started or reported that would add to them. */
   setOutputFull(full: boolean): void {
+    this.#outputFull = full;
     this.#calls.hold(full);
     this.#reads.hold(full);
   }
@@ -128,7 +132,7 @@ export class Gate {
     if (method === "shutdown" || (method === "ping" && era === "legacy")) return this.#answer(id, empty, era);
     const handler = method === foreign[era] ? undefined : this.#handlers.get(method);
     if (handler === undefined) return this.#forward(frame);
-    const sink = token === undefined ? undefined : toProgressSink(token, this.#options.send);
+    const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
     this.#run({ frame, handler, era, call: new CallContext(sink) });
   }
 
@@ -209,7 +213,7 @@ export class Gate {
 
   #fromSdk(message: RpcMessage): void {
     if (this.#closed) return;
-    if ("method" in message || !("id" in message)) return this.#options.send(JSON.stringify(message));
+    if ("method" in message || !("id" in message)) return this.#notify(message);
     // It answers with the ids that were handed to it.
     const id = message["id"] as RequestId;
     // An answer that nobody waits for any more was cancelled.
@@ -217,6 +221,11 @@ export class Gate {
     this.#era.initialised(id, "result" in message);
     this.#options.send(JSON.stringify(message));
     if (!this.#era.initialising) for (const frame of this.#held.splice(0)) this.#onRequest(frame);
+  }
+
+  #notify(message: RpcMessage): void {
+    if (this.#outputFull && message["method"] === "notifications/progress") return;
+    this.#options.send(JSON.stringify(message));
   }
 
   #answer(id: RequestId | null, answer: RpcAnswer, era: Era): void {

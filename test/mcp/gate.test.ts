@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { Gate } from "../../src/mcp/gate.ts";
+import type { SdkConnector } from "../../src/mcp/sdk-port.ts";
 import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
@@ -125,6 +127,25 @@ describe("Gate", () => {
     harness.gate.setOutputFull(false);
     await harness.until(() => harness.sent.length === 3);
     expect(harness.answers(3)).toEqual([]);
+  });
+
+  it("drops the SDK's reports of progress while the output is full, and nothing else of it", () => {
+    const sent: string[] = [];
+    const connectSdk: SdkConnector = (_runtime, say) => ({
+      deliver: () => {
+        say({ jsonrpc: "2.0", method: "notifications/progress" });
+        say({ jsonrpc: "2.0", method: "notifications/message" });
+      },
+      close: async () => {},
+    });
+    const runtime = createHostileApp({ onFault: () => {} }).open();
+    const gate = new Gate({ runtime, connectSdk, send: (json) => sent.push(JSON.parse(json).method) });
+    gate.setOutputFull(true);
+    gate.receive(modernLine(1, "prompts/list"));
+    expect(sent).toEqual(["notifications/message"]);
+    gate.setOutputFull(false);
+    gate.receive(modernLine(2, "prompts/list"));
+    expect(sent.slice(1)).toEqual(["notifications/progress", "notifications/message"]);
   });
 
   it("sends nothing after it was closed, and may be closed twice", async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bundleScript } from "../fixtures/bundle-script.ts";
-import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
+import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { ServerProcess } from "../fixtures/server-process.ts";
 
 let hostile = "";
@@ -42,7 +42,7 @@ async function startCalls(server: ServerProcess, lines: readonly string[]): Prom
   expect(await server.until(() => server.frames.some(({ message }) => message["id"] === "behind"))).toBe(true);
 }
 
-describe("stdio()", { timeout: 30_000 }, () => {
+describe("stdio()", { timeout: 90_000 }, () => {
   it("aborts running calls and exits with 0 when the input ends", async () => {
     const server = start(hostile);
     await startCalls(server, [call(1, "slow", { ms: 60_000 })]);
@@ -98,6 +98,21 @@ describe("stdio()", { timeout: 30_000 }, () => {
     server.child.stdout.resume();
     expect(await server.until(() => server.frames.length === count)).toBe(true);
     expect(new Set(server.frames.map(({ message }) => message["id"])).size).toBe(count);
+  });
+
+  it("drops reports of progress when the host does not read them, and sends the answer in the end", async () => {
+    const server = start(stubborn);
+    server.child.stdout.pause();
+    // 500,000 reports of half a kilobyte are 300 MB.
+    const params = { name: "babble", arguments: { reports: 500_000 }, _meta: { ...envelope, progressToken: 1 } };
+    await server.send(modernLine(1, "tools/call", params));
+    expect(await server.until(() => server.stderr.includes("babbled"), 60_000)).toBe(true);
+    expect(server.peakRssMB).toBeLessThan(220);
+    server.child.stdout.resume();
+    const answers = () => server.frames.filter(({ message }) => message["id"] === 1);
+    expect(await server.until(() => answers().length === 1)).toBe(true);
+    expect(server.frames.length).toBeGreaterThan(100);
+    expect(server.frames.length).toBeLessThan(20_000);
   });
 
   it("ends without a trace when the host closes its end of the output", async () => {

@@ -262,6 +262,20 @@ describe("a procedure", () => {
     expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
   });
 
+  it("call() lets timers run, and so is ended by one, when a generator never waits for anything", async () => {
+    const controller = new AbortController();
+    const { client } = await openLive(loose, {
+      run: async function* (_input, { signal }) {
+        // An end that a test which fails comes to.
+        for (let count = 0; count < 1_000_000 && !signal.aborted; count += 1) yield count;
+        return "never ended";
+      },
+    });
+    setTimeout(() => controller.abort(), 1);
+    const call = client.run.call(undefined, { signal: controller.signal });
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
   it("call() keeps the answer when a generator finished in spite of the abort of the surface", async () => {
     let release = (): void => {};
     const { client, live } = await openLive(loose, {

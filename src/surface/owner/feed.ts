@@ -1,15 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { setImmediate } from "node:timers";
 import type { Scope } from "../../spine/scope.ts";
+import { burst, nextTurn } from "./next-turn.ts";
 import { Ring } from "./ring.ts";
-
-/** After how many values in one go a feed lets timers and other work of the process have their turn. */
-const burst = 256;
 
 /** What a {@link Feed} runs. */
 export interface FeedSetting {
   readonly capacity: number;
   readonly scope: Scope;
+  /**
+   * How long after its last use the handler is put to rest, in milliseconds. Default: it is not, since what happens
+   * while it rests is seen by nobody.
+   */
+  readonly idleMs?: number;
   /** Starts the handler; called again when the feed is used after it had ended. The feed ends it with `return()`. */
   open(): AsyncIterableIterator<unknown>;
 }
@@ -26,9 +28,9 @@ interface Running {
 
 /**
  * One handler's iteration, shared by everybody who asks for its values, with the last of them kept in a ring. It runs
- * from its first use until it ends, the surface closes, or it is stopped. One that has ended can be started again, with
- * the ring as it was: nothing that it said is lost, and what happens while it is not running is what its handler does not
- * say.
+ * from its first use until it ends, the surface closes, it is put to rest or it is stopped. One that no longer runs can be
+ * started again, with the ring as it was: nothing that it said is lost, and what happens while it is not running is what
+ * its handler does not say.
  */
 export class Feed {
   readonly ring: Ring<unknown>;
@@ -39,6 +41,9 @@ export class Feed {
   #running: Running | undefined;
   #isFinished = false;
   #users = 0;
+  /** The number of the newest value when the handler was last put to rest. */
+  #rested = 0;
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(setting: FeedSetting) {
     this.ring = new Ring(setting.capacity);
@@ -60,14 +65,21 @@ export class Feed {
    * its `yield` to here.
    */
   landed(): Promise<void> {
-    return new Promise((resolve) => setImmediate(resolve));
+    return nextTurn();
+  }
+
+  /** Whether the newest value was said since the handler last rested. */
+  get fresh(): boolean {
+    return this.ring.last > this.#rested;
   }
 
   /** Marks the feed as used; returns what ends the use. */
   hold(): () => void {
     this.#users += 1;
+    clearTimeout(this.#idle);
     return () => {
       this.#users -= 1;
+      this.#expectRest();
     };
   }
 
@@ -87,13 +99,31 @@ export class Feed {
     this.#running = running;
     const forget = this.#setting.scope.add(() => this.stop());
     void running.done.then(forget);
+    this.#expectRest();
   }
 
   /** Stops the handler and waits for its end. */
   async stop(): Promise<void> {
     const running = this.#running;
+    clearTimeout(this.#idle);
     await running?.values.return?.();
     await running?.done;
+  }
+
+  #expectRest(): void {
+    clearTimeout(this.#idle);
+    if (this.#setting.idleMs === undefined || this.wanted || !this.running) return;
+    this.#idle = setTimeout(() => this.#rest(), this.#setting.idleMs).unref();
+  }
+
+  #rest(): void {
+    const running = this.#running;
+    if (running === undefined) return;
+    // Let go of before it has ended: a use from here on is to start another, and not to wait for this one.
+    this.#running = undefined;
+    this.#rested = this.ring.last;
+    // Until its handler has ended, which is the handler's own to do, the iteration is registered with the scope.
+    void running.values.return?.();
   }
 
   /**
@@ -132,16 +162,25 @@ export class Feed {
         this.ring.push(value);
         this.#wakeAll();
         count += 1;
-        if (count % burst === 0) await this.landed();
+        if (count % burst === 0) await nextTurn();
       }
-      this.#isFinished = true;
+      if (this.#isCurrent(values)) this.#isFinished = true;
     } catch (error) {
       for (const waiter of [...this.#waiters]) waiter.fail(error);
     } finally {
       // Here and not a turn later: a use in between would take it for running, and wait for nothing.
-      this.#running = undefined;
-      this.#wakeAll();
+      if (this.#isCurrent(values)) this.#end();
     }
+  }
+
+  #isCurrent(values: AsyncIterable<unknown>): boolean {
+    return this.#running?.values === values;
+  }
+
+  #end(): void {
+    this.#running = undefined;
+    clearTimeout(this.#idle);
+    this.#wakeAll();
   }
 
   #wakeAll(): void {

@@ -8,6 +8,12 @@ import { FeedPool } from "./feed-pool.ts";
 import { Listening, type ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
 
+/**
+ * How long after its last use a shared iteration goes on, in milliseconds: a reader who polls finds it running, and a
+ * handler that never waits does not keep a processor busy for nobody.
+ */
+const idleMs = 30_000;
+
 /** Owns a stream's handler: opens it for each listener, and keeps the newest frame of every input in use. */
 export class StreamOwner {
   readonly kind = "stream";
@@ -25,7 +31,7 @@ export class StreamOwner {
     this.#feeds = new FeedPool((input) => this.#feed(input));
   }
 
-  /** Without input there is one newest frame, and it is kept from now on. */
+  /** Without input there is one newest frame, and its iteration runs from now on. */
   start(): void {
     if (this.#hasNoInput) this.#feeds.start(undefined);
   }
@@ -36,8 +42,11 @@ export class StreamOwner {
   }
 
   /**
-   * The newest frame of a shared iteration, which runs from the first question on; waits for the first frame. When the
-   * iteration has ended, the answer is its last frame, and it is started anew.
+   * The newest frame of a shared iteration, which runs from the first question on, and until a while after the last;
+   * waits for the first frame. When the iteration has ended, the answer is its last frame, and it is started anew.
+   *
+   * When it was at rest, it is started anew and waited for: the frame of before may be long out of date, and is the
+   * answer only when the handler now ends without another.
    *
    * @throws SurfaceError `ABSENT` when the stream ended without a frame, `ABORTED` when the signal fired first, `CLOSED`
    * when the surface closed first, `VALIDATION_ERROR` for an input that does not fit, `INTERNAL` when the handler fails.
@@ -50,30 +59,31 @@ export class StreamOwner {
   #read(feed: Feed, use: UseOptions): { readonly value: unknown } | Promise<{ readonly value: unknown }> {
     // One that has ended is started anew: unlike what happened, what is may have changed since.
     feed.ensure();
-    return this.#newest(feed) ?? this.#first(feed, use);
+    return (feed.fresh ? this.#newest(feed) : undefined) ?? this.#next(feed, use);
   }
 
   #newest({ ring }: Feed): { readonly value: unknown } | undefined {
     return ring.at(ring.last);
   }
 
-  async #first(feed: Feed, use: UseOptions): Promise<{ readonly value: unknown }> {
+  async #next(feed: Feed, use: UseOptions): Promise<{ readonly value: unknown }> {
     const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
     const { signal } = abort;
     try {
-      while (feed.ring.last === 0 && feed.running && !signal.aborted) await feed.change(signal);
+      while (!feed.fresh && feed.running && !signal.aborted) await feed.change(signal);
     } finally {
       abort.dispose();
     }
+    if (signal.aborted && !feed.fresh) throw toAborted(signal, `Reading ${this.#where}`);
     const newest = this.#newest(feed);
     if (newest !== undefined) return newest;
-    if (signal.aborted) throw toAborted(signal, `Reading ${this.#where}`);
     throw new SurfaceError("ABSENT", `Reading ${this.#where}: it ended without a frame`);
   }
 
   #feed(input: unknown): Feed {
     return new Feed({
       capacity: 1,
+      idleMs,
       scope: this.#setting.scope,
       open: () => this.#listening.open(input, {}),
     });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { stream } from "../../../src/surface/stream.ts";
@@ -17,6 +17,18 @@ async function openLog() {
   await until(() => pushed.running === 1);
   return { ...opened, pushed };
 }
+
+/** Lets half a minute pass for those who wait for it, and for nobody else. */
+const idleMs = 30_000;
+
+async function rest(ms = idleMs): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  await settle();
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** Answers the first ask with 1 and never another, and ignores its signal and `return()`. */
 async function* deaf(): AsyncGenerator<number> {
@@ -247,5 +259,88 @@ describe("a stream", () => {
     await live.close();
     expect(await closed).toMatchObject([{ reason: { code: "CLOSED" } }]);
     expect(listeners(controller.signal)).toBe(0);
+  });
+
+  it("latest() puts the handler to rest half a minute after its last use, asked or never asked", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { live, pushed } = await openLog();
+    await rest(idleMs - 1);
+    expect(pushed.running).toBe(1);
+    await rest(1);
+    expect([pushed.running, pushed.aborted, pushed.finished]).toEqual([0, 1, 1]);
+    await live.close();
+
+    const asked = await openLog();
+    const waiting = asked.client.lines.latest();
+    await rest(10 * idleMs);
+    expect(asked.pushed.running).toBe(1);
+    asked.pushed.push(1);
+    expect(await waiting).toBe(1);
+    await rest(idleMs - 1);
+    expect(await asked.client.lines.latest()).toBe(1);
+    await rest(idleMs - 1);
+    expect(asked.pushed.running).toBe(1);
+    await rest(1);
+    expect(asked.pushed.running).toBe(0);
+    await asked.live.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("latest() starts a handler at rest anew and waits for its first frame, also while the one before ends", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { client, pushed, live } = await openLog();
+    pushed.push(1);
+    await settle();
+    vi.advanceTimersByTime(idleMs);
+    const waiting = [client.lines.latest(), client.lines.latest()];
+    await until(() => pushed.opened === 2 && pushed.running === 1);
+    pushed.push(2);
+    expect(await Promise.all(waiting)).toEqual([2, 2]);
+    expect(await client.lines.latest()).toBe(2);
+    expect(pushed.opened).toBe(2);
+    await live.close();
+  });
+
+  it("latest() says what was said before the rest only when the handler now ends without a frame", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const { client, pushed, live } = await openLog();
+    pushed.push(1);
+    await settle();
+    await rest();
+    const controller = new AbortController();
+    const cancelled = Promise.allSettled([client.lines.latest(undefined, { signal: controller.signal })]);
+    const ended = client.lines.latest();
+    await until(() => pushed.running === 1);
+    controller.abort();
+    expect(await cancelled).toMatchObject([{ reason: { code: "ABORTED" } }]);
+    pushed.end();
+    expect(await ended).toBe(1);
+    await live.close();
+  });
+
+  it("close() waits for a handler that was put to rest and has not ended", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    let release = (): void => {};
+    let finished = false;
+    const { live } = await openLive(log, {
+      lines: async function* (_input, { signal }) {
+        try {
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          yield 1;
+        } finally {
+          await new Promise<void>((resolve) => (release = resolve));
+          finished = true;
+        }
+      },
+    });
+    await settle();
+    await rest();
+    let closed = false;
+    const closing = live.close().then(() => (closed = true));
+    await settle();
+    expect([closed, finished]).toEqual([false, false]);
+    release();
+    await closing;
+    expect(finished).toBe(true);
   });
 });

@@ -1,4 +1,5 @@
 import type { ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
+import { writeJson } from "./write-json.ts";
 
 /** What resources of members are: JSON. */
 export const resourceMimeType = "application/json";
@@ -17,7 +18,7 @@ function words({ title, description }: Words): object {
 
 /** The JSON text of a tool as `tools/list` shows it. All four hints are said. */
 export function describeTool(tool: ToolEntry): string {
-  return JSON.stringify({
+  return writeJson({
     name: tool.name,
     ...words(tool),
     inputSchema: tool.input.json,
@@ -28,12 +29,12 @@ export function describeTool(tool: ToolEntry): string {
 
 /** The JSON text of a resource as `resources/list` shows it. */
 export function describeResource(resource: ResourceEntry): string {
-  return JSON.stringify({ uri: resource.uri, name: resource.id, ...words(resource), mimeType: resourceMimeType });
+  return writeJson({ uri: resource.uri, name: resource.id, ...words(resource), mimeType: resourceMimeType });
 }
 
 /** The JSON text of a template as `resources/templates/list` shows it. */
 export function describeTemplate(template: TemplateEntry): string {
-  return JSON.stringify({
+  return writeJson({
     uriTemplate: template.uriTemplate,
     name: template.id,
     ...words(template),

@@ -8,6 +8,7 @@ import { describeResource, describeTemplate, describeTool, resourceMimeType } fr
 import { createPagedList } from "./pages.ts";
 import { rpcCodes, toRpcError, toRpcResult, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
+import { toWellFormedJson, writeJson } from "./write-json.ts";
 
 /** Answers one method: params off the wire -> an answer. Knows nothing of the SDK, and never rejects. */
 export type Handler = (params: JsonObject | undefined, request: McpRequest) => RpcAnswer | Promise<RpcAnswer>;
@@ -45,16 +46,18 @@ const badToolParams = toRpcError(
 const badReadParams = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
 
 function textBlock(text: string): string {
-  return `"content":[{"type":"text","text":${JSON.stringify(text)}}]`;
+  return `"content":[{"type":"text","text":${writeJson(text)}}]`;
 }
 
 function toCallAnswer(outcome: ToolOutcome): RpcAnswer {
   if (outcome.kind === "answer") {
-    return toRpcResult(`${textBlock(outcome.text)},"structuredContent":${outcome.text}`);
+    // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
+    const text = toWellFormedJson(outcome.text);
+    return toRpcResult(`${textBlock(text)},"structuredContent":${text}`);
   }
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
   return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
-    meta: `${JSON.stringify(errorMetaKey)}:${JSON.stringify(refusalData(outcome))}`,
+    meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(outcome))}`,
   });
 }
 
@@ -94,7 +97,8 @@ function createReadHandler(source: HandlerSource): Handler {
     const outcome = await source.invoker.read(resolved, request.call);
     if (outcome.kind === "absent") return notFound(uri, request.era);
     if (outcome.kind === "refused") return toReadError(outcome);
-    const content = `{"uri":${JSON.stringify(uri)},"mimeType":"${resourceMimeType}","text":${JSON.stringify(outcome.text)}}`;
+    const text = writeJson(toWellFormedJson(outcome.text));
+    const content = `{"uri":${writeJson(uri)},"mimeType":"${resourceMimeType}","text":${text}}`;
     return toRpcResult(`"contents":[${content}]`, { cacheable: true });
   };
 }

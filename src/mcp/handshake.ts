@@ -2,6 +2,7 @@ import type { JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
 import { modernVersions, toRpcResult } from "./protocol.ts";
 import type { ServerInfo } from "./servable-app.ts";
+import { writeJson } from "./write-json.ts";
 
 /** The legacy revisions that are served, newest first; the same as the SDK's, which a test holds. */
 export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
@@ -20,7 +21,7 @@ export type HandshakeMethod = "initialize" | "server/discover";
 
 /** A JSON object's members, without its braces. */
 function toBody(members: object): string {
-  return JSON.stringify(members).slice(1, -1);
+  return writeJson(members).slice(1, -1);
 }
 
 function negotiate(params: JsonObject | undefined): string {

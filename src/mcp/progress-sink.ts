@@ -1,4 +1,5 @@
 import type { ProgressSink } from "../call/call-context.ts";
+import { writeJson } from "./write-json.ts";
 
 /** Where reports of progress go. */
 export interface ProgressOutput {
@@ -15,6 +16,6 @@ export function toProgressSink(progressToken: string | number, output: ProgressO
   return ({ progress, total, message }) => {
     if (output.isFull()) return;
     const params = { progressToken, progress, total, message };
-    output.send(JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params }));
+    output.send(writeJson({ jsonrpc: "2.0", method: "notifications/progress", params }));
   };
 }

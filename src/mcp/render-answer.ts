@@ -1,6 +1,7 @@
 import type { Era, RpcAnswer } from "./protocol.ts";
 import type { RequestId } from "./request-id.ts";
 import type { ServerInfo } from "./servable-app.ts";
+import { writeJson } from "./write-json.ts";
 
 /** Writes an answer as the text of one JSON-RPC frame. */
 export type AnswerRenderer = (id: RequestId | null, answer: RpcAnswer, era: Era) => string;
@@ -14,14 +15,14 @@ function member(body: string): string {
  * each answer is spliced between them.
  */
 export function createAnswerRenderer(info: ServerInfo): AnswerRenderer {
-  const serverInfo = `"io.modelcontextprotocol/serverInfo":${JSON.stringify(info)}`;
+  const serverInfo = `"io.modelcontextprotocol/serverInfo":${writeJson(info)}`;
   // Values change under a live surface: a client must ask again, and must not share what it was told.
   const cacheHints = `,"ttlMs":0,"cacheScope":"private"`;
   return (id, answer, era) => {
     const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
     if (answer.kind === "error") {
       const { code, message, data } = answer;
-      return `${head}"error":${JSON.stringify({ code, message, data })}}`;
+      return `${head}"error":${writeJson({ code, message, data })}}`;
     }
     const { body, meta, cacheable } = answer;
     if (era === "legacy") {

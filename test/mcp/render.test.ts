@@ -36,6 +36,12 @@ describe("createAnswerRenderer()", () => {
     expect(JSON.parse(render(1, toRpcError(-1, "no", { a: 1 }), era)).error.data).toEqual({ a: 1 });
   });
 
+  it("writes errors that every parser accepts when they hold half a character", () => {
+    expect(render(1, toRpcError(-1, "a\ud83d", { b: "\ude00" }), "modern")).toBe(
+      String.raw`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"a\ufffd","data":{"b":"\ufffd"}}}`,
+    );
+  });
+
   it("writes one line for ids with line breaks and lone surrogates", () => {
     const line = render("\n\u2028\ud800", toRpcResult(""), "modern");
     expect(line).not.toContain("\n");
@@ -57,8 +63,20 @@ describe("refusalText()", () => {
     expect(refusalText(refused)).toBe("TOO_HOT: it is too hot");
   });
 
-  it("holds at most 2,048 characters", () => {
-    expect(refusalText({ ...refused, message: "x".repeat(10_000) })).toHaveLength(2048);
+  it.each(["x", "é", "…", "😀", "a😀"])(
+    "holds at most 2,048 bytes and whole characters when it is full of %s",
+    (unit) => {
+      const text = refusalText({ ...refused, message: unit.repeat(10_000) });
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2048);
+      expect(Buffer.byteLength(text)).toBeGreaterThan(2048 - 4);
+      expect(text).toMatch(/^TOO_HOT: .*…$/u);
+      expect(text).not.toContain("\ufffd");
+    },
+  );
+
+  it("is whole when it has 2,048 bytes", () => {
+    const message = "é".repeat((2048 - "TOO_HOT: ".length - 1) / 2) + "x";
+    expect(refusalText({ ...refused, message })).toBe(`TOO_HOT: ${message}`);
   });
 });
 

@@ -70,6 +70,7 @@ expectError(app.tools({ run: { handler: 1 } }));
 expectError(app.tools({ run: () => 1 }));
 expectError(app.tools({ run: { input: "text", handler: () => 1 } }));
 expectError(app.tools({ run: { nope: 1, handler: () => 1 } }));
+expectError(app.tools({ run: { mutates: false, nope: 1, handler: () => 1 } }));
 expectError(app.tools({ run: { mutates: "no", handler: () => 1 } }));
 expectError(app.tools({ run: { mutates: false, destructive: true, handler: () => 1 } }));
 expectError(app.tools({ run: { input: z.object({ a: z.string() }), handler: (args: { b: string }) => args.b } }));
@@ -123,6 +124,46 @@ const effects = app.tools({
 });
 expectType<"node_run" | "said" | "maybe" | "unknown" | "silent">(nameOf<MutatingToolNames<typeof effects>>());
 
+// And only where every arm says so, under a key that is there for certain.
+const sparse: { mutates?: false } = {};
+const undecided = app.tools({
+  absent: either ? { mutates: false, handler: () => 1 } : { handler: () => 1 },
+  optional: { ...sparse, handler: () => 1 },
+  optionalArgs: { ...sparse, input: z.object({ a: z.string() }), handler: ({ a }) => expectType<string>(a) },
+  unsaid: { mutates: unchecked as never, handler: () => 1 },
+  nothing: { mutates: false, handler: () => 1 } as never,
+  reads: either ? { mutates: false, title: "A", handler: () => 1 } : { mutates: false, handler: () => 1 },
+});
+expectType<"node_run" | "absent" | "optional" | "optionalArgs" | "unsaid" | "nothing">(
+  nameOf<MutatingToolNames<typeof undecided>>(),
+);
+const reading = constant({ mutates: false, handler: () => 1 });
+const silent = constant({ handler: () => 1 });
+const silentText = constant({ input: z.string(), handler: (text: string) => text });
+const arms = app.tools({ x: either ? reading : silent, y: either ? reading : silentText });
+expectType<"node_run" | "x" | "y">(nameOf<MutatingToolNames<typeof arms>>());
+// However the handler is written.
+const readers = app.tools({
+  arrow: { mutates: false, handler: (args, { client }) => [expectType<undefined>(args), expectType<Client>(client)] },
+  method: {
+    mutates: false,
+    async handler(args, { client }) {
+      return [expectType<undefined>(args), expectType<Client>(client)];
+    },
+  },
+  input: { input: z.object({ a: z.string() }), mutates: false, handler: ({ a }) => expectType<string>(a) },
+  late: { handler: ({ a }) => expectType<string>(a), input: z.object({ a: z.string() }), mutates: false },
+  constant: reading,
+  writes: { handler: (args) => expectType<undefined>(args) },
+});
+expectType<"node_run" | "writes">(nameOf<MutatingToolNames<typeof readers>>());
+// Type arguments that say less than the tools do, or more, excuse nothing.
+expectError(app.tools<"x", Record<never, never>, Record<never, never>>({ x: { handler: 1 } }));
+expectError(app.tools<"x", { x: undefined }, { x: { mutates: false } }>({ x: { handler: () => 1 } }));
+const noTools = app.tools({ x: { handler: () => 1 } } as never);
+expectType<string>(nameOf<ToolNames<typeof noTools>>());
+expectType<string>(nameOf<MutatingToolNames<typeof noTools>>());
+
 // Names that the compiler does not know are refused.
 expectError(app.tools(openTools()));
 expectError(app.tools(numberedTools()));
@@ -130,6 +171,7 @@ expectError(app.tools(Object.fromEntries([["run", { handler: () => 1 }]])));
 expectError(app.tools(either ? extra : { other: { handler: () => 1 } }));
 
 declare function nameOf<TName>(): TName;
+declare function constant<const TValue>(value: TValue): TValue;
 declare function unnamed<TValue>(value: TValue): TValue;
 declare function openTools(): Record<string, { handler(): number }>;
 declare function numberedTools(): Record<number, { handler(): number }>;

@@ -43,5 +43,12 @@ export type ToolNames<TApp> = NamesOf<TApp, "tools">;
 /** The keys of all members that an agent can read through an app: a superset. */
 export type ResourceNames<TApp> = NamesOf<TApp, "resources">;
 
-/** The names of all tools that may change something: a superset. */
+/**
+ * The names of all tools that may change something: a superset of those that are advertised with `readOnlyHint: false`.
+ * A procedure or bespoke tool is left out only when the compiler sees, whichever way a choice goes, `readOnly()` or a
+ * literal `mutates: false`, under a key that is not optional; the tools of streams and events only read.
+ *
+ * As with {@link ToolNames}, keys that an object has beyond its type are not seen: a hidden `mutates: true`, spread behind
+ * a `mutates: false`, wins at run time.
+ */
 export type MutatingToolNames<TApp> = NamesOf<TApp, "mutating">;

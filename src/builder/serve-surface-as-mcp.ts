@@ -37,7 +37,7 @@ export async function serveSurfaceAsMcp<
   const $Expose extends Readonly<Record<string, ExposeValue | undefined>> = Record<never, never>,
   const $Keys extends string | number = never,
   const $Inputs = Record<never, never>,
-  const $Mutates = Record<never, never>,
+  const $Tools = Record<never, never>,
 >(
   options: ServeSurfaceOptions<TSpec> & {
     /** As in `expose()`. Default: only what is tagged. */
@@ -46,7 +46,7 @@ export async function serveSurfaceAsMcp<
       ExposeCollisions<TagNames<TSpec>, $Expose> &
       LiteralKeys<$Expose>;
     /** As in `tools()`. Default: none. */
-    readonly tools?: ToolsArgument<TSpec, WithExposed<TSpec, TagNames<TSpec>, $Expose>, $Keys, $Inputs, $Mutates>;
+    readonly tools?: ToolsArgument<TSpec, WithExposed<TSpec, TagNames<TSpec>, $Expose>, $Keys, $Inputs, $Tools>;
   },
 ): Promise<Serving> {
   const { surface, link, expose, tools, target, ...rest } = options;

@@ -102,18 +102,18 @@ export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] ext
 type ToolKey = string | number;
 
 /** The names of bespoke tools that may change something: all that do not say a literal `mutates: false`. */
-type MutatingTools<TKeys extends ToolKey, TMutates> = [TKeys] extends [infer Keys extends ToolKey]
-  ? { [Key in Keys]: Key extends keyof TMutates ? (SaidEffect<TMutates[Key]> extends "read" ? never : Key) : Key }[Keys]
+type MutatingTools<TKeys extends ToolKey, TTools> = [TKeys] extends [infer Keys extends ToolKey]
+  ? { [Key in Keys]: Key extends keyof TTools ? (EffectOfTool<TTools[Key]> extends "read" ? never : Key) : Key }[Keys]
   : never;
 
 /** The names after bespoke tools. */
-export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, TMutates> = [TInputs] extends [
+export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, TTools> = [TInputs] extends [
   infer Inputs,
 ]
   ? ExposedNames<
       TNames["tools"] | WireName<`${TKeys}`>,
       TNames["resources"],
-      TNames["mutating"] | WireName<`${MutatingTools<TKeys, TMutates>}`>,
+      TNames["mutating"] | WireName<`${MutatingTools<TKeys, TTools>}`>,
       TNames["exposed"],
       TNames["inputs"] & Inputs
     >
@@ -136,20 +136,35 @@ type ToolNameProblem<TNames extends AppNames, TName extends string> =
     ? TypeProblem<`the tool name "${WireName<TName>}" is taken by another tool`>
     : unknown;
 
+// Only where every arm says so, under a key that is there for certain: what may be absent mutates.
+/** a tool, or what is known of it -> the effect that it says. */
+type EffectOfTool<TTool> = [TTool] extends [{ readonly mutates: infer Said }] ? SaidEffect<Said> : "mutates";
+
+// Inference looks into both arms of a type that is still undecided, so that the first, which no tool takes, is where it
+// finds the tool as a whole. What reads is asked to say so, for those who write the type arguments themselves.
+/** a tool -> an objection when it contradicts itself. */
+type Consistent<TTool> = [TTool] extends [never]
+  ? TTool
+  : EffectOfTool<TTool> extends "read"
+    ? { readonly mutates: false; readonly destructive?: boolean & ToolOptionsProblem<ReadsAndDestroys> }
+    : unknown;
+
+/** Options that contradict themselves. */
+interface ReadsAndDestroys {
+  readonly mutates: false;
+  readonly destructive: true;
+}
+
 // Three maps over one argument. The first tells the names, and does so whatever else can be told: names are the proof.
-// The others are inferred backwards: inputs give the handlers their arguments, mutates the rest of the proof. A tool that
-// says nothing infers `unknown`, which reads as no input, and as mutating; where all tools are handlers and nothing else,
-// no inputs are inferred at all, and the first map stands in.
-/** names, inputs by name, mutates by name -> the parameter of tools(). */
-export type ToolsArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TInputs, TMutates> = {
+// The others are inferred backwards: inputs give the handlers their arguments, whole tools the rest of the proof. What
+// cannot be inferred is `unknown`, which reads as no input, and as mutating; for a tool that has no place in the second
+// map, the first stands in.
+/** names, inputs by name, tools by name -> the parameter of tools(). */
+export type ToolsArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TInputs, TTools> = {
   readonly [Key in TKeys]?: ToolNameProblem<TNames, `${Key}`> &
     (Key extends keyof TInputs ? unknown : BespokeTool<undefined, TSpec>);
 } & { readonly [Key in keyof TInputs]: BespokeTool<TInputs[Key], TSpec> } & {
-  readonly [Key in keyof TMutates]: {
-    readonly mutates?: TMutates[Key];
-    readonly destructive?: boolean &
-      ToolOptionsProblem<{ readonly mutates: TMutates[Key]; readonly destructive: true }>;
-  };
+  readonly [Key in keyof TTools]: Consistent<TTools[Key]>;
 } & LiteralKeys<Record<TKeys, unknown>>;
 
 /**
@@ -178,9 +193,9 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
   ): LinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
   /** Adds tools that are not members: an input, and a function over the live client. */
-  tools<const $Keys extends string | number, const $Inputs, const $Mutates>(
-    tools: ToolsArgument<TSpec, TNames, $Keys, $Inputs, $Mutates>,
-  ): LinkedApp<TSpec, WithTools<TNames, $Keys, $Inputs, $Mutates>>;
+  tools<const $Keys extends string | number, const $Inputs, const $Tools>(
+    tools: ToolsArgument<TSpec, TNames, $Keys, $Inputs, $Tools>,
+  ): LinkedApp<TSpec, WithTools<TNames, $Keys, $Inputs, $Tools>>;
   /**
    * Starts serving. Default: over standard input and output.
    *

@@ -56,6 +56,8 @@ const toolOptions: Arbitrary<Piece> = oneof(
       exact("{ mutates: false, destructive: true }"),
       vague("{ mutates: either }"),
       vague("{ mutates: unchecked }"),
+      vague("{ mutates: unchecked as never }"),
+      vague("{ ...(either ? { mutates: false } : {}) }"),
       exact("{ nope: 1 }"),
     ),
   },
@@ -135,6 +137,8 @@ const rareValues = [
   exact("{ tool: {}, nope: 1 }"),
   vague('either ? "tool" : "resource"'),
   vague("{ tool: { mutates: either } }"),
+  vague('"tool" as never'),
+  vague('"resource" as never'),
 ];
 
 function valueFor(kind: RandomKind): Arbitrary<Piece> {
@@ -179,6 +183,8 @@ const toolBodies = mostly(
     exact("mutates: false, destructive: true, handler: () => 1"),
     exact("nope: 1, handler: () => 1"),
     vague("mutates: either, handler: () => 1"),
+    vague("...(either ? { mutates: false } : {}), handler: () => 1"),
+    vague("handler: () => 1, ...(either ? {} : { mutates: false as const })"),
   ],
 );
 

@@ -161,8 +161,11 @@ export class Gate {
   }
 
   #onInitialised({ id, params }: RequestFrame, answer: RpcAnswer): void {
-    if (answer.kind === "result") this.#handshake = params;
     this.#era.initialised(id, answer.kind === "result");
+    if (answer.kind !== "result") return;
+    this.#handshake = params;
+    // A second handshake, after a client cancelled its first: an SDK that has joined must not stay with that one.
+    if (this.#sdk !== undefined) this.#replayHandshake(this.#sdk);
   }
 
   #internal(cause: unknown, method: string): RpcAnswer {
@@ -204,11 +207,14 @@ export class Gate {
   /** Connects the SDK, and brings it to where the connection is. */
   #connectSdk(): SdkPort {
     const sdk = this.#options.connectSdk(this.#options.runtime, (message) => this.#fromSdk(message));
-    if (this.#handshake !== undefined) {
-      sdk.deliver({ jsonrpc: "2.0", id: replayId, method: "initialize", params: this.#handshake });
-      sdk.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
-    }
+    this.#replayHandshake(sdk);
     return sdk;
+  }
+
+  #replayHandshake(sdk: SdkPort): void {
+    if (this.#handshake === undefined) return;
+    sdk.deliver({ jsonrpc: "2.0", id: replayId, method: "initialize", params: this.#handshake });
+    sdk.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
   }
 
   #fromSdk(message: RpcMessage): void {

@@ -2,6 +2,7 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
 import { Gate } from "../../src/mcp/gate.ts";
 import { legacyVersions } from "../../src/mcp/handshake.ts";
+import { connectSdkStdio } from "../../src/mcp/sdk-stdio-seam.ts";
 import type { RpcMessage, SdkConnector } from "../../src/mcp/sdk-port.ts";
 import { legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
@@ -90,6 +91,43 @@ describe("the handshake of the gate", () => {
     expect(heard[0]).toHaveProperty("params.protocolVersion", "2025-06-18");
     // Its own answer went nowhere: the client was answered three times, once a request.
     expect(sent.map((json) => JSON.parse(json).id)).toEqual([1, 2, 3]);
+  });
+
+  it("tells an SDK that has joined of a second handshake, which follows the cancelled first", async () => {
+    const heard: RpcMessage[] = [];
+    const said: RpcMessage[] = [];
+    const sent: Sent[] = [];
+    const connectSdk: SdkConnector = (runtime, say) => {
+      const sdk = connectSdkStdio(runtime, (message) => {
+        said.push(message);
+        say(message);
+      });
+      return {
+        deliver: (message) => {
+          heard.push(message);
+          sdk.deliver(message);
+        },
+        close: () => sdk.close(),
+      };
+    };
+    const runtime = createHostileApp({ onFault: () => {} }).open();
+    const gate = new Gate({ runtime, connectSdk, send: (json) => sent.push(JSON.parse(json)) });
+    gate.receive(initializeLine("2024-11-05"));
+    gate.receive(legacyLine(2, "prompts/list"));
+    await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(2);
+    gate.receive('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
+    gate.receive(initializeLine("2025-06-18"));
+    gate.receive(legacyLine(3, "prompts/list"));
+    await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(4);
+    const versions = heard.map(({ params }) => Reflect.get(Object(params), "protocolVersion")).filter(Boolean);
+    expect(versions).toEqual(["2024-11-05", "2025-06-18"]);
+    // The real SDK takes the second one as it took the first.
+    expect(said.filter(({ result }) => result !== undefined)).toMatchObject([
+      { result: { protocolVersion: "2024-11-05" } },
+      { result: { protocolVersion: "2025-06-18" } },
+    ]);
+    expect(sent.map(({ id }) => id)).toEqual([1, 2, 1, 3]);
+    await gate.close();
   });
 
   it("leaves an SDK that joins late in the same era", async () => {

@@ -1,4 +1,10 @@
-/** A value that can be read and watched. Nanostores atoms fit as they are. */
+/**
+ * A value that can be read and watched. Nanostores atoms fit as they are.
+ *
+ * Each read takes the value as it is at that time. Watchers are told of another value only: one that is `Object.is`-equal
+ * to the one before is no change to them, whatever was changed within it. A source whose values are objects puts a new
+ * one in the place of the old.
+ */
 export interface Source<TValue> {
   /** The value now. */
   get(): TValue;
@@ -68,7 +74,10 @@ export interface CollectionChange<TKey> {
   readonly removed: readonly TKey[];
 }
 
-/** A collection that is read key by key, for those too large to hand over as one map. */
+/**
+ * A collection that is read key by key, for those too large to hand over as one map. As with a {@link Source}, an item
+ * that is changed in place is seen by reads and by no watcher.
+ */
 export interface KeyedSource<TKey, TValue> {
   /** The keys now. */
   keys(): Iterable<TKey>;

@@ -9,15 +9,13 @@ import { concerns, readKey, toKeyed, type CollectionSource, type Keyed, type Wan
 import { LatestIterator, type Followed } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
 
-/** Owns a collection's source: reads keys and items, validates each once, and lets them be watched. */
+/** Owns a collection's source: reads keys and items, validates what it reads, and lets them be watched. */
 export class CollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
   readonly #source: Keyed;
   readonly #setting: OwnerSetting;
   readonly #check: OutputCheck;
-  /** By the raw item: a validated one, or a promise of it. */
-  readonly #items = new WeakMap<object, unknown>();
 
   constructor(member: MemberOfKind<"collection">, source: CollectionSource, setting: OwnerSetting) {
     this.#member = member;
@@ -32,7 +30,7 @@ export class CollectionOwner {
     return Object.freeze(await Promise.all(raw.map(async (key) => checkOutput(this.#member.key, key, this.#check))));
   }
 
-  /** The item under a key, or `undefined` at once where there is none. @throws SurfaceError `VALIDATION_ERROR`. */
+  /** The item under a key, validated on each read, or `undefined` at once where there is none. @throws SurfaceError `VALIDATION_ERROR`. */
   async item(given: unknown): Promise<unknown> {
     const raw = this.#raw(await this.#want(given));
     return raw === undefined ? undefined : this.#checkItem(raw);
@@ -84,13 +82,6 @@ export class CollectionOwner {
   }
 
   #checkItem(raw: unknown): unknown {
-    if (typeof raw !== "object" || raw === null) return checkOutput(this.#member.schema, raw, this.#check);
-    const known = this.#items.get(raw);
-    if (known !== undefined) return known;
-    const value = checkOutput(this.#member.schema, raw, this.#check);
-    this.#items.set(raw, value);
-    // A failed check must not stick: the next read tries again.
-    if (value instanceof Promise) value.catch(() => this.#items.delete(raw));
-    return value;
+    return checkOutput(this.#member.schema, raw, this.#check);
   }
 }

@@ -4,23 +4,37 @@ import * as z from "zod";
 import { cell } from "../../../src/surface/cell.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { cellSource } from "../../../src/surface/source.ts";
-import { listeners, noteRejections, openLive, schemaOf, settle, until, WatchedSource } from "../support.ts";
+import { listeners, noteRejections, openLive, schemaOf, settle, take, until, WatchedSource } from "../support.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number() }) });
 
 describe("a cell", () => {
-  it("get() answers the validated value, and validates each value once when it stays the same", async () => {
-    let checks = 0;
-    const schema = z.object({ n: z.number() }).transform((value) => {
-      checks += 1;
-      return { ...value, seen: checks };
+  it("get() answers the validated value as it is now when the source changes it in place", async () => {
+    const schema = z.object({ n: z.number() }).transform(({ n }) => ({ n, twice: 2 * n }));
+    const state = { n: 1 };
+    const { client } = await openLive(defineSurface("s", { v: cell({ schema }) }), { v: cellSource(state) });
+    expect(await client.v.get()).toEqual({ n: 1, twice: 2 });
+    state.n = 2;
+    expect(await client.v.get()).toEqual({ n: 2, twice: 4 });
+    expect(await take(client.v.watch(), 1)).toEqual([{ n: 2, twice: 4 }]);
+    state.n = "secret" as never;
+    await expect(client.v.get()).rejects.toMatchObject({ code: "INVALID_OUTPUT" });
+  });
+
+  it("watch() takes a value that was changed in place for no change", async () => {
+    const source = new WatchedSource({ n: 1 });
+    const { client } = await openLive(defineSurface("s", { v: cell({ schema: z.object({ n: z.number() }) }) }), {
+      v: source,
     });
-    const source = cellSource({ n: 1 });
-    const { client } = await openLive(defineSurface("s", { v: cell({ schema }) }), { v: source });
-    expect(await client.v.get()).toBe(await client.v.get());
-    source.set({ n: 2 });
-    expect(await client.v.get()).toEqual({ n: 2, seen: 2 });
-    expect(checks).toBe(2);
+    const values = client.v.watch()[Symbol.asyncIterator]();
+    await values.next();
+    const changed = values.next();
+    const same = source.get();
+    same.n = 2;
+    source.set(same);
+    await settle();
+    source.set({ n: 3 });
+    expect(await changed).toEqual({ done: false, value: { n: 3 } });
   });
 
   it("get() refuses a value that breaks its schema, and tells only the log when it does", async () => {

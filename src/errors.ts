@@ -78,7 +78,8 @@ export class SurfaceError extends Error {
 
 /**
  * A handler's deliberate "no". Code, message and details reach the agent as they are, across every link, so put
- * nothing into them that the agent may not read.
+ * nothing into them that the agent may not read. Only where a procedure declares the code with a schema, in its
+ * `errors`, are the details validated first, and withheld when they do not fit.
  *
  * @example
  * ```ts

@@ -14,7 +14,11 @@ export interface ProcedureDefinition<
   readonly output?: TOutput;
   /** The schema of what a generator handler yields on its way. */
   readonly progress?: TProgress;
-  /** Codes that the handler may refuse with, each with the schema of its details or `undefined`. */
+  /**
+   * Codes that the handler may refuse with, each with the schema of its details or `undefined`. Details with a schema are
+   * validated before they leave: those that do not fit are withheld and reported, code and message cross. A refusal with
+   * a code that is not declared here, or declared without a schema, crosses as it is.
+   */
   readonly errors?: Readonly<Record<string, MaybeSchema>>;
 }
 

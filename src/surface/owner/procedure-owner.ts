@@ -2,6 +2,7 @@ import type { Scope } from "../../spine/scope.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
+import { checkRefusal } from "./check-refusal.ts";
 import { drainGenerator, isGenerator } from "./drain-generator.ts";
 import { OwnedUse, type HandlerContext, type UseTerms } from "./owned-use.ts";
 import type { OwnerSetting } from "./owner.ts";
@@ -32,7 +33,7 @@ export class ProcedureOwner {
    * ends a generator; the call settles when the handler does.
    *
    * @throws SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; a `Refusal` of the
-   * handler as it is.
+   * handler, its details checked where its code is declared with a schema.
    */
   async call(input: unknown, use: CallOptions): Promise<unknown> {
     this.#scope.assertOpen();
@@ -62,7 +63,7 @@ export class ProcedureOwner {
       output = isGenerator(answer) ? await drainGenerator(answer, owned) : await answer;
       if (owned.told !== undefined) await owned.told;
     } catch (cause) {
-      throw owned.mask(cause);
+      throw await checkRefusal(owned.mask(cause), this.#member.errors, this.#check);
     }
     return checkOutput(this.#member.output, output, this.#check);
   }

@@ -217,6 +217,62 @@ describe("a procedure", () => {
     expect(faults).toMatchObject([{ where: 'the progress listener of procedure "run"' }]);
   });
 
+  describe("refusing with a code that is declared", () => {
+    const explode = (): never => {
+      throw new Error("secret");
+    };
+    const errors = {
+      BUSY: z.object({ run: z.number() }),
+      LATER: z.object({ run: z.number() }).refine(async ({ run }) => run > 0),
+      BROKEN: schemaOf(explode),
+      PLAIN: undefined,
+    };
+    const strict = defineSurface("s", { run: procedure({ errors }) });
+
+    it.each([
+      ["BUSY", { run: 7, secret: true }, { run: 7 }],
+      ["LATER", { run: 7 }, { run: 7 }],
+      ["PLAIN", { any: 1 }, { any: 1 }],
+      ["UNDECLARED", { any: 1 }, { any: 1 }],
+      ["toString", { any: 1 }, { any: 1 }],
+    ])("call() gives the details of %s when %j fit", async (code, details, expected) => {
+      const refuse = (): never => {
+        throw new Refusal(code, "no", details);
+      };
+      const { client, faults } = await openLive(strict, { run: refuse });
+      const failure = await client.run.call().catch((cause: unknown) => cause);
+      expect(failure).toBeInstanceOf(Refusal);
+      expect(failure).toMatchObject({ code, message: "no" });
+      expect((failure as Refusal).details).toEqual(expected);
+      expect(faults).toEqual([]);
+    });
+
+    it.each([
+      ["BUSY", { run: "secret" }, { code: "INVALID_OUTPUT" }],
+      ["BUSY", undefined, { code: "INVALID_OUTPUT" }],
+      ["LATER", { run: 0 }, { code: "INVALID_OUTPUT" }],
+      ["BROKEN", { run: 7 }, new Error("secret")],
+    ])("call() withholds the details of %s, and tells the log, when %j do not fit", async (code, details, logged) => {
+      const run = async function* (): AsyncGenerator<undefined> {
+        yield undefined;
+        throw new Refusal(code, "no", details);
+      };
+      const { client, faults } = await openLive(strict, { run });
+      const failure = await client.run.call().catch((cause: unknown) => cause);
+      expect(failure).toBeInstanceOf(Refusal);
+      expect(failure).toMatchObject({ code, message: "no", details: undefined });
+      expect(faults).toHaveLength(1);
+      expect(faults[0]).toMatchObject({ where: `procedure "run", refusing with "${code}"`, cause: logged });
+    });
+
+    it("call() masks a refusal whose own parts cannot be read", async () => {
+      const hostile = Object.defineProperty(new Refusal("BUSY", "no"), "details", { get: explode });
+      const { client, faults } = await openLive(strict, { run: () => Promise.reject(hostile) });
+      await expect(client.run.call()).rejects.toMatchObject({ code: "INTERNAL" });
+      expect(faults).toHaveLength(1);
+    });
+  });
+
   it("call() reports what an asynchronous progress listener rejects with, and goes on", async () => {
     const rejections = noteRejections();
     const { client, faults } = await openLive(loose, {

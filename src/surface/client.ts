@@ -110,5 +110,10 @@ export type MemberClient<TMember> = TMember extends { readonly kind: "cell"; rea
           ? ProcedureClient<Input, Answer<Output>, Progress>
           : never;
 
-/** Typed access to a live surface's members: the same shape over every link. */
+/**
+ * Typed access to a live surface's members: the same shape over every link.
+ *
+ * Its values are to be read and not written to. In one process they are shared, by every client of the live surface and
+ * with what its sources hold: changing one in place changes what the others get. Over any other link they are copies.
+ */
 export type SurfaceClient<TSpec> = { readonly [Key in keyof TSpec]: MemberClient<TSpec[Key]> };

@@ -15,7 +15,11 @@ export type KeyProblem<TKey extends Schema> = [UnfitForUri<InferOutput<TKey>>] e
 
 /** What {@link collection} takes. */
 export interface CollectionDefinition<TKey extends Schema, TValue extends Schema> extends MemberMeta {
-  /** The schema of a key: a scalar or a flat object of scalars, since a key is spelled in a URI. */
+  /**
+   * The schema of a key: a scalar or a flat object of scalars, since a key is spelled in a URI. The schema should refuse
+   * texts that no URI can spell as one segment: the empty one, `.`, `..` and those with control characters. Such a key is
+   * listed and can be read by a client, and no agent can read its item.
+   */
   readonly key: TKey;
   /** The schema of one item. */
   readonly schema: TValue;

@@ -46,6 +46,7 @@ class Flow {
   readonly #gate: Gate;
   #full = false;
   #framesOfTurn = 0;
+  #mostFrames = framesPerTurn;
   #turn: NodeJS.Immediate | undefined;
 
   constructor(input: Readable, reader: FrameReader, gate: Gate) {
@@ -64,11 +65,11 @@ class Flow {
   count(): void {
     this.#framesOfTurn += 1;
     this.#turn ??= setImmediate(this.#onTurn);
-    if (this.#framesOfTurn >= framesPerTurn) this.#reader.pause();
+    if (this.#framesOfTurn >= this.#mostFrames) this.#reader.pause();
   }
 
   update(): void {
-    if (this.#full || this.#framesOfTurn >= framesPerTurn) this.#reader.pause();
+    if (this.#full || this.#framesOfTurn >= this.#mostFrames) this.#reader.pause();
     else this.#reader.resume();
     const heavy = this.#reader.backlog > maxBacklogBytes;
     if (heavy !== this.#input.isPaused()) {
@@ -76,6 +77,12 @@ class Flow {
       else this.#input.resume();
     }
   }
+
+  /** Nothing follows, and there may be no further turn: what has come is read now. */
+  readonly drain = (): void => {
+    this.#mostFrames = Infinity;
+    this.update();
+  };
 
   stop(): void {
     clearImmediate(this.#turn);
@@ -117,11 +124,14 @@ function connect(runtime: AppRuntime, input: Readable, output: Writable): Connec
     flow.update();
   };
   input.on("data", onData);
+  // Before whoever ends the process then.
+  input.on("end", flow.drain);
   return {
     gate,
     writer,
     stopReading: () => {
       input.off("data", onData);
+      input.off("end", flow.drain);
       flow.stop();
       reader.end();
     },

@@ -150,6 +150,14 @@ describe("stdio()", { timeout: 90_000 }, () => {
     expect(server.frames.filter(({ message }) => "error" in message)).toHaveLength(400 - 320);
   });
 
+  it("answers 3,000 pings when the input ends right behind them", async () => {
+    const server = start(hostile);
+    const pings = Array.from({ length: 3000 }, (_none, index) => legacyLine(index, "ping"));
+    server.child.stdin.end([legacyLine("open", "initialize", handshake), ...pings, ""].join("\n"));
+    expect(await server.end()).toBe(0);
+    expect(server.frames).toHaveLength(3001);
+  });
+
   it("refuses none of 3,000 quick calls when they are sent at once", async () => {
     const server = start(hostile);
     await server.request({ id: "open", method: "initialize", params: handshake });

@@ -53,6 +53,12 @@ expectError<Surface<{ plain: Procedure }>>(both);
 expectError<Surface<{ tool: Procedure; plain: Procedure }>>(both);
 expectError<Surface<Record<never, never>>>(both);
 expectError(mcp<{ plain: typeof plain }>(both));
+// Nor is what was made by hand, or seen through the type of its properties, a surface.
+const byHand: { readonly name: string; readonly members: { readonly plain: typeof plain } } = both;
+expectError(mcp(byHand));
+expectError<Surface<{ plain: typeof plain }>>(byHand);
+expectError(mcp({ name: "s", members: { plain } }));
+expectError(mcp({ ...both, members: { plain } }));
 const asAny: Surface<Spec> = both;
 expectType<string>(asAny.name);
 

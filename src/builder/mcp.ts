@@ -6,7 +6,7 @@ import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { stdio } from "../stdio/stdio.ts";
-import type { Surface } from "../surface/define-surface.ts";
+import { isSurface, type Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
@@ -125,8 +125,8 @@ class App implements ServableApp {
  * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`,
  * `tools`, and `serve`; every step returns a new app and leaves the one before as it was.
  *
- * @throws SurfaceError `INVALID_OPTION`; `NAME_COLLISION` or `INVALID_NAME` when two tagged members would have one name on
- * the wire, or one that no host takes.
+ * @throws SurfaceError `INVALID_OPTION`, also for a surface that `defineSurface()` did not make; `NAME_COLLISION` or
+ * `INVALID_NAME` when two tagged members would have one name on the wire, or one that no host takes.
  * @example
  * ```ts
  * const app = mcp(counter).implement({ value: count, bump: () => 1, reset: () => count.set(0) });
@@ -137,6 +137,9 @@ export function mcp<TSpec extends Spec>(
   surface: Surface<TSpec>,
   options: McpOptions = {},
 ): UnlinkedApp<TSpec, TagNames<TSpec>> {
+  if (!isSurface(surface)) {
+    throw new SurfaceError("INVALID_OPTION", "Making an app: its surface must be made by defineSurface()");
+  }
   assertMcpOptions(options, surface.name);
   const app = new App({
     surface,

@@ -18,6 +18,9 @@ import type { Exposure, kExposure } from "../tags/symbols.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
 
+/** Where an app's type keeps its names. There is no such symbol at run time. */
+declare const kNames: unique symbol;
+
 /** What an app's type remembers: the names that an agent may reach through it. */
 export interface AppNames {
   /** Names of tools, on the wire. A superset of what is reachable. */
@@ -207,5 +210,5 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   /** @internal */
   readonly [kDefinition]: AppDefinition;
   /** For the type helpers only: there is no such value. */
-  readonly __names?: TNames;
+  readonly [kNames]: TNames;
 }

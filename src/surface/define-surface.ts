@@ -5,14 +5,21 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { Kind, Spec } from "./member.ts";
 
 /**
- * A named, typed set of members: plain data, no behaviour. A surface is not one of fewer members: what the narrower
- * type would hide would still be exposed. So its keys are a type parameter of their own, which follows from the first.
+ * Where a surface keeps its keys, for the compiler to compare, and by which it is known. Registered globally, so that
+ * two copies of this package in one process take each other's surfaces.
+ */
+export const kKeys: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.keys");
+
+/**
+ * A named, typed set of members: plain data, no behaviour, and made by {@link defineSurface} alone. A surface is not one
+ * of fewer members: what the narrower type would hide would still be exposed. So its keys are a type parameter of their
+ * own, which follows from the first.
  */
 export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, string>> {
   readonly name: string;
   readonly members: TSpec;
-  /** For the compiler only: there is no such value. */
-  readonly __keys?: TKeys;
+  /** The keys of the members: what the compiler knows this surface by. */
+  readonly [kKeys]: readonly TKeys[];
 }
 
 /** `unknown` when every key is a literal, else a problem: names that the compiler cannot see, it cannot guard. */
@@ -79,7 +86,14 @@ export function defineSurface<const $Spec extends Spec>(
     assertKey(name, key);
     assertMember(name, key, members[key]);
   }
-  return Object.freeze({ name, members: Object.freeze({ ...members }) });
+  // The compiler calls any key a string: an object may have more of them than its type says.
+  const keys = Object.freeze(Object.keys(members)) as readonly Extract<keyof $Spec, string>[];
+  return Object.freeze({ name, members: Object.freeze({ ...members }), [kKeys]: keys });
+}
+
+/** Whether a value is a surface, and not an object that resembles one: nothing has checked the names in that. */
+export function isSurface(value: unknown): value is Surface<Spec> {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, kKeys);
 }
 
 /** Looks a member up by its own key; inherited names (`toString`, `__proto__`) are nobody's members. */

@@ -44,6 +44,14 @@ type AnyApp = LinkedApp<unknown, AppNames>;
 const any = (app: unknown): AnyStage => app as AnyStage;
 
 describe("the stages of an app", () => {
+  it.each([
+    ["made by hand", { name: counter.name, members: counter.members }],
+    ["without members", { name: "s" }],
+    ["null", null],
+  ])("mcp() refuses a surface that defineSurface() did not make when it is %s", (_what, surface) => {
+    expectRefusal(() => cast(mcp, surface), "INVALID_OPTION", "its surface must be made by defineSurface()");
+  });
+
   it("every step returns a new frozen app and leaves the one before as it was", async () => {
     const tagged = mcp(counter);
     const linked = tagged.bridge(link);

@@ -109,8 +109,15 @@ const surface: readonly Guard[] = [
   {
     promise: "a surface is not one of fewer members",
     file: "surface/define-surface.d.ts",
-    guard: "readonly __keys?: TKeys;",
+    guard: "readonly [kKeys]: readonly TKeys[];",
     without: "",
+    caughtBy: "define-surface.test-d.ts",
+  },
+  {
+    promise: "an object that resembles a surface is none",
+    file: "surface/define-surface.d.ts",
+    guard: "readonly [kKeys]: readonly TKeys[];",
+    without: "readonly [kKeys]?: readonly TKeys[];",
     caughtBy: "define-surface.test-d.ts",
   },
   {
@@ -327,7 +334,7 @@ const names: readonly Guard[] = [
   {
     promise: "an app is not one with fewer names",
     file: "builder/stages.d.ts",
-    guard: "readonly __names?: TNames;",
+    guard: "readonly [kNames]: TNames;",
     without: "",
     caughtBy: "builder.test-d.ts",
   },

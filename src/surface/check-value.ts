@@ -48,6 +48,8 @@ function validateMasked(
     throw internalError(cause, check.where, check.report);
   };
   try {
+    // No value is a promise. One that rejects, as an asynchronous source gives, would end the process.
+    if (value instanceof Promise) value.catch((cause: unknown) => internalError(cause, check.where, check.report));
     const checked = validate(schema, value);
     return checked instanceof Promise ? checked.catch(mask) : checked;
   } catch (cause) {

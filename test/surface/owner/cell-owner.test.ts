@@ -59,6 +59,16 @@ describe("a cell", () => {
     expect(await client.value.get()).toBe(1);
   });
 
+  it.each([z.number(), z.unknown()])("get() reports what an asynchronous source rejects with %#", async (schema) => {
+    const rejections = noteRejections();
+    const source = { get: () => Promise.reject(new Error("secret")) as never, subscribe: () => () => {} };
+    const { client, faults } = await openLive(defineSurface("s", { v: cell({ schema }) }), { v: source });
+    await client.v.get().catch(() => {});
+    await settle();
+    expect(rejections.end()).toEqual([]);
+    expect(faults.map(({ cause }) => cause)).toContainEqual(new Error("secret"));
+  });
+
   it("get() masks what the schema throws, at once or later", async () => {
     for (const schema of [schemaOf(() => explode()), schemaOf(async () => explode())]) {
       const { client, faults } = await openLive(defineSurface("s", { v: cell({ schema }) }), { v: cellSource(1) });

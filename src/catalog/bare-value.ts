@@ -1,6 +1,5 @@
 import type { CompiledSchema } from "../schema/compiled-schema.ts";
-import type { JsonSchema, JsonValue } from "../schema/json.ts";
-import { isJsonObject } from "./is-json-object.ts";
+import { isJsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 
 // JSON.stringify of { value: x } is this, the text of x, and a brace.
 const wrapPrefix = '{"value":';

@@ -1,5 +1,4 @@
-import type { JsonObject } from "../schema/json.ts";
-import { isJsonObject } from "./is-json-object.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 
 /** The keywords whose schemas describe the same object as the schema they stand in. */
 export const armKeywords = ["allOf", "anyOf", "oneOf"] as const;

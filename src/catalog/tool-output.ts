@@ -1,8 +1,8 @@
+import { isJsonObject } from "../schema/json.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { toOutputSchema } from "../schema/to-output-schema.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import type { ToolOutput } from "./entry.ts";
-import { isJsonObject } from "./is-json-object.ts";
 
 /** The answer of a tool whose author declared no output: any JSON; what is not an object travels under `value`. */
 export const undeclaredOutput: ToolOutput = Object.freeze({

@@ -1,8 +1,7 @@
 import { deepFreeze } from "../schema/deep-freeze.ts";
-import type { JsonObject, JsonSchema, JsonValue } from "../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { orderKeywords } from "../schema/order-keywords.ts";
 import { armKeywords } from "./has-property.ts";
-import { isJsonObject } from "./is-json-object.ts";
 
 /**
  * Adds optional fields to an object schema; the schema given is not changed. An arm that is closed would refuse what

@@ -1,5 +1,4 @@
-import { isJsonObject } from "../catalog/is-json-object.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { modernVersions, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";

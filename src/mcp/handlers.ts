@@ -1,9 +1,8 @@
 import type { Catalog } from "../catalog/create-catalog.ts";
-import { isJsonObject } from "../catalog/is-json-object.ts";
 import type { UriResolver } from "../catalog/resolve-uri.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Refused, ToolOutcome } from "../call/outcome.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { describeResource, describeTemplate, describeTool, resourceMimeType } from "./describe-entries.ts";
 import { createPagedList } from "./pages.ts";
 import { rpcCodes, toRpcError, toRpcResult, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";

@@ -1,7 +1,7 @@
+import { isJsonObject } from "../schema/json.ts";
 import { ProtocolError, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { CallContext } from "../call/call-context.ts";
-import { isJsonObject } from "../catalog/is-json-object.ts";
 import { internalError } from "../surface/fault.ts";
 import type { HandledMethod } from "./handlers.ts";
 import { rpcCodes, type Era, type RpcAnswer } from "./protocol.ts";

@@ -7,6 +7,6 @@ export type { JsonObject, JsonValue };
 export type JsonSchema = Readonly<Record<string, JsonValue>>;
 
 /** Tells whether a JSON value is an object, and neither an array nor null. */
-export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,5 @@
-import { isJsonObject } from "../catalog/is-json-object.ts";
 import type { RpcAnswer } from "../mcp/protocol.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { RpcFailure } from "./rpc-failure.ts";
 
 /** The result object of an answer. @throws RpcFailure when it is an error. */

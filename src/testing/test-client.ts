@@ -1,13 +1,12 @@
 import { CallContext } from "../call/call-context.ts";
 import type { ProgressReport } from "../catalog/entry.ts";
-import { isJsonObject } from "../catalog/is-json-object.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { AppNames, LinkedApp } from "../builder/stages.ts";
 import { SurfaceError } from "../errors.ts";
 import type { HandledMethod } from "../mcp/handlers.ts";
 import type { Era } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
 import { expandTemplate, type TemplateVariables } from "./expand-template.ts";
 import { readAnswer } from "./read-answer.ts";

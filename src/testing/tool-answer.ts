@@ -1,6 +1,5 @@
-import { isJsonObject } from "../catalog/is-json-object.ts";
 import { errorMetaKey } from "../mcp/render-refusal.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 
 /** What a tool call came to. */
 export type ToolAnswer =

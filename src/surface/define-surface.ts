@@ -79,8 +79,9 @@ export function defineSurface<const $Spec extends Spec>(
   name: string,
   members: $Spec & LiteralKeys<$Spec>,
 ): Surface<$Spec> {
-  if (!namePattern.test(name)) {
-    throw new SurfaceError("INVALID_NAME", `Defining a surface: the name "${name}" must match ${namePattern.source}`);
+  if (typeof name !== "string" || !namePattern.test(name)) {
+    const problem = typeof name === "string" ? `"${name}" must match ${namePattern.source}` : "it must be text";
+    throw new SurfaceError("INVALID_NAME", `Defining a surface: its name comes first, and ${problem}`);
   }
   for (const key of Object.keys(members)) {
     assertKey(name, key);

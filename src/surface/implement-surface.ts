@@ -42,14 +42,20 @@ function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string
   if (typeof handlers !== "object" || handlers === null) {
     throw new SurfaceError("MISSING_HANDLER", `Implementing surface "${surface.name}": it needs an object of handlers`);
   }
+  const unknown = Object.keys(handlers).find((key) => memberOf(surface, key) === undefined);
   for (const key of Object.keys(surface.members)) {
     if (Object.hasOwn(handlers, key)) continue;
-    throw new SurfaceError("MISSING_HANDLER", `Implementing surface "${surface.name}": "${key}" has no handler`);
+    const misspelt = unknown === undefined ? "" : `, and there is one for "${unknown}", which is not a member of it`;
+    throw new SurfaceError(
+      "MISSING_HANDLER",
+      `Implementing surface "${surface.name}": "${key}" has no handler${misspelt}`,
+    );
   }
-  for (const key of Object.keys(handlers)) {
-    if (memberOf(surface, key) !== undefined) continue;
-    throw new SurfaceError("UNKNOWN_HANDLER", `Implementing surface "${surface.name}": "${key}" is not a member of it`);
-  }
+  if (unknown === undefined) return;
+  throw new SurfaceError(
+    "UNKNOWN_HANDLER",
+    `Implementing surface "${surface.name}": "${unknown}" is not a member of it`,
+  );
 }
 
 /** One owner a member. Nothing of the author's runs yet, so a misfit leaves nothing behind. */

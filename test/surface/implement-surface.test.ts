@@ -30,6 +30,16 @@ const handlers = {
 const kinds = ["cell", "collection", "stream", "event", "procedure"] as const;
 
 describe("implementSurface()", () => {
+  it("implementSurface() names both the member and the misspelling when a handler is misspelt", () => {
+    const { cell: value, ...others } = handlers;
+    expect(() => implementSurface(all, { ...others, cel: value } as never)).toThrow(
+      expect.objectContaining({
+        code: "MISSING_HANDLER",
+        message: expect.stringMatching(/"cell" has no handler.*"cel"/),
+      }),
+    );
+  });
+
   it.each(kinds)("implementSurface() refuses a %s without its handler, or with one that does not fit", async (kind) => {
     let started = 0;
     const counting = {

@@ -36,7 +36,10 @@ function assertSource(
   where: string,
 ): asserts value is Source<unknown> & Source<ReadonlyMap<unknown, unknown>> {
   if (hasMethods(value, ["get", "subscribe"])) return;
-  throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: it needs a source with get() and subscribe()`);
+  throw new SurfaceError(
+    "MISSING_HANDLER",
+    `Implementing ${where}: it needs a source with get() and subscribe(), such as cellSource(…)`,
+  );
 }
 
 /**

@@ -18,7 +18,9 @@ export interface Row {
 
 function judge(ratio: number, budget: Budget | undefined): Row["verdict"] {
   if (budget === undefined) return "";
-  const holds = budget.sense === "at most" ? ratio <= budget.ratio : ratio >= budget.ratio;
+  // As it is printed: a reader must not see "1.10, at most 1.1" called over.
+  const shown = Math.round(ratio * 100) / 100;
+  const holds = budget.sense === "at most" ? shown <= budget.ratio : shown >= budget.ratio;
   if (holds) return "ok";
   return budget.goal === true ? "missed" : "over";
 }

@@ -17,6 +17,8 @@ export class ProcedureOwner {
   readonly #handler: ProcedureHandler;
   readonly #scope: Scope;
   readonly #check: OutputCheck;
+  /** The calls under way, which closing waits for. */
+  readonly #running = new Set<Promise<unknown>>();
   readonly #terms: UseTerms;
 
   constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, setting: OwnerSetting) {
@@ -26,6 +28,8 @@ export class ProcedureOwner {
     this.#scope = scope;
     this.#check = { where: `procedure "${setting.key}"`, report };
     this.#terms = { scope, check: this.#check, progress: member.progress };
+    // One disposer for all calls: one a call would cost as much as a small call itself.
+    scope.add(async () => void (await Promise.allSettled(this.#running)));
   }
 
   /**
@@ -42,16 +46,11 @@ export class ProcedureOwner {
     this.#scope.assertOpen();
     const owned = new OwnedUse(use, this.#terms);
     const running = this.#run(valid, owned);
-    const forget = this.#scope.add(() =>
-      running.then(
-        () => {},
-        () => {},
-      ),
-    );
+    this.#running.add(running);
     try {
       return await running;
     } finally {
-      forget();
+      this.#running.delete(running);
       owned.end();
     }
   }

@@ -1,10 +1,10 @@
 import { defaultTimeoutMs } from "../../tags/tool-options.ts";
 import { EntryUse } from "../entry-use.ts";
-import { originOf, wordsOf, type KindMapping } from "../mapping.ts";
+import { originOf, type KindMapping } from "../mapping.ts";
 import { toToolHints } from "../tool-hints.ts";
 import { toToolInput } from "../tool-input.ts";
 import { toToolOutput } from "../tool-output.ts";
-import { toWireName } from "../wire-name.ts";
+import { toToolHead } from "../tool-head.ts";
 
 /** A procedure is a tool; mutating unless its author said that it only reads. */
 export const procedureMapping: KindMapping<"procedure"> = {
@@ -12,15 +12,11 @@ export const procedureMapping: KindMapping<"procedure"> = {
     const { key, member, channel, options, effect } = exposed;
     const origin = originOf(exposed);
     return {
-      id: key,
-      name: toWireName(key, { origin }),
-      origin,
-      ...wordsOf(exposed),
+      ...toToolHead(exposed),
       hints: toToolHints(effect, options),
       input: toToolInput(member.input, origin),
       output: toToolOutput(member.output, origin),
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-      owner: "surface",
       run: (input, call) => channel.call(key, input, new EntryUse(call)),
     };
   },

@@ -7,12 +7,12 @@ import { bareSchema, encodeBare, stringifyBare } from "../bare-value.ts";
 import { collectFrames } from "../collect-frames.ts";
 import { useWith } from "../entry-use.ts";
 import type { ToolEntry } from "../entry.ts";
-import { originOf, wordsOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
+import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
 import { toListenedEntries } from "../resource-entries.ts";
 import { toToolHints } from "../tool-hints.ts";
 import { splitFields, toToolInput } from "../tool-input.ts";
-import { toWireName } from "../wire-name.ts";
+import { toToolHead } from "../tool-head.ts";
 import { withFields } from "../with-fields.ts";
 import { withHeartbeat } from "../heartbeat.ts";
 import type { MemberOfKind } from "../../surface/member.ts";
@@ -61,10 +61,7 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
   const output = compileOutput(member.output, origin);
   const wait = capField(longestWait, options.timeoutMs);
   return {
-    id: key,
-    name: toWireName(key, { origin }),
-    origin,
-    ...wordsOf(exposed),
+    ...toToolHead(exposed),
     hints: toToolHints("read", { openWorld: options.openWorld ?? false }),
     input: {
       root: own.root,
@@ -79,7 +76,6 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
       stringify: (value) => JSON.stringify(value),
     },
     timeoutMs: wait.maximum + slackMs,
-    owner: "surface",
     async run(input, call) {
       // decode() made it.
       const pull = input as Pull;

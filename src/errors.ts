@@ -32,6 +32,10 @@ export const surfaceErrorCodes = [
   "NOT_LINKED",
   "ALREADY_LINKED",
   "CONTRACT_MISMATCH",
+  "UNSAFE_DIRECTORY",
+  "SOCKET_IN_USE",
+  "NOT_A_SOCKET",
+  "WRONG_OWNER",
   // run time
   "VALIDATION_ERROR",
   "INVALID_OUTPUT",
@@ -41,6 +45,11 @@ export const surfaceErrorCodes = [
   "TIMEOUT",
   "ABORTED",
   "OVERFLOW",
+  "UNAVAILABLE",
+  "DISCONNECTED",
+  "OUTCOME_UNKNOWN",
+  "PROTOCOL_MISMATCH",
+  "FRAME_TOO_LARGE",
   "CLOSED",
   "INTERNAL",
 ] as const;

@@ -1,0 +1,308 @@
+import { SurfaceError } from "../errors.ts";
+import { Backoff } from "./backoff.ts";
+import type { Clock, Random } from "./clock.ts";
+import type { Dial, HeldLink } from "./dial.ts";
+
+/** Somebody who needs the link: a watch for as long as it is watched, a request until it is answered. */
+export interface HolderUser<TLink> {
+  /** Whether it needs a link that it does not have. The holder redials while one such user is there. */
+  readonly wants: boolean;
+  /** Whether it waits for the next attempt when one has failed. One that does not is told {@link unreachable}. */
+  readonly patient: boolean;
+  /** There is a link, from now on. Told once a generation, at once where there is one. */
+  live(link: TLink, generation: number): void;
+  /** That link takes no new use: it is going, or gone. */
+  down(generation: number): void;
+  /** That link is gone: what it has not answered it never will. */
+  ended(generation: number): void;
+  /** There is no link, and this user has been let go of. */
+  unreachable(cause: unknown): void;
+}
+
+/** What a holder is made of. Times are in milliseconds. */
+export interface HolderSetting<TLink extends HeldLink> {
+  /** Names the far side in errors, for example `surface "ci"`. */
+  readonly what: string;
+  readonly dial: Dial<TLink>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long a link that nobody uses is kept. 0: not at all. */
+  readonly idleMs: number;
+}
+
+/** How long one attempt may take. */
+export const dialTimeoutMs = 10_000;
+
+/** Delays between attempts: an application that restarts is back within a tenth of a second, or takes its time. */
+export const redial = { baseMs: 25, capMs: 1000, stableMs: 5000 } as const;
+
+/** How often, and how long, links that were born dead are dialled again before anybody is told. */
+const bornDead = { times: 3, withinMs: 10_000 } as const;
+
+type State<TLink> =
+  | { readonly kind: "idle" }
+  | { readonly kind: "dialing"; readonly generation: number; abandon: () => void; readonly stopTimer: () => void }
+  | { readonly kind: "live"; readonly generation: number; readonly link: TLink }
+  | { readonly kind: "closed" };
+
+/**
+ * Owns the one link to a far side: dials when somebody needs it, shares it, drops it at once when it says that it is
+ * going, redials while somebody waits, and closes it when nobody has used it for a while.
+ *
+ * Everything here is synchronous, so that every step can be checked. Each attempt has a generation; what is told of any
+ * but the present one changes nothing, except that a link which opens too late is closed.
+ */
+export class ConnectionHolder<TLink extends HeldLink> {
+  readonly #setting: HolderSetting<TLink>;
+  readonly #users = new Set<HolderUser<TLink>>();
+  /** Links that have announced their end, until it comes. */
+  readonly #leaving = new Map<number, TLink>();
+  readonly #backoff: Backoff;
+  #state: State<TLink> = { kind: "idle" };
+  #generation = 0;
+  #stopRetry: (() => void) | undefined;
+  #stopIdle: (() => void) | undefined;
+  #idleSince = 0;
+  #lastFailure: { readonly cause: unknown; readonly at: number } | undefined;
+  #bornDead: { count: number; readonly since: number } | undefined;
+
+  constructor(setting: HolderSetting<TLink>) {
+    this.#setting = setting;
+    this.#backoff = new Backoff({ ...redial, clock: setting.clock, random: setting.random });
+  }
+
+  /** The link there is now. */
+  get current(): { readonly link: TLink; readonly generation: number } | undefined {
+    return this.#state.kind === "live" ? this.#state : undefined;
+  }
+
+  /** Grows with every attempt, and with the end of every attempt and link. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Why the last attempt failed; `undefined` while there is a link. */
+  get lastFailure(): unknown {
+    return this.#lastFailure?.cause;
+  }
+
+  /** Adds a user, who is told {@link HolderUser.live} at once where there is a link. Returns what lets it go. */
+  join(user: HolderUser<TLink>): () => void {
+    if (this.#state.kind === "closed") {
+      user.unreachable(this.#createClosed());
+      return () => {};
+    }
+    this.#users.add(user);
+    if (this.#state.kind === "live") user.live(this.#state.link, this.#state.generation);
+    else if (this.#state.kind === "idle") this.#want(user);
+    return () => this.#leave(user);
+  }
+
+  /** Lets go of the link and of every user, who are told. No link is dialled after it. Callable twice. */
+  close(): void {
+    if (this.#state.kind === "closed") return;
+    const former = this.#state;
+    this.#generation += 1;
+    this.#state = { kind: "closed" };
+    this.#cancelTimers();
+    this.#release(former);
+    const leaving = [...this.#leaving.values()];
+    this.#leaving.clear();
+    for (const link of leaving) link.close();
+    const users = [...this.#users];
+    this.#users.clear();
+    for (const user of users) user.unreachable(this.#createClosed());
+  }
+
+  #release(state: State<TLink>): void {
+    if (state.kind === "live") state.link.close();
+    if (state.kind !== "dialing") return;
+    state.stopTimer();
+    state.abandon();
+  }
+
+  #cancelTimers(): void {
+    this.#stopRetry?.();
+    this.#stopRetry = undefined;
+    this.#stopIdle?.();
+    this.#stopIdle = undefined;
+  }
+
+  /** Somebody new needs a link, and there is none under way. */
+  #want(user: HolderUser<TLink>): void {
+    if (this.#stopRetry === undefined) return this.#dial();
+    if (user.patient) return;
+    // Somebody waits for the next attempt already. One who does not wait is worth an attempt of its own, but not many.
+    const failure = this.#lastFailure;
+    if (failure === undefined || this.#setting.clock.now() - failure.at >= redial.baseMs) return this.#dial();
+    this.#letGo(user, failure.cause);
+  }
+
+  #dial(): void {
+    this.#stopRetry?.();
+    this.#stopRetry = undefined;
+    this.#generation += 1;
+    const generation = this.#generation;
+    const tooLate = new SurfaceError("TIMEOUT", `Connecting to ${this.#setting.what}: nothing answered`);
+    const stopTimer = this.#setting.clock.after(dialTimeoutMs, () => this.#abandon(generation, tooLate));
+    const state: State<TLink> = { kind: "dialing", generation, abandon: () => {}, stopTimer };
+    this.#state = state;
+    const abandon = this.#setting.dial({
+      opened: (link) => this.#onOpened(generation, link),
+      failed: (cause) => this.#onFailed(generation, cause),
+      leaving: () => this.#onLeaving(generation),
+      ended: (cause) => this.#onEnded(generation, cause),
+    });
+    if (this.#state === state) state.abandon = abandon;
+    // Told within dial() itself: a link that is there is ours to close, anything else is given up here.
+    else if (this.#isForeign(generation)) abandon();
+  }
+
+  #isForeign(generation: number): boolean {
+    const here = this.#state.kind === "live" && this.#state.generation === generation;
+    return !here && !this.#leaving.has(generation);
+  }
+
+  #abandon(generation: number, cause: unknown): void {
+    const state = this.#state;
+    if (state.kind !== "dialing" || state.generation !== generation) return;
+    this.#onFailed(generation, cause);
+    state.abandon();
+  }
+
+  #onOpened(generation: number, link: TLink): void {
+    const state = this.#state;
+    if (state.kind !== "dialing" || state.generation !== generation) return link.close();
+    state.stopTimer();
+    this.#state = { kind: "live", generation, link };
+    this.#lastFailure = undefined;
+    this.#backoff.up();
+    for (const user of [...this.#users]) {
+      if (this.#generation !== generation) return;
+      if (this.#users.has(user)) user.live(link, generation);
+    }
+    if (this.#generation === generation && this.#users.size === 0) this.#expectIdle();
+  }
+
+  #onFailed(generation: number, cause: unknown): void {
+    const state = this.#state;
+    if (state.kind !== "dialing" || state.generation !== generation) return;
+    state.stopTimer();
+    this.#bornDead = undefined;
+    this.#fail(cause);
+  }
+
+  /** The present attempt or link has come to nothing: the next one has another generation. */
+  #fail(cause: unknown): void {
+    this.#generation += 1;
+    this.#state = { kind: "idle" };
+    this.#lastFailure = { cause, at: this.#setting.clock.now() };
+    for (const user of [...this.#users]) if (user.wants && !user.patient) this.#letGo(user, cause);
+    this.#retry();
+  }
+
+  #letGo(user: HolderUser<TLink>, cause: unknown): void {
+    if (this.#users.delete(user)) user.unreachable(cause);
+  }
+
+  #onLeaving(generation: number): void {
+    const state = this.#state;
+    if (state.kind !== "live" || state.generation !== generation) return;
+    this.#leaving.set(generation, state.link);
+    this.#drop(generation);
+  }
+
+  #onEnded(generation: number, cause: unknown): void {
+    const state = this.#state;
+    if (state.kind === "dialing" && state.generation === generation) return this.#onBornDead(state, cause);
+    const wasLive = state.kind === "live" && state.generation === generation;
+    if (!wasLive && !this.#leaving.delete(generation)) return;
+    if (wasLive) this.#drop(generation);
+    for (const user of [...this.#users]) if (this.#users.has(user)) user.ended(generation);
+  }
+
+  #onBornDead(state: Extract<State<TLink>, { kind: "dialing" }>, cause: unknown): void {
+    state.stopTimer();
+    const now = this.#setting.clock.now();
+    this.#bornDead ??= { count: 0, since: now };
+    this.#bornDead.count += 1;
+    const given = this.#bornDead;
+    if (given.count > bornDead.times || now - given.since > bornDead.withinMs) {
+      this.#bornDead = undefined;
+      return this.#fail(cause);
+    }
+    this.#generation += 1;
+    this.#state = { kind: "idle" };
+    this.#retry();
+  }
+
+  /** The link takes no new use: whoever needs one gets the next. */
+  #drop(generation: number): void {
+    // The generation first, so that whatever the teardown below sets off is known to be late.
+    this.#generation += 1;
+    this.#state = { kind: "idle" };
+    this.#bornDead = undefined;
+    this.#stopIdle?.();
+    this.#stopIdle = undefined;
+    for (const user of [...this.#users]) if (this.#users.has(user)) user.down(generation);
+    this.#retry();
+  }
+
+  #retry(): void {
+    if (this.#state.kind !== "idle" || this.#stopRetry !== undefined || !this.#isWanted()) return;
+    this.#stopRetry = this.#setting.clock.after(this.#backoff.next(), () => {
+      this.#stopRetry = undefined;
+      if (this.#state.kind === "idle" && this.#isWanted()) this.#dial();
+    });
+  }
+
+  #isWanted(): boolean {
+    for (const user of this.#users) if (user.wants) return true;
+    return false;
+  }
+
+  #leave(user: HolderUser<TLink>): void {
+    if (!this.#users.delete(user)) return;
+    if (this.#state.kind === "live") {
+      if (this.#users.size === 0) this.#expectIdle();
+      return;
+    }
+    if (this.#isWanted()) return;
+    this.#stopRetry?.();
+    this.#stopRetry = undefined;
+    const former = this.#state;
+    if (former.kind !== "dialing") return;
+    this.#generation += 1;
+    this.#state = { kind: "idle" };
+    this.#release(former);
+  }
+
+  /** Nobody uses the link. One timer looks after many short uses: it is not set anew for each. */
+  #expectIdle(): void {
+    const { clock, idleMs } = this.#setting;
+    if (idleMs === 0) return this.#closeIdle();
+    this.#idleSince = clock.now();
+    this.#stopIdle ??= clock.after(idleMs, () => this.#onIdleTimer());
+  }
+
+  #onIdleTimer(): void {
+    this.#stopIdle = undefined;
+    if (this.#state.kind !== "live" || this.#users.size > 0) return;
+    const { clock, idleMs } = this.#setting;
+    const left = Math.min(idleMs - (clock.now() - this.#idleSince), idleMs);
+    if (left <= 0) this.#closeIdle();
+    else this.#stopIdle = clock.after(left, () => this.#onIdleTimer());
+  }
+
+  #closeIdle(): void {
+    const former = this.#state;
+    if (former.kind !== "live") return;
+    this.#generation += 1;
+    this.#state = { kind: "idle" };
+    former.link.close();
+  }
+
+  #createClosed(): SurfaceError {
+    return new SurfaceError("CLOSED", `Using ${this.#setting.what}: the connection is closed`);
+  }
+}

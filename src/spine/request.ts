@@ -1,0 +1,180 @@
+import { SurfaceError } from "../errors.ts";
+import type { Clock } from "./clock.ts";
+import type { ConnectionHolder, HolderUser } from "./connection-holder.ts";
+import type { HeldLink } from "./dial.ts";
+
+/** How one sending went. Only the first that is told counts. */
+export interface Reply<TValue> {
+  answered(value: TValue): void;
+  /** The far side said no, or what was asked cannot be sent at all: the link is not to blame. */
+  refused(cause: unknown): void;
+  /** The link has failed. `sent: false` is said only where nothing was written. */
+  lost(sent: boolean): void;
+}
+
+/** One request over a held link. */
+export interface RequestSetting<TLink, TValue> {
+  /** Names it in errors, for example `"node.rerun" of surface "ci"`. */
+  readonly what: string;
+  /** A read is sent again when its link is lost, once a generation. A mutation is sent once, and never again. */
+  readonly kind: "read" | "mutation";
+  /** How long a read waits for a link, counted from when it first had none, in milliseconds. */
+  readonly patienceMs: number;
+  /** Sends it; returns what cancels it. Must not throw. */
+  send(link: TLink, reply: Reply<TValue>): () => void;
+  /** Receives the one outcome. Not called once the request was cancelled. */
+  answered(value: TValue): void;
+  /**
+   * Receives the one outcome that is no answer: what the far side refused with, or a SurfaceError: `UNAVAILABLE`, sent
+   * nowhere or a read, safe to try again; `OUTCOME_UNKNOWN`, a mutation that was sent and not answered; `CLOSED`.
+   */
+  failed(cause: unknown): void;
+}
+
+/** More drops than this under one read are no accident. */
+const maxSendings = 3;
+
+interface Sending {
+  readonly generation: number;
+  cancel: () => void;
+}
+
+/** One request: joins the holder, is sent when there is a link, and settles once. */
+class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
+  readonly #holder: ConnectionHolder<TLink>;
+  readonly #clock: Clock;
+  readonly #setting: RequestSetting<TLink, TValue>;
+  #sending: Sending | undefined;
+  #lastTried = 0;
+  #sendings = 0;
+  #over = false;
+  #isLate = false;
+  #leave: (() => void) | undefined;
+  #stopPatience: (() => void) | undefined;
+
+  constructor(holder: ConnectionHolder<TLink>, clock: Clock, setting: RequestSetting<TLink, TValue>) {
+    this.#holder = holder;
+    this.#clock = clock;
+    this.#setting = setting;
+  }
+
+  get wants(): boolean {
+    return !this.#over && this.#sending === undefined;
+  }
+
+  get patient(): boolean {
+    return this.#setting.kind === "read";
+  }
+
+  start(): void {
+    this.#join();
+  }
+
+  /** Ends it for its caller: nothing is told after this. Callable twice. */
+  cancel(): void {
+    if (this.#over) return;
+    const sending = this.#sending;
+    this.#end();
+    sending?.cancel();
+  }
+
+  live(link: TLink, generation: number): void {
+    if (!this.wants || generation <= this.#lastTried) return;
+    this.#lastTried = generation;
+    this.#sendings += 1;
+    const sending: Sending = { generation, cancel: () => {} };
+    this.#sending = sending;
+    const isCurrent = (): boolean => this.#sending === sending;
+    const cancel = this.#setting.send(link, {
+      answered: (value) => {
+        if (!isCurrent()) return;
+        this.#end();
+        this.#setting.answered(value);
+      },
+      refused: (cause) => {
+        if (isCurrent()) this.#fail(cause);
+      },
+      lost: (sent) => {
+        if (isCurrent()) this.#lose(sent);
+      },
+    });
+    sending.cancel = cancel;
+    // Cancelled while it was being sent: who cancelled had nothing yet to cancel it by.
+    if (this.#over && this.#sending === sending) cancel();
+  }
+
+  down(): void {
+    // What is under way may still be answered; what waits hears of the next link.
+  }
+
+  ended(generation: number): void {
+    if (this.#sending?.generation === generation && !this.#over) this.#lose(true);
+  }
+
+  unreachable(cause: unknown): void {
+    if (this.#over) return;
+    const isClosed = cause instanceof SurfaceError && cause.code === "CLOSED";
+    this.#fail(isClosed ? cause : this.#createUnavailable(cause));
+  }
+
+  #join(): void {
+    const leave = this.#holder.join(this);
+    // Settled within join(): there is nothing left to leave later.
+    if (this.#over) return leave();
+    this.#leave = leave;
+    if (this.wants) this.#expect();
+  }
+
+  /** Waits for a link, within bounds. */
+  #expect(): void {
+    if (!this.patient || this.#stopPatience !== undefined) return;
+    this.#stopPatience = this.#clock.after(this.#setting.patienceMs, () => {
+      this.#isLate = true;
+      if (this.wants) this.#fail(this.#createUnavailable(this.#holder.lastFailure));
+    });
+  }
+
+  #lose(sent: boolean): void {
+    this.#sending = undefined;
+    const { kind, what } = this.#setting;
+    if (kind === "mutation") {
+      const unknown = new SurfaceError("OUTCOME_UNKNOWN", `Calling ${what}: the connection was lost before the answer`);
+      return this.#fail(sent ? unknown : this.#createUnavailable(undefined));
+    }
+    if (this.#isLate || this.#sendings >= maxSendings) return this.#fail(this.#createUnavailable(undefined));
+    // Joined anew, so that a link is dialled for it now that it needs one again.
+    this.#leave?.();
+    this.#leave = undefined;
+    this.#join();
+  }
+
+  #fail(cause: unknown): void {
+    this.#end();
+    this.#setting.failed(cause);
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#stopPatience?.();
+    this.#leave?.();
+    this.#leave = undefined;
+  }
+
+  #createUnavailable(cause: unknown): SurfaceError {
+    return new SurfaceError("UNAVAILABLE", `Using ${this.#setting.what}: there is no connection`, { cause });
+  }
+}
+
+/**
+ * Starts a request over the holder's link. Returns what cancels it: after that nothing is told, and what was sent is
+ * cancelled where it runs.
+ */
+export function startRequest<TLink extends HeldLink, TValue>(
+  holder: ConnectionHolder<TLink>,
+  clock: Clock,
+  setting: RequestSetting<TLink, TValue>,
+): () => void {
+  const request = new HeldRequest(holder, clock, setting);
+  request.start();
+  return () => request.cancel();
+}

@@ -1,0 +1,241 @@
+import { Backoff } from "./backoff.ts";
+import type { Clock, Random } from "./clock.ts";
+import type { ConnectionHolder, HolderUser } from "./connection-holder.ts";
+import type { HeldLink } from "./dial.ts";
+import { Throttle } from "./throttle.ts";
+
+/** What an open stream tells. May be told synchronously, or after it was stopped. */
+export interface WatchEvents<TValue> {
+  /** The first after opening is the snapshot, each further one a change. */
+  value(value: TValue): void;
+  /** It has ended by itself: there is nothing more to come. */
+  ended(): void;
+  /** It has failed. `lasting`: opening it again would fail again. */
+  failed(lasting: boolean): void;
+}
+
+/** Something that can be watched over a link. */
+export interface Watched<TLink, TValue> {
+  /** Those with the same key share one stream. */
+  readonly key: string;
+  /** The shortest time between two notices, in milliseconds. */
+  readonly windowMs: number;
+  /** Opens its stream; returns what stops it, callable twice. Must not throw. */
+  open(link: TLink, events: WatchEvents<TValue>): () => void;
+}
+
+/** Somebody who watches. Must not throw. */
+export interface Watcher {
+  /** It has changed: at once after quiet, then at most once a window, always once more after the last change. */
+  changed?(): void;
+  /** Something is known of it that was not before: every value and every failure, as it comes. */
+  moved?(): void;
+}
+
+/** What a watch needs besides what it watches. */
+export interface WatchSetting<TLink extends HeldLink> {
+  readonly holder: ConnectionHolder<TLink>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Delays between attempts to open one stream that failed by itself, in milliseconds. */
+export const reopen = { baseMs: 100, capMs: 5000, stableMs: 5000 } as const;
+
+interface Joined {
+  readonly watcher: Watcher;
+  /** The version that it knows of. */
+  seen: number;
+}
+
+/**
+ * One upstream stream, shared by all who watch one thing: opened with the first watcher, stopped with the last, opened
+ * again on every new link and, where it failed by itself, after a while. It holds the newest value and a version; there
+ * is no queue.
+ */
+export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
+  readonly patient = true;
+  readonly #watched: Watched<TLink, TValue>;
+  readonly #setting: WatchSetting<TLink>;
+  readonly #joined = new Set<Joined>();
+  readonly #backoff: Backoff;
+  readonly #throttle: Throttle;
+  /** Names the stream that is open: what any other one tells changes nothing. */
+  #token = 0;
+  #stop: (() => void) | undefined;
+  #stopRetry: (() => void) | undefined;
+  #leave: (() => void) | undefined;
+  #latest: { readonly value: TValue } | undefined;
+  #version = 0;
+  /** Whether changes may have gone by unseen, so that the next snapshot is news. */
+  #isMissing = false;
+  /** The generation of the first attempt that could have served it; a later one means that some have failed. */
+  #firstGeneration = 0;
+  /** Whether the last that is known is a failure. */
+  #isFailing = false;
+
+  constructor(watched: Watched<TLink, TValue>, setting: WatchSetting<TLink>) {
+    this.#watched = watched;
+    this.#setting = setting;
+    this.#backoff = new Backoff({ ...reopen, clock: setting.clock, random: setting.random });
+    this.#throttle = new Throttle({
+      clock: setting.clock,
+      windowMs: watched.windowMs,
+      fire: () => this.#notify(),
+    });
+  }
+
+  /** It needs a link for as long as it is watched. */
+  get wants(): boolean {
+    return this.#joined.size > 0;
+  }
+
+  /** The newest value, where it is known to be the newest. */
+  get latest(): { readonly value: TValue } | undefined {
+    return this.#latest;
+  }
+
+  /** Grows with every change. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Adds a watcher; it hears of changes from now on. Returns what takes it out again, after which it hears nothing. */
+  add(watcher: Watcher): () => void {
+    const joined: Joined = { watcher, seen: this.#version };
+    this.#joined.add(joined);
+    if (this.#leave === undefined) {
+      // Marked first: join() may tell of a link, and of everything behind it, before it returns.
+      this.#leave = () => {};
+      this.#firstGeneration = this.#setting.holder.generation + 1;
+      const leave = this.#setting.holder.join(this);
+      if (this.#joined.size === 0) leave();
+      else this.#leave = leave;
+    }
+    return () => this.#remove(joined);
+  }
+
+  live(link: TLink, generation: number): void {
+    // Whoever read meanwhile may have been told that it cannot be reached.
+    if (generation > this.#firstGeneration) this.#isMissing = true;
+    if (this.#stop === undefined && this.#stopRetry === undefined) this.#open(link);
+  }
+
+  down(): void {
+    this.#isMissing = true;
+    this.#latest = undefined;
+    this.#shut();
+  }
+
+  ended(): void {
+    // down() came first.
+  }
+
+  unreachable(): void {
+    // The holder was closed, which ends every watch.
+    this.#shut();
+    this.#throttle.dispose();
+    this.#joined.clear();
+    this.#leave = undefined;
+  }
+
+  #remove(joined: Joined): void {
+    if (!this.#joined.delete(joined) || this.#joined.size > 0) return;
+    this.#shut();
+    this.#throttle.dispose();
+    this.#latest = undefined;
+    this.#isMissing = false;
+    this.#isFailing = false;
+    const leave = this.#leave;
+    this.#leave = undefined;
+    leave?.();
+  }
+
+  /** Stops the stream and whatever would open another. */
+  #shut(): void {
+    // The token first, so that what stopping it sets off is known to be late.
+    this.#token += 1;
+    this.#stopRetry?.();
+    this.#stopRetry = undefined;
+    const stop = this.#stop;
+    this.#stop = undefined;
+    stop?.();
+  }
+
+  #open(link: TLink): void {
+    this.#token += 1;
+    const token = this.#token;
+    let isSnapshot = true;
+    const ifCurrent = (tell: () => void): void => {
+      if (token === this.#token) tell();
+    };
+    // Marked as open before it is: it may tell everything before it returns.
+    this.#stop = () => {};
+    const stop = this.#watched.open(link, {
+      value: (value) =>
+        ifCurrent(() => {
+          const isNews = !isSnapshot || this.#isMissing;
+          isSnapshot = false;
+          this.#onValue(value, isNews);
+        }),
+      ended: () => ifCurrent(() => this.#onEnded()),
+      failed: (lasting) => ifCurrent(() => this.#onFailed(lasting)),
+    });
+    if (token === this.#token) this.#stop = stop;
+    else stop();
+  }
+
+  #onValue(value: TValue, isNews: boolean): void {
+    if (this.#latest === undefined) this.#backoff.up();
+    this.#latest = { value };
+    this.#isMissing = false;
+    this.#isFailing = false;
+    if (isNews) this.#version += 1;
+    this.#move();
+    if (isNews) this.#touch();
+  }
+
+  #onEnded(): void {
+    // Not opened again on this link: what has ended has said what there is. Its last value stays the newest.
+    this.#token += 1;
+    this.#stop = undefined;
+    this.#isMissing = true;
+  }
+
+  #onFailed(lasting: boolean): void {
+    this.#token += 1;
+    this.#stop = undefined;
+    this.#latest = undefined;
+    this.#isMissing = true;
+    if (!lasting) {
+      this.#stopRetry = this.#setting.clock.after(this.#backoff.next(), () => {
+        this.#stopRetry = undefined;
+        const current = this.#setting.holder.current;
+        if (current !== undefined) this.#open(current.link);
+      });
+    }
+    // That it fails is news once, and not with every attempt.
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    this.#version += 1;
+    this.#move();
+    this.#touch();
+  }
+
+  #touch(): void {
+    if (this.#joined.size > 0) this.#throttle.touch();
+  }
+
+  #move(): void {
+    for (const joined of [...this.#joined]) if (this.#joined.has(joined)) joined.watcher.moved?.();
+  }
+
+  #notify(): void {
+    const version = this.#version;
+    for (const joined of [...this.#joined]) {
+      if (!this.#joined.has(joined) || joined.seen >= version) continue;
+      joined.seen = version;
+      joined.watcher.changed?.();
+    }
+  }
+}

@@ -3,14 +3,14 @@ import { createCatalog } from "../catalog/create-catalog.ts";
 import { createUriResolver } from "../catalog/resolve-uri.ts";
 import { SurfaceError } from "../errors.ts";
 import { inProcess } from "../links/in-process.ts";
-import { LazyConnection } from "../links/lazy-connection.ts";
+import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
 import { createHandlers } from "../mcp/handlers.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
 import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
-import { reportToConsole, toSafeReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, toSafeReporter } from "../surface/fault.ts";
 import type { AppDefinition } from "./app-definition.ts";
 
 const defaultPageSize = 1000;
@@ -46,9 +46,11 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
   const report = toSafeReporter(options.onFault ?? reportToConsole);
   const link = openReach(definition, scope);
   link.check?.(surface);
-  const connection = new LazyConnection(link, surface);
-  scope.add(() => connection.close());
-  const { channel } = connection;
+  const onUnreachable = (cause: unknown): void =>
+    void internalError(cause, `reaching surface "${surface.name}"`, report);
+  const held = new HeldSurface({ link, surface, onUnreachable });
+  scope.add(() => held.close());
+  const { channel } = held;
   const catalog = createCatalog({
     exposures,
     tools,

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
+import type { UseOptions } from "../surface/client.ts";
 
 /** How far along a call is. `progress` must grow from report to report; MCP clients show `message`. */
 export interface ProgressReport {
@@ -68,6 +70,14 @@ export interface ToolEntry {
   run(input: unknown, call: EntryCall): unknown;
 }
 
+/** How a resource is watched. */
+export interface ResourceWatch {
+  /** Its value now, then after each change; may skip to the newest. Ends where there is nothing more to come. */
+  follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
+  /** One of those values -> its JSON text, the same that reading gives; `undefined`: there is nothing under the URI. */
+  render(value: unknown): string | undefined;
+}
+
 /** One resource that an agent may read: a fixed URI. */
 export interface ResourceEntry {
   readonly id: string;
@@ -77,6 +87,7 @@ export interface ResourceEntry {
   readonly description: string | undefined;
   /** Its JSON text now. */
   read(call: EntryCall): Promise<string>;
+  readonly watch: ResourceWatch;
 }
 
 /** One variable of a template. */
@@ -99,4 +110,6 @@ export interface TemplateEntry {
   readonly description: string | undefined;
   /** The JSON text of one member of the family; variables by name, decoded and coerced. `undefined`: there is none. */
   read(variables: JsonObject, call: EntryCall): Promise<string | undefined>;
+  /** How that member is watched. */
+  watch(variables: JsonObject): ResourceWatch;
 }

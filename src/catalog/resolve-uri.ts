@@ -1,12 +1,13 @@
 import { coerceScalar } from "../schema/coerce-scalar.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Catalog } from "./create-catalog.ts";
-import type { EntryCall, TemplateEntry, TemplateVariable } from "./entry.ts";
+import type { EntryCall, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
 
 /** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
 export interface Resolved {
   readonly id: string;
   read(call: EntryCall): Promise<string | undefined>;
+  readonly watch: ResourceWatch;
 }
 
 /** Finds what a URI names. */
@@ -65,6 +66,12 @@ export function createUriResolver(catalog: Catalog): UriResolver {
     const template = templates.get(slash === -1 ? uri : uri.slice(0, slash));
     if (template === undefined) return undefined;
     const variables = readVariables(slash === -1 ? [] : uri.slice(slash + 1).split("/"), template);
-    return variables && { id: template.id, read: (call) => template.read(variables, call) };
+    return (
+      variables && {
+        id: template.id,
+        read: (call) => template.read(variables, call),
+        watch: template.watch(variables),
+      }
+    );
   };
 }

@@ -1,7 +1,7 @@
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
-import type { UseOptions } from "../surface/client.ts";
+import { toChannel, toPort } from "../surface/channel-port.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { kChannel, kScope, type LiveSurface } from "../surface/implement-surface.ts";
@@ -10,28 +10,18 @@ import { assertContract } from "./assert-contract.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
 
 /** A channel that ends with its connection: watches end, new uses are refused; a call under way goes on to its end. */
-function createConnected(channel: SurfaceChannel, scope: Scope): SurfaceChannel {
-  const refuse = async (): Promise<never> => {
-    throw scope.createClosed();
-  };
-  const ask = <TValue>(start: () => Promise<TValue>): Promise<TValue> => (scope.closed ? refuse() : start());
-  const iterate = <TValue>({ signal }: UseOptions, open: () => AsyncIterable<TValue>): AsyncIterable<TValue> => {
-    scope.assertOpen();
-    return new OwnedIterator({ open, scope, signal });
-  };
-  return Object.freeze({
-    get: (key, use) => ask(() => channel.get(key, use)),
-    watch: (key, use) => iterate(use, () => channel.watch(key, use)),
-    keys: (key, use) => ask(() => channel.keys(key, use)),
-    watchKeys: (key, use) => iterate(use, () => channel.watchKeys(key, use)),
-    item: (key, item, use) => ask(() => channel.item(key, item, use)),
-    watchItem: (key, item, use) => iterate(use, () => channel.watchItem(key, item, use)),
-    open: (key, input, use) => iterate(use, () => channel.open(key, input, use)),
-    latest: (key, input, use) => ask(() => channel.latest(key, input, use)),
-    wait: (key, input, use) => ask(() => channel.wait(key, input, use)),
-    recent: (key, input, use) => ask(() => channel.recent(key, input, use)),
-    call: (key, input, use) => ask(() => channel.call(key, input, use)),
-  } satisfies SurfaceChannel);
+function createConnected(inner: SurfaceChannel, scope: Scope): SurfaceChannel {
+  const port = toPort(inner);
+  return toChannel({
+    async ask(use) {
+      scope.assertOpen();
+      return port.ask(use);
+    },
+    follow(use) {
+      scope.assertOpen();
+      return new OwnedIterator({ open: () => port.follow(use), scope, signal: use.options.signal });
+    },
+  });
 }
 
 /**

@@ -3,18 +3,28 @@ import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 
-/** Why a connection ended. */
+/** Why a connection ended. Later versions may know further kinds. */
 export interface CloseReason {
-  /** `closed`: this side closed it. `gone`: the live surface went away. */
-  readonly kind: "closed" | "gone";
+  /** `closed`: this side closed it. `gone`: the live surface said goodbye. `lost`: it broke, or fell silent. */
+  readonly kind: "closed" | "gone" | "lost";
+  /** What broke it, for a log. */
+  readonly cause?: unknown;
 }
 
 /** One opened link. Whoever opened it closes it. */
 export interface Connection<TSpec> {
   readonly client: SurfaceClient<TSpec>;
-  /** The same members, untyped: what `client` is built on. */
+  /**
+   * The same members, untyped: what `client` is built on. A use that the end of the connection cut short rejects with
+   * `DISCONNECTED`; one that was sent nowhere, because it had ended before, with `UNAVAILABLE`.
+   */
   readonly channel: SurfaceChannel;
-  /** Resolves once, when the connection has ended; never rejects. */
+  /**
+   * Resolves once the far side has announced that it is going: further uses are refused, and what is under way is still
+   * answered. Left out where the end comes unannounced.
+   */
+  readonly leaving?: Promise<void>;
+  /** Resolves once, when the connection has ended; never rejects. Every use has settled by then. */
   readonly closed: Promise<CloseReason>;
   /** Ends it. Callable twice. */
   close(): Promise<void>;

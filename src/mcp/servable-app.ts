@@ -9,12 +9,23 @@ export interface ServerInfo {
   readonly title?: string;
 }
 
+/** What can be watched of an app, by URI. */
+export interface ResourceWatcher {
+  /**
+   * Watches what is under a URI: `changed` is called at once after quiet, then at most once a window, and always once more
+   * after the last change; never for the snapshot that watching opens with. Works, and waits, also while there is no
+   * backend. Returns what ends it, after which nothing is called; `undefined` where there is nothing under the URI.
+   */
+  watch(uri: string, changed: () => void): (() => void) | undefined;
+}
+
 /** What an open app offers to whatever serves it. Whoever opened it closes it. */
 export interface AppRuntime {
   readonly info: ServerInfo;
   /** What the model is told about the server as a whole; at most 2 KB are read by some hosts. */
   readonly instructions: string | undefined;
   readonly handlers: Handlers;
+  readonly resources: ResourceWatcher;
   readonly limits: FrameLimits;
   /** Answer in the gate what our handlers know; `false` sends every request through the SDK, to compare. */
   readonly hotPath: boolean;

@@ -7,8 +7,8 @@ import type { Dial, HeldLink } from "./dial.ts";
 export interface HolderUser<TLink> {
   /** Whether it needs a link that it does not have. The holder redials while one such user is there. */
   readonly wants: boolean;
-  /** Whether it waits for the next attempt when one has failed. One that does not is told {@link unreachable}. */
-  readonly patient: boolean;
+  /** Whether it waits for the next attempt, now that one has failed so. One that does not is told {@link unreachable}. */
+  isPatient(failure: unknown): boolean;
   /** There is a link, from now on. Told once a generation, at once where there is one. */
   live(link: TLink, generation: number): void;
   /** That link takes no new use: it is going, or gone. */
@@ -131,9 +131,9 @@ export class ConnectionHolder<TLink extends HeldLink> {
   /** Somebody new needs a link, and there is none under way. */
   #want(user: HolderUser<TLink>): void {
     if (this.#stopRetry === undefined) return this.#dial();
-    if (user.patient) return;
-    // Somebody waits for the next attempt already. One who does not wait is worth an attempt of its own, but not many.
     const failure = this.#lastFailure;
+    if (user.isPatient(failure?.cause)) return;
+    // Somebody waits for the next attempt already. One who does not wait is worth an attempt of its own, but not many.
     if (failure === undefined || this.#setting.clock.now() - failure.at >= redial.baseMs) return this.#dial();
     this.#letGo(user, failure.cause);
   }
@@ -197,7 +197,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#generation += 1;
     this.#state = { kind: "idle" };
     this.#lastFailure = { cause, at: this.#setting.clock.now() };
-    for (const user of [...this.#users]) if (user.wants && !user.patient) this.#letGo(user, cause);
+    for (const user of [...this.#users]) if (user.wants && !user.isPatient(cause)) this.#letGo(user, cause);
     this.#retry();
   }
 

@@ -1,4 +1,4 @@
-import { SurfaceError } from "../errors.ts";
+import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { Clock } from "./clock.ts";
 import type { ConnectionHolder, HolderUser } from "./connection-holder.ts";
 import type { HeldLink } from "./dial.ts";
@@ -20,6 +20,8 @@ export interface RequestSetting<TLink, TValue> {
   readonly kind: "read" | "mutation";
   /** How long a read waits for a link, counted from when it first had none, in milliseconds. */
   readonly patienceMs: number;
+  /** Told each time that it begins to wait for a link. */
+  waiting(): void;
   /** Sends it; returns what cancels it. Must not throw. */
   send(link: TLink, reply: Reply<TValue>): () => void;
   /** Receives the one outcome. Not called once the request was cancelled. */
@@ -33,6 +35,20 @@ export interface RequestSetting<TLink, TValue> {
 
 /** More drops than this under one read are no accident. */
 const maxSendings = 3;
+
+/** Failures that waiting does not mend: what is there is not what is wanted, or will not come back. */
+const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
+  "CLOSED",
+  "UNKNOWN_MEMBER",
+  "CONTRACT_MISMATCH",
+  "PROTOCOL_MISMATCH",
+  "NOT_A_SOCKET",
+  "WRONG_OWNER",
+]);
+
+function isFinal(failure: unknown): boolean {
+  return failure instanceof SurfaceError && finalCodes.has(failure.code);
+}
 
 interface Sending {
   readonly generation: number;
@@ -62,8 +78,8 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     return !this.#over && this.#sending === undefined;
   }
 
-  get patient(): boolean {
-    return this.#setting.kind === "read";
+  isPatient(failure: unknown): boolean {
+    return this.#setting.kind === "read" && !isFinal(failure);
   }
 
   start(): void {
@@ -122,12 +138,14 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     // Settled within join(): there is nothing left to leave later.
     if (this.#over) return leave();
     this.#leave = leave;
-    if (this.wants) this.#expect();
+    if (!this.wants) return;
+    this.#expect();
+    this.#setting.waiting();
   }
 
   /** Waits for a link, within bounds. */
   #expect(): void {
-    if (!this.patient || this.#stopPatience !== undefined) return;
+    if (this.#setting.kind !== "read" || this.#stopPatience !== undefined) return;
     this.#stopPatience = this.#clock.after(this.#setting.patienceMs, () => {
       this.#isLate = true;
       if (this.wants) this.#fail(this.#createUnavailable(this.#holder.lastFailure));

@@ -54,7 +54,6 @@ interface Joined {
  * is no queue.
  */
 export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
-  readonly patient = true;
   readonly #watched: Watched<TLink, TValue>;
   readonly #setting: WatchSetting<TLink>;
   readonly #joined = new Set<Joined>();
@@ -88,6 +87,11 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
   /** It needs a link for as long as it is watched. */
   get wants(): boolean {
     return this.#joined.size > 0;
+  }
+
+  /** It waits for as long as it is watched. */
+  isPatient(): boolean {
+    return true;
   }
 
   /** The newest value, where it is known to be the newest. */

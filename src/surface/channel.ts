@@ -14,6 +14,10 @@ export interface SurfaceChannel {
   item(member: string, key: unknown, use: UseOptions): Promise<unknown>;
   watchItem(member: string, key: unknown, use: UseOptions): AsyncIterable<unknown>;
   open(member: string, input: unknown, use: UseOptions): AsyncIterable<unknown>;
+  /** The newest frame of a stream, as a list of none or one: at once, then after each newer one; may skip to the newest. */
+  watchLatest(member: string, input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]>;
+  /** The occurrences of an event that are kept: at once, then after each further one; may skip to the newest. */
+  watchRecent(member: string, input: unknown, use: UseOptions): AsyncIterable<EventPage>;
   latest(member: string, input: unknown, use: UseOptions): Promise<unknown>;
   wait(member: string, input: unknown, use: WaitOptions): Promise<EventWait>;
   recent(member: string, input: unknown, use: UseOptions): Promise<EventPage>;

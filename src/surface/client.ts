@@ -8,6 +8,11 @@ export interface UseOptions {
 
 /** What a caller may say about one call of a procedure. */
 export interface CallOptions<TProgress = unknown> extends UseOptions {
+  /**
+   * Whether it may be sent again when its connection is lost before the answer. Default: whether the member is tagged
+   * `readOnly()`. A call that may not is sent once, and answers `OUTCOME_UNKNOWN` then.
+   */
+  readonly idempotent?: boolean;
   /** Receives what the procedure yields on its way. */
   readonly onProgress?: (progress: TProgress) => void;
 }

@@ -3,7 +3,7 @@ import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../../src/catalog/expose.ts";
 import { readExposeMap, readTags } from "../../src/catalog/read-exposures.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { LazyConnection } from "../../src/links/lazy-connection.ts";
+import { HeldSurface } from "../../src/links/held-surface.ts";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import { createClient } from "../../src/surface/create-client.ts";
@@ -35,7 +35,7 @@ function reach(surface: Surface<Spec>, handlers: Readonly<Record<string, unknown
   if (handlers === undefined) return noChannel;
   // As in surfaceOf().
   const live = implementSurface(surface, handlers as Implementation<Spec>, { onFault: () => {} });
-  return new LazyConnection(inProcess(live), surface).channel;
+  return new HeldSurface({ link: inProcess(live), surface: surface }).channel;
 }
 
 /** The catalog of some members, as an app would make it. */

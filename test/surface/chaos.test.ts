@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { LazyConnection } from "../../src/links/lazy-connection.ts";
+import { HeldSurface } from "../../src/links/held-surface.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";
 import { createClient } from "../../src/surface/create-client.ts";
@@ -85,7 +85,7 @@ function openChaos(failAt: number) {
     },
     { onFault: () => thrower() },
   );
-  const lazy = new LazyConnection(inProcess(live), surface);
+  const lazy = new HeldSurface({ link: inProcess(live), surface: surface });
   return { author, live, lazy, client: createClient(surface, lazy.channel) };
 }
 

@@ -1,0 +1,127 @@
+import type { Clock, Random } from "../spine/clock.ts";
+import { ConnectionHolder } from "../spine/connection-holder.ts";
+import { OwnedIterator } from "../spine/owned-iterator.ts";
+import { startRequest } from "../spine/request.ts";
+import { Scope } from "../spine/scope.ts";
+import { Subscriptions } from "../spine/subscriptions.ts";
+import { toAborted } from "../spine/until-aborted.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
+import { toChannel, type AskVerb, type ChannelPort, type FollowVerb, type Use } from "../surface/channel-port.ts";
+import { memberOf, type Surface } from "../surface/define-surface.ts";
+import type { Spec } from "../surface/member.ts";
+import { tagOf } from "../tags/tag-of.ts";
+import { toDial, type OpenedLink } from "./dial-link.ts";
+import { HeldUse, readPatienceMs } from "./held-use.ts";
+import { leased } from "./leased-iterable.ts";
+import type { Link } from "./link.ts";
+import { systemClock } from "./system-clock.ts";
+
+/** What a held surface is made of. */
+export interface HeldSetting {
+  readonly link: Link;
+  readonly surface: Surface<Spec>;
+  /** Default: this machine's. */
+  readonly clock?: Clock;
+  /** Default: `Math.random`. */
+  readonly random?: Random;
+  /** How long a connection that nobody uses is kept, in milliseconds. Default 30,000. */
+  readonly idleMs?: number;
+  /** Told why the live surface cannot be reached: once for each time that it goes away. */
+  readonly onUnreachable?: (cause: unknown) => void;
+}
+
+const defaultIdleMs = 30_000;
+
+/** A connection that is kept in use until it is released. */
+interface Lease {
+  readonly port: ChannelPort;
+  release(): void;
+}
+
+/**
+ * A surface behind a link, held for everybody who uses it: connected on first use, shared, connected anew when it was
+ * lost. What needs no live surface works without one. Reads are sent again on a new connection; calls that may change
+ * something never are. Its maker closes it.
+ */
+export class HeldSurface {
+  readonly #surface: Surface<Spec>;
+  readonly #clock: Clock;
+  readonly #scope: Scope;
+  readonly #holder: ConnectionHolder<OpenedLink>;
+  /** Everything that is watched: one watch a key, shared by all who watch it. */
+  readonly subscriptions: Subscriptions<OpenedLink, unknown>;
+  /** The members, each use of which connects first where that has not happened yet. */
+  readonly channel: SurfaceChannel;
+
+  constructor(setting: HeldSetting) {
+    const { link, surface, clock = systemClock, random = Math.random, idleMs = defaultIdleMs } = setting;
+    const closing = new Set<Promise<void>>();
+    const what = `surface "${surface.name}"`;
+    const dial = toDial({ link, surface, closing, onUnreachable: setting.onUnreachable ?? (() => {}) });
+    this.#surface = surface;
+    this.#clock = clock;
+    this.#scope = new Scope(`the connection to ${what}`);
+    this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
+    this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
+    this.channel = toChannel({ ask: (use) => this.#ask(use), follow: (use) => this.#follow(use) });
+    this.#scope.add(async () => {
+      this.#holder.close();
+      await Promise.all(closing);
+    });
+  }
+
+  /**
+   * Closes the connection where there is one, and waits for that; no use opens one after it. A dial under way is told by
+   * its signal, is waited for by nobody, and what it still opens is closed. Callable twice.
+   */
+  close(): Promise<void> {
+    return this.#scope.close();
+  }
+
+  #ask(use: Use<AskVerb>): Promise<unknown> {
+    const what = this.#name(use);
+    return new HeldUse(use, { holder: this.#holder, clock: this.#clock, what, kind: this.#kindOf(use) }).run();
+  }
+
+  #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {
+    this.#scope.assertOpen();
+    const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
+      const lease = await this.#lease(use);
+      const release = (): void => lease.release();
+      if (!signal.aborted) return leased(lease.port.follow(use), release);
+      release();
+      throw toAborted(signal, `Using ${this.#name(use)}`);
+    };
+    return new OwnedIterator({ open, scope: this.#scope, signal: use.options.signal });
+  }
+
+  #lease(use: Use<FollowVerb>): Promise<Lease> {
+    return new Promise((resolve, reject) => {
+      const release = startRequest<OpenedLink, never>(this.#holder, this.#clock, {
+        what: this.#name(use),
+        kind: "read",
+        patienceMs: readPatienceMs,
+        waiting: () => {},
+        send: ({ port }) => {
+          // Only the first connection counts: what is iterated over ends with its own.
+          resolve({ port, release: () => release() });
+          return () => {};
+        },
+        answered: () => {},
+        failed: reject,
+      });
+    });
+  }
+
+  #name({ member }: Use<AskVerb | FollowVerb>): string {
+    return `"${member}" of surface "${this.#surface.name}"`;
+  }
+
+  #kindOf({ verb, member: key, options }: Use<AskVerb>): "read" | "mutation" {
+    if (verb !== "call") return "read";
+    const { idempotent } = options;
+    if (idempotent !== undefined) return idempotent ? "read" : "mutation";
+    const member = memberOf(this.#surface, key);
+    return member !== undefined && tagOf(member).effect === "read" ? "read" : "mutation";
+  }
+}

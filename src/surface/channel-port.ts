@@ -1,0 +1,86 @@
+import type { SurfaceChannel } from "./channel.ts";
+import type { CallOptions, EventPage, EventWait, WaitOptions } from "./client.ts";
+
+/** Verbs that are answered once. */
+export type AskVerb = "get" | "keys" | "item" | "latest" | "wait" | "recent" | "call";
+
+/** Verbs that are answered again and again. */
+export type FollowVerb = "watch" | "watchKeys" | "watchItem" | "open" | "watchLatest" | "watchRecent";
+
+/** One use of a member, whatever its verb. */
+export interface Use<TVerb extends AskVerb | FollowVerb> {
+  readonly verb: TVerb;
+  readonly member: string;
+  /** The item's key, or the input; `undefined` for verbs that take none. */
+  readonly argument: unknown;
+  /** What some verbs take besides is left out for those that do not. */
+  readonly options: CallOptions & WaitOptions;
+}
+
+/** A {@link SurfaceChannel} with its verbs as data: what carries every use alike implements this. */
+export interface ChannelPort {
+  ask(use: Use<AskVerb>): Promise<unknown>;
+  follow(use: Use<FollowVerb>): AsyncIterable<unknown>;
+}
+
+type Options = Use<AskVerb>["options"];
+type Target = Pick<Use<AskVerb>, "member" | "argument">;
+
+/** Makes the channel of a port. */
+export function toChannel(port: ChannelPort): SurfaceChannel {
+  const ask = (verb: AskVerb, target: Target, options: Options): Promise<unknown> =>
+    port.ask({ verb, ...target, options });
+  const follow = (verb: FollowVerb, target: Target, options: Options): AsyncIterable<unknown> =>
+    port.follow({ verb, ...target, options });
+  // A port answers each verb with what the channel promises for it: only its owner knows the values any closer.
+  return Object.freeze({
+    get: (member, use) => ask("get", { member, argument: undefined }, use),
+    keys: (member, use) => ask("keys", { member, argument: undefined }, use) as Promise<readonly unknown[]>,
+    item: (member, argument, use) => ask("item", { member, argument }, use),
+    latest: (member, argument, use) => ask("latest", { member, argument }, use),
+    wait: (member, argument, use) => ask("wait", { member, argument }, use) as Promise<EventWait>,
+    recent: (member, argument, use) => ask("recent", { member, argument }, use) as Promise<EventPage>,
+    call: (member, argument, use) => ask("call", { member, argument }, use),
+    watch: (member, use) => follow("watch", { member, argument: undefined }, use),
+    watchKeys: (member, use) =>
+      follow("watchKeys", { member, argument: undefined }, use) as AsyncIterable<readonly unknown[]>,
+    watchItem: (member, argument, use) => follow("watchItem", { member, argument }, use),
+    open: (member, argument, use) => follow("open", { member, argument }, use),
+    watchLatest: (member, argument, use) =>
+      follow("watchLatest", { member, argument }, use) as AsyncIterable<readonly unknown[]>,
+    watchRecent: (member, argument, use) =>
+      follow("watchRecent", { member, argument }, use) as AsyncIterable<EventPage>,
+  } satisfies SurfaceChannel);
+}
+
+type Askers = { readonly [Verb in AskVerb]: (channel: SurfaceChannel, use: Use<Verb>) => Promise<unknown> };
+type Followers = { readonly [Verb in FollowVerb]: (channel: SurfaceChannel, use: Use<Verb>) => AsyncIterable<unknown> };
+
+const askers: Askers = {
+  get: (channel, { member, options }) => channel.get(member, options),
+  keys: (channel, { member, options }) => channel.keys(member, options),
+  item: (channel, { member, argument, options }) => channel.item(member, argument, options),
+  latest: (channel, { member, argument, options }) => channel.latest(member, argument, options),
+  wait: (channel, { member, argument, options }) => channel.wait(member, argument, options),
+  recent: (channel, { member, argument, options }) => channel.recent(member, argument, options),
+  call: (channel, { member, argument, options }) => channel.call(member, argument, options),
+};
+
+const followers: Followers = {
+  watch: (channel, { member, options }) => channel.watch(member, options),
+  watchKeys: (channel, { member, options }) => channel.watchKeys(member, options),
+  watchItem: (channel, { member, argument, options }) => channel.watchItem(member, argument, options),
+  open: (channel, { member, argument, options }) => channel.open(member, argument, options),
+  watchLatest: (channel, { member, argument, options }) => channel.watchLatest(member, argument, options),
+  watchRecent: (channel, { member, argument, options }) => channel.watchRecent(member, argument, options),
+};
+
+/** Makes the port of a channel: the other way round. */
+export function toPort(channel: SurfaceChannel): ChannelPort {
+  return {
+    // The use's verb is the key under which its own function was found.
+    ask: (use) => askers[use.verb](channel, use as never),
+    // As above.
+    follow: (use) => followers[use.verb](channel, use as never),
+  };
+}

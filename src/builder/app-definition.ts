@@ -20,6 +20,11 @@ export interface McpOptions {
   readonly uriPrefix?: string;
   /** How many entries a page of a list holds. Default 1,000: not every host asks for a second page. */
   readonly pageSize?: number;
+  /**
+   * The shortest time between two notices that one resource has changed, in milliseconds; the last change is always
+   * announced. Default 100; at most 60,000. A resource's own `windowMs` goes before it.
+   */
+  readonly changeWindowMs?: number;
   /** Answer in the gate what our handlers know. Default `true`; `false` sends every request through the SDK, to compare. */
   readonly hotPath?: boolean;
   /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */

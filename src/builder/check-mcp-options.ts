@@ -1,5 +1,7 @@
 import { assertUriPrefix } from "../catalog/assert-uri-prefix.ts";
 import { SurfaceError } from "../errors.ts";
+import { isWindow } from "../tags/check-options.ts";
+import { maxWindowMs } from "../tags/tool-options.ts";
 import type { McpOptions } from "./app-definition.ts";
 
 /** Finds what is wrong with one option's value; `undefined` where nothing is. */
@@ -10,6 +12,8 @@ const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must b
 const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
 const count: Check = (value) =>
   Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "must be a whole number above 0";
+const window: Check = (value) =>
+  isWindow(value) ? undefined : `must be a number of milliseconds from 0 to ${maxWindowMs}`;
 const checks: ReadonlyMap<string, Check> = new Map(
   Object.entries({
     name: text,
@@ -18,6 +22,7 @@ const checks: ReadonlyMap<string, Check> = new Map(
     instructions: text,
     uriPrefix: text,
     pageSize: count,
+    changeWindowMs: window,
     hotPath: flag,
     onFault: callable,
   } satisfies Record<keyof McpOptions, Check>),

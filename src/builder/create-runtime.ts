@@ -1,6 +1,7 @@
 import { createInvoker } from "../call/create-invoker.ts";
 import { createCatalog } from "../catalog/create-catalog.ts";
-import { createUriResolver } from "../catalog/resolve-uri.ts";
+import { createUriResolver, type Resolved } from "../catalog/resolve-uri.ts";
+import { ResourceWatches } from "../catalog/resource-watches.ts";
 import { SurfaceError } from "../errors.ts";
 import { inProcess } from "../links/in-process.ts";
 import { HeldSurface } from "../links/held-surface.ts";
@@ -14,6 +15,7 @@ import { internalError, reportToConsole, toSafeReporter } from "../surface/fault
 import type { AppDefinition } from "./app-definition.ts";
 
 const defaultPageSize = 1000;
+const defaultChangeWindowMs = 100;
 
 function openReach(definition: AppDefinition, scope: Scope): Link {
   const { reach, surface, options } = definition;
@@ -61,11 +63,17 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
   warn(catalog.warnings);
   const invoker = createInvoker({ report });
   scope.add(() => invoker.close());
-  const resolve = createUriResolver(catalog);
+  const watches = new ResourceWatches({
+    resolve: createUriResolver(catalog),
+    subscriptions: held.subscriptions,
+    windowMs: options.changeWindowMs ?? defaultChangeWindowMs,
+  });
+  const resolve = (uri: string): Resolved | undefined => watches.resolve(uri);
   return {
     info: toInfo(definition),
     instructions: options.instructions,
     handlers: createHandlers({ catalog, resolve, invoker, pageSize: options.pageSize ?? defaultPageSize }),
+    resources: watches,
     limits: defaultFrameLimits,
     hotPath: options.hotPath ?? true,
     report,

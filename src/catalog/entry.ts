@@ -72,9 +72,14 @@ export interface ToolEntry {
 
 /** How a resource is watched. */
 export interface ResourceWatch {
+  /** The shortest time between two notices, in milliseconds. `undefined`: what holds for the whole app. */
+  readonly windowMs: number | undefined;
   /** Its value now, then after each change; may skip to the newest. Ends where there is nothing more to come. */
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
-  /** One of those values -> its JSON text, the same that reading gives; `undefined`: there is nothing under the URI. */
+  /**
+   * One of those values -> its JSON text, the same that reading gives; `undefined`: there is nothing under the URI. Throws
+   * where it cannot be written, and where reading would wait for more.
+   */
   render(value: unknown): string | undefined;
 }
 
@@ -85,8 +90,8 @@ export interface ResourceEntry {
   readonly uri: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
-  /** Its JSON text now. */
-  read(call: EntryCall): Promise<string>;
+  /** Its JSON text now; `undefined`: there is none. */
+  read(call: EntryCall): Promise<string | undefined>;
   readonly watch: ResourceWatch;
 }
 

@@ -1,7 +1,7 @@
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
 import type { Effect } from "../tags/symbols.ts";
-import type { ToolOptions } from "../tags/tool-options.ts";
+import type { TagOptions } from "../tags/tool-options.ts";
 import type { ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 
 /** One member that is exposed, and everything its entries are made of. */
@@ -9,7 +9,7 @@ export interface Exposed<TMember extends Member = Member> {
   readonly key: string;
   readonly member: TMember;
   readonly effect: Effect;
-  readonly options: ToolOptions;
+  readonly options: TagOptions;
   /** The URI of the member as a resource. */
   readonly uri: string;
   readonly channel: SurfaceChannel;

@@ -7,7 +7,7 @@ import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { hasProperty } from "./has-property.ts";
 import { tagOf } from "../tags/tag-of.ts";
-import type { ToolOptions } from "../tags/tool-options.ts";
+import type { TagOptions, ToolOptions } from "../tags/tool-options.ts";
 import type { ExposeValue } from "./expose.ts";
 import { kindMappings } from "./kind-mappings.ts";
 
@@ -17,7 +17,7 @@ export interface Exposure {
   readonly member: Member;
   readonly as: "resource" | "tool";
   readonly effect: Effect;
-  readonly options: ToolOptions;
+  readonly options: TagOptions;
 }
 
 /** The exposures that a surface's own tags decide. */

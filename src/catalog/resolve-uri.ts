@@ -70,7 +70,10 @@ export function createUriResolver(catalog: Catalog): UriResolver {
       variables && {
         id: template.id,
         read: (call) => template.read(variables, call),
-        watch: template.watch(variables),
+        // Made only where somebody watches: most of what is resolved is only read.
+        get watch() {
+          return template.watch(variables);
+        },
       }
     );
   };

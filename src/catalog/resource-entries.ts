@@ -1,20 +1,54 @@
 import { toInputSchema } from "../schema/to-input-schema.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
+import type { UseOptions } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import type { EntryCall, ResourceEntry, TemplateEntry } from "./entry.ts";
+import { useWith } from "./entry-use.ts";
+import type { EntryCall, ResourceEntry, ResourceWatch, TemplateEntry } from "./entry.ts";
 import { originOf, wordsOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
 
-/** The resource of an exposed member, under the member's own URI. */
-export function toResourceEntry(exposed: Exposed, read: ResourceEntry["read"]): ResourceEntry {
-  const { key, uri } = exposed;
-  return { id: key, origin: originOf(exposed), uri, ...wordsOf(exposed), read };
+/** How the members of one kind are read: once, or again and again, and written one way for both. */
+export interface ResourceView<TValue> {
+  fetch(channel: SurfaceChannel, use: UseOptions): Promise<TValue>;
+  /** As {@link ResourceWatch.follow}. */
+  follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<TValue>;
+  /** As {@link ResourceWatch.render}. */
+  render(value: TValue): string | undefined;
 }
 
-/** Reads one member of a template's family: its input, made of the variables -> its JSON text, or that there is none. */
-export type ReadByInput = (input: unknown, call: EntryCall) => Promise<string | undefined>;
+async function readView<TValue>(
+  { channel }: Exposed,
+  view: ResourceView<TValue>,
+  call: EntryCall,
+): Promise<string | undefined> {
+  return view.render(await view.fetch(channel, useWith(call, {})));
+}
+
+function toWatch<TValue>({ options }: Exposed, view: ResourceView<TValue>): ResourceWatch {
+  return { windowMs: options.windowMs, ...view };
+}
+
+/** The resource of an exposed member, under the member's own URI. */
+export function toResourceEntry<TValue>(exposed: Exposed, view: ResourceView<TValue>): ResourceEntry {
+  const { key, uri } = exposed;
+  return {
+    id: key,
+    origin: originOf(exposed),
+    uri,
+    ...wordsOf(exposed),
+    read: (call) => readView(exposed, view, call),
+    watch: toWatch(exposed, view),
+  };
+}
+
+/** What a template's entry is made of: how its variables become an input, and how what is under that input is read. */
+export interface TemplateView<TValue> {
+  readonly shape: TemplateShape;
+  readonly viewOf: (input: unknown) => ResourceView<TValue>;
+}
 
 /** The template of an exposed member: the member's URI, and the variables behind it. */
-export function toTemplateEntry(exposed: Exposed, shape: TemplateShape, read: ReadByInput): TemplateEntry {
+export function toTemplateEntry<TValue>(exposed: Exposed, { shape, viewOf }: TemplateView<TValue>): TemplateEntry {
   const { key, uri } = exposed;
   return {
     id: key,
@@ -23,18 +57,19 @@ export function toTemplateEntry(exposed: Exposed, shape: TemplateShape, read: Re
     uriTemplate: `${uri}${shape.suffix}`,
     variables: shape.variables,
     ...wordsOf(exposed),
-    read: (variables, call) => read(shape.toInput(variables), call),
+    read: (variables, call) => readView(exposed, viewOf(shape.toInput(variables)), call),
+    watch: (variables) => toWatch(exposed, viewOf(shape.toInput(variables))),
   };
 }
 
 /** A stream or event as a resource: one where it takes no input, a template of its input otherwise. */
-export function toListenedEntries(
+export function toListenedEntries<TValue>(
   exposed: Exposed<MemberOfKind<"stream" | "event">>,
-  read: (input: unknown, call: EntryCall) => Promise<string>,
+  viewOf: (input: unknown) => ResourceView<TValue>,
 ): ResourceEntries {
   const { input } = exposed.member;
-  if (input === undefined) return { resource: toResourceEntry(exposed, (call) => read(undefined, call)) };
+  if (input === undefined) return { resource: toResourceEntry(exposed, viewOf(undefined)) };
   const origin = originOf(exposed);
   const shape = toTemplateShape({ schema: toInputSchema(input, origin), single: "value", origin });
-  return { template: toTemplateEntry(exposed, shape, read) };
+  return { template: toTemplateEntry(exposed, { shape, viewOf }) };
 }

@@ -1,8 +1,16 @@
 import { SurfaceError } from "../errors.ts";
 import { kEffect, type Taggable } from "./symbols.ts";
-import { maxTimeoutMs, toolOptionNames, type ToolOptions } from "./tool-options.ts";
+import {
+  maxTimeoutMs,
+  maxWindowMs,
+  resourceOptionNames,
+  toolOptionNames,
+  type ResourceOptions,
+  type ToolOptions,
+} from "./tool-options.ts";
 
 const known: ReadonlySet<string> = new Set(toolOptionNames);
+const knownOfResources: ReadonlySet<string> = new Set(resourceOptionNames);
 const flags = ["mutates", "destructive", "idempotent", "openWorld"] as const;
 
 function checkTimeout(options: ToolOptions, attempt: string): void {
@@ -37,6 +45,32 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
     throw new SurfaceError("CONTRADICTION", `${attempt}: a tool that does not mutate cannot be destructive`);
   }
   checkTimeout(options, attempt);
+}
+
+/**
+ * Refuses options of a resource that the compiler would have refused, for callers who cast, and values that it cannot see.
+ *
+ * @param attempt - what the author was doing, as messages begin.
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertResourceOptions(options: ResourceOptions, attempt: string): void {
+  for (const key of Object.keys(options)) {
+    if (!knownOfResources.has(key)) {
+      throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a resource option`);
+    }
+  }
+  const { windowMs } = options;
+  if (windowMs !== undefined && !isWindow(windowMs)) {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `${attempt}: "windowMs" is ${windowMs} and must be from 0 to ${maxWindowMs} milliseconds`,
+    );
+  }
+}
+
+/** Whether notices may be this far apart. */
+export function isWindow(windowMs: unknown): boolean {
+  return typeof windowMs === "number" && windowMs >= 0 && windowMs <= maxWindowMs;
 }
 
 /**

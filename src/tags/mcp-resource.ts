@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
+import { assertResourceOptions } from "./check-options.ts";
 import { nameKind } from "./name-kind.ts";
 import type { Retagged } from "./retagged.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
@@ -63,7 +64,8 @@ function assertTaggable(member: Taggable): void {
  * Tags a cell, collection, stream or event as a resource that an agent may read. Returns a tagged copy; the argument
  * is not changed.
  *
- * @throws SurfaceError `ALREADY_EXPOSED` or `WRONG_KIND`, for callers who cast: each is a compile error too.
+ * @throws SurfaceError `ALREADY_EXPOSED` or `WRONG_KIND`, for callers who cast: each is a compile error too;
+ * `INVALID_OPTION`.
  * @example
  * ```ts
  * const nodes = mcpResource(cell({ schema: z.array(z.string()), description: "Every node" }));
@@ -74,6 +76,7 @@ export function mcpResource<const $Member extends Taggable>(
   options?: ResourceOptions,
 ): Retagged<$Member, "resource", "read"> {
   assertTaggable(member);
+  assertResourceOptions(options ?? {}, `Tagging ${nameKind(member)} as a resource`);
   const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: { ...options } };
   // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "resource", "read">;

@@ -1,12 +1,12 @@
 import { SurfaceError } from "../errors.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Exposure, type Taggable } from "./symbols.ts";
-import type { ToolOptions } from "./tool-options.ts";
+import type { TagOptions } from "./tool-options.ts";
 
 /** A member's tags, read back. */
 export interface Tag {
   readonly exposure: Exposure;
   readonly effect: Effect;
-  readonly options: ToolOptions;
+  readonly options: TagOptions;
 }
 
 const exposures: ReadonlySet<unknown> = new Set<Exposure>(["none", "resource", "tool"]);
@@ -18,7 +18,7 @@ const effects: ReadonlySet<unknown> = new Set<Effect>(["unstated", "read", "muta
  *
  * @throws SurfaceError `INVALID_MEMBER` for tags that another version, or nobody, has written.
  */
-export function tagOf(member: Taggable & { readonly [kTagOptions]?: ToolOptions }): Tag {
+export function tagOf(member: Taggable & { readonly [kTagOptions]?: TagOptions }): Tag {
   const { [kExposure]: exposure, [kEffect]: effect = "unstated", [kTagOptions]: options = {} } = member;
   if (exposures.has(exposure) && effects.has(effect)) return { exposure, effect, options };
   throw new SurfaceError(

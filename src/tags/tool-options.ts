@@ -6,13 +6,18 @@ export interface ResourceOptions {
   readonly title?: string;
   /** Read by the model: keep the key fact first, at most 2 KB. Default: the member's own. */
   readonly description?: string;
+  /**
+   * The shortest time between two notices that it has changed, in milliseconds; the last change is always announced.
+   * Default: the app's `changeWindowMs`; at most 60,000.
+   */
+  readonly windowMs?: number;
 }
 
 /**
  * What an author may say about a tool: one set of options for tags, `expose` and bespoke tools alike. The four hints
  * are advertised as MCP tool annotations, always all of them.
  */
-export interface ToolOptions extends ResourceOptions {
+export interface ToolOptions extends Pick<ResourceOptions, "title" | "description"> {
   /** Does a call change anything? Default `true` for procedures and bespoke tools; stream and event tools never do. */
   readonly mutates?: boolean;
   /** Can a change be hard to undo? Default: the same as `mutates`. */
@@ -35,6 +40,15 @@ export const toolOptionNames: readonly (keyof ToolOptions)[] = [
   "openWorld",
   "timeoutMs",
 ];
+
+/** What a tag of either kind has kept of its author's words. */
+export type TagOptions = ToolOptions & ResourceOptions;
+
+/** The names of all resource options, for checks at run time. */
+export const resourceOptionNames: readonly (keyof ResourceOptions)[] = ["title", "description", "windowMs"];
+
+/** The longest time between two notices that an author may ask for, in milliseconds. */
+export const maxWindowMs = 60_000;
 
 /** The longest call that an author may allow, in milliseconds. */
 export const maxTimeoutMs = 600_000;

@@ -1,18 +1,19 @@
 import { stringifyBare } from "../bare-value.ts";
 import { compileOutput } from "../compile-output.ts";
-import { useWith } from "../entry-use.ts";
 import { originOf, type KindMapping } from "../mapping.ts";
 import { toResourceEntry } from "../resource-entries.ts";
 
 /** A cell is one resource: its value as JSON. */
 export const cellMapping: KindMapping<"cell"> = {
   asResource(exposed) {
-    const { key, channel, member } = exposed;
+    const { key, member } = exposed;
     const schema = compileOutput(member.schema, originOf(exposed));
     return {
-      resource: toResourceEntry(exposed, async (call) =>
-        stringifyBare(schema, await channel.get(key, useWith(call, {}))),
-      ),
+      resource: toResourceEntry<unknown>(exposed, {
+        fetch: (channel, use) => channel.get(key, use),
+        follow: (channel, use) => channel.watch(key, use),
+        render: (value) => stringifyBare(schema, value),
+      }),
     };
   },
 };

@@ -112,11 +112,13 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
 }
 
 function asResource(exposed: Exposed<MemberOfKind<"event">>): ResourceEntries {
-  const { key, member, channel } = exposed;
+  const { key, member } = exposed;
   const output = compileOutput(member.output, originOf(exposed));
-  return toListenedEntries(exposed, async (input, call) =>
-    toPage(await channel.recent(key, input, useWith(call, {})), output),
-  );
+  return toListenedEntries<EventPage>(exposed, (input) => ({
+    fetch: (channel, use) => channel.recent(key, input, use),
+    follow: (channel, use) => channel.watchRecent(key, input, use),
+    render: (page) => toPage(page, output),
+  }));
 }
 
 /** An event is the resource of its last occurrences, or a tool that waits for the next one. */

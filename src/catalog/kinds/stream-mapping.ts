@@ -1,3 +1,4 @@
+import { SurfaceError } from "../../errors.ts";
 import { deepFreeze } from "../../schema/deep-freeze.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
@@ -5,7 +6,6 @@ import { compileOutput } from "../compile-output.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
 import { bareSchema, encodeBare, stringifyBare } from "../bare-value.ts";
 import { collectFrames } from "../collect-frames.ts";
-import { useWith } from "../entry-use.ts";
 import type { ToolEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
@@ -87,11 +87,17 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
 }
 
 function asResource(exposed: Exposed<MemberOfKind<"stream">>): ResourceEntries {
-  const { key, member, channel } = exposed;
-  const output = compileOutput(member.output, originOf(exposed));
-  return toListenedEntries(exposed, async (input, call) =>
-    stringifyBare(output, await channel.latest(key, input, useWith(call, {}))),
-  );
+  const { key, member } = exposed;
+  const origin = originOf(exposed);
+  const output = compileOutput(member.output, origin);
+  return toListenedEntries<readonly unknown[]>(exposed, (input) => ({
+    fetch: async (channel, use) => [await channel.latest(key, input, use)],
+    follow: (channel, use) => channel.watchLatest(key, input, use),
+    render(newest) {
+      if (newest.length > 0) return stringifyBare(output, newest[0]);
+      throw new SurfaceError("ABSENT", `Writing the newest frame of ${origin}: there is none yet`);
+    },
+  }));
 }
 
 /** A stream is the resource of its newest frame (a template where it takes input), or a tool that pulls a few frames. */

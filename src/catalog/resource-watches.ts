@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import type { OpenedLink } from "../links/dial-link.ts";
+import type { Watcher } from "../spine/shared-watch.ts";
+import type { Subscriptions } from "../spine/subscriptions.ts";
+import type { EntryCall } from "./entry.ts";
+import type { Resolved, UriResolver } from "./resolve-uri.ts";
+import { WatchedResource } from "./watched-resource.ts";
+
+/** What {@link ResourceWatches} are made of. */
+export interface ResourceWatchesSetting {
+  readonly resolve: UriResolver;
+  readonly subscriptions: Subscriptions<OpenedLink, unknown>;
+  /** The shortest time between two notices of one resource whose author said nothing, in milliseconds. */
+  readonly windowMs: number;
+}
+
+/** One watcher's part in a resource that is watched. Whoever made it ends it. */
+export interface Watching {
+  readonly resource: WatchedResource;
+  /** Ends it: nothing is told after this. Callable twice. */
+  end(): void;
+}
+
+interface Shared {
+  readonly resource: WatchedResource;
+  watchers: number;
+}
+
+/**
+ * The resources of an app that are watched, by URI: one upstream watch each, whoever and however many watch it. While one
+ * is watched and its newest value is known, reading it takes no round trip.
+ */
+export class ResourceWatches {
+  readonly #setting: ResourceWatchesSetting;
+  readonly #shared = new Map<string, Shared>();
+  /** Tells the epochs of this process from those of another. */
+  readonly #process = randomBytes(6).toString("base64url");
+  #epochs = 0;
+
+  constructor(setting: ResourceWatchesSetting) {
+    this.#setting = setting;
+  }
+
+  /** Finds what a URI names; reading it answers from the newest value where that is known. */
+  resolve(uri: string): Resolved | undefined {
+    const resolved = this.#setting.resolve(uri);
+    if (resolved === undefined || !this.#shared.has(uri)) return resolved;
+    return { id: resolved.id, watch: resolved.watch, read: (call) => this.#read(uri, resolved, call) };
+  }
+
+  /**
+   * Watches what is under a URI: `changed` is called at once after quiet, then at most once a window, and always once more
+   * after the last change; never for the snapshot that watching opens with. Returns what ends it; `undefined` where there
+   * is nothing under the URI.
+   */
+  watch(uri: string, changed: () => void): (() => void) | undefined {
+    const resolved = this.#setting.resolve(uri);
+    if (resolved === undefined) return undefined;
+    const watching = this.join(uri, resolved, { changed });
+    return () => watching.end();
+  }
+
+  /** Watches what a URI has resolved to. Works, and waits, also while there is no backend. */
+  join(uri: string, resolved: Resolved, watcher: Watcher): Watching {
+    const shared = this.#shared.get(uri) ?? this.#share(uri, resolved);
+    shared.watchers += 1;
+    const { resource } = shared;
+    const windowMs = resolved.watch.windowMs ?? this.#setting.windowMs;
+    const watched = { key: uri, windowMs, open: resource.open.bind(resource) };
+    const subscription = this.#setting.subscriptions.subscribe(watched, watcher);
+    let isOver = false;
+    return {
+      resource,
+      end: () => {
+        if (isOver) return;
+        isOver = true;
+        subscription.end();
+        shared.watchers -= 1;
+        if (shared.watchers === 0) this.#shared.delete(uri);
+      },
+    };
+  }
+
+  #share(uri: string, { watch }: Resolved): Shared {
+    this.#epochs += 1;
+    const resource = new WatchedResource({ watch, epoch: `${this.#process}${this.#epochs.toString(36)}` });
+    const shared = { resource, watchers: 0 };
+    this.#shared.set(uri, shared);
+    return shared;
+  }
+
+  async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<string | undefined> {
+    const latest = this.#setting.subscriptions.latest(uri);
+    const written = latest && this.#shared.get(uri)?.resource.write(latest.value);
+    return written === undefined ? resolved.read(call) : written.text;
+  }
+}

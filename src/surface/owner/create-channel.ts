@@ -44,6 +44,8 @@ export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>
     item: async (key, item) => owners.find(key, "collection").item(item),
     watchItem: (key, item, use) => owners.find(key, "collection").watchItem(item, use),
     open: (key, input, use) => owners.find(key, "stream", "event").open(input, use),
+    watchLatest: (key, input, use) => owners.find(key, "stream").watchLatest(input, use),
+    watchRecent: (key, input, use) => owners.find(key, "event").watchRecent(input, use),
     latest: async (key, input, use) => owners.find(key, "stream").latest(input, use),
     wait: async (key, input, use) => owners.find(key, "event").wait(input, use),
     recent: async (key, input) => owners.find(key, "event").recent(input),

@@ -1,5 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
@@ -21,9 +22,10 @@ export const maxWaitMs = 60_000;
 /**
  * Owns an event's handler: keeps the last occurrences, and lets callers wait for the next one after a cursor.
  *
- * A handler that ends has said what there is: its occurrences are kept, and looking at them does not start it again. One
- * who waits for more than is kept does (and, when the handler failed, any use). What it said is never lost; what happens
- * while it does not run is seen by nobody, so one that must miss nothing loops inside itself.
+ * A handler that ends has said what there is: its occurrences are kept, and looking at them or watching them does not
+ * start it again. One who waits for more than is kept does. A handler that fails is started again by the next use, or by
+ * itself after a while. What it said is never lost; what happens while it does not run is seen by nobody, so one that
+ * must miss nothing loops inside itself.
  */
 export class EventOwner {
   readonly kind = "event";
@@ -61,8 +63,40 @@ export class EventOwner {
     const valid = await this.#listening.input(input);
     return this.#feeds.use(valid, async (feed) => {
       await feed.landed();
-      return { cursor: toCursor(feed.generation, feed.ring.last), occurrences: feed.ring.values() };
+      return toPage(feed);
     });
+  }
+
+  /**
+   * What {@link recent} gives, then the same after each further occurrence, skipping what nobody waited for. Goes on
+   * until its signal fires or the surface closes: of a handler that has ended it has nothing more to say, and one that
+   * failed is started again.
+   */
+  watchRecent(input: unknown, use: UseOptions): AsyncIterable<EventPage> {
+    return new OwnedIterator({
+      open: (signal) => this.#follow(input, signal),
+      scope: this.#setting.scope,
+      signal: use.signal,
+    });
+  }
+
+  async *#follow(input: unknown, signal: AbortSignal): AsyncGenerator<EventPage> {
+    const valid = await this.#listening.input(input);
+    // Its watcher has gone meanwhile: the handler is not to start.
+    if (signal.aborted) return;
+    const { feed, release } = this.#feeds.hold(valid, "watched");
+    try {
+      feed.begin();
+      await feed.landed();
+      while (!signal.aborted) {
+        const shown = feed.ring.last;
+        yield toPage(feed);
+        // That the handler fails is no news of what happened, and was told to the log.
+        while (feed.ring.last === shown && !signal.aborted) await feed.change(signal).catch(() => {});
+      }
+    } finally {
+      release();
+    }
   }
 
   /**
@@ -73,8 +107,12 @@ export class EventOwner {
    */
   async wait(input: unknown, use: WaitOptions): Promise<EventWait> {
     const timeoutMs = this.#timeout(use);
-    const valid = await this.#listening.input(input);
+    const checked = this.#listening.input(input);
+    // Not awaited without need: what happens after the call is after its start.
+    const valid: unknown = checked instanceof Promise ? await checked : checked;
     return this.#feeds.use(valid, async (feed) => {
+      // What the handler has said by now is newer than what the ring has of it.
+      if (this.#member.replayLast && use.since === undefined) await feed.landed();
       const start = this.#start(feed, use.since);
       const { number } = start;
       if (start.kind === "reset") {
@@ -120,10 +158,15 @@ export class EventOwner {
   #feed(input: unknown): Feed {
     return new Feed({
       capacity: ringCapacity,
+      rearms: true,
       scope: this.#setting.scope,
       open: () => this.#listening.open(input, {}),
     });
   }
+}
+
+function toPage({ ring, generation }: Feed): EventPage {
+  return { cursor: toCursor(generation, ring.last), occurrences: ring.values() };
 }
 
 /** The oldest kept occurrence after a number, with how many before it were no longer kept. */

@@ -1,5 +1,5 @@
 import { canonical } from "./canonical.ts";
-import type { Feed } from "./feed.ts";
+import type { Feed, FeedUse } from "./feed.ts";
 
 /** How many inputs of one member keep a ring at once; the least recently used one that nobody uses goes first. */
 const maxFeeds = 64;
@@ -23,18 +23,27 @@ export class FeedPool {
    * `run` is called at once, before a handler that is started here has had its turn.
    */
   async use<TResult>(input: unknown, run: (feed: Feed) => TResult | Promise<TResult>): Promise<TResult> {
-    const key = canonical(input);
-    const feed = this.#touch(key, input);
-    const release = feed.hold();
+    const { feed, release } = this.hold(input, "asked");
     feed.begin();
     try {
       return await run(feed);
     } finally {
       release();
+    }
+  }
+
+  /** Keeps the feed of a validated input for its caller, who begins it, and releases it once. */
+  hold(input: unknown, use: FeedUse): { readonly feed: Feed; readonly release: () => void } {
+    const key = canonical(input);
+    const feed = this.#touch(key, input);
+    const end = feed.hold(use);
+    const release = (): void => {
+      end();
       // A long use ends later than it began: it is recent all the same.
       this.#touch(key, input);
       this.#trim();
-    }
+    };
+    return { feed, release };
   }
 
   #touch(key: string, input: unknown): Feed {

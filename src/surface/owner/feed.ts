@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Scope } from "../../spine/scope.ts";
 import { burst, nextTurn } from "./next-turn.ts";
+import { Rearm } from "./rearm.ts";
 import { Ring } from "./ring.ts";
 
 /** What a {@link Feed} runs. */
@@ -12,6 +13,8 @@ export interface FeedSetting {
    * while it rests is seen by nobody.
    */
   readonly idleMs?: number;
+  /** Whether a handler that failed is started again by itself, after a while. Default: by the next use. */
+  readonly rearms?: boolean;
   /** Starts the handler; called again when the feed is used after it had ended. The feed ends it with `return()`. */
   open(): AsyncIterableIterator<unknown>;
 }
@@ -21,10 +24,22 @@ interface Waiter {
   readonly fail: (error: unknown) => void;
 }
 
+/** One run of a handler, for those who follow it to its end. */
+export interface Run {
+  /** Set once it is over; with what the handler failed, where it did. */
+  readonly end: { readonly failure?: { readonly error: unknown } } | undefined;
+}
+
 interface Running {
   readonly values: AsyncIterableIterator<unknown>;
-  readonly done: Promise<void>;
+  readonly run: { -readonly [Key in keyof Run]: Run[Key] };
+  done: Promise<void>;
 }
+
+/** How a feed is used: asked for what there is, now and then, or watched for as long as somebody cares. */
+export type FeedUse = "asked" | "watched";
+
+const over: Run = Object.freeze({ end: {} });
 
 /**
  * One handler's iteration, shared by everybody who asks for its values, with the last of them kept in a ring. It runs
@@ -39,20 +54,24 @@ export class Feed {
   readonly #setting: FeedSetting;
   readonly #waiters = new Set<Waiter>();
   #running: Running | undefined;
+  readonly #rearm: Rearm | undefined;
   #isFinished = false;
-  #users = 0;
+  readonly #users = { asked: 0, watched: 0 };
   /** The number of the newest value when the handler was last put to rest. */
   #rested = 0;
+  /** Runs for a while after each question; while it does, a watcher that leaves does not put the handler to rest. */
   #idle: NodeJS.Timeout | undefined;
+  #wasAsked = false;
 
   constructor(setting: FeedSetting) {
     this.ring = new Ring(setting.capacity);
     this.#setting = setting;
+    if (setting.rearms === true) this.#rearm = new Rearm(setting.scope, () => this.begin());
   }
 
   /** Whether somebody is using it; such a feed must not be stopped. */
   get wanted(): boolean {
-    return this.#users > 0;
+    return this.#users.asked + this.#users.watched > 0;
   }
 
   /** Whether the handler is running. A feed whose handler ended keeps its ring. */
@@ -73,13 +92,17 @@ export class Feed {
     return this.ring.last > this.#rested;
   }
 
-  /** Marks the feed as used; returns what ends the use. */
-  hold(): () => void {
-    this.#users += 1;
-    clearTimeout(this.#idle);
+  /**
+   * Marks the feed as used; returns what ends the use. A handler that may rest does so a while after the last question,
+   * and with the last watcher where nobody asked of late.
+   */
+  hold(use: FeedUse): () => void {
+    this.#users[use] += 1;
+    if (use === "asked") clearTimeout(this.#idle);
     return () => {
-      this.#users -= 1;
-      this.#expectRest();
+      this.#users[use] -= 1;
+      if (use === "asked") this.#expectRest({ wasAsked: true });
+      else if (!this.#wasAsked) this.#restUnlessWanted();
     };
   }
 
@@ -91,34 +114,45 @@ export class Feed {
     if (!this.#isFinished) this.ensure();
   }
 
-  /** Starts the handler unless it is running, for somebody who wants more than there is. */
-  ensure(): void {
-    if (this.#running !== undefined || this.#setting.scope.closed) return;
+  /** Starts the handler unless it is running, for somebody who wants more than there is. Returns its run. */
+  ensure(): Run {
+    if (this.#running !== undefined) return this.#running.run;
+    if (this.#setting.scope.closed) return over;
     const values = this.#setting.open();
-    const running = { values, done: this.#run(values) };
+    const running: Running = { values, run: { end: undefined }, done: Promise.resolve() };
     this.#running = running;
+    running.done = this.#follow(running);
+    this.#rearm?.started();
     const forget = this.#setting.scope.add(() => this.stop());
     void running.done.then(forget);
-    this.#expectRest();
+    this.#expectRest({ wasAsked: false });
+    return running.run;
   }
 
   /** Stops the handler and waits for its end. */
   async stop(): Promise<void> {
     const running = this.#running;
     clearTimeout(this.#idle);
+    this.#rearm?.cancel();
     await running?.values.return?.();
     await running?.done;
   }
 
-  #expectRest(): void {
+  #expectRest({ wasAsked }: { readonly wasAsked: boolean }): void {
     clearTimeout(this.#idle);
-    if (this.#setting.idleMs === undefined || this.wanted || !this.running) return;
-    this.#idle = setTimeout(() => this.#rest(), this.#setting.idleMs).unref();
+    this.#wasAsked = false;
+    if (this.#setting.idleMs === undefined || this.#users.asked > 0 || !this.running) return;
+    this.#wasAsked = wasAsked;
+    this.#idle = setTimeout(() => {
+      this.#wasAsked = false;
+      this.#restUnlessWanted();
+    }, this.#setting.idleMs).unref();
   }
 
-  #rest(): void {
+  #restUnlessWanted(): void {
     const running = this.#running;
-    if (running === undefined) return;
+    if (this.#setting.idleMs === undefined || this.wanted || running === undefined) return;
+    clearTimeout(this.#idle);
     // Let go of before it has ended: a use from here on is to start another, and not to wait for this one.
     this.#running = undefined;
     this.#rested = this.ring.last;
@@ -152,34 +186,40 @@ export class Feed {
     });
   }
 
-  async #run(values: AsyncIterable<unknown>): Promise<void> {
+  async #follow(running: Running): Promise<void> {
     // Lets the caller of ensure() start to wait before a handler that fails at once does so.
     await Promise.resolve();
-    let count = 0;
     this.#isFinished = false;
     try {
-      for await (const value of values) {
-        this.ring.push(value);
-        this.#wakeAll();
-        count += 1;
-        if (count % burst === 0) await nextTurn();
-      }
-      if (this.#isCurrent(values)) this.#isFinished = true;
+      await this.#collect(running);
+      if (this.#running === running) this.#isFinished = true;
+      running.run.end = {};
     } catch (error) {
+      running.run.end = { failure: { error } };
       for (const waiter of [...this.#waiters]) waiter.fail(error);
+      if (this.#running === running) this.#rearm?.failed();
     } finally {
       // Here and not a turn later: a use in between would take it for running, and wait for nothing.
-      if (this.#isCurrent(values)) this.#end();
+      if (this.#running === running) this.#end();
     }
   }
 
-  #isCurrent(values: AsyncIterable<unknown>): boolean {
-    return this.#running?.values === values;
+  async #collect(running: Running): Promise<void> {
+    let count = 0;
+    for await (const value of running.values) {
+      // Said while it was put to rest: the next run may have said something newer.
+      if (this.#running !== running) return;
+      this.ring.push(value);
+      this.#wakeAll();
+      count += 1;
+      if (count % burst === 0) await nextTurn();
+    }
   }
 
   #end(): void {
     this.#running = undefined;
     clearTimeout(this.#idle);
+    this.#wasAsked = false;
     this.#wakeAll();
   }
 

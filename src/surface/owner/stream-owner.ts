@@ -1,5 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
@@ -54,6 +55,46 @@ export class StreamOwner {
   async latest(input: unknown, use: UseOptions): Promise<unknown> {
     const valid = await this.#listening.input(input);
     return this.#feeds.use(valid, (feed) => this.#read(feed, use)).then(({ value }) => value);
+  }
+
+  /**
+   * The newest frame of the shared iteration, as a list of none or one: at once, then after each newer one, skipping what
+   * nobody waited for. An iteration that is not running is started; a frame of before a rest is shown only when it ends
+   * without another. Ends when the iteration does, and fails when that fails; started anew by whoever watches next.
+   */
+  watchLatest(input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]> {
+    return new OwnedIterator({
+      open: (signal) => this.#follow(input, signal),
+      scope: this.#setting.scope,
+      signal: use.signal,
+    });
+  }
+
+  async *#follow(input: unknown, signal: AbortSignal): AsyncGenerator<readonly unknown[]> {
+    const valid = await this.#listening.input(input);
+    // Its watcher has gone meanwhile: the handler is not to start.
+    if (signal.aborted) return;
+    const { feed, release } = this.#feeds.hold(valid, "watched");
+    try {
+      yield* this.#frames(feed, signal);
+    } finally {
+      release();
+    }
+  }
+
+  async *#frames(feed: Feed, signal: AbortSignal): AsyncGenerator<readonly unknown[]> {
+    const run = feed.ensure();
+    let shown = feed.ring.last;
+    yield feed.fresh ? feed.ring.values() : [];
+    while (!signal.aborted) {
+      if (feed.ring.last > shown) {
+        shown = feed.ring.last;
+        yield feed.ring.values();
+      } else if (run.end === undefined) await feed.change(signal);
+      else break;
+    }
+    if (run.end?.failure !== undefined) throw run.end.failure.error;
+    if (!feed.fresh && shown > 0) yield feed.ring.values();
   }
 
   #read(feed: Feed, use: UseOptions): { readonly value: unknown } | Promise<{ readonly value: unknown }> {

@@ -1,0 +1,11 @@
+import type { Clock } from "../spine/clock.ts";
+
+/** The time of this machine. Its timers do not keep the process alive: what waits has a reason of its own to live. */
+export const systemClock: Clock = Object.freeze({
+  now: () => performance.now(),
+  after(delayMs: number, run: () => void) {
+    const timer = setTimeout(run, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+});

@@ -1,6 +1,8 @@
 import { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
+import { systemClock } from "../links/system-clock.ts";
 import type { JsonObject } from "../schema/json.ts";
+import type { Clock } from "../spine/clock.ts";
 import { internalError } from "../surface/fault.ts";
 import { CallQueue } from "./call-queue.ts";
 import { progressTokenOf } from "./envelope.ts";
@@ -15,6 +17,7 @@ import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { RequestId } from "./request-id.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
+import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
 
 /** What a gate stands between. */
 export interface GateOptions {
@@ -22,7 +25,13 @@ export interface GateOptions {
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
   readonly connectSdk: SdkConnector;
+  /** Default: this machine's. */
+  readonly clock?: Clock;
+  /** How long the output may stay full until nothing is watched for it any more, in milliseconds. Default 30,000. */
+  readonly stallMs?: number;
 }
+
+const defaultStallMs = 30_000;
 
 /** The handshake that is told to the SDK when it joins a legacy connection late; its answer goes nowhere. */
 const replayId = "surface-mcp/replayed-handshake";
@@ -54,6 +63,7 @@ export class Gate {
   readonly #reads = new CallQueue<RequestId>();
   readonly #progress: ProgressOutput;
   readonly #render: AnswerRenderer;
+  readonly #subscriptions: SubscriptionSession;
   /** The methods that are answered here; none when the hot path is off. */
   readonly #handlers: ReadonlyMap<string, Handler>;
   /** The legacy handshake that was answered here, for an SDK that joins later. */
@@ -66,7 +76,14 @@ export class Gate {
 
   constructor(options: GateOptions) {
     this.#options = options;
-    const { runtime, send } = options;
+    const { runtime, send, clock = systemClock, stallMs = defaultStallMs } = options;
+    this.#subscriptions = new SubscriptionSession({
+      runtime,
+      send,
+      answer: (id, answer, era) => this.#answer(id, answer, era),
+      clock,
+      stallMs,
+    });
     this.#progress = { send, isFull: () => this.#outputFull };
     this.#render = createAnswerRenderer(runtime.info);
     this.#handlers = new Map(
@@ -79,6 +96,7 @@ export class Gate {
     this.#outputFull = full;
     this.#calls.hold(full);
     this.#reads.hold(full);
+    this.#subscriptions.setOutputFull(full);
   }
 
   /** Takes one frame. Never throws. */
@@ -96,8 +114,12 @@ export class Gate {
     if (!this.#closed) this.#answer(id, toRpcError(code, message), "legacy");
   }
 
-  /** Aborts everything that runs and lets go of the SDK. Nothing is sent after it. Callable twice. */
+  /**
+   * Aborts everything that runs, ends every subscription and lets go of the SDK. Nothing is sent after it. Callable
+   * twice.
+   */
   async close(): Promise<void> {
+    this.#subscriptions.close();
     this.#closed = true;
     this.#calls.clear();
     this.#reads.clear();
@@ -112,7 +134,7 @@ export class Gate {
 
   #onRequest(frame: RequestFrame): void {
     const { id, method } = frame;
-    if (this.#running.has(id)) return this.#answer(id, duplicateId, "legacy");
+    if (this.#running.has(id) || this.#subscriptions.has(id)) return this.#answer(id, duplicateId, "legacy");
     if (this.#era.initialising && method !== "initialize" && method !== "ping") return this.#hold(frame);
     if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
     const era = this.#era.admit(frame);
@@ -130,10 +152,21 @@ export class Gate {
     const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
     if (method === "shutdown" || (method === "ping" && era === "legacy")) return this.#answer(id, empty, era);
+    if (this.#serveSubscription(frame, era)) return;
     const handler = method === foreign[era] ? undefined : this.#handlers.get(method);
     if (handler === undefined) return this.#forward(frame);
     const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
     this.#run({ frame, handler, era, call: new CallContext(sink) });
+  }
+
+  #serveSubscription(frame: RequestFrame, era: Era): boolean {
+    try {
+      return this.#subscriptions.serve(frame, era);
+    } catch (cause) {
+      this.#subscriptions.cancel(frame.id);
+      this.#answer(frame.id, this.#internal(cause, frame.method), era);
+      return true;
+    }
   }
 
   #run(start: HotRun): void {
@@ -179,6 +212,7 @@ export class Gate {
     if (!method.startsWith("notifications/")) return;
     const isHeard = method === "notifications/cancelled" ? this.#cancel(params) : this.#era.isLegacy;
     if (!isHeard) return;
+    if (method === "notifications/initialized") this.#subscriptions.initialised();
     this.#sdk?.deliver(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
   }
 
@@ -187,8 +221,9 @@ export class Gate {
     const id = params?.["requestId"];
     if (this.#era.cancelInitialize(id)) return false;
     this.#held = this.#held.filter((frame) => frame.id !== id);
-    // Only ids that isRequestId() let in are in the map.
+    // Only ids that isRequestId() let in are in the maps.
     const known = id as RequestId;
+    this.#subscriptions.cancel(known);
     const call = this.#running.get(known);
     if (call === undefined) return false;
     this.#running.delete(known);

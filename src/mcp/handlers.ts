@@ -4,8 +4,9 @@ import type { Invoker } from "../call/create-invoker.ts";
 import type { Refused, ToolOutcome } from "../call/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { describeResource, describeTemplate, describeTool, resourceMimeType } from "./describe-entries.ts";
+import { toNotFound } from "./not-found.ts";
 import { createPagedList } from "./pages.ts";
-import { rpcCodes, toRpcError, toRpcResult, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
@@ -64,12 +65,6 @@ function toReadError(refused: Refused): RpcAnswer {
   return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
 }
 
-function notFound(uri: string, era: Era): RpcAnswer {
-  const code = era === "modern" ? rpcCodes.invalidParams : rpcCodes.legacyResourceNotFound;
-  const shown = uri.length <= 256 ? { uri } : undefined;
-  return toRpcError(code, "Resource not found", shown);
-}
-
 /** An own property of params; inherited names are nobody's arguments. */
 function own(params: JsonObject | undefined, key: string): unknown {
   return params !== undefined && Object.hasOwn(params, key) ? params[key] : undefined;
@@ -92,9 +87,9 @@ function createReadHandler(source: HandlerSource): Handler {
     const uri = own(params, "uri");
     if (typeof uri !== "string") return badReadParams;
     const resolved = source.resolve(uri);
-    if (resolved === undefined) return notFound(uri, request.era);
+    if (resolved === undefined) return toNotFound(uri, request.era);
     const outcome = await source.invoker.read(resolved, request.call);
-    if (outcome.kind === "absent") return notFound(uri, request.era);
+    if (outcome.kind === "absent") return toNotFound(uri, request.era);
     if (outcome.kind === "refused") return toReadError(outcome);
     const text = writeJson(toWellFormedJson(outcome.text));
     const content = `{"uri":${writeJson(uri)},"mimeType":"${resourceMimeType}","text":${text}}`;

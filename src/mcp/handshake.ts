@@ -7,8 +7,8 @@ import { writeJson } from "./write-json.ts";
 /** The legacy revisions that are served, newest first; the same as the SDK's, which a test holds. */
 export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
-/** What the server can do, as both eras are told. Neither lists that change nor subscriptions are offered yet. */
-export const serverCapabilities = { tools: {}, resources: {} } as const;
+/** What the server can do, as both eras are told. The tools of an app never change while it is open. */
+export const serverCapabilities = { tools: {}, resources: { subscribe: true, listChanged: true } } as const;
 
 /** How a server introduces itself. */
 export interface Introduction {

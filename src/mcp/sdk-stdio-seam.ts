@@ -4,6 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { CallContext } from "../call/call-context.ts";
 import { internalError } from "../surface/fault.ts";
 import type { HandledMethod } from "./handlers.ts";
+import { serverCapabilities } from "./handshake.ts";
 import { rpcCodes, type Era, type RpcAnswer } from "./protocol.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -53,7 +54,7 @@ function createServer({ runtime, era, notFound }: ServerOptions): Server {
   const { info, instructions, handlers } = runtime;
   const server = new Server(
     { ...info },
-    { capabilities: { tools: {}, resources: {} }, ...(instructions === undefined ? {} : { instructions }) },
+    { capabilities: serverCapabilities, ...(instructions === undefined ? {} : { instructions }) },
   );
   for (const method of handled) {
     server.setRequestHandler(method, async (request, context) => {
@@ -80,8 +81,8 @@ function createServer({ runtime, era, notFound }: ServerOptions): Server {
 }
 
 /**
- * Connects one gate to the SDK's stdio serving, which owns the handshake, discovery, subscriptions and every rare
- * method. The transport between them is a pair of functions: no stream, no framing.
+ * Connects one gate to the SDK's stdio serving, which owns the handshake, discovery and every rare method; of
+ * subscriptions it never hears. The transport between them is a pair of functions: no stream, no framing.
  */
 export const connectSdkStdio: SdkConnector = (runtime, send): SdkPort => {
   const notFound: NotFoundIds = new Set();

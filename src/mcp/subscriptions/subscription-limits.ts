@@ -1,0 +1,10 @@
+import { rpcCodes, toRpcError, type RpcError } from "../protocol.ts";
+
+/** How many subscriptions of the modern era one connection may have open. */
+export const maxListens = 64;
+
+/** How many URIs one connection may watch, over all its subscriptions. */
+export const maxUris = 1024;
+
+/** The answer for what would pass one of these. */
+export const tooManySubscriptions: RpcError = toRpcError(rpcCodes.busy, "Server busy: too many subscriptions are open");

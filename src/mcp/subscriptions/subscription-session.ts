@@ -1,0 +1,134 @@
+import { SurfaceError } from "../../errors.ts";
+import type { Clock } from "../../spine/clock.ts";
+import { internalError } from "../../surface/fault.ts";
+import type { RequestFrame } from "../parse-frame.ts";
+import type { Era, RpcAnswer } from "../protocol.ts";
+import type { RequestId } from "../request-id.ts";
+import type { AppRuntime } from "../servable-app.ts";
+import { Listens } from "./listens.ts";
+import { Outbox } from "./outbox.ts";
+import { SubscribedUris } from "./subscribed-uris.ts";
+
+/** What a session is made of. */
+export interface SubscriptionSetting {
+  readonly runtime: Pick<AppRuntime, "resources" | "report">;
+  /** Writes one frame to the client. */
+  readonly send: (json: string) => void;
+  /** Answers one of the requests that were served here. */
+  readonly answer: (id: RequestId, answer: RpcAnswer, era: Era) => void;
+  readonly clock: Clock;
+  /** How long the output may stay full until nothing is watched for it any more, in milliseconds. */
+  readonly stallMs: number;
+}
+
+/**
+ * What one client watches, over one output: subscribed URIs of the legacy era, subscriptions of the modern one. Changes
+ * are announced at once; while the output is full, one bit is kept for each subscription and URI, and when it stays full
+ * nothing is watched any more. Whoever made it closes it.
+ */
+export class SubscriptionSession {
+  readonly #setting: SubscriptionSetting;
+  readonly #outbox = new Outbox();
+  readonly #legacy: SubscribedUris;
+  readonly #modern: Listens;
+  #isFull = false;
+  /** The output stayed full, and nothing is watched until it is not. */
+  #isStalled = false;
+  #stopStallTimer: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(setting: SubscriptionSetting) {
+    const { runtime, send, answer } = setting;
+    const shared = { resources: runtime.resources, outbox: this.#outbox, send };
+    this.#setting = setting;
+    this.#legacy = new SubscribedUris(shared);
+    this.#modern = new Listens(shared, (id, end) => answer(id, end, "modern"));
+  }
+
+  /** Whether a subscription of this id is open. */
+  has(id: RequestId): boolean {
+    return this.#modern.has(id);
+  }
+
+  /** Serves a request about subscriptions. Says whether it is one of the era; if so it is answered, or acknowledged. */
+  serve(frame: RequestFrame, era: Era): boolean {
+    const serve = this.#methodOf(frame.method, era);
+    if (serve === undefined || this.#isClosed) return false;
+    // What changes meanwhile is announced behind the answer.
+    this.#outbox.hold();
+    try {
+      const answer = serve(frame);
+      if (answer !== undefined) this.#setting.answer(frame.id, answer, era);
+    } finally {
+      this.#releaseIfRoom();
+    }
+    return true;
+  }
+
+  /** The legacy handshake is complete: from here on its client hears of the list. Callable twice. */
+  initialised(): void {
+    if (!this.#isClosed) this.#legacy.watchList();
+  }
+
+  /** Ends a subscription whose client cancelled it: nothing is written for it any more. */
+  cancel(id: RequestId): void {
+    this.#modern.cancel(id);
+  }
+
+  /** Says whether what is written piles up unread. */
+  setOutputFull(full: boolean): void {
+    if (full === this.#isFull || this.#isClosed) return;
+    this.#isFull = full;
+    this.#stopStallTimer?.();
+    this.#stopStallTimer = undefined;
+    if (full) {
+      this.#outbox.hold();
+      this.#stopStallTimer = this.#setting.clock.after(this.#setting.stallMs, () => this.#onStalled());
+    } else {
+      this.#resume();
+      this.#releaseIfRoom();
+    }
+  }
+
+  /** Stops everything that is watched, and tells each open subscription that it has ended. Callable twice. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopStallTimer?.();
+    this.#outbox.hold();
+    this.#legacy.close();
+    this.#modern.close();
+  }
+
+  #methodOf(method: string, era: Era): ((frame: RequestFrame) => RpcAnswer | undefined) | undefined {
+    if (era === "modern") return method === "subscriptions/listen" ? (frame) => this.#modern.open(frame) : undefined;
+    if (method === "resources/subscribe") return ({ params }) => this.#legacy.subscribe(params);
+    if (method === "resources/unsubscribe") return ({ params }) => this.#legacy.unsubscribe(params);
+    return undefined;
+  }
+
+  #releaseIfRoom(): void {
+    if (!this.#isFull && !this.#isClosed) this.#outbox.release();
+  }
+
+  #onStalled(): void {
+    this.#isStalled = true;
+    const count = this.#legacy.uriCount + this.#modern.uriCount;
+    this.#legacy.suspend();
+    this.#modern.suspend();
+    if (count === 0) return;
+    const { stallMs, runtime } = this.#setting;
+    const cause = new SurfaceError(
+      "TIMEOUT",
+      `Announcing changes: nothing was read for ${stallMs} ms; watches that were stopped: ${count}`,
+    );
+    void internalError(cause, "a connection whose client does not read", runtime.report);
+  }
+
+  #resume(): void {
+    if (!this.#isStalled) return;
+    this.#isStalled = false;
+    this.#legacy.resume();
+    this.#modern.resume();
+  }
+}

@@ -107,9 +107,7 @@ export class EventOwner {
    */
   async wait(input: unknown, use: WaitOptions): Promise<EventWait> {
     const timeoutMs = this.#timeout(use);
-    const checked = this.#listening.input(input);
-    // Not awaited without need: what happens after the call is after its start.
-    const valid: unknown = checked instanceof Promise ? await checked : checked;
+    const valid = await this.#listening.input(input);
     return this.#feeds.use(valid, async (feed) => {
       // What the handler has said by now is newer than what the ring has of it.
       if (this.#member.replayLast && use.since === undefined) await feed.landed();

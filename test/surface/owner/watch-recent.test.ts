@@ -119,7 +119,7 @@ describe("watchRecent()", () => {
 describe("an event whose handler fails", () => {
   const handlerThatFails = () => {
     let runs = 0;
-    const rang = async function* (): AsyncGenerator<number> {
+    const rang = (): AsyncIterable<number> => {
       runs += 1;
       throw new Error("down");
     };

@@ -5,8 +5,10 @@ import { createCodec, wrapCodec } from "./create-codec.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { normalise } from "./normalise.ts";
 import { isObjectSchema, toObjectRoot } from "./object-root.ts";
+import type { JsonSchema } from "./json.ts";
 import { readJsonSchema } from "./read-json-schema.ts";
 import type { RawSchema } from "./raw-schema.ts";
+import { toReaderSchema } from "./reader-schema.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { Schema } from "./standard.ts";
 
@@ -38,10 +40,17 @@ function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
   // An object that may be undefined has no JSON form at the root of a result; wrapped it is an absent key.
   const wrapped = !isObjectSchema(json) || (side === "output" && raw.optional);
   const codec = createCodec(plan, raw.rebuilds);
+  const toReader = (): JsonSchema => {
+    const bare = toReaderSchema(document, { pooled: raw.rebuilds });
+    return deepFreeze(wrapped ? bare : { type: "object", ...bare });
+  };
+  let reader: JsonSchema | undefined;
   return Object.freeze({
     json: deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional })),
     wrapped,
+    optional: raw.optional,
     codec: Object.freeze(wrapped ? wrapCodec(codec) : codec),
+    reader: () => (reader ??= toReader()),
   });
 }
 

@@ -10,6 +10,10 @@ export interface CompiledSchema {
   readonly json: JsonSchema;
   /** True when the value is not an object and travels under the key `value`. The codec does the wrapping. */
   readonly wrapped: boolean;
+  /** True when the value may be undefined. Nothing travels for it then, or null where something has to. */
+  readonly optional: boolean;
   /** Encodes to, and decodes from, what {@link CompiledSchema.json} describes. */
   readonly codec: WireCodec;
+  /** What a reader holds the value by itself, without a wrapper, against: see `toReaderSchema`. Made on first use. */
+  readonly reader: () => JsonSchema;
 }

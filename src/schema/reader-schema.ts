@@ -1,0 +1,119 @@
+import type { JsonObject, JsonValue } from "./json.ts";
+import { annotationKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
+import { compareKeywords } from "./order-keywords.ts";
+import { relaxIntersection } from "./relax-intersection.ts";
+import type { SchemaDocument } from "./schema-document.ts";
+import { isNode, tidyNode } from "./schema-node.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { setOwn } from "./set-own.ts";
+
+// The limits of `normalise`: what agents are told accepts anything, a reader accepts too.
+const maxNodes = 10_000;
+const maxDepth = 64;
+// They say how to show a value, and refuse none.
+const shownKeywords: ReadonlySet<string> = new Set([
+  ...annotationKeywords,
+  ...["contentEncoding", "contentMediaType", "contentSchema"],
+]);
+const refKeywords: ReadonlySet<string> = new Set(["$ref", "$dynamicRef"]);
+
+interface Walk {
+  readonly document: SchemaDocument;
+  readonly pooled: boolean;
+  readonly path: string[];
+  /** The nodes being expanded right now, each with how much of the path leads to it. */
+  readonly active: Map<unknown, number>;
+  nodes: number;
+}
+
+interface Keyword {
+  readonly key: string;
+  readonly value: unknown;
+}
+
+/**
+ * What a reader of values holds them against, and what two ends of a link compare: the normalised schema without
+ * annotations. Other than what agents see, recursion stays, as a `$ref` by JSON Pointer to the place where it began,
+ * wire markers stay, and `oneOf` is `anyOf`: two arms that both fit are no harm to a reader, and libraries go from one
+ * to the other. Canonical up to the order of keys: names that a library gave to its definitions do not survive.
+ */
+export function toReaderSchema(document: SchemaDocument, options: { readonly pooled: boolean }): JsonObject {
+  const walk: Walk = { document, pooled: options.pooled, path: [], active: new Map(), nodes: 0 };
+  return inline(walk, document.root, isNode(document.root) ? document.root : {});
+}
+
+function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
+  const start = isNode(raw) ? walk.active.get(raw) : undefined;
+  if (start !== undefined) return start === walk.path.length ? {} : { $ref: toPointer(walk.path.slice(0, start)) };
+  walk.nodes += 1;
+  if (walk.nodes > maxNodes || walk.active.size > maxDepth) return {};
+  walk.active.set(raw, walk.path.length);
+  const base = isNode(raw) && typeof raw["$id"] === "string" ? raw : outer;
+  const copy = inlineNode(walk, inclusive(tidyNode(raw)), base);
+  walk.active.delete(raw);
+  return walk.pooled ? relaxIntersection(copy) : copy;
+}
+
+function inlineNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
+  const ref = node["$ref"] ?? node["$dynamicRef"];
+  if (typeof ref !== "string") return copyNode(walk, node, base);
+  const target = walk.document.resolve(ref, base);
+  if (!Object.keys(node).some(isConstraint)) return inline(walk, target.node, target.base);
+  // Not merged into one node, as for agents: what refers to the target must not meet the constraints beside it.
+  return {
+    allOf: [
+      within(walk, ["allOf", "0"], () => inline(walk, target.node, target.base)),
+      within(walk, ["allOf", "1"], () => copyNode(walk, node, base)),
+    ],
+  };
+}
+
+function copyNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
+  const copy: Record<string, JsonValue> = {};
+  for (const key of Object.keys(node).filter(isConstraint).toSorted(compareKeywords)) {
+    copy[key] = within(walk, [key], () => copyValue(walk, { key, value: node[key] }, base));
+  }
+  return copy;
+}
+
+function copyValue(walk: Walk, { key, value }: Keyword, base: SchemaNode): JsonValue {
+  if (schemaKeywords.has(key)) return typeof value === "boolean" && key !== "not" ? value : inline(walk, value, base);
+  if (listKeywords.has(key) && Array.isArray(value)) {
+    return value.map((item, index) => within(walk, [String(index)], () => inline(walk, item, base)));
+  }
+  if (mapKeywords.has(key) && isNode(value)) {
+    const copy: Record<string, JsonValue> = {};
+    for (const [name, schema] of Object.entries(value)) {
+      setOwn(
+        copy,
+        name,
+        within(walk, [name], () => inline(walk, schema, base)),
+      );
+    }
+    return copy;
+  }
+  // tidyNode lets only JSON data through under the other keywords; a copy, since the result is frozen.
+  return (typeof value === "object" ? structuredClone(value) : value) as JsonValue;
+}
+
+function within<$Made>(walk: Walk, keys: readonly string[], make: () => $Made): $Made {
+  walk.path.push(...keys);
+  const made = make();
+  walk.path.length -= keys.length;
+  return made;
+}
+
+function isConstraint(key: string): boolean {
+  return !shownKeywords.has(key) && !refKeywords.has(key) && !key.startsWith("x-");
+}
+
+function inclusive(node: SchemaNode): SchemaNode {
+  const { oneOf, ...rest } = node;
+  return oneOf === undefined || node["anyOf"] !== undefined ? node : { ...rest, anyOf: oneOf };
+}
+
+// A pointer stands in a URI, where "%" begins an escape; everything else is read back as it is.
+function toPointer(path: readonly string[]): string {
+  const parts = path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1").replaceAll("%", "%25")}`);
+  return `#${parts.join("")}`;
+}

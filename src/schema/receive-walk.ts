@@ -1,0 +1,91 @@
+import type { Issue } from "../errors.ts";
+import type { JsonValue } from "./json.ts";
+import { createIssue, maxIssues } from "./render-issues.ts";
+
+/** What a {@link Check} answers about a value that does not fit. */
+export const refused: unique symbol = Symbol("refused");
+
+/**
+ * Holds one value against one node of a schema: gives it back, without the fields that nobody knows, or refuses it and
+ * says why in the walk.
+ */
+export type Check = (json: JsonValue, walk: ReceiveWalk) => JsonValue | typeof refused;
+
+/** Compiles a part of a schema: now where it looks at the same value, on first use where it looks at a part of it. */
+export interface CheckCompiler {
+  now(node: JsonValue | undefined): Check;
+  later(node: JsonValue | undefined): Check;
+}
+
+/** What a check has answered about a value. */
+export interface Remembered {
+  readonly result: ReturnType<Check>;
+  readonly dropped: number;
+}
+
+/** Where the look at a received value stands, and what it has found. */
+export interface ReceiveWalk {
+  readonly path: (string | number)[];
+  readonly issues: Issue[];
+  /** True while an alternative is tried: what it dislikes is no issue. */
+  quiet: boolean;
+  /** True where dropping a field would answer another question, as below `not`: a field too many is refused there. */
+  strict: boolean;
+  /** How many fields were dropped: of two alternatives that fit, the one that drops fewer was meant. */
+  dropped: number;
+  /** The answers of checks that may be asked twice, apart for strict ones. Made when the first is kept. */
+  known: { lax: Answers; strict: Answers } | undefined;
+}
+
+type Answers = Map<Check, Map<JsonValue, Remembered>>;
+
+// As deep as a value may be that is written.
+const maxDepth = 512;
+
+/** Starts a walk. */
+export function createReceiveWalk(): ReceiveWalk {
+  return { path: [], issues: [], quiet: false, strict: false, dropped: 0, known: undefined };
+}
+
+/** Says what is wrong where the walk stands. */
+export function refuse(walk: ReceiveWalk, message: string): typeof refused {
+  if (!walk.quiet && walk.issues.length < maxIssues) walk.issues.push(createIssue(walk.path, message));
+  return refused;
+}
+
+/** Tells whether it is no use to look at further parts of a value that is refused already. */
+export function isSettled(walk: ReceiveWalk): boolean {
+  return walk.quiet || walk.issues.length >= maxIssues;
+}
+
+/** Runs a check one level down. */
+export function checkPart(
+  check: Check,
+  json: JsonValue,
+  at: { walk: ReceiveWalk; key: string | number },
+): ReturnType<Check> {
+  const { walk, key } = at;
+  if (walk.path.length >= maxDepth) return refuse(walk, `more than ${maxDepth} levels deep`);
+  walk.path.push(key);
+  const result = check(json, walk);
+  walk.path.pop();
+  return result;
+}
+
+/** Tells whether a value fits as it is, with every field known. Reports nothing. */
+export function fitsStrictly(check: Check, json: JsonValue, walk: ReceiveWalk): boolean {
+  const { quiet, strict } = walk;
+  walk.quiet = true;
+  walk.strict = true;
+  const result = check(json, walk);
+  walk.quiet = quiet;
+  walk.strict = strict;
+  return result !== refused;
+}
+
+/** Tells what JSON type a value has, for a message. */
+export function typeName(json: JsonValue | undefined): string {
+  if (json === undefined) return "nothing";
+  if (json === null) return "null";
+  return Array.isArray(json) ? "array" : typeof json;
+}

@@ -18,7 +18,7 @@ export interface Invoker {
   /** Calls a tool with the arguments as they came off the wire. Never rejects. */
   call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome>;
   /** Reads what a URI resolved to. Never rejects. */
-  read(resolved: Resolved, call: CallContext): Promise<ReadOutcome>;
+  read(resolved: Pick<Resolved, "id" | "read">, call: CallContext): Promise<ReadOutcome>;
   /** Clears all timers. Calls under way go on without a deadline: abort them first. */
   close(): void;
 }
@@ -27,9 +27,6 @@ export interface Invoker {
 export interface InvokerOptions {
   readonly report: FaultReporter;
 }
-
-const unknownOutcome =
-  "the deadline passed, and whether the call took effect is unknown: read the state before you try again";
 
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
@@ -79,7 +76,7 @@ class EntryInvoker implements Invoker {
     }
   }
 
-  async read(resolved: Resolved, call: CallContext): Promise<ReadOutcome> {
+  async read(resolved: Pick<Resolved, "id" | "read">, call: CallContext): Promise<ReadOutcome> {
     const forget = this.#deadlines.watch(call, readTimeoutMs);
     try {
       call.assertRunning();
@@ -112,7 +109,7 @@ class EntryInvoker implements Invoker {
       report: this.#report,
       // Decoding names what it refuses by its path on the wire; a schema knows nothing of the wrapping.
       ...(aboutArguments ? { argumentsRoot: stage === "decoding" ? "" : entry.input.root } : {}),
-      ...(mayHaveActed ? { timeoutMessage: unknownOutcome } : {}),
+      ...(mayHaveActed ? { changes: entry.owner === "surface" ? "call" : "steps" } : {}),
     });
   }
 }

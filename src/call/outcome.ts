@@ -14,6 +14,8 @@ export interface Refused {
   readonly details: JsonValue | undefined;
   /** Names the log entry that holds what was kept from the caller. */
   readonly correlationId: string | undefined;
+  /** Nothing has happened: the same may be tried again shortly. */
+  readonly retryable?: true;
 }
 
 /** What came of a tool call. */

@@ -3,7 +3,7 @@ import { clipText } from "../schema/clip-text.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { internalError, plainWords, type FaultReporter } from "../surface/fault.ts";
 import type { Refused } from "./outcome.ts";
 
 const maxCodeBytes = 64;
@@ -17,18 +17,37 @@ export interface RefusedAt {
   readonly report: FaultReporter;
   /** Says that a `VALIDATION_ERROR` is about what the caller sent, and what the value itself is called there. */
   readonly argumentsRoot?: string;
-  /** What a `TIMEOUT` says. Default: that the deadline passed. */
-  readonly timeoutMessage?: string;
+  /**
+   * Says that it may have changed something by then: `"call"` is one call of a member, sent once or not at all; `"steps"`
+   * is a handler of the author's, which may have done half of what it does.
+   */
+  readonly changes?: "call" | "steps";
 }
+
+const unknownOutcome = "whether the call took effect is unknown: read the state before you try again";
 
 /**
  * All that may be said of an error of our own: a sentence by its code, never its message, which may name a member that
  * the caller cannot see. A code that is not listed says nothing at all.
  */
 const sentences: Partial<Record<SurfaceErrorCode, string>> = {
-  TIMEOUT: "the deadline passed",
-  ABORTED: "the call was cancelled",
-  CLOSED: "the application behind this is closing",
+  ...plainWords,
+  OUTCOME_UNKNOWN: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
+};
+
+/** The same for codes that say that nothing has happened, so that trying again is safe. */
+const retrySentences: Partial<Record<SurfaceErrorCode, string>> = {
+  UNAVAILABLE:
+    "the application behind this server cannot be reached right now and nothing was sent; this server is still running: try again shortly",
+  DISCONNECTED:
+    "the connection to the application behind this server was lost before the answer; this server is still running: try again shortly",
+};
+
+/** What is said instead where something may have happened all the same. */
+const unsafeSentences: Partial<Record<SurfaceErrorCode, string>> = {
+  TIMEOUT: `the deadline passed, and ${unknownOutcome}`,
+  UNAVAILABLE: `the application behind this server cannot be reached right now, and ${unknownOutcome}`,
+  DISCONNECTED: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
 };
 
 /** The same for codes behind which there is a fault: what the owner's log calls it is said too. */
@@ -36,6 +55,9 @@ const faultSentences: Partial<Record<SurfaceErrorCode, string>> = {
   INTERNAL: "an internal error occurred",
   INVALID_OUTPUT: "the answer did not fit its own schema and was withheld",
   UNSERIALISABLE: "the answer could not be written as JSON and was withheld",
+  CONTRACT_MISMATCH: "the application behind this server is of another version, in which this is not the same",
+  PROTOCOL_MISMATCH: "the application behind this server is of another version, with which this server cannot speak",
+  FRAME_TOO_LARGE: "what was to be sent is larger than is allowed",
 };
 
 /** The form of the ids that `internalError()` gives. Any other text in their place was put there by somebody else. */
@@ -60,16 +82,27 @@ function refused(code: string, message: string, more: Partial<Refused> = {}): Re
   return { kind: "refused", code, message, issues: [], details: undefined, correlationId: undefined, ...more };
 }
 
+/** What is said of a code. A code may be any text: it may come from another process. */
+function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErrorCode): string | undefined {
+  return Object.hasOwn(words, code) ? words[code] : undefined;
+}
+
+/** Whether something may have happened before an error of this code. A call that was not sent did nothing. */
+function isUnsafe(code: SurfaceErrorCode, { changes }: RefusedAt): boolean {
+  return changes === "steps" || (changes === "call" && code !== "UNAVAILABLE");
+}
+
 function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
   const { code, issues } = error;
   // Issues come with an error that our own validation has thrown, and nothing else makes one without an id.
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
     return refused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
-  if (code === "TIMEOUT" && at.timeoutMessage !== undefined) return refused(code, at.timeoutMessage);
-  const sentence = Object.hasOwn(sentences, code) ? sentences[code] : undefined;
+  const sentence = (isUnsafe(code, at) ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
   if (sentence !== undefined) return refused(code, sentence);
-  const known = Object.hasOwn(faultSentences, code) ? code : "INTERNAL";
+  const retry = own(retrySentences, code);
+  if (retry !== undefined) return refused(code, retry, { retryable: true });
+  const known = own(faultSentences, code) === undefined ? "INTERNAL" : code;
   return faultRefused(known, loggedId(error) ?? logged(error, at));
 }
 

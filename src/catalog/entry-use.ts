@@ -41,10 +41,13 @@ export function toProgressReport(value: unknown, count: number): ProgressReport 
 /** An entry's call as the options of a channel. The signal is made only if the far side asks for it. */
 export class EntryUse implements CallOptions {
   readonly #call: EntryCall;
+  readonly idempotent: boolean;
   #count = 0;
 
-  constructor(call: EntryCall) {
+  /** @param idempotent - whether it only reads, and so may be sent again when its connection is lost. */
+  constructor(call: EntryCall, idempotent: boolean) {
     this.#call = call;
+    this.idempotent = idempotent;
   }
 
   get signal(): AbortSignal {

@@ -4,7 +4,7 @@ import type { Invoker } from "../call/create-invoker.ts";
 import type { Refused, ToolOutcome } from "../call/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { describeResource, describeTemplate, describeTool, resourceMimeType } from "./describe-entries.ts";
-import { toNotFound } from "./not-found.ts";
+import { toAbsent, toNotFound } from "./not-found.ts";
 import { createPagedList } from "./pages.ts";
 import { rpcCodes, toRpcError, toRpcResult, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
@@ -89,7 +89,7 @@ function createReadHandler(source: HandlerSource): Handler {
     const resolved = source.resolve(uri);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const outcome = await source.invoker.read(resolved, request.call);
-    if (outcome.kind === "absent") return toNotFound(uri, request.era);
+    if (outcome.kind === "absent") return toAbsent(uri, request.era);
     if (outcome.kind === "refused") return toReadError(outcome);
     const text = writeJson(toWellFormedJson(outcome.text));
     const content = `{"uri":${writeJson(uri)},"mimeType":"${resourceMimeType}","text":${text}}`;

@@ -27,5 +27,6 @@ export function refusalData(refused: Refused): object {
     ...(refused.issues.length === 0 ? {} : { issues: refused.issues }),
     ...(refused.details === undefined ? {} : { details: refused.details }),
     ...(refused.correlationId === undefined ? {} : { correlationId: refused.correlationId }),
+    ...(refused.retryable === true ? { retryable: true } : {}),
   };
 }

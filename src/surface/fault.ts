@@ -24,11 +24,14 @@ export const reportToConsole: FaultReporter = (fault) => {
  * What may be said of an error that a handler let through from somewhere else: its code, in our words. Its own message
  * may name a member that the caller cannot see.
  */
-const plainWords: Partial<Record<SurfaceErrorCode, string>> = {
+export const plainWords: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   TIMEOUT: "the deadline passed",
   ABORTED: "the call was cancelled",
   CLOSED: "the application behind this is closing",
-};
+});
+
+/** The codes of errors that stand for a fault which is logged already. An id on any other was put there by somebody else. */
+const loggedCodes: ReadonlySet<SurfaceErrorCode> = new Set(["INTERNAL", "INVALID_OUTPUT", "UNSERIALISABLE"]);
 
 /**
  * Looks after what a piece of the author's code gave back, where nobody waits for it: a promise of it that rejects would
@@ -88,7 +91,7 @@ export function maskFault(cause: unknown, where: string, report: FaultReporter):
   const ours = toOurs(cause);
   if (ours instanceof Refusal) return ours;
   if (ours !== undefined) {
-    if (ours.correlationId !== undefined) return ours;
+    if (ours.correlationId !== undefined && loggedCodes.has(ours.code)) return ours;
     const words = plainWords[ours.code];
     if (words !== undefined) return new SurfaceError(ours.code, words, { cause });
   }

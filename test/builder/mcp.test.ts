@@ -321,7 +321,7 @@ describe("an implemented app", () => {
     await client.toolNames();
     expect(await client.tools.alone()).toMatchObject({ structured: { value: "here" } });
     expect(counted.dials).toBe(0);
-    expect(await client.tools.count_bump({ by: 1 })).toMatchObject({ isError: true, code: "INTERNAL" });
+    expect(await client.tools.count_bump({ by: 1 })).toMatchObject({ isError: true, code: "UNAVAILABLE" });
     expect(counted.dials).toBe(1);
   });
 });

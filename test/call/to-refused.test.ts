@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { toRefused } from "../../src/call/to-refused.ts";
+import { toRefused, type RefusedAt } from "../../src/call/to-refused.ts";
 import { Refusal, SurfaceError, surfaceErrorCodes } from "../../src/errors.ts";
 import { internalError, type Fault } from "../../src/surface/fault.ts";
 
-function refuse(cause: unknown, more: { argumentsRoot?: string; timeoutMessage?: string } = {}) {
+function refuse(cause: unknown, more: Partial<RefusedAt> = {}) {
   const faults: Fault[] = [];
   const report = (fault: Fault): number => faults.push(fault);
   return { refused: toRefused(cause, { where: "probe", report, ...more }), faults };
@@ -97,6 +97,49 @@ describe("toRefused() and an error of the package", () => {
     expect(refused).toMatchObject({ code, message, correlationId: undefined });
     expect(faults).toEqual([]);
   });
+
+  it.each([
+    ["UNAVAILABLE", /cannot be reached .* nothing was sent; this server is still running: try again shortly/],
+    ["DISCONNECTED", /was lost .* this server is still running: try again shortly/],
+  ] as const)("toRefused() says that %s may be tried again when nothing can have happened", (code, message) => {
+    const { refused, faults } = refuse(new SurfaceError(code, "secret"));
+    expect(refused).toMatchObject({ code, message: expect.stringMatching(message), retryable: true });
+    expect(faults).toEqual([]);
+  });
+
+  const unknown = expect.stringMatching(/whether the call took effect is unknown: read the state before you try again/);
+
+  it.each([
+    ["OUTCOME_UNKNOWN", undefined],
+    ["OUTCOME_UNKNOWN", "call"],
+    ["OUTCOME_UNKNOWN", "steps"],
+    ["TIMEOUT", "call"],
+    ["TIMEOUT", "steps"],
+    ["DISCONNECTED", "call"],
+    ["DISCONNECTED", "steps"],
+    // A handler of several steps may have taken the first.
+    ["UNAVAILABLE", "steps"],
+  ] as const)("toRefused() says of %s that the outcome is unknown when what changes is %s", (code, changes) => {
+    const { refused, faults } = refuse(new SurfaceError(code, "secret"), changes === undefined ? {} : { changes });
+    expect(refused).toMatchObject({ code, message: unknown });
+    expect(refused).not.toHaveProperty("retryable");
+    expect(faults).toEqual([]);
+  });
+
+  it("toRefused() says of a call that was not sent that it may be tried again", () => {
+    const { refused } = refuse(new SurfaceError("UNAVAILABLE", "secret"), { changes: "call" });
+    expect(refused).toMatchObject({ retryable: true, message: expect.stringMatching(/nothing was sent/) });
+  });
+
+  it.each(["CONTRACT_MISMATCH", "PROTOCOL_MISMATCH", "FRAME_TOO_LARGE"] as const)(
+    "toRefused() says %s in plain words and logs what they leave out",
+    (code) => {
+      const { refused, faults } = refuse(new SurfaceError(code, "secret"));
+      expect(refused).toMatchObject({ code, correlationId: faults[0]?.correlationId });
+      expect(refused).not.toHaveProperty("retryable");
+      expect(faults).toMatchObject([{ cause: { code, message: "secret" } }]);
+    },
+  );
 
   it.each(["UNKNOWN_MEMBER", "NOT_FOUND", "OVERFLOW", "SCHEMA_UNSUPPORTED"] as const)(
     "toRefused() answers INTERNAL for %s, which says something about what is behind",

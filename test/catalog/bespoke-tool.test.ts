@@ -149,7 +149,7 @@ describe("a bespoke tool's client", () => {
     const agent = createTestClient(app);
     expect(await agent.tools.plain({})).toMatchObject({ isError: false });
     const answer = await agent.tools.needs({});
-    expect(answer).toMatchObject({ isError: true, code: "INTERNAL" });
+    expect(answer).toMatchObject({ isError: true, code: "UNAVAILABLE" });
     expect(JSON.stringify(answer)).not.toContain("secret");
     await agent.close();
   });

@@ -33,7 +33,7 @@ describe("toProgressReport()", () => {
 describe("EntryUse", () => {
   it("onProgress() counts what says no number of its own, also when it was taken out of the use", () => {
     const reports: ProgressReport[] = [];
-    const { onProgress } = new EntryUse(new CallContext((report) => reports.push(report)));
+    const { onProgress } = new EntryUse(new CallContext((report) => reports.push(report)), true);
     onProgress("a");
     onProgress("b");
     expect(reports).toEqual([
@@ -45,7 +45,7 @@ describe("EntryUse", () => {
   it("signal is the call's, made when it is asked for", () => {
     const call = new CallContext();
     const asked = vi.spyOn(call, "signal", "get");
-    const uses = [new EntryUse(call), useWith(call, { since: "c" })] as const;
+    const uses = [new EntryUse(call, false), useWith(call, { since: "c" })] as const;
     expect(asked).not.toHaveBeenCalled();
     expect(uses.map(({ signal }) => signal)).toEqual([call.signal, call.signal]);
     expect(uses[1].since).toBe("c");

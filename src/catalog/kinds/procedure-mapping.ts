@@ -11,13 +11,14 @@ export const procedureMapping: KindMapping<"procedure"> = {
   asTool(exposed) {
     const { key, member, channel, options, effect } = exposed;
     const origin = originOf(exposed);
+    const hints = toToolHints(effect, options);
     return {
       ...toToolHead(exposed),
-      hints: toToolHints(effect, options),
+      hints,
       input: toToolInput(member.input, origin),
       output: toToolOutput(member.output, origin),
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-      run: (input, call) => channel.call(key, input, new EntryUse(call)),
+      run: (input, call) => channel.call(key, input, new EntryUse(call, hints.readOnlyHint)),
     };
   },
 };

@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import type { Link } from "../../src/links/link.ts";
+import { mcp } from "../../src/builder/mcp.ts";
+import type { AppRuntime } from "../../src/mcp/servable-app.ts";
+import { CallContext } from "../../src/call/call-context.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { event } from "../../src/surface/event.ts";
+import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { cellSource } from "../../src/surface/source.ts";
+import { stream } from "../../src/surface/stream.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { flakyBackend } from "./flaky-backend.ts";
+
+const text = z.string();
+
+const surface = defineSurface("watched", {
+  state: mcpResource(cell({ schema: z.object({ n: z.number(), at: z.date() }) })),
+  items: mcpResource(collection({ key: text, schema: z.number() })),
+  log: mcpResource(stream({ output: text })),
+  settled: mcpResource(event({ output: text })),
+  slow: mcpResource(cell({ schema: z.number() }), { windowMs: 60_000 }),
+  hidden: cell({ schema: text }),
+});
+
+/** Says what it is told to, and waits for more. */
+function queue() {
+  const said: string[] = [];
+  let wake: () => void = () => {};
+  return {
+    say(what: string): void {
+      said.push(what);
+      wake();
+    },
+    async *run(): AsyncGenerator<string> {
+      for (let next = 0; ;) {
+        for (; next < said.length; next += 1) yield said[next] ?? "";
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+}
+
+const epoch = new Date(0);
+
+function backend() {
+  const state = cellSource({ n: 0, at: epoch });
+  const items = cellSource<ReadonlyMap<string, number>>(new Map([["a", 1]]));
+  const slow = cellSource(0);
+  const log = queue();
+  const settled = queue();
+  const make = () =>
+    implementSurface(surface, {
+      state,
+      items,
+      slow,
+      log: () => log.run(),
+      settled: () => settled.run(),
+      hidden: cellSource("secret"),
+    });
+  return { state, items, slow, log, settled, make, flaky: flakyBackend(make()) };
+}
+
+const open: AppRuntime[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((runtime) => runtime.close()));
+});
+
+function serve(link: Link): AppRuntime {
+  const runtime = mcp(surface, { changeWindowMs: 0, onFault: () => {} })
+    .bridge(link)
+    .open();
+  open.push(runtime);
+  return runtime;
+}
+
+const uri = (path: string): string => `surface://watched/${path}`;
+
+/** The text under a URI, or the error in its place. */
+async function read(runtime: AppRuntime, path: string): Promise<unknown> {
+  const request = { era: "modern", call: new CallContext() } as const;
+  const answer = await runtime.handlers["resources/read"]({ uri: uri(path) }, request);
+  return answer.kind === "error" ? { code: answer.code, message: answer.message, data: answer.data } : answer.body;
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe("ResourceWatches.watch()", () => {
+  type Backend = ReturnType<typeof backend>;
+  it.each([
+    ["a cell", "state", ({ state }: Backend) => state.set({ n: 1, at: epoch })],
+    ["the keys of a collection", "items", ({ items }: Backend) => items.set(new Map([["b", 1]]))],
+    ["an item that changes", "items/a", ({ items }: Backend) => items.set(new Map([["a", 2]]))],
+    ["an item that goes", "items/a", ({ items }: Backend) => items.set(new Map())],
+    ["an item that comes", "items/b", ({ items }: Backend) => items.set(new Map([["b", 2]]))],
+    ["a stream", "log", ({ log }: Backend) => log.say("line")],
+    ["an event", "settled", ({ settled }: Backend) => settled.say("green")],
+  ])("watch() tells of %s once for each change, and never of the snapshot", async (_what, path, change) => {
+    const back = backend();
+    const runtime = serve(back.flaky.link);
+    const changed = vi.fn<() => void>();
+    const end = runtime.resources.watch(uri(path), changed);
+    await turns();
+    expect(changed).not.toHaveBeenCalled();
+    change(back);
+    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    end?.();
+    end?.();
+    back.state.set({ n: 9, at: epoch });
+    back.items.set(new Map([["z", 9]]));
+    back.log.say("more");
+    back.settled.say("more");
+    await turns();
+    expect(changed).toHaveBeenCalledTimes(1);
+  });
+
+  it.each(["hidden", "nope", "items/a/b", "items/%", "", "state/1"])(
+    "watch() answers undefined for %j, and dials nothing",
+    async (path) => {
+      const { flaky } = backend();
+      const runtime = serve(flaky.link);
+      expect(runtime.resources.watch(uri(path), () => {})).toBeUndefined();
+      await turns();
+      expect(flaky.dials).toBe(0);
+    },
+  );
+
+  it("watch() holds each member to its own window", async () => {
+    const { flaky, slow, state } = backend();
+    const runtime = serve(flaky.link);
+    const [often, seldom] = [vi.fn<() => void>(), vi.fn<() => void>()];
+    runtime.resources.watch(uri("state"), often);
+    runtime.resources.watch(uri("slow"), seldom);
+    await turns();
+    for (let n = 1; n <= 3; n += 1) {
+      slow.set(n);
+      state.set({ n, at: epoch });
+      await turns();
+    }
+    expect([often.mock.calls.length, seldom.mock.calls.length]).toEqual([3, 1]);
+  });
+
+  it("watch() announces what changed while there was no backend", async () => {
+    const { flaky, state } = backend();
+    const runtime = serve(flaky.link);
+    const changed = vi.fn<() => void>();
+    runtime.resources.watch(uri("state"), changed);
+    await turns();
+    flaky.down();
+    state.set({ n: 5, at: epoch });
+    flaky.up();
+    await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
+    expect(await read(runtime, "state")).toContain('\\"n\\":5');
+  });
+});
+
+describe("a read of what is watched", () => {
+  const cold = ["state", "items", "items/a", "items/nope", "settled", "log"] as const;
+
+  it.each(cold)("gives the same answer of %s warm and cold, and asks nothing warm", async (path) => {
+    const back = backend();
+    back.log.say("line");
+    back.settled.say("green");
+    const runtime = serve(back.flaky.link);
+    const answer = await read(runtime, path);
+    runtime.resources.watch(uri(path), () => {});
+    await turns();
+    expect(await read(runtime, path)).toEqual(answer);
+    const { dials } = back.flaky;
+    expect(await read(runtime, path)).toEqual(answer);
+    expect(back.flaky.dials).toBe(dials);
+  });
+
+  it("asks the backend for nothing while the newest value is known", async () => {
+    const { flaky, state } = backend();
+    const get = vi.spyOn(state, "get");
+    const runtime = serve(flaky.link);
+    const end = runtime.resources.watch(uri("state"), () => {});
+    await turns();
+    const before = get.mock.calls.length;
+    for (let n = 0; n < 10; n += 1) await read(runtime, "state");
+    expect(get.mock.calls.length).toBe(before);
+    end?.();
+    await read(runtime, "state");
+    expect(get.mock.calls.length).toBeGreaterThan(before);
+  });
+
+  it("gives each new value", async () => {
+    const { flaky, state } = backend();
+    const runtime = serve(flaky.link);
+    runtime.resources.watch(uri("state"), () => {});
+    for (let n = 1; n <= 5; n += 1) {
+      state.set({ n, at: epoch });
+      await turns();
+      expect(await read(runtime, "state")).toContain(`\\"n\\":${n}`);
+    }
+  });
+
+  it("waits for the first frame of a stream that has said nothing, watched or not", async () => {
+    const { flaky, log } = backend();
+    const runtime = serve(flaky.link);
+    runtime.resources.watch(uri("log"), () => {});
+    await turns();
+    const reading = read(runtime, "log");
+    log.say("first");
+    expect(await reading).toContain("first");
+  });
+
+  it("asks the backend where the value that is known cannot be written", async () => {
+    const faults: unknown[] = [];
+    const odd = defineSurface("odd", { value: mcpResource(cell({ schema: z.unknown() })) });
+    const source = cellSource<unknown>(10n);
+    const app = mcp(odd, { onFault: (fault) => faults.push(fault) }).implement({ value: source });
+    const runtime = app.open();
+    open.push(runtime);
+    runtime.resources.watch("surface://odd/value", () => {});
+    await turns();
+    const request = { era: "modern", call: new CallContext() } as const;
+    const params = { uri: "surface://odd/value" };
+    expect(await runtime.handlers["resources/read"](params, request)).toMatchObject({
+      data: { code: "UNSERIALISABLE" },
+    });
+    expect(faults).toHaveLength(1);
+  });
+});
+
+describe("a read of what is not there", () => {
+  const never: Link = { connect: () => new Promise(() => {}) };
+
+  it.each(["hidden", "nope", "items/a/b", "items/%"])(
+    "says at once that %s is unknown, backend or none",
+    async (path) => {
+      const unknown = { code: -32_602, message: "Resource not found", data: { uri: uri(path) } };
+      expect(await read(serve(never), path)).toEqual(unknown);
+      expect(await read(serve(backend().flaky.link), path)).toEqual(unknown);
+    },
+  );
+
+  it("says at once that there is nothing under an absent key, in the code of each era", async () => {
+    const runtime = serve(backend().flaky.link);
+    const data = { code: "ABSENT", uri: uri("items/nope") };
+    const message = "There is nothing under this URI now";
+    expect(await read(runtime, "items/nope")).toEqual({ code: -32_602, message, data });
+    const request = { era: "legacy", call: new CallContext() } as const;
+    const params = { uri: uri("items/nope") };
+    expect(await runtime.handlers["resources/read"](params, request)).toMatchObject({ code: -32_002, message, data });
+  });
+});

@@ -6,12 +6,13 @@ export const NodeId = z.object({ node: z.string().describe("The id of a node, as
 /** Where a node stands; the twin of the engine's own type. */
 export const NodeState = z.object({
   id: z.string(),
-  status: z.enum(["idle", "waiting", "running", "passed", "failed", "skipped", "cancelled"]),
+  status: z.enum(["idle", "waiting", "running", "passed", "failed", "skipped", "cancelled", "interrupted"]),
   needs: z.array(z.string()).readonly().describe("Ids of the nodes that must have passed before this one starts"),
   startedAt: z.string().optional().describe("When the command of this attempt started, ISO 8601"),
   durationMs: z.number().optional().describe("How long the command of this attempt took"),
   exitCode: z.number().optional(),
   attempt: z.number().describe("1 from the start of a run, one more with each rerun; 0 before any run"),
+  starts: z.number().describe("How often this run has started its command; an interrupted attempt is started again"),
 });
 
 /** Every node and where it stands, in the order of the pipeline's file. */
@@ -25,9 +26,17 @@ export const LogTail = z.object({
   bytes: z.number().describe("UTF-8 bytes written in all"),
 });
 
+/** The run now, or the last one. */
+export const RunState = z.object({
+  run: z.number().describe("0 before the first"),
+  active: z.boolean(),
+  strict: z.boolean().describe("Whether nothing new starts once a node is red"),
+});
+
 /** How a run stands at its first red node, or has ended. */
 export const Verdict = z.object({
   run: z.number(),
+  number: z.number().describe("Counts the verdicts of the run, from 1"),
   verdict: z.enum(["green", "red"]).describe("green: settled, and every node has passed"),
   red: z.array(z.string()).readonly().describe("Ids of the failed nodes"),
   at: z.enum(["settled", "first-red"]).describe("first-red: others may still be running"),
@@ -49,6 +58,12 @@ export const Rerun = z.object({ run: z.number(), nodes: z.array(z.string()).read
 
 /** How runs are run. */
 export const RunConfig = z.object({ parallel: z.number().int().min(1).max(32) });
+
+/** How a run is started. */
+export const RunStart = z.object({ strict: z.boolean() });
+
+/** Which run was started. */
+export const RunNumber = z.object({ run: z.number() });
 
 /** What the tool `run` answers. */
 export const Started = z.object({

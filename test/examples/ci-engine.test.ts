@@ -36,11 +36,11 @@ describe("engine.start()", () => {
     });
     const settled = rig.settled();
     expect(rig.engine.start()).toEqual({ run: 1 });
-    expect(rig.engine.current()).toEqual({ run: 1, active: true });
+    expect(rig.engine.current.get()).toEqual({ run: 1, active: true, strict: false });
     expect(await settled).toMatchObject({ run: 1, verdict: "green", at: "settled", red: [], passed: 4, failed: 0 });
     const order = (await readFile(join(dir, "order"), "utf8")).trim().split(" ");
     expect([order[0], order[3]]).toEqual(["first", "last"]);
-    expect(rig.engine.current()).toEqual({ run: 1, active: false });
+    expect(rig.engine.current.get()).toEqual({ run: 1, active: false, strict: false });
     expect(rig.stateOf("last")).toMatchObject({ status: "passed", exitCode: 0, attempt: 1, needs: ["left", "right"] });
     expect(Date.parse(rig.stateOf("last").startedAt ?? "")).toBeGreaterThan(0);
     expect(rig.verdicts).toHaveLength(1);
@@ -154,7 +154,7 @@ describe("engine.rerun()", () => {
     const before = rig.stateOf("other");
     settled = rig.settled();
     expect(rig.engine.rerun("b")).toEqual({ run: 1, nodes: ["b", "c"] });
-    expect(rig.stateOf("c")).toEqual({ id: "c", status: "waiting", needs: ["b"], attempt: 2 });
+    expect(rig.stateOf("c")).toEqual({ id: "c", status: "waiting", needs: ["b"], attempt: 2, starts: 1 });
     expect(await settled).toMatchObject({ run: 1, verdict: "green", passed: 4 });
     expect(rig.engine.nodes.get().map((state) => state.attempt)).toEqual([1, 2, 2, 1]);
     expect(rig.stateOf("other")).toBe(before);
@@ -332,24 +332,31 @@ describe("engine.close()", () => {
     expect(process.listenerCount("exit")).toBe(before);
   });
 
-  it("is made up for when the process exits without it: the children die too", async () => {
+  /** Runs an engine in a process of its own, with a deaf command and a deaf child of it, until `end` says otherwise. */
+  const startElsewhere = async (end: string): Promise<ReturnType<typeof spawn>> => {
     const main = join(dir, "main.mjs");
     const module = (name: string): string => new URL(`../../examples/ci/engine/${name}`, import.meta.url).href;
-    const node = JSON.stringify([process.execPath, "-e", `${writePid("pid")} ${DEAF}`]);
+    const script = `${writePid("pid")} ${spawnChild(writePid("b") + DEAF)} ${DEAF}`;
+    const node = JSON.stringify([process.execPath, "-e", script]);
     await writeFile(
       main,
       `import { createEngine } from "${module("engine.ts")}";
        import { parsePipeline } from "${module("pipeline-file.ts")}";
        import { existsSync } from "node:fs";
        createEngine(parsePipeline({ name: "x", nodes: { a: { command: ${node} } } }, { folder: "." })).start();
-       setInterval(() => existsSync(${quoted("pid")}) && process.exit(0), 10);`,
+       setInterval(() => existsSync(${quoted("b")}) && (${end}), 10);`,
     );
-    const tsx = new URL("../../node_modules/tsx/dist/cli.mjs", import.meta.url).pathname;
-    const child = spawn(process.execPath, [tsx, main], { stdio: "inherit" });
-    await once(child, "exit");
-    const pid = await pidIn(join(dir, "pid"));
-    await eventually(() => (isRunning(pid) ? undefined : true));
-    expect(isRunning(pid)).toBe(false);
+    return spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main], { stdio: "inherit" });
+  };
+
+  it.each([
+    ["exits without it", "process.exit(0)"],
+    ["is killed", "process.kill(process.pid, 'SIGKILL')"],
+  ])("is made up for when the process %s: the command and what it started die too", async (_how, end) => {
+    await once(await startElsewhere(end), "exit");
+    const pids = await Promise.all([pidIn(join(dir, "pid")), pidIn(join(dir, "b"))]);
+    for (const pid of pids) await eventually(() => (isRunning(pid) ? undefined : true));
+    expect(pids.map(isRunning)).toEqual([false, false]);
   });
 });
 

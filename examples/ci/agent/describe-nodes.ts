@@ -16,6 +16,7 @@ const TONES: Readonly<Record<NodeView["status"], Tone>> = {
   failed: "bad",
   skipped: "warn",
   cancelled: "warn",
+  interrupted: "warn",
 };
 
 /** Whether a node is still under way. */

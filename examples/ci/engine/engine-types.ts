@@ -1,3 +1,4 @@
+import type { EngineMemory, EngineRecorder } from "./engine-record.ts";
 import type { LogTail } from "./log-tail.ts";
 import type { NodeState } from "./node-state.ts";
 import type { Source } from "./source.ts";
@@ -11,14 +12,28 @@ export interface EngineOptions {
   readonly logBytes?: number;
   /** Milliseconds between SIGTERM and SIGKILL. Default 2,000. */
   readonly graceMs?: number;
+  /** Takes down what the engine does. Default: nobody does. */
+  readonly record?: EngineRecorder;
+  /** What to go on from. Default: from nothing. */
+  readonly memory?: EngineMemory;
+}
+
+/** The current run, or the last one. */
+export interface RunState {
+  /** 0 before the first. */
+  readonly run: number;
+  /** Whether it is in progress. */
+  readonly active: boolean;
+  /** Whether it starts nothing new once a node has failed. */
+  readonly strict: boolean;
 }
 
 /** A pipeline that can be run, and run again, and watched. */
 export interface Engine {
   /** All node states in file order: a new, deeply frozen array with each change. */
   readonly nodes: Source<readonly NodeState[]>;
-  /** The number of the current or last run (0 before the first) and whether it is in progress. */
-  current(): { readonly run: number; readonly active: boolean };
+  /** The current or last run. */
+  readonly current: Source<RunState>;
   /**
    * Sets how many commands run at once from now on, an integer from 1. What runs already is left alone.
    *
@@ -41,6 +56,14 @@ export interface Engine {
    *   `RUN_IN_PROGRESS` (the run is being cancelled), `CLOSED`
    */
   rerun(id: string): { readonly run: number; readonly nodes: readonly string[] };
+  /**
+   * Goes on with the run that the engine's memory says was cut short: interrupted nodes are queued again, under the same
+   * attempt, and what had passed is left alone. Returns their ids; nothing happens where no run was cut short. Whatever of
+   * their commands was still alive must be gone before.
+   *
+   * @throws CiError `CLOSED`
+   */
+  resume(): readonly string[];
   /** Ends the run in progress and resolves when it has settled; `cancelled` is empty when there was none. */
   cancel(): Promise<{ readonly run: number; readonly cancelled: readonly string[] }>;
   /**

@@ -1,19 +1,20 @@
 import type { Engine, EngineOptions } from "./engine-types.ts";
+import { NO_MEMORY } from "./engine-record.ts";
 import { CiError } from "./errors.ts";
 import { PipelineEngine } from "./pipeline-engine.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /**
- * Makes an engine for a pipeline; all nodes are idle. The caller owns it and closes it. Should the process exit
+ * Makes an engine for a pipeline; all nodes are idle, or as the memory says. The caller owns it and closes it. Should the process exit
  * without that, the children are killed on the way out.
  *
  * @throws CiError `INVALID_PIPELINE` when an option is out of range.
  */
 export function createEngine(pipeline: Pipeline, options: EngineOptions = {}): Engine {
-  const { parallel = 2, logBytes = 65_536, graceMs = 2000 } = options;
+  const { parallel = 2, logBytes = 65_536, graceMs = 2000, memory = NO_MEMORY, record = () => {} } = options;
   for (const [name, value] of Object.entries({ parallel, logBytes })) {
     if (Number.isInteger(value) && value >= 1) continue;
     throw new CiError("INVALID_PIPELINE", `create engine: "${name}" is ${value}, and must be an integer from 1`);
   }
-  return new PipelineEngine(pipeline, { parallel, logBytes, graceMs });
+  return new PipelineEngine(pipeline, { parallel, logBytes, graceMs, memory, record });
 }

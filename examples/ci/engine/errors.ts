@@ -8,6 +8,8 @@ export type CiErrorCode =
   | "NEEDS_NOT_PASSED"
   | "OUTSIDE_SCRATCH"
   | "NOT_REPAIRABLE"
+  | "INVALID_JOURNAL"
+  | "INVALID_STATE"
   | "CLOSED";
 
 /** The one error the CI engine throws: it says no, and `code` says why. */

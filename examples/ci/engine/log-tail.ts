@@ -16,6 +16,8 @@ const NEWLINE = 0x0a;
 export interface TailBuffer {
   append(text: string): void;
   clear(): void;
+  /** Replaces everything by what another buffer held. */
+  restore(from: Pick<LogTail, "text" | "bytes">): void;
   /** At most `limit` bytes; when cut, it begins at a line if one begins near the cut, else at a character. */
   text(): string;
   /** UTF-8 bytes appended since the last `clear`. */
@@ -44,6 +46,11 @@ export function createTailBuffer(limit: number): TailBuffer {
       kept = "";
       keptBytes = 0;
       bytes = 0;
+    },
+    restore(from) {
+      kept = from.text;
+      keptBytes = Buffer.byteLength(kept);
+      bytes = from.bytes;
     },
     text() {
       cutTo(limit);

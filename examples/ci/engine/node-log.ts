@@ -8,6 +8,8 @@ import type { Watchable } from "./watch-latest.ts";
 export interface NodeLog extends Watchable<LogTail> {
   /** Forgets the attempt before. */
   clear(): void;
+  /** Becomes what a log of the same node was. */
+  restore(from: LogTail): void;
   /** Takes what the command wrote, as it wrote it. */
   readonly write: (bytes: Buffer) => void;
   /** Adds a line of the engine's own, on a line of its own. */
@@ -31,6 +33,11 @@ export function createNodeLog(node: string, limit: number): NodeLog {
       cleaner.end();
       tail.clear();
       atLineStart = true;
+      changed.set(undefined);
+    },
+    restore(from) {
+      tail.restore(from);
+      atLineStart = from.text === "" || from.text.endsWith("\n");
       changed.set(undefined);
     },
     write: (bytes) => append(cleaner.push(bytes)),

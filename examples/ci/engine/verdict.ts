@@ -7,6 +7,8 @@ import type { NodeState, NodeStatus } from "./node-state.ts";
 export interface Verdict {
   /** The run it speaks of; a rerun keeps the number of its run. */
   readonly run: number;
+  /** Counts the verdicts of the run, from 1: what two readers have both heard has one number. */
+  readonly number: number;
   readonly verdict: "green" | "red";
   /** Ids of the failed nodes, in file order. */
   readonly red: readonly string[];
@@ -22,12 +24,16 @@ export interface Verdict {
 }
 
 /** Sums up the states of a run. Frozen. */
-export function toVerdict(states: readonly NodeState[], about: Pick<Verdict, "run" | "at" | "durationMs">): Verdict {
+export function toVerdict(
+  states: readonly NodeState[],
+  about: Pick<Verdict, "run" | "number" | "at" | "durationMs">,
+): Verdict {
   const count = (status: NodeStatus): number => states.filter((state) => state.status === status).length;
   const allPassed = states.every((state) => state.status === "passed");
   const red = states.filter((state) => state.status === "failed").map((state) => state.id);
   return Object.freeze({
     run: about.run,
+    number: about.number,
     verdict: allPassed ? "green" : "red",
     red: Object.freeze(red),
     at: about.at,

@@ -6,7 +6,7 @@ import { Scope } from "../spine/scope.ts";
 import { createFrameReader, type FrameReader } from "./frame-reader.ts";
 import { createFrameWriter } from "./frame-writer.ts";
 import { onProcessEnd } from "./lifecycle.ts";
-import { guardStdout } from "./stdout-guard.ts";
+import { guardStdout } from "../links/stdout-guard.ts";
 
 /** What {@link stdio} may be told. */
 export interface StdioOptions {

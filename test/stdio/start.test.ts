@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import type { AppRuntime, ServableApp } from "../../src/mcp/servable-app.ts";
 import { stdio } from "../../src/stdio/stdio.ts";
-import { guardStdout } from "../../src/stdio/stdout-guard.ts";
+import { guardStdout } from "../../src/links/stdout-guard.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 
 /** An app that says what was done to it. */

@@ -1,13 +1,16 @@
 import { type MemberExpression, Visitor } from "oxc-parser";
 import { importsOf, lineAt, type Source } from "../source.ts";
 
-/** Who may touch what of the process, by the beginning of its path. Everything else of `process` is free to read. */
+/**
+ * Who may touch what of the process, by the beginning of its path. Everything else of `process` is free to read. A live
+ * surface that is served over standard input and output has them to itself, as an app has: the guard is shared.
+ */
 const owners: Readonly<Record<string, readonly string[]>> = {
   exit: ["src/stdio/lifecycle.ts", "src/cli/"],
   kill: ["src/cli/"],
   abort: [],
-  stdout: ["src/stdio/", "src/cli/"],
-  stdin: ["src/stdio/", "src/cli/"],
+  stdout: ["src/stdio/", "src/cli/", "src/links/stdout-guard.ts"],
+  stdin: ["src/stdio/", "src/cli/", "src/links/stdio/"],
 };
 
 const isOwner = (path: string, owned: readonly string[]): boolean => owned.some((start) => path.startsWith(start));

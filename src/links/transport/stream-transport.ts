@@ -1,0 +1,107 @@
+import type { Buffer } from "node:buffer";
+import type { Readable, Writable } from "node:stream";
+import { SurfaceError } from "../../errors.ts";
+import { systemClock } from "../system-clock.ts";
+import type { WireTransport } from "../wire/transport.ts";
+import { BatchWriter } from "./batch-writer.ts";
+import { FrameCutter } from "./frame-cutter.ts";
+import { BacklogReader } from "./backlog-reader.ts";
+
+/** The two ends of a pipe of bytes. */
+export interface PipeEnds {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Says that nothing follows, once everything was written. Default: ends the output. */
+  readonly end?: () => void;
+  /** Lets go of both at once. May be called more than once. */
+  readonly destroy: () => void;
+  /** Why it ended, for a log, where more is known than the streams say. Never rejects. */
+  readonly explain?: () => Promise<Error | undefined>;
+}
+
+/** How long the far side may take to say goodbye in turn. */
+const closingMs = 1000;
+
+function toBroken(cause: unknown): SurfaceError {
+  return new SurfaceError("DISCONNECTED", "Using a link: the connection broke", { cause });
+}
+
+/** Carries messages over bytes, framed as in the Language Server Protocol. Listens to both streams for good. */
+class StreamTransport implements WireTransport {
+  readonly reader: BacklogReader;
+  readonly writer: BatchWriter;
+  readonly #ends: PipeEnds;
+  readonly #cutter: FrameCutter;
+  readonly #drained: (() => void)[] = [];
+  #isClosing = false;
+
+  constructor(ends: PipeEnds) {
+    const { input, output, end = () => output.end() } = ends;
+    this.#ends = ends;
+    this.reader = new BacklogReader({
+      backlog: (isHeavy) => (isHeavy ? input.pause() : input.resume()),
+      over: () => this.#release(),
+    });
+    this.writer = new BatchWriter(output, () => end());
+    this.#cutter = new FrameCutter((text) => this.reader.push(text));
+    input.on("data", this.#onData);
+    input.on("end", () => void this.#finish());
+    for (const stream of new Set([input, output])) {
+      stream.on("error", (cause: unknown) => void this.#finish(toBroken(cause)));
+      stream.on("close", () => void this.#finish());
+    }
+    output.on("drain", () => {
+      for (const tell of this.#drained) tell();
+    });
+  }
+
+  get isFull(): boolean {
+    return this.writer.isFull;
+  }
+
+  onDrain(fn: () => void): void {
+    this.#drained.push(fn);
+  }
+
+  pause(): void {
+    this.reader.pause();
+  }
+
+  resume(): void {
+    this.reader.resume();
+  }
+
+  close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    // Read on, into nothing: the far side's end would not be seen otherwise.
+    this.reader.drop();
+    this.writer.end();
+    const stop = systemClock.after(closingMs, () => this.#ends.destroy());
+    this.#ends.input.once("close", stop);
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    try {
+      this.#cutter.push(chunk);
+    } catch (cause) {
+      // It cannot be known where the next message starts. What had come before is still handed on.
+      this.#ends.input.off("data", this.#onData).resume();
+      this.reader.end(cause instanceof Error ? cause : toBroken(cause));
+    }
+  };
+
+  async #finish(cause?: Error): Promise<void> {
+    const { explain } = this.#ends;
+    this.reader.end(explain === undefined ? cause : ((await explain()) ?? cause));
+  }
+
+  #release(): void {
+    this.#ends.destroy();
+  }
+}
+
+/** Makes a transport over two streams, which it owns from then on. */
+export function createStreamTransport(ends: PipeEnds): WireTransport {
+  return new StreamTransport(ends);
+}

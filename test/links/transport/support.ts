@@ -1,0 +1,58 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Message } from "vscode-jsonrpc/node";
+import { createStreamTransport } from "../../../src/links/transport/stream-transport.ts";
+import type { WireTransport } from "../../../src/links/wire/transport.ts";
+
+/** A socket of each end of one connection: real ones. */
+export async function openPair(): Promise<{ near: Socket; far: Socket }> {
+  const folder = mkdtempSync(join(tmpdir(), "surface-mcp-pair-"));
+  const server = createServer();
+  server.listen(join(folder, "s"));
+  await once(server, "listening");
+  const accepted = once(server, "connection");
+  const far = connect(join(folder, "s"));
+  const [near] = await accepted;
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+  far.on("error", () => {});
+  return { near, far };
+}
+
+/** A transport, and all that its reader has told. */
+export interface Heard {
+  readonly transport: WireTransport;
+  readonly messages: Message[];
+  readonly errors: Error[];
+  readonly closed: Promise<void>;
+}
+
+/** Listens to a transport over a socket. */
+export function hear(socket: Socket): Heard {
+  const transport = createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() });
+  const messages: Message[] = [];
+  const errors: Error[] = [];
+  transport.reader.onError((error) => errors.push(error));
+  const closed = new Promise<void>((resolve) => transport.reader.onClose(resolve));
+  transport.reader.listen((message) => messages.push(message));
+  return { transport, messages, errors, closed };
+}
+
+/** A message of that many bytes in all, as text. */
+export function textOf(bytes: number): string {
+  const empty = JSON.stringify({ jsonrpc: "2.0", method: "" });
+  return JSON.stringify({ jsonrpc: "2.0", method: "x".repeat(bytes - empty.length) });
+}
+
+/** A text behind its header. */
+export function framed(text: string): string {
+  return `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+}
+
+/** Waits until `isSo`, however long that takes within a test's own time. */
+export async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}

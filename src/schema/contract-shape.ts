@@ -1,13 +1,14 @@
 import { canonicalText } from "./canonical-text.ts";
-import type { CompiledSchema } from "./compiled-schema.ts";
+import { compareShapes } from "./compare-shapes.ts";
+import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { isJsonObject } from "./json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { setOwn } from "./set-own.ts";
 import { wireKey } from "./wire-forms.ts";
 
-/** The keyword, at the root of a shape, that says that a value may be left out. */
-export const optionalKey = "x-optional";
+/** At the root of a shape: the value may be left out. */
+const optionalKey = "x-optional";
 
 const unorderedKeywords: ReadonlySet<string> = new Set(["type", "enum", "required"]);
 
@@ -24,6 +25,24 @@ export function toContractShape(compiled: CompiledSchema): JsonSchema {
 /** The one text of a shape, whatever the order of its keys: what is hashed. */
 export function contractText(shape: JsonSchema): string {
   return canonicalText(shape);
+}
+
+/**
+ * Tells whether every value of the producer's shape can be used as one of the consumer's. Fields that only the producer
+ * has are no matter, nor are optional ones that only the consumer has. What cannot be told for certain is not
+ * compatible. Never throws, whatever a peer says its shape is.
+ *
+ * @returns true, or where the two first differ: dotted, and empty at the root. Compare it with `true`.
+ */
+export function isCompatible(pair: {
+  readonly producer: JsonSchema;
+  readonly consumer: JsonSchema;
+  /** The side that the values are of, default `"output"`. A closed input refuses the fields that an output drops. */
+  readonly side?: SchemaSide;
+}): true | string {
+  const { producer, consumer, side = "output" } = pair;
+  if (producer[optionalKey] === true && consumer[optionalKey] !== true) return "";
+  return compareShapes({ producer, consumer, side }) ?? true;
 }
 
 function copyNode(node: JsonSchema): JsonObject {

@@ -1,0 +1,174 @@
+import { ResponseError } from "vscode-jsonrpc/node";
+import { SurfaceError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { Clock } from "../../spine/clock.ts";
+import type { CloseReason } from "../link.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { errorCodes, goodbyeMs, methods } from "./protocol.ts";
+import { SentRequest, type RequestSetting } from "./sent-request.ts";
+import type { WireTransport } from "./transport.ts";
+import { WirePeer, type Incoming, type PeerHandlers } from "./wire-peer.ts";
+
+/** What a session receives besides answers. */
+export interface Listener {
+  /** Takes a message; `false` when its sender had no right to send it. */
+  take(message: JsonObject): boolean;
+}
+
+/** What a session is made of. */
+export interface SessionSetting {
+  readonly transport: WireTransport;
+  readonly clock: Clock;
+  /** Names the far side in errors. */
+  readonly what: string;
+}
+
+/**
+ * The client's end of a connection, from its first message to its last: what is under way, who is told of it, and how it
+ * ends. It knows nothing of members.
+ */
+export class ClientSession implements PeerHandlers {
+  readonly #setting: SessionSetting;
+  readonly #peer: WirePeer;
+  readonly #requests = new Set<SentRequest>();
+  readonly #listeners = new Map<number, Listener>();
+  #lastId = 0;
+  #heartbeat: Heartbeat | undefined;
+  #stopGrace: (() => void) | undefined;
+  #isLeaving = false;
+  #isClosed = false;
+  #reason: CloseReason | undefined;
+  #resolveLeaving: () => void = () => {};
+  #resolveClosed: (reason: CloseReason) => void = () => {};
+  /** Resolves when the far side says goodbye. */
+  readonly leaving: Promise<void> = new Promise((resolve) => (this.#resolveLeaving = resolve));
+  /** Resolves when the connection has ended and every use has settled. */
+  readonly closed: Promise<CloseReason> = new Promise((resolve) => (this.#resolveClosed = resolve));
+
+  constructor(setting: SessionSetting) {
+    this.#setting = setting;
+    this.#peer = new WirePeer(setting.transport, this, false);
+    this.#peer.listen();
+  }
+
+  /** Whether the far side has said goodbye. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** Whether this side has closed it. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Why the connection ended, where it has. */
+  get reason(): CloseReason | undefined {
+    return this.#reason;
+  }
+
+  /** Begins to look after a far side that falls silent. */
+  watch(everyMs: number): void {
+    const { clock, what } = this.#setting;
+    const silence = new SurfaceError("TIMEOUT", `Using ${what}: nothing was heard of it for three times ${everyMs} ms`);
+    if (this.#reason !== undefined) return;
+    this.#heartbeat = new Heartbeat({
+      clock,
+      everyMs,
+      takeHeard: () => this.#peer.takeHeard(),
+      ask: () => this.#peer.ask(methods.ping),
+      lost: () => this.#peer.end(silence),
+    });
+  }
+
+  /** Why nothing can be sent, where that is so. */
+  refusal(): SurfaceError | undefined {
+    const { what } = this.#setting;
+    if (this.#isClosed) return new SurfaceError("CLOSED", `Using ${what}: the connection is closed`);
+    if (this.#peer.isOpen && !this.#isLeaving) return undefined;
+    return new SurfaceError("UNAVAILABLE", `Using ${what}: the connection has ended`);
+  }
+
+  /** The error of a request that nobody has looked at, since the far side had said goodbye before it came. */
+  refusalOf(error: unknown, what: string): SurfaceError | undefined {
+    const isUntaken = error instanceof ResponseError && error.code === errorCodes.notTaken;
+    // Honoured from a far side that is going alone: any other has looked at it.
+    if (!isUntaken || !this.#isLeaving) return undefined;
+    return new SurfaceError("UNAVAILABLE", `Using ${what}: the application was closing`);
+  }
+
+  /** Sends a request. There is no {@link refusal}. */
+  send(setting: RequestSetting): SentRequest {
+    const request = new SentRequest(this.#peer, setting, (settled) => this.#requests.delete(settled));
+    this.#requests.add(request);
+    request.send();
+    return request;
+  }
+
+  /** Sends a notification, where that is possible. */
+  notify(method: string, params: JsonObject): void {
+    // None of a client's is large, and what else fails is the end of the connection.
+    this.#peer.notify(method, params).catch(() => {});
+  }
+
+  /** Registers somebody for messages; returns the number that they are sent to. */
+  listen(listener: Listener): number {
+    this.#lastId += 1;
+    this.#listeners.set(this.#lastId, listener);
+    return this.#lastId;
+  }
+
+  /** Takes a registration back. Callable twice. */
+  unlisten(id: number): void {
+    this.#listeners.delete(id);
+  }
+
+  /** Ends it from this side, or because the far side broke the protocol. Callable twice. */
+  close(cause?: SurfaceError): void {
+    if (this.#reason !== undefined) return;
+    this.#isClosed = cause === undefined;
+    this.notify(methods.goodbye, {});
+    this.#peer.end(cause);
+  }
+
+  async request({ method }: Incoming): Promise<unknown> {
+    if (method === methods.ping) return null;
+    return new ResponseError(errorCodes.methodNotFound, "a client serves nothing");
+  }
+
+  notification(method: string, params: unknown): void {
+    if (method === methods.goodbye) return this.#onGoodbye();
+    if (!isJsonObject(params)) return;
+    const id = method === methods.item ? params["stream"] : method === methods.progress ? params["token"] : undefined;
+    // Unknown ones are late: what they were for has settled.
+    const listener = typeof id === "number" ? this.#listeners.get(id) : undefined;
+    if (listener === undefined || listener.take(params)) return;
+    this.close(new SurfaceError("PROTOCOL_MISMATCH", `Using ${this.#setting.what}: it sent more than it may`));
+  }
+
+  drained(): void {
+    // Nothing of a client's waits for that.
+  }
+
+  ended(cause: unknown): void {
+    const kind = this.#isClosed ? "closed" : this.#isLeaving ? "gone" : "lost";
+    this.#reason = cause === undefined ? { kind } : { kind, cause };
+    this.#heartbeat?.stop();
+    this.#stopGrace?.();
+    const { what } = this.#setting;
+    const lost = new SurfaceError("DISCONNECTED", `Using ${what}: the connection was lost before the answer`, {
+      cause,
+    });
+    for (const request of [...this.#requests]) request.lose(lost);
+    this.#listeners.clear();
+    this.#resolveClosed(this.#reason);
+  }
+
+  #onGoodbye(): void {
+    if (this.#isLeaving || this.#reason !== undefined) return;
+    this.#isLeaving = true;
+    // Said in return, so that the far side knows that no request is on its way any more.
+    this.notify(methods.goodbye, {});
+    this.#stopGrace = this.#setting.clock.after(goodbyeMs, () => this.#peer.end(undefined));
+    this.#resolveLeaving();
+  }
+}

@@ -1,0 +1,174 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { createIssue } from "../../schema/render-issues.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
+import type { EventPage, EventWait } from "../../surface/client.ts";
+import type { Kind, Member } from "../../surface/member.ts";
+import { toMemberSchemas, type MemberSchemas } from "./member-schemas.ts";
+import { toPartCodec, type PartCodec } from "./part-codec.ts";
+
+/** Any verb of a channel. */
+export type Verb = AskVerb | FollowVerb;
+
+/** What the answer of a verb is: one value, a list of them, or what an event says of its occurrences. */
+type Form = "value" | "item" | "values" | "keys" | "wait" | "page";
+
+const forms: Readonly<Record<Kind, Partial<Readonly<Record<Verb, Form>>>>> = {
+  cell: { get: "value", watch: "value" },
+  collection: { keys: "keys", watchKeys: "keys", item: "item", watchItem: "item" },
+  stream: { open: "value", latest: "value", watchLatest: "values" },
+  event: { open: "value", wait: "wait", recent: "page", watchRecent: "page" },
+  procedure: { call: "value" },
+};
+
+function unfit(where: string): SurfaceError {
+  const issues = [createIssue([], `expected ${where}`)];
+  return new SurfaceError("INVALID_OUTPUT", "Reading an answer: it does not fit its verb", { issues });
+}
+
+/** A list of values. */
+function listOf(part: PartCodec): PartCodec {
+  return {
+    // A channel answers these verbs with a list.
+    encode: (values) => ({ value: (values as readonly unknown[]).map((value) => part.encode(value)) }),
+    receive(answer) {
+      const values = isJsonObject(answer) ? answer["value"] : undefined;
+      if (!Array.isArray(values)) throw unfit("a list");
+      return Object.freeze(values.map((value) => part.receive(value)));
+    },
+  };
+}
+
+/** A value, or undefined where there is none. */
+function orAbsent(part: PartCodec): PartCodec {
+  return {
+    encode: (value) => (value === undefined ? {} : part.encode(value)),
+    receive: (answer) => (isJsonObject(answer) && !Object.hasOwn(answer, "value") ? undefined : part.receive(answer)),
+  };
+}
+
+function textAt(json: JsonObject, key: string): string {
+  const found = json[key];
+  if (typeof found !== "string") throw unfit(`"${key}" to be a text`);
+  return found;
+}
+
+function encodeWait(wait: EventWait, part: PartCodec): JsonObject {
+  const { status, cursor, missed, reset } = wait;
+  return {
+    status,
+    cursor,
+    ...(status === "fired" ? { occurrence: part.encode(wait.occurrence) } : {}),
+    ...(missed === undefined ? {} : { missed }),
+    ...(reset === undefined ? {} : { reset }),
+  };
+}
+
+function readWait(json: unknown, part: PartCodec): EventWait {
+  if (!isJsonObject(json)) throw unfit("an object");
+  const { status, missed, reset } = json;
+  if (status !== "fired" && status !== "timed_out") throw unfit(`"status" to be "fired" or "timed_out"`);
+  return {
+    status,
+    cursor: textAt(json, "cursor"),
+    ...(status === "fired" ? { occurrence: part.receive(json["occurrence"]) } : {}),
+    ...(typeof missed === "number" ? { missed } : {}),
+    ...(reset === true ? { reset } : {}),
+  };
+}
+
+function readPage(json: unknown, occurrences: PartCodec): EventPage {
+  if (!isJsonObject(json)) throw unfit("an object");
+  // It reads lists, and the type of one is its reader's to know.
+  const list = occurrences.receive({ value: json["occurrences"] ?? null }) as readonly unknown[];
+  return { cursor: textAt(json, "cursor"), occurrences: list };
+}
+
+function waitOf(part: PartCodec): PartCodec {
+  return {
+    // A channel answers this verb with a wait.
+    encode: (wait) => ({ value: encodeWait(wait as EventWait, part) }),
+    receive: (answer) => readWait(isJsonObject(answer) ? answer["value"] : undefined, part),
+  };
+}
+
+function pageOf(part: PartCodec): PartCodec {
+  const list = listOf(part);
+  return {
+    encode(page) {
+      // A channel answers this verb with a page.
+      const { cursor, occurrences } = page as EventPage;
+      return { value: { cursor, occurrences: list.encode(occurrences)["value"] ?? [] } };
+    },
+    receive: (answer) => readPage(isJsonObject(answer) ? answer["value"] : undefined, list),
+  };
+}
+
+const answers: Readonly<Record<Form, (schemas: MemberSchemas) => PartCodec>> = {
+  value: ({ value }) => toPartCodec(value),
+  item: ({ value }) => orAbsent(toPartCodec(value)),
+  values: ({ value }) => listOf(toPartCodec(value)),
+  keys: ({ key }) => listOf(toPartCodec(key)),
+  wait: ({ value }) => waitOf(toPartCodec(value)),
+  page: ({ value }) => pageOf(toPartCodec(value)),
+};
+
+function encodeArgument({ codec, wrapped }: CompiledSchema, value: unknown): JsonValue | undefined {
+  if (value === undefined) return undefined;
+  const json = codec.encode(value);
+  return wrapped && isJsonObject(json) ? json["value"] : json;
+}
+
+/** How the values of one member travel. Made once a member. */
+export class MemberCodec {
+  readonly schemas: MemberSchemas;
+  readonly #kind: Kind;
+  readonly #answers = new Map<Verb, PartCodec>();
+
+  /** @throws SurfaceError `SCHEMA_UNSUPPORTED` when one of its schemas has no JSON form. */
+  constructor(member: Member, key: string) {
+    this.schemas = toMemberSchemas(member, key);
+    this.#kind = member.kind;
+  }
+
+  /** The codec of a verb's answers; `undefined` for a verb that the member does not have. */
+  answer(verb: Verb): PartCodec | undefined {
+    const codec = this.#answers.get(verb);
+    if (codec !== undefined) return codec;
+    const form = forms[this.#kind][verb];
+    if (form === undefined) return undefined;
+    const made = answers[form](this.schemas);
+    this.#answers.set(verb, made);
+    return made;
+  }
+
+  /** Writes an argument; `undefined` where there is none. Errors: `UNSERIALISABLE`. */
+  encodeArgument(value: unknown): JsonValue | undefined {
+    const { argument } = this.schemas;
+    return argument === undefined ? undefined : encodeArgument(argument, value);
+  }
+
+  /** Reads an argument, for its owner to validate. Never throws. */
+  decodeArgument(json: JsonValue | undefined): unknown {
+    const { argument } = this.schemas;
+    if (argument === undefined || json === undefined) return undefined;
+    return argument.codec.decode(argument.wrapped ? { value: json } : json);
+  }
+}
+
+const known = new WeakMap<Member, MemberCodec>();
+
+/**
+ * The codec of a member.
+ *
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` when one of its schemas has no JSON form.
+ */
+export function toMemberCodec(member: Member, key: string): MemberCodec {
+  let codec = known.get(member);
+  if (codec === undefined) {
+    codec = new MemberCodec(member, key);
+    known.set(member, codec);
+  }
+  return codec;
+}

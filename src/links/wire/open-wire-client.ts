@@ -1,0 +1,174 @@
+import { SurfaceError, type Refusal } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { Clock } from "../../spine/clock.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
+import { toChannel } from "../../surface/channel-port.ts";
+import type { UseOptions } from "../../surface/client.ts";
+import { createClient } from "../../surface/create-client.ts";
+import type { Surface } from "../../surface/define-surface.ts";
+import type { Spec } from "../../surface/member.ts";
+import type { Connection } from "../link.ts";
+import { systemClock } from "../system-clock.ts";
+import { ClientSession } from "./client-session.ts";
+import { PeerContract } from "./peer-contract.ts";
+import { defaultHandshakeMs, defaultHeartbeatMs, methods, protocolVersion } from "./protocol.ts";
+import type { WireTransport } from "./transport.ts";
+import { WireClient } from "./wire-client.ts";
+import { readErrorAnswer } from "./wire-fault.ts";
+
+/** What {@link openWireClient} may be told. Times are in milliseconds. */
+export interface WireClientOptions extends UseOptions {
+  /** How long nothing is heard before the far side is asked whether it is there. Default: what the far side says. */
+  readonly heartbeatMs?: number;
+  /** How long the far side may take to say who it is. Default 5,000. */
+  readonly handshakeMs?: number;
+  /** Default: this machine's. */
+  readonly clock?: Clock;
+}
+
+const minHeartbeatMs = 100;
+const maxHeartbeatMs = 60_000;
+
+/** The first messages of a connection: who is there, and whether it fits. */
+class Handshake {
+  readonly #surface: Surface<Spec>;
+  readonly #session: ClientSession;
+  readonly #signal: AbortSignal | undefined;
+  readonly contract: PeerContract;
+
+  constructor(surface: Surface<Spec>, session: ClientSession, signal: AbortSignal | undefined) {
+    this.#surface = surface;
+    this.#session = session;
+    this.#signal = signal;
+    this.contract = new PeerContract(surface);
+  }
+
+  get #what(): string {
+    return `surface "${this.#surface.name}"`;
+  }
+
+  /** Shakes hands; resolves with how often the far side wants to be heard. */
+  async shake(): Promise<number> {
+    const { name } = this.#surface;
+    const hello = { protocol: protocolVersion, surface: name, members: this.contract.digests() };
+    const answer = await this.#ask(methods.hello, hello);
+    if (answer["protocol"] !== protocolVersion || !isJsonObject(answer["members"])) throw this.#mismatch(undefined);
+    if (answer["surface"] !== name) {
+      throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to ${this.#what}: this link reaches another surface`);
+    }
+    const unclear = this.contract.compare(answer["members"]);
+    if (unclear.length > 0) await this.#describe(unclear);
+    return readHeartbeat(answer["heartbeatMs"]);
+  }
+
+  async #describe(unclear: readonly string[]): Promise<void> {
+    const { members } = await this.#ask(methods.describe, { members: [...unclear] });
+    if (!isJsonObject(members)) throw this.#mismatch(undefined);
+    this.contract.describe(unclear, members);
+  }
+
+  #ask(method: string, params: JsonObject): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#session.refusal();
+      if (refusal !== undefined) throw refusal;
+      this.#session.send({
+        method,
+        params,
+        what: this.#what,
+        signal: this.#signal,
+        answered: (result) => {
+          if (isJsonObject(result)) resolve(result);
+          else reject(this.#mismatch(undefined));
+        },
+        refused: (error) => reject(this.#toCause(error)),
+        failed: (cause) => reject(this.#signal?.aborted === true ? cause : this.#toUnavailable()),
+      });
+    });
+  }
+
+  #toCause(error: unknown): SurfaceError | Refusal {
+    const untaken = this.#session.refusalOf(error, this.#what);
+    if (untaken !== undefined) return untaken;
+    const cause = readErrorAnswer(error, this.#what, () => undefined);
+    if (!(cause instanceof SurfaceError) || cause.code === "PROTOCOL_MISMATCH") return this.#mismatch(error);
+    if (cause.code !== "UNKNOWN_MEMBER") return this.#unavailable(cause);
+    return new SurfaceError("UNKNOWN_MEMBER", `Connecting to ${this.#what}: this link reaches another surface`);
+  }
+
+  /** What the end of a connection that never was one came from: ours is told as it is. */
+  #toUnavailable(): SurfaceError {
+    const cause = this.#session.reason?.cause;
+    const isTelling = cause instanceof SurfaceError && cause.code !== "TIMEOUT";
+    return isTelling ? cause : this.#unavailable(cause);
+  }
+
+  #unavailable(cause: unknown): SurfaceError {
+    return new SurfaceError("UNAVAILABLE", `Connecting to ${this.#what}: the far side did not answer`, { cause });
+  }
+
+  #mismatch(cause: unknown): SurfaceError {
+    return new SurfaceError(
+      "PROTOCOL_MISMATCH",
+      `Connecting to ${this.#what}: it does not speak version 1 of this protocol`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function readHeartbeat(given: unknown): number {
+  const isUsable = typeof given === "number" && given >= minHeartbeatMs && given <= maxHeartbeatMs;
+  return isUsable ? given : defaultHeartbeatMs;
+}
+
+async function shakeHands(handshake: Handshake, session: ClientSession, options: WireClientOptions): Promise<void> {
+  const { clock = systemClock, handshakeMs = defaultHandshakeMs } = options;
+  const late = new SurfaceError("TIMEOUT", `Connecting: nothing answered within ${handshakeMs} ms`);
+  const stopTimer = clock.after(handshakeMs, () => session.close(late));
+  try {
+    const asked = await handshake.shake();
+    session.watch(options.heartbeatMs ?? asked);
+  } finally {
+    stopTimer();
+  }
+}
+
+/**
+ * Opens a connection over a transport, which it owns from now on, also when it fails: makes sure of who is there, and
+ * which members can be used. Members that differ are refused when they are used, with `CONTRACT_MISMATCH` or
+ * `SCHEMA_UNSUPPORTED`; they do not keep the others from working.
+ *
+ * @throws SurfaceError `UNKNOWN_MEMBER` for a surface of another name, `PROTOCOL_MISMATCH` for a far side that speaks
+ * something else, `UNAVAILABLE` for one that says nothing or has gone, `ABORTED` when the signal fires first, and
+ * whatever the transport ended with where that is an error of this package.
+ */
+export async function openWireClient<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  transport: WireTransport,
+  options: WireClientOptions = {},
+): Promise<Connection<TSpec>> {
+  const { clock = systemClock, signal } = options;
+  const what = `surface "${surface.name}"`;
+  const session = new ClientSession({ transport, clock, what });
+  const handshake = new Handshake(surface, session, signal);
+  try {
+    if (signal?.aborted === true) throw toAborted(signal, `Connecting to ${what}`);
+    await shakeHands(handshake, session, options);
+  } catch (cause) {
+    session.close();
+    throw cause;
+  }
+  const channel = toChannel(new WireClient(surface, session, handshake.contract));
+  const { leaving, closed } = session;
+  return Object.freeze({
+    client: createClient(surface, channel),
+    channel,
+    leaving,
+    closed,
+    async close() {
+      session.close();
+      await closed;
+    },
+  });
+}

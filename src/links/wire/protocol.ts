@@ -1,0 +1,64 @@
+import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import type { Kind } from "../../surface/member.ts";
+
+/** The version of the protocol that this package speaks. There is no other yet. */
+export const protocolVersion = 1;
+
+/** Every message of the protocol, by its JSON-RPC method. Cancelling is JSON-RPC's own `$/cancelRequest`. */
+export const methods = Object.freeze({
+  hello: "surface/hello",
+  describe: "surface/describe",
+  ask: "surface/ask",
+  follow: "surface/follow",
+  item: "surface/item",
+  credit: "surface/credit",
+  progress: "surface/progress",
+  ping: "surface/ping",
+  goodbye: "surface/goodbye",
+} as const);
+
+/** JSON-RPC error codes of the protocol; the first two are JSON-RPC's own. */
+export const errorCodes = Object.freeze({
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  /** `data` says what failed. */
+  failed: -32000,
+  /** Nobody has looked at the request: its receiver has said goodbye. */
+  notTaken: -32001,
+} as const);
+
+/** How many items of a stream may be under way: an `open` is read ahead, everything else is to be the newest. */
+export const streamWindow = 32;
+
+/** How many items of anything but an `open` may be under way. */
+export const newestWindow = 1;
+
+/** More credit than this is not kept for a stream, whatever its consumer grants. */
+export const maxCredit = 1024;
+
+/** How many requests and streams a server has under way for one peer. */
+export const maxUses = 1024;
+
+/** How long whoever said goodbye, or heard it, waits for what is under way, in milliseconds. */
+export const goodbyeMs = 5000;
+
+/** How long a peer that says nothing is waited for at the start, in milliseconds. */
+export const defaultHandshakeMs = 5000;
+
+/** How long nothing is heard before a peer is asked whether it is there, in milliseconds. */
+export const defaultHeartbeatMs = 5000;
+
+/** What a peer says of one member: `hash` is equal where the contracts are, `null` where a schema has no JSON form. */
+export interface MemberDigest {
+  readonly kind: Kind;
+  readonly hash: string | null;
+}
+
+/** The shapes of one member's schemas, by part: what its digest is made of. */
+export interface MemberShape {
+  readonly kind: Kind;
+  readonly parts: Readonly<Record<string, JsonSchema>>;
+}
+
+/** A value on the wire: `{ value }`, or `{}` for undefined. */
+export type Part = JsonObject;

@@ -1,0 +1,91 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
+import { maxCredit } from "./protocol.ts";
+
+/** A use that a peer has asked for. */
+export interface AskedUse<TVerb> {
+  readonly verb: TVerb;
+  readonly member: string;
+  /** Left out where there is none. */
+  readonly argument: JsonValue | undefined;
+}
+
+/** A use that is answered once. */
+export interface AskedOnce extends AskedUse<AskVerb> {
+  readonly options: { readonly timeoutMs?: number; readonly since?: string };
+  /** Where its progress is sent, where somebody listens. */
+  readonly progress: number | undefined;
+}
+
+/** A use that is answered again and again. */
+export interface AskedStream extends AskedUse<FollowVerb> {
+  readonly stream: number;
+  readonly credit: number;
+}
+
+// Keyed by the verbs, so that the compiler misses one that is not here.
+const askVerbs: Readonly<Record<AskVerb, true>> = {
+  get: true,
+  keys: true,
+  item: true,
+  latest: true,
+  wait: true,
+  recent: true,
+  call: true,
+};
+const followVerbs: Readonly<Record<FollowVerb, true>> = {
+  watch: true,
+  watchKeys: true,
+  watchItem: true,
+  open: true,
+  watchLatest: true,
+  watchRecent: true,
+};
+
+function isVerb<TVerb extends string>(verbs: Readonly<Record<TVerb, true>>, verb: unknown): verb is TVerb {
+  return typeof verb === "string" && Object.hasOwn(verbs, verb);
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function readOptions(given: JsonValue | undefined): AskedOnce["options"] | undefined {
+  if (given === undefined) return {};
+  if (!isJsonObject(given)) return undefined;
+  const { timeoutMs, since } = given;
+  if (timeoutMs !== undefined && typeof timeoutMs !== "number") return undefined;
+  if (since !== undefined && typeof since !== "string") return undefined;
+  return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) };
+}
+
+function readTarget(params: JsonObject): { member: string; argument: JsonValue | undefined } | undefined {
+  const { member, argument } = params;
+  return typeof member === "string" ? { member, argument } : undefined;
+}
+
+/** Reads a `surface/ask`; `undefined` when it is none. */
+export function readAsk(params: unknown): AskedOnce | undefined {
+  if (!isJsonObject(params)) return undefined;
+  const { verb, progress } = params;
+  const target = readTarget(params);
+  const options = readOptions(params["options"]);
+  if (target === undefined || options === undefined || !isVerb(askVerbs, verb)) return undefined;
+  if (progress !== undefined && !isNumber(progress)) return undefined;
+  return { verb, ...target, options, progress };
+}
+
+/** Reads a `surface/follow`; `undefined` when it is none. */
+export function readFollow(params: unknown): AskedStream | undefined {
+  if (!isJsonObject(params)) return undefined;
+  const { verb, stream } = params;
+  const target = readTarget(params);
+  const credit = readCredit(params["credit"]);
+  if (target === undefined || credit === undefined || !isVerb(followVerbs, verb) || !isNumber(stream)) return undefined;
+  return { verb, ...target, stream, credit };
+}
+
+/** Reads an amount of credit; `undefined` when it is none. More than a stream can use is cut. */
+export function readCredit(given: unknown): number | undefined {
+  return isNumber(given) && given >= 0 ? Math.min(given, maxCredit) : undefined;
+}

@@ -1,0 +1,121 @@
+import type { ResponseError } from "vscode-jsonrpc/node";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { memberOf, type Surface } from "../../surface/define-surface.ts";
+import { internalError, maskFault, type FaultReporter } from "../../surface/fault.ts";
+import type { Member, Spec } from "../../surface/member.ts";
+import { toContract } from "./contract.ts";
+import { toMemberCodec, type MemberCodec, type Verb } from "./member-codec.ts";
+import { toPartCodec, type PartCodec } from "./part-codec.ts";
+import { isCrossing, toErrorAnswer, toRefusalAnswer } from "./wire-fault.ts";
+
+/** A member as it is served: how its values travel, and how its errors do. */
+export interface ServedMember {
+  readonly codec: MemberCodec;
+  /** The codec of the verb that was asked for. */
+  readonly answer: PartCodec;
+}
+
+/** What a live surface says of its members over a link. */
+export class ServedMembers {
+  readonly #surface: Surface<Spec>;
+  readonly #report: FaultReporter;
+
+  constructor(surface: Surface<Spec>, report: FaultReporter) {
+    this.#surface = surface;
+    this.#report = report;
+  }
+
+  /** The digests of those members that were asked for and are here. */
+  digests(asked: JsonObject): JsonObject {
+    const digests: JsonObject = {};
+    for (const key of Object.keys(asked)) {
+      const member = memberOf(this.#surface, key);
+      if (member !== undefined) digests[key] = toDigest(member, key);
+    }
+    return digests;
+  }
+
+  /** The shapes of those members that were asked for, are here and have one. */
+  shapes(asked: readonly JsonValue[]): JsonObject {
+    const shapes: JsonObject = {};
+    for (const key of asked) {
+      const member = typeof key === "string" ? memberOf(this.#surface, key) : undefined;
+      if (member !== undefined && typeof key === "string") Object.assign(shapes, toShape(member, key));
+    }
+    return shapes;
+  }
+
+  /**
+   * Finds a member and the way that its values travel.
+   *
+   * @throws SurfaceError `UNKNOWN_MEMBER`, `WRONG_KIND` or `SCHEMA_UNSUPPORTED`.
+   */
+  find(key: string, verb: Verb): ServedMember {
+    const member = memberOf(this.#surface, key);
+    if (member === undefined) throw new SurfaceError("UNKNOWN_MEMBER", "Serving a use: there is no such member");
+    const codec = toMemberCodec(member, key);
+    const answer = codec.answer(verb);
+    if (answer === undefined) throw new SurfaceError("WRONG_KIND", `Serving a use: a ${member.kind} has no "${verb}"`);
+    return { codec, answer };
+  }
+
+  /** The answer for whatever a use failed with. Never throws. */
+  toAnswer(cause: unknown, key: string): ResponseError<JsonObject> {
+    const where = `member "${key}"`;
+    try {
+      const masked = this.#toCrossing(cause, where);
+      return masked instanceof Refusal ? this.#toRefusal(masked, key) : toErrorAnswer(masked);
+    } catch (fault) {
+      return toErrorAnswer(internalError(fault, where, this.#report));
+    }
+  }
+
+  #toCrossing(cause: unknown, where: string): SurfaceError | Refusal {
+    if (!(cause instanceof SurfaceError) || !isCrossing(cause)) return maskFault(cause, where, this.#report);
+    if (cause.code !== "UNSERIALISABLE") return cause;
+    // Nobody but the author can do anything about it: the owner's log says what it was.
+    const { correlationId = "" } = internalError(cause, where, this.#report);
+    return new SurfaceError("UNSERIALISABLE", "Answering: the value has no JSON form", { correlationId });
+  }
+
+  #toRefusal(refusal: Refusal, key: string): ResponseError<JsonObject> {
+    return toRefusalAnswer(refusal, this.#encodeDetails(refusal, key));
+  }
+
+  #encodeDetails({ code, details }: Refusal, key: string): JsonValue | undefined {
+    const member = memberOf(this.#surface, key);
+    if (member === undefined || details === undefined) return undefined;
+    try {
+      return toPartCodec(toMemberCodec(member, key).schemas.errors[code]).encode(details)["value"];
+    } catch (fault) {
+      // What the handler wanted to say is said all the same.
+      internalError(fault, `the details of "${code}" of member "${key}"`, this.#report);
+      return undefined;
+    }
+  }
+}
+
+function toDigest(member: Member, key: string): JsonObject {
+  try {
+    return { kind: member.kind, hash: toContract(member, key).hash };
+  } catch {
+    return { kind: member.kind, hash: null };
+  }
+}
+
+function toShape(member: Member, key: string): JsonObject {
+  try {
+    const { kind, parts } = toContract(member, key);
+    // Read-only JSON is JSON.
+    return { [key]: { kind, parts: parts as JsonObject } };
+  } catch {
+    return {};
+  }
+}
+
+/** Whether what came is a list of names. */
+export function readNames(params: unknown): readonly JsonValue[] | undefined {
+  const members = isJsonObject(params) ? params["members"] : undefined;
+  return Array.isArray(members) ? members : undefined;
+}

@@ -1,0 +1,195 @@
+import { SurfaceError, type Refusal } from "../../errors.ts";
+import type { JsonObject, JsonValue } from "../../schema/json.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
+import type { AskVerb, ChannelPort, FollowVerb, Use } from "../../surface/channel-port.ts";
+import { memberOf, type Surface } from "../../surface/define-surface.ts";
+import { onRejection } from "../../surface/fault.ts";
+import type { Spec } from "../../surface/member.ts";
+import type { ClientSession } from "./client-session.ts";
+import { ClientStream, type ReadItem } from "./client-stream.ts";
+import { toMemberCodec, type MemberCodec } from "./member-codec.ts";
+import { toPartCodec, type PartCodec } from "./part-codec.ts";
+import type { PeerContract } from "./peer-contract.ts";
+import { methods, newestWindow, streamWindow } from "./protocol.ts";
+import type { SentRequest } from "./sent-request.ts";
+import { readErrorAnswer } from "./wire-fault.ts";
+
+/** One use, ready to be sent. */
+interface Prepared {
+  /** Names it in errors. */
+  readonly what: string;
+  readonly codec: MemberCodec;
+  readonly answer: PartCodec;
+  readonly params: JsonObject;
+}
+
+/** A stream that was sent for. */
+interface Opened {
+  readonly id: number;
+  readonly request: SentRequest;
+  readonly read: ReadItem;
+}
+
+/** Reads an answer of the far side; what does not fit names its member. */
+function read(codec: PartCodec, part: unknown, what: string): unknown {
+  try {
+    return codec.receive(part);
+  } catch (cause) {
+    const issues = cause instanceof SurfaceError ? cause.issues : [];
+    throw new SurfaceError("INVALID_OUTPUT", `Using ${what}: the answer does not fit its schema`, { issues, cause });
+  }
+}
+
+/** The members of a surface, over a session. */
+export class WireClient implements ChannelPort {
+  readonly #surface: Surface<Spec>;
+  readonly #session: ClientSession;
+  readonly #contract: PeerContract;
+
+  constructor(surface: Surface<Spec>, session: ClientSession, contract: PeerContract) {
+    this.#surface = surface;
+    this.#session = session;
+    this.#contract = contract;
+  }
+
+  ask(use: Use<AskVerb>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const prepared = this.#prepare(use);
+      // Read once: a signal may be made when it is looked at.
+      const { signal } = use.options;
+      if (signal?.aborted === true) throw toAborted(signal, `Using ${prepared.what}`);
+      const token = this.#listen(use, prepared);
+      const settle = (outcome: () => void): void => {
+        if (token !== undefined) this.#session.unlisten(token);
+        outcome();
+      };
+      this.#session.send({
+        method: methods.ask,
+        params: { ...prepared.params, ...toOptions(use), ...(token === undefined ? {} : { progress: token }) },
+        what: prepared.what,
+        signal,
+        answered: (result) => settle(() => this.#answer({ result, prepared, resolve, reject })),
+        refused: (error) => settle(() => reject(this.#toCause(error, prepared))),
+        failed: (cause) => settle(() => reject(cause)),
+      });
+    });
+  }
+
+  follow(use: Use<FollowVerb>): AsyncIterable<unknown> {
+    const window = use.verb === "open" ? streamWindow : newestWindow;
+    let opened: Opened | undefined;
+    return new ClientStream({
+      window,
+      open: (stream) => {
+        opened = this.#open(use, stream, window);
+        return opened.read;
+      },
+      grant: (credit) => {
+        if (opened !== undefined) this.#session.notify(methods.credit, { stream: opened.id, credit });
+      },
+      stop: () => opened?.request.cancel(new SurfaceError("ABORTED", "Iterating: the consumer has left")),
+    });
+  }
+
+  #open(use: Use<FollowVerb>, stream: ClientStream, window: number): Opened {
+    const prepared = this.#prepare(use);
+    const { signal } = use.options;
+    const id = this.#session.listen(stream);
+    const settle = (outcome: () => void): void => {
+      this.#session.unlisten(id);
+      outcome();
+    };
+    const request = this.#session.send({
+      method: methods.follow,
+      params: { ...prepared.params, stream: id, credit: window },
+      what: prepared.what,
+      signal,
+      answered: () => settle(() => stream.finish()),
+      refused: (error) => settle(() => stream.finish(this.#toCause(error, prepared))),
+      // Who has left, or closed the connection, is not told that it is gone.
+      failed: (cause) =>
+        settle(() => {
+          if (signal?.aborted === true || this.#session.isClosed) stream.abandon();
+          else stream.finish(cause);
+        }),
+    });
+    return { id, request, read: (item) => read(prepared.answer, item, prepared.what) };
+  }
+
+  /** @throws SurfaceError why it cannot be sent. */
+  #prepare({ verb, member: key, argument }: Use<AskVerb | FollowVerb>): Prepared {
+    const what = `"${key}" of surface "${this.#surface.name}"`;
+    const refusal = this.#session.refusal();
+    if (refusal !== undefined) throw refusal;
+    this.#contract.assertUsable(key, what);
+    const member = memberOf(this.#surface, key);
+    if (member === undefined) throw new SurfaceError("UNKNOWN_MEMBER", `Using ${what}: there is no such member`);
+    const codec = toMemberCodec(member, key);
+    const answer = codec.answer(verb);
+    if (answer === undefined) throw new SurfaceError("WRONG_KIND", `Using ${what}: a ${member.kind} has no "${verb}"`);
+    const json = codec.encodeArgument(argument);
+    return { what, codec, answer, params: { verb, member: key, ...(json === undefined ? {} : { argument: json }) } };
+  }
+
+  /** Listens to the progress of a call, where somebody does. Returns the token that it is sent to. */
+  #listen(use: Use<AskVerb>, { codec, what }: Prepared): number | undefined {
+    const { onProgress } = use.options;
+    if (onProgress === undefined || use.verb !== "call") return undefined;
+    const progress = toPartCodec(codec.schemas.progress);
+    return this.#session.listen({
+      take(part) {
+        try {
+          // The listener is its caller's: that it fails is no reason to fail the call, nor is progress that does not fit.
+          onRejection(onProgress(read(progress, part, what)), () => {});
+        } catch {
+          // As above.
+        }
+        return true;
+      },
+    });
+  }
+
+  #answer(given: {
+    readonly result: unknown;
+    readonly prepared: Prepared;
+    readonly resolve: (value: unknown) => void;
+    readonly reject: (cause: unknown) => void;
+  }): void {
+    const { result, prepared } = given;
+    try {
+      given.resolve(read(prepared.answer, result, prepared.what));
+    } catch (cause) {
+      given.reject(cause);
+    }
+  }
+
+  #toCause(error: unknown, { what, codec }: Prepared): SurfaceError | Refusal {
+    const refusal = this.#session.refusalOf(error, what);
+    if (refusal !== undefined) return refusal;
+    const { errors } = codec.schemas;
+    const cause = readErrorAnswer(error, what, (code, details) => readDetails(errors, code, details));
+    // It was under way when the application went, which is what the end of the connection will say of everything else.
+    if (cause instanceof SurfaceError && cause.code === "CLOSED" && this.#session.isLeaving) {
+      return new SurfaceError("DISCONNECTED", `Using ${what}: the application closed before the answer`);
+    }
+    return cause;
+  }
+}
+
+function toOptions({ options: { timeoutMs, since } }: Use<AskVerb>): JsonObject {
+  if (timeoutMs === undefined && since === undefined) return {};
+  return {
+    options: { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) },
+  };
+}
+
+function readDetails(errors: MemberCodec["schemas"]["errors"], code: string, details: JsonValue): unknown {
+  const schema = errors[code];
+  if (schema === undefined) return details;
+  try {
+    return toPartCodec(schema).receive({ value: details });
+  } catch {
+    // Withheld, as the owner withholds what does not fit.
+    return undefined;
+  }
+}

@@ -1,0 +1,106 @@
+import { ResponseError } from "vscode-jsonrpc/node";
+import { Refusal, SurfaceError, type Issue, type SurfaceErrorCode } from "../../errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { createIssue, maxIssues } from "../../schema/render-issues.ts";
+import { errorCodes } from "./protocol.ts";
+
+/**
+ * The codes that cross, in words of the reader's own: a far side is not to put any into its mouth. What says that a
+ * connection failed is not among them.
+ */
+const crossing: ReadonlyMap<unknown, string> = new Map<SurfaceErrorCode, string>([
+  ["UNKNOWN_MEMBER", "the live surface has no such member"],
+  ["WRONG_KIND", "the member is of another kind"],
+  ["SCHEMA_UNSUPPORTED", "a schema of the member has no JSON form"],
+  ["VALIDATION_ERROR", "the input does not fit"],
+  ["INVALID_OUTPUT", "the answer did not fit its own schema and was withheld"],
+  ["UNSERIALISABLE", "the answer has no JSON form"],
+  ["NOT_FOUND", "there is no such thing"],
+  ["ABSENT", "there is nothing yet"],
+  ["TIMEOUT", "the deadline passed"],
+  ["ABORTED", "the use was cancelled"],
+  ["OVERFLOW", "too much is under way"],
+  ["FRAME_TOO_LARGE", "the answer is too large for one message"],
+  ["PROTOCOL_MISMATCH", "the far side speaks another protocol"],
+  ["CLOSED", "the application behind this is closing"],
+  ["INTERNAL", "an internal error occurred"],
+]);
+
+const maxIdLength = 64;
+
+/** Whether an error may cross as it is, its words left behind. */
+export function isCrossing(cause: SurfaceError): boolean {
+  // Without an id an internal error was masked by nobody.
+  return cause.code === "INTERNAL" ? cause.correlationId !== undefined : crossing.has(cause.code);
+}
+
+/** The answer for an error that may cross. */
+export function toErrorAnswer(cause: SurfaceError): ResponseError<JsonObject> {
+  const { code, issues, correlationId } = cause;
+  return new ResponseError<JsonObject>(errorCodes.failed, code, {
+    kind: "surface",
+    code,
+    ...(issues.length === 0
+      ? {}
+      : { issues: issues.slice(0, maxIssues).map(({ path, message }) => ({ path, message })) }),
+    ...(correlationId === undefined ? {} : { correlationId }),
+  });
+}
+
+/** The answer for a handler's "no"; its details in their wire form. */
+export function toRefusalAnswer(refusal: Refusal, details: JsonValue | undefined): ResponseError<JsonObject> {
+  return new ResponseError<JsonObject>(errorCodes.failed, "refused", {
+    kind: "refusal",
+    code: refusal.code,
+    message: refusal.message,
+    ...(details === undefined ? {} : { details }),
+  });
+}
+
+function readIssues(given: unknown): readonly Issue[] {
+  if (!Array.isArray(given)) return [];
+  return given
+    .slice(0, maxIssues)
+    .filter(isJsonObject)
+    .map(({ path, message }) => createIssue(typeof path === "string" && path !== "" ? [path] : [], message));
+}
+
+function readSurfaceError(data: JsonObject, what: string): SurfaceError {
+  const { code, correlationId } = data;
+  const words = crossing.get(code);
+  const id = typeof correlationId === "string" && correlationId.length <= maxIdLength ? correlationId : undefined;
+  if (words === undefined) return new SurfaceError("INTERNAL", `Using ${what}: an error of an unknown kind occurred`);
+  // It is among the codes that cross.
+  return new SurfaceError(code as SurfaceErrorCode, `Using ${what}: ${words}`, {
+    issues: readIssues(data["issues"]),
+    ...(id === undefined ? {} : { correlationId: id }),
+  });
+}
+
+/** How the details of a refusal are read: what does not fit is left out. */
+export type ReadDetails = (code: string, details: JsonValue) => unknown;
+
+function readRefusal(data: JsonObject, readDetails: ReadDetails): Refusal | undefined {
+  const { code, message, details } = data;
+  if (typeof code !== "string" || typeof message !== "string") return undefined;
+  return new Refusal(code, message, details === undefined ? undefined : readDetails(code, details));
+}
+
+/**
+ * What a far side answered instead of a value, as an error of this side. Whatever it sends, this is a refusal, or an
+ * error with one of the codes that cross.
+ *
+ * @param what - names the use in messages.
+ */
+export function readErrorAnswer(error: unknown, what: string, readDetails: ReadDetails): SurfaceError | Refusal {
+  if (!(error instanceof ResponseError))
+    return new SurfaceError("INTERNAL", `Using ${what}: it failed`, { cause: error });
+  const data: unknown = error.data;
+  if (isJsonObject(data)) {
+    const refusal = data["kind"] === "refusal" ? readRefusal(data, readDetails) : undefined;
+    return refusal ?? readSurfaceError(data, what);
+  }
+  return new SurfaceError("PROTOCOL_MISMATCH", `Using ${what}: the far side does not understand the request`, {
+    cause: error,
+  });
+}

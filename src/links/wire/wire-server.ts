@@ -1,0 +1,266 @@
+import { setImmediate } from "node:timers";
+import { ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
+import { SurfaceError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { Clock } from "../../spine/clock.ts";
+import type { SurfaceChannel } from "../../surface/channel.ts";
+import { toPort, type ChannelPort } from "../../surface/channel-port.ts";
+import type { Surface } from "../../surface/define-surface.ts";
+import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import type { Spec } from "../../surface/member.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { toPartCodec } from "./part-codec.ts";
+import { ProgressSender } from "./progress-sender.ts";
+import { errorCodes, goodbyeMs, maxUses, methods, protocolVersion } from "./protocol.ts";
+import { readAsk, readCredit, readFollow, type AskedOnce, type AskedStream } from "./read-use.ts";
+import { readNames, ServedMembers, type ServedMember } from "./served-members.ts";
+import { ServedStream } from "./served-stream.ts";
+import { ServedUse } from "./served-use.ts";
+import type { WireTransport } from "./transport.ts";
+import { toErrorAnswer } from "./wire-fault.ts";
+import { WirePeer, type Incoming, type PeerHandlers } from "./wire-peer.ts";
+
+/** What a server is made of. Times are in milliseconds. */
+export interface ServerSetting {
+  readonly surface: Surface<Spec>;
+  readonly channel: SurfaceChannel;
+  readonly transport: WireTransport;
+  readonly clock: Clock;
+  readonly heartbeatMs: number;
+  readonly handshakeMs: number;
+  readonly report: FaultReporter;
+}
+
+const invalid = new ResponseError(errorCodes.invalidParams, "the parameters are not those of the method");
+const unknown = new ResponseError(errorCodes.methodNotFound, "there is no such method");
+const untaken = new ResponseError(errorCodes.notTaken, "goodbye was said");
+
+function refuse(code: "PROTOCOL_MISMATCH" | "UNKNOWN_MEMBER" | "OVERFLOW"): ResponseError<JsonObject> {
+  return toErrorAnswer(new SurfaceError(code, "Serving a request: it is refused"));
+}
+
+/** Serves a live surface to one peer: the server's end of a connection, from the first message to the last. */
+export class WireServer implements PeerHandlers {
+  readonly #name: string;
+  readonly #port: ChannelPort;
+  readonly #members: ServedMembers;
+  readonly #setting: ServerSetting;
+  readonly #peer: WirePeer;
+  readonly #progress: ProgressSender;
+  readonly #uses = new Set<ServedUse>();
+  readonly #streams = new Map<number, ServedStream>();
+  readonly #heartbeat: Heartbeat;
+  readonly #stopHandshake: () => void;
+  #asks = 0;
+  #isGreeted = false;
+  #isLeaving = false;
+  #isPeerLeaving = false;
+  #isOver = false;
+  #closing: Promise<void> | undefined;
+  /** Looks again whether it may end. */
+  #look: () => void = () => {};
+  #resolveClosed: () => void = () => {};
+  /** Resolves when the connection has ended. */
+  readonly closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
+
+  constructor(setting: ServerSetting) {
+    const { surface, transport, clock, heartbeatMs: everyMs, handshakeMs, report } = setting;
+    this.#name = surface.name;
+    this.#port = toPort(setting.channel);
+    this.#members = new ServedMembers(surface, report);
+    this.#setting = setting;
+    const peer = new WirePeer(transport, this, true);
+    this.#peer = peer;
+    this.#progress = new ProgressSender({
+      isFull: () => peer.isFull,
+      send: (token, part) => this.#notify(methods.progress, { token, ...part }),
+    });
+    this.#heartbeat = new Heartbeat({
+      clock,
+      everyMs,
+      takeHeard: () => peer.takeHeard(),
+      ask: () => peer.ask(methods.ping),
+      lost: () => peer.end(undefined),
+    });
+    this.#stopHandshake = clock.after(handshakeMs, () => {
+      if (!this.#isGreeted) peer.end(undefined);
+    });
+    peer.listen();
+  }
+
+  /** Tells the peer that nothing new is taken. Callable twice. */
+  sayGoodbye(): void {
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    this.#notify(methods.goodbye, {});
+  }
+
+  /** Says goodbye, waits for what runs, within bounds, and ends. Callable twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#leave();
+    return this.#closing;
+  }
+
+  async request({ method, params, cancel }: Incoming): Promise<unknown> {
+    if (method === methods.hello) return this.#hello(params);
+    if (!this.#isGreeted) return refuse("PROTOCOL_MISMATCH");
+    switch (method) {
+      case methods.ping:
+        return null;
+      case methods.describe:
+        return this.#describe(params);
+      case methods.ask:
+        return this.#take(readAsk(params), (asked) => this.#ask(asked, cancel));
+      case methods.follow:
+        return this.#take(readFollow(params), (asked) => this.#follow(asked, cancel));
+      default:
+        return unknown;
+    }
+  }
+
+  notification(method: string, params: unknown): void {
+    if (method === methods.goodbye) {
+      this.#isPeerLeaving = true;
+      this.#look();
+    }
+    if (method !== methods.credit || !isJsonObject(params)) return;
+    const credit = readCredit(params["credit"]);
+    const id = params["stream"];
+    if (credit !== undefined && typeof id === "number") this.#streams.get(id)?.grant(credit);
+  }
+
+  drained(): void {
+    this.#progress.flush();
+    for (const stream of [...this.#streams.values()]) stream.look();
+  }
+
+  ended(): void {
+    this.#isOver = true;
+    this.#stopHandshake();
+    this.#heartbeat.stop();
+    for (const use of [...this.#uses]) use.abort();
+    this.#look();
+    this.#resolveClosed();
+  }
+
+  #hello(params: unknown): unknown {
+    if (!isJsonObject(params) || !isJsonObject(params["members"])) return invalid;
+    if (params["protocol"] !== protocolVersion) return refuse("PROTOCOL_MISMATCH");
+    if (params["surface"] !== this.#name) return refuse("UNKNOWN_MEMBER");
+    if (this.#isLeaving) return untaken;
+    this.#isGreeted = true;
+    this.#stopHandshake();
+    return {
+      protocol: protocolVersion,
+      surface: this.#name,
+      members: this.#members.digests(params["members"]),
+      heartbeatMs: this.#setting.heartbeatMs,
+    };
+  }
+
+  #describe(params: unknown): unknown {
+    const names = readNames(params);
+    return names === undefined ? invalid : { members: this.#members.shapes(names) };
+  }
+
+  /** Takes a use, if there is room for one. */
+  #take<TAsked>(asked: TAsked | undefined, run: (asked: TAsked) => Promise<unknown>): unknown {
+    if (asked === undefined) return invalid;
+    if (this.#isLeaving) return untaken;
+    return this.#uses.size >= maxUses ? refuse("OVERFLOW") : run(asked);
+  }
+
+  async #ask(asked: AskedOnce, cancel: CancellationToken): Promise<unknown> {
+    const { verb, member, argument, options, progress } = asked;
+    const use = new ServedUse(cancel);
+    this.#uses.add(use);
+    this.#asks += 1;
+    try {
+      const served = this.#members.find(member, verb);
+      const value = await this.#port.ask({
+        verb,
+        member,
+        argument: served.codec.decodeArgument(argument),
+        options: {
+          // An own getter, since owners copy options.
+          get signal() {
+            return use.signal;
+          },
+          ...options,
+          ...(progress === undefined ? {} : { onProgress: (report: unknown) => this.#tell(asked, served, report) }),
+        },
+      });
+      return served.answer.encode(value);
+    } catch (cause) {
+      return this.#members.toAnswer(cause, member);
+    } finally {
+      this.#uses.delete(use);
+      this.#asks -= 1;
+      if (progress !== undefined) this.#progress.forget(progress);
+      this.#look();
+    }
+  }
+
+  #tell({ progress: token, member }: AskedOnce, { codec }: ServedMember, value: unknown): void {
+    if (token === undefined) return;
+    try {
+      this.#progress.send(token, toPartCodec(codec.schemas.progress).encode(value));
+    } catch (fault) {
+      internalError(fault, `the progress of member "${member}"`, this.#setting.report);
+    }
+  }
+
+  async #follow(
+    { verb, member, argument, stream: id, credit }: AskedStream,
+    cancel: CancellationToken,
+  ): Promise<unknown> {
+    if (this.#streams.has(id)) return invalid;
+    const use = new ServedUse(cancel);
+    const { signal } = use;
+    this.#uses.add(use);
+    try {
+      const { codec, answer } = this.#members.find(member, verb);
+      const values = this.#port.follow({ verb, member, argument: codec.decodeArgument(argument), options: { signal } });
+      const stream = new ServedStream({
+        values,
+        credit,
+        signal,
+        isFull: () => this.#peer.isFull,
+        encode: (value) => answer.encode(value),
+        send: (item) => this.#peer.notify(methods.item, { stream: id, ...item }),
+      });
+      this.#streams.set(id, stream);
+      await stream.run();
+      return {};
+    } catch (cause) {
+      return this.#members.toAnswer(cause, member);
+    } finally {
+      this.#uses.delete(use);
+      this.#streams.delete(id);
+    }
+  }
+
+  #notify(method: string, params: JsonObject): void {
+    this.#peer.notify(method, params).catch((cause: unknown) => {
+      internalError(cause, "a notification that is too large", this.#setting.report);
+    });
+  }
+
+  async #leave(): Promise<void> {
+    this.sayGoodbye();
+    const { clock } = this.#setting;
+    await new Promise<void>((resolve) => {
+      const stopTimer = clock.after(goodbyeMs, resolve);
+      this.#look = () => {
+        if (!this.#isOver && (this.#asks > 0 || (this.#isGreeted && !this.#isPeerLeaving))) return;
+        stopTimer();
+        resolve();
+      };
+      this.#look();
+    });
+    // The last answer is on its way out.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#peer.end(undefined);
+    await this.closed;
+  }
+}

@@ -32,8 +32,8 @@ function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): Opened
       if (isClosed) return;
       isClosed = true;
       // What closing it came to is nobody's concern any more: it is not used again.
-      const done: Promise<void> = connection
-        .close()
+      const end = async (): Promise<void> => connection.close();
+      const done: Promise<void> = end()
         .catch(() => {})
         .finally(() => closing.delete(done));
       closing.add(done);
@@ -49,14 +49,21 @@ async function settle(): Promise<void> {
 async function tell(connection: Connection<Spec>, events: DialEvents<OpenedLink>, setting: DialSetting): Promise<void> {
   const link = hold(connection, setting.closing);
   const end = { isOver: false };
-  void connection.closed.then((reason) => {
+  const onEnd = (cause: unknown): void => {
     end.isOver = true;
-    events.ended(reason.cause);
-  });
+    events.ended(cause);
+    // Whoever opened it closes it, also when there is nothing left to end.
+    link.close();
+  };
+  // It should not reject. One that does has ended all the same.
+  connection.closed.then(({ cause }) => onEnd(cause), onEnd);
   await settle();
   // The spine has heard of its end already, as that of a link that was born dead.
-  if (end.isOver) return link.close();
-  void connection.leaving?.then(() => events.leaving());
+  if (end.isOver) return;
+  connection.leaving?.then(
+    () => events.leaving(),
+    () => {},
+  );
   events.opened(link);
 }
 

@@ -1,5 +1,7 @@
+import type { SurfaceError } from "../errors.ts";
 import type { Clock, Random } from "../spine/clock.ts";
 import { ConnectionHolder } from "../spine/connection-holder.ts";
+import { followSignal } from "../spine/follow-signal.ts";
 import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { startRequest } from "../spine/request.ts";
 import { Scope } from "../spine/scope.ts";
@@ -12,6 +14,7 @@ import type { Spec } from "../surface/member.ts";
 import { tagOf } from "../tags/tag-of.ts";
 import { toDial, type OpenedLink } from "./dial-link.ts";
 import { HeldUse, readPatienceMs } from "./held-use.ts";
+import { Lease } from "./lease.ts";
 import { leased } from "./leased-iterable.ts";
 import type { Link } from "./link.ts";
 import { systemClock } from "./system-clock.ts";
@@ -32,10 +35,10 @@ export interface HeldSetting {
 
 const defaultIdleMs = 30_000;
 
-/** A connection that is kept in use until it is released. */
-interface Lease {
+/** A connection's port, and what keeps the connection in use. */
+interface LeasedPort {
   readonly port: ChannelPort;
-  release(): void;
+  readonly lease: Lease<OpenedLink>;
 }
 
 /**
@@ -47,6 +50,7 @@ export class HeldSurface {
   readonly #surface: Surface<Spec>;
   readonly #clock: Clock;
   readonly #scope: Scope;
+  readonly #closing = new Set<Promise<void>>();
   readonly #holder: ConnectionHolder<OpenedLink>;
   /** Everything that is watched: one watch a key, shared by all who watch it. */
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
@@ -55,19 +59,15 @@ export class HeldSurface {
 
   constructor(setting: HeldSetting) {
     const { link, surface, clock = systemClock, random = Math.random, idleMs = defaultIdleMs } = setting;
-    const closing = new Set<Promise<void>>();
     const what = `surface "${surface.name}"`;
-    const dial = toDial({ link, surface, closing, onUnreachable: setting.onUnreachable ?? (() => {}) });
+    const onUnreachable = setting.onUnreachable ?? (() => {});
+    const dial = toDial({ link, surface, closing: this.#closing, onUnreachable });
     this.#surface = surface;
     this.#clock = clock;
     this.#scope = new Scope(`the connection to ${what}`);
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
     this.channel = toChannel({ ask: (use) => this.#ask(use), follow: (use) => this.#follow(use) });
-    this.#scope.add(async () => {
-      this.#holder.close();
-      await Promise.all(closing);
-    });
   }
 
   /**
@@ -75,7 +75,14 @@ export class HeldSurface {
    * its signal, is waited for by nobody, and what it still opens is closed. Callable twice.
    */
   close(): Promise<void> {
+    // Registered last, and so done first: no iteration is waited for while a far side that is stuck might keep it.
+    if (!this.#scope.closed) this.#scope.add(() => this.#closeConnection());
     return this.#scope.close();
+  }
+
+  async #closeConnection(): Promise<void> {
+    this.#holder.close();
+    await Promise.all(this.#closing);
   }
 
   #ask(use: Use<AskVerb>): Promise<unknown> {
@@ -86,31 +93,41 @@ export class HeldSurface {
   #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {
     this.#scope.assertOpen();
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
-      const lease = await this.#lease(use);
+      const { port, lease } = await this.#lease(use, signal);
       const release = (): void => lease.release();
-      if (!signal.aborted) return leased(lease.port.follow(use), release);
+      if (!signal.aborted) return leased(() => port.follow(use), release);
       release();
-      throw toAborted(signal, `Using ${this.#name(use)}`);
+      throw this.#createAborted(use, signal);
     };
     return new OwnedIterator({ open, scope: this.#scope, signal: use.options.signal });
   }
 
-  #lease(use: Use<FollowVerb>): Promise<Lease> {
+  /** Waits for a connection as a read does, and for no longer than its caller cares. */
+  #lease(use: Use<FollowVerb>, signal: AbortSignal): Promise<LeasedPort> {
     return new Promise((resolve, reject) => {
-      const release = startRequest<OpenedLink, never>(this.#holder, this.#clock, {
+      const cancel = startRequest<OpenedLink, LeasedPort>(this.#holder, this.#clock, {
         what: this.#name(use),
         kind: "read",
         patienceMs: readPatienceMs,
         waiting: () => {},
-        send: ({ port }) => {
-          // Only the first connection counts: what is iterated over ends with its own.
-          resolve({ port, release: () => release() });
+        send: ({ port }, reply) => {
+          // Taken before the request is over, so that there is no moment without a user.
+          reply.answered({ port, lease: new Lease(this.#holder) });
           return () => {};
         },
-        answered: () => {},
+        answered: resolve,
         failed: reject,
       });
+      // Not left again: the signal is of this one iteration, and goes with it.
+      followSignal(signal, () => {
+        cancel();
+        reject(this.#createAborted(use, signal));
+      });
     });
+  }
+
+  #createAborted(use: Use<FollowVerb>, signal: AbortSignal): SurfaceError {
+    return toAborted(signal, `Using ${this.#name(use)}`);
   }
 
   #name({ member }: Use<AskVerb | FollowVerb>): string {

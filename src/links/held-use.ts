@@ -5,7 +5,7 @@ import { startRequest, type Reply } from "../spine/request.ts";
 import { toAborted } from "../spine/until-aborted.ts";
 import type { ChannelPort, AskVerb, Use } from "../surface/channel-port.ts";
 import type { OpenedLink } from "./dial-link.ts";
-import { resumeWait, toTimedOut } from "./held-wait.ts";
+import { resumeWait, toTimedOut, waitMs } from "./held-wait.ts";
 import { toLinkLoss } from "./link-loss.ts";
 
 /** How long a read waits for a connection, in milliseconds: longer than an application takes to start again. */
@@ -31,6 +31,7 @@ export class HeldUse {
   #leaveSignal: (() => void) | undefined;
   #isSettled = false;
   #isSent = false;
+  #hasWaited = false;
 
   constructor(use: Use<AskVerb>, setting: HeldUseSetting) {
     this.#use = use;
@@ -47,8 +48,8 @@ export class HeldUse {
       this.#cancel = startRequest<OpenedLink, unknown>(holder, clock, {
         what,
         kind,
-        patienceMs: Math.max(this.#use.options.timeoutMs ?? 0, readPatienceMs),
-        waiting: () => this.#listen(),
+        patienceMs: Math.max(waitMs(this.#use), readPatienceMs),
+        waiting: () => this.#wait(),
         send: ({ port }, reply) => this.#send(port, reply),
         answered: (value) => this.#answer(value),
         failed: (cause) => this.#fail(cause),
@@ -59,9 +60,14 @@ export class HeldUse {
   }
 
   #send(port: ChannelPort, reply: Reply<unknown>): () => void {
-    const isAgain = this.#isSent && this.#use.verb === "wait";
-    this.#isSent = true;
-    const sending = isAgain ? resumeWait(port, this.#use, this.#elapsedMs()) : port.ask(this.#use);
+    let sending: Promise<unknown>;
+    try {
+      sending = this.#ask(port);
+    } catch (cause) {
+      // A channel should reject, and not throw.
+      reply.refused(cause);
+      return () => {};
+    }
     sending.then(
       (value) => reply.answered(value),
       (cause: unknown) => {
@@ -74,12 +80,16 @@ export class HeldUse {
     return () => {};
   }
 
-  #elapsedMs(): number {
-    return this.#setting.clock.now() - this.#startedAt;
+  #ask(port: ChannelPort): Promise<unknown> {
+    const isAgain = this.#isSent;
+    this.#isSent = true;
+    if (this.#use.verb !== "wait" || !(isAgain || this.#hasWaited)) return port.ask(this.#use);
+    return resumeWait(port, this.#use, { elapsedMs: this.#setting.clock.now() - this.#startedAt, isAgain });
   }
 
   /** Listens to its caller's signal, which is made only for what has to wait: most uses find a connection. */
-  #listen(): void {
+  #wait(): void {
+    this.#hasWaited = true;
     const { signal } = this.#use.options;
     if (this.#isSettled || this.#leaveSignal !== undefined || signal === undefined) return;
     this.#leaveSignal = () => {};

@@ -1,20 +1,35 @@
 import { SurfaceError } from "../errors.ts";
+import { isFinal } from "../spine/request.ts";
 import type { AskVerb, ChannelPort, Use } from "../surface/channel-port.ts";
 import type { EventWait } from "../surface/client.ts";
 import { defaultWaitMs } from "../surface/owner/event-owner.ts";
 
+/** How far a wait has come before it is sent. */
+export interface WaitSoFar {
+  readonly elapsedMs: number;
+  /** Whether it was sent before, over a connection that was lost. */
+  readonly isAgain: boolean;
+}
+
 /**
- * Goes on with a wait for an event whose connection was lost. With a cursor it goes on where it was. Without one there
- * is nothing to go on from: it answers at once that it was reset, with the cursor of now, so that its caller looks.
+ * Sends a wait for an event that had to wait for a connection, for what is left of its time. One that was sent before goes
+ * on where it was, where it has a cursor. Without one there is nothing to go on from: it answers at once that it was
+ * reset, with the cursor of now, so that its caller looks.
  */
-export async function resumeWait(port: ChannelPort, use: Use<AskVerb>, elapsedMs: number): Promise<unknown> {
-  const { timeoutMs = defaultWaitMs, since } = use.options;
-  if (since === undefined) {
+export async function resumeWait(port: ChannelPort, use: Use<AskVerb>, soFar: WaitSoFar): Promise<unknown> {
+  const { since } = use.options;
+  if (since === undefined && soFar.isAgain) {
     // A port answers a wait with this.
     const now = (await port.ask({ ...use, options: { ...optionsOf(use), timeoutMs: 0 } })) as EventWait;
     return { ...now, reset: true } satisfies EventWait;
   }
-  return port.ask({ ...use, options: { ...optionsOf(use), timeoutMs: Math.max(0, timeoutMs - elapsedMs), since } });
+  const timeoutMs = Math.max(0, waitMs(use) - soFar.elapsedMs);
+  return port.ask({ ...use, options: { ...optionsOf(use), timeoutMs, ...(since === undefined ? {} : { since }) } });
+}
+
+/** How long a use waits for an event, in milliseconds. */
+export function waitMs({ verb, options }: Use<AskVerb>): number {
+  return verb === "wait" ? (options.timeoutMs ?? defaultWaitMs) : 0;
 }
 
 // Not spread whole: an entry's signal is made when it is looked at.
@@ -24,11 +39,11 @@ function optionsOf({ options }: Use<AskVerb>): { readonly signal?: AbortSignal }
 
 /**
  * The answer of a wait that had a cursor and found no connection until it was over: that nothing was seen, which is
- * true, and where to go on. `undefined` for every other failure.
+ * true, and where to go on. `undefined` for every other failure, and where waiting will not mend it.
  */
 export function toTimedOut(use: Use<AskVerb>, cause: unknown): EventWait | undefined {
   const { since } = use.options;
   if (use.verb !== "wait" || since === undefined) return undefined;
-  if (!(cause instanceof SurfaceError) || cause.code !== "UNAVAILABLE") return undefined;
+  if (!(cause instanceof SurfaceError) || cause.code !== "UNAVAILABLE" || isFinal(cause.cause)) return undefined;
   return { status: "timed_out", cursor: since };
 }

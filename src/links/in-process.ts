@@ -24,6 +24,31 @@ function createConnected(inner: SurfaceChannel, scope: Scope): SurfaceChannel {
   });
 }
 
+/** Ends a connection with its live surface: uses are refused from then on, and those under way are waited for. */
+function endWith(live: Scope, scope: Scope): Pick<Connection<Spec>, "closed"> & { readonly leaving: Promise<void> } {
+  let announce = (): void => {};
+  let isGone = false;
+  const leaving = new Promise<void>((resolve) => (announce = resolve));
+  const closed = new Promise<CloseReason>((resolve) => {
+    scope.add(() => {
+      if (!isGone) resolve({ kind: "closed" });
+    });
+    const goodbye = async (): Promise<void> => {
+      isGone = true;
+      announce();
+      const tell = (): void => resolve({ kind: "gone" });
+      try {
+        await scope.close();
+      } finally {
+        // Not waited for: the live surface waits for this. How it fares is its maker's to hear.
+        live.close().then(tell, tell);
+      }
+    };
+    scope.add(live.add(goodbye));
+  });
+  return { leaving, closed };
+}
+
 /**
  * A link to a live surface in the same process. Values are handed over as they are, without a wire; closing a
  * connection does not close the live surface, which stays its maker's. When the live surface closes, its connections end
@@ -43,15 +68,9 @@ export function inProcess<TSpec extends Spec>(live: LiveSurface<TSpec>): Link {
       assertContract(surface, live.surface);
       live[kScope].assertOpen();
       const scope = new Scope(`the connection to surface "${surface.name}"`);
-      let reason: CloseReason = { kind: "closed" };
-      const closed = new Promise<CloseReason>((resolve) => scope.add(() => resolve(reason)));
-      const leave = live[kScope].add(() => {
-        reason = { kind: "gone" };
-        return scope.close();
-      });
-      scope.add(leave);
       const channel = createConnected(live[kChannel], scope);
-      return Object.freeze({ client: createClient(surface, channel), channel, closed, close: () => scope.close() });
+      const client = createClient(surface, channel);
+      return Object.freeze({ client, channel, ...endWith(live[kScope], scope), close: () => scope.close() });
     },
   });
 }

@@ -1,10 +1,19 @@
 /**
- * Iterates, and calls `release` once when the iteration is over, however that came about.
+ * Iterates over what it opens when that begins, and calls `release` when the iteration is over, however that came about;
+ * it must be callable twice.
  */
-export function leased<TValue>(values: AsyncIterable<TValue>, release: () => void): AsyncIterable<TValue> {
+export function leased<TValue>(open: () => AsyncIterable<TValue>, release: () => void): AsyncIterable<TValue> {
+  const orRelease = <TResult>(run: () => TResult): TResult => {
+    try {
+      return run();
+    } catch (cause) {
+      release();
+      throw cause;
+    }
+  };
   return {
     [Symbol.asyncIterator]() {
-      const inner = values[Symbol.asyncIterator]();
+      const inner = orRelease(() => open()[Symbol.asyncIterator]());
       return {
         async next() {
           try {
@@ -17,8 +26,10 @@ export function leased<TValue>(values: AsyncIterable<TValue>, release: () => voi
           }
         },
         async return() {
+          // Left first, so that the far side is still there to be told.
+          const leaving = orRelease(() => inner.return?.());
           release();
-          return (await inner.return?.()) ?? { done: true, value: undefined };
+          return (await leaving) ?? { done: true, value: undefined };
         },
       };
     },

@@ -1,92 +1,43 @@
-import { getEventListeners } from "node:events";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
+import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import { LazyConnection } from "../../src/links/lazy-connection.ts";
-import type { Connection, Link } from "../../src/links/link.ts";
+import type { Link } from "../../src/links/link.ts";
 import { cell } from "../../src/surface/cell.ts";
-import type { UseOptions } from "../../src/surface/client.ts";
-import { collection } from "../../src/surface/collection.ts";
-import { defineSurface, type Surface } from "../../src/surface/define-surface.ts";
-import { event } from "../../src/surface/event.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
-import type { Spec } from "../../src/surface/member.ts";
-import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource } from "../../src/surface/source.ts";
-import { stream } from "../../src/surface/stream.ts";
-import { settle, take, WatchedSource } from "../surface/support.ts";
+import { listeners, settle, take, until, WatchedSource } from "../surface/support.ts";
+import { closeAll, connect, idleMs, lost, open, type Opened, outcomeOf, surface } from "./held-support.ts";
+import { ScriptedConnection } from "./scripted-link.ts";
 
-const surface = defineSurface("s", {
-  value: cell({ schema: z.number() }),
-  items: collection({ key: z.string(), schema: z.number() }),
-  frames: stream({ output: z.number() }),
-  rang: event({ output: z.number(), replayLast: true }),
-  run: procedure({ output: z.number() }),
-});
+afterEach(closeAll);
 
-function implement(source = new WatchedSource(1)) {
-  return implementSurface(surface, {
-    value: source,
-    items: cellSource(new Map([["a", 1]])),
-    frames: async function* () {
-      yield 1;
-      yield 2;
-    },
-    rang: async function* () {
-      yield 1;
-    },
-    run: () => 5,
-  });
-}
+describe("HeldSurface over a live surface", () => {
+  const implement = (source = new WatchedSource(1)) =>
+    implementSurface(surface, {
+      value: source,
+      items: cellSource(new Map([["a", 1]])),
+      frames: async function* () {
+        yield 1;
+        yield 2;
+      },
+      rang: async function* (_input, { signal }) {
+        yield 1;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      },
+      run: () => 5,
+      look: () => 6,
+    });
 
-/** A link that a test lets through, refuses or holds; counts what it opened and closed. */
-class HeldLink implements Link {
-  dials = 0;
-  closes = 0;
-  refusals: Error[] = [];
-  hold = false;
-  closeFails = false;
-  signal: AbortSignal | undefined;
-  last: Connection<Spec> | undefined;
-  #release: (() => void)[] = [];
-  readonly #inner: Link;
-
-  constructor(inner: Link) {
-    this.#inner = inner;
-  }
-
-  release(): void {
-    for (const release of this.#release.splice(0)) release();
-  }
-
-  async connect<TSpec extends Spec>(asked: Surface<TSpec>, use?: UseOptions): Promise<Connection<TSpec>> {
-    this.dials += 1;
-    this.signal = use?.signal;
-    if (this.hold) await new Promise<void>((resolve) => this.#release.push(resolve));
-    const refusal = this.refusals.shift();
-    if (refusal !== undefined) throw refusal;
-    const connection = await this.#inner.connect(asked);
-    const close = async (): Promise<void> => {
-      this.closes += 1;
-      await connection.close();
-      if (this.closeFails) throw new Error("close failed");
-    };
-    this.last = { ...connection, close } as never;
-    return { ...connection, close };
-  }
-}
-
-function open(source?: WatchedSource<number>) {
-  const live = implement(source);
-  const link = new HeldLink(inProcess(live));
-  return { live, link, lazy: new LazyConnection(link, surface) };
-}
-
-describe("LazyConnection", () => {
-  it("channel carries every use once there is a connection, and dials on the first", async () => {
-    const { link, lazy } = open();
-    const { channel } = lazy;
-    expect(link.dials).toBe(0);
+  it("carries every use once there is a connection, and dials on the first", async () => {
+    const live = implement();
+    let dials = 0;
+    const link: Link = { connect: (asked) => inProcess(live).connect(((dials += 1), asked)) };
+    const made = new HeldSurface({ link, surface });
+    const { channel } = made;
+    await settle();
+    expect(dials).toBe(0);
     expect(await channel.get("value", {})).toBe(1);
     expect(await channel.keys("items", {})).toEqual(["a"]);
     expect(await channel.item("items", "a", {})).toBe(1);
@@ -95,168 +46,338 @@ describe("LazyConnection", () => {
     expect(await take(channel.watchItem("items", "a", {}), 1)).toEqual([1]);
     expect(await take(channel.open("frames", undefined, {}), 2)).toEqual([1, 2]);
     expect(await channel.latest("frames", undefined, {})).toBe(2);
-    expect(await channel.wait("rang", undefined, {})).toMatchObject({ occurrence: 1 });
-    expect(await channel.recent("rang", undefined, {})).toMatchObject({ occurrences: expect.any(Array) });
+    expect(await take(channel.watchLatest("frames", undefined, {}), 1)).toEqual([[expect.any(Number)]]);
+    const recent = await channel.recent("rang", undefined, {});
+    expect(recent).toMatchObject({ occurrences: [1] });
+    expect(await take(channel.watchRecent("rang", undefined, {}), 1)).toEqual([recent]);
+    expect(await channel.wait("rang", undefined, { timeoutMs: 0 })).toMatchObject({ status: "timed_out" });
     expect(await channel.call("run", undefined, {})).toBe(5);
-    expect(link.dials).toBe(1);
-    await lazy.close();
-    expect(link.closes).toBe(1);
+    expect(dials).toBe(1);
+    await made.close();
+    expect(await live.close()).toBeUndefined();
   });
 
-  it("channel tells every use at once when what is connected to is another surface", async () => {
-    const asked = defineSurface("s", { ...surface.members, value: cell({ schema: z.string() }) });
-    const lazy = new LazyConnection(inProcess(implement()), asked);
-    await expect(lazy.channel.get("value", {})).rejects.toMatchObject({ code: "CONTRACT_MISMATCH" });
-    const values = lazy.channel.watch("value", {})[Symbol.asyncIterator]();
-    await expect(values.next()).rejects.toMatchObject({ code: "CONTRACT_MISMATCH" });
-    await lazy.close();
+  it("goes on with a wait across a restart: by its cursor, which is of before, or by saying that it was reset", async () => {
+    let live = implement();
+    const made = new HeldSurface({ link: { connect: (asked) => inProcess(live).connect(asked) }, surface });
+    const { cursor } = await made.channel.recent("rang", undefined, {});
+    await live.close();
+    live = implement();
+    const answer = await made.channel.wait("rang", undefined, { since: cursor });
+    expect(answer).toMatchObject({ status: "timed_out", reset: true });
+    expect(await made.channel.wait("rang", undefined, { since: answer.cursor })).toMatchObject({ occurrence: 1 });
+    await made.close();
+    await live.close();
   });
 
-  it("channel shares one dial when first uses come at once", async () => {
-    const { link, lazy } = open();
-    link.hold = true;
-    const uses = Promise.all([
-      ...Array.from({ length: 20 }, () => lazy.channel.get("value", {})),
-      take(lazy.channel.watch("value", {}), 1),
-    ]);
+  it("answers what runs while the live surface closes, and says that it is closing to whoever comes then", async () => {
+    let finish = (): void => {};
+    const live = implementSurface(defineSurface("s", { run: surface.members.run }), {
+      run: () => new Promise<number>((resolve) => (finish = () => resolve(7))),
+    });
+    const asked = defineSurface("s", { run: surface.members.run });
+    const made = new HeldSurface({ link: inProcess(live), surface: asked });
+    const running = made.channel.call("run", undefined, {});
     await settle();
-    link.release();
-    await uses;
-    expect(link.dials).toBe(1);
-    await lazy.close();
+    const closing = live.close();
+    await settle();
+    await expect(made.channel.call("run", undefined, {})).rejects.toMatchObject({ code: "CLOSED" });
+    finish();
+    expect(await running).toBe(7);
+    await closing;
+    await made.close();
   });
 
-  it("channel fails everybody who waits when a dial fails, and dials again for the next", async () => {
-    const { link, lazy } = open();
-    link.refusals = [new Error("refused")];
-    const first = await Promise.allSettled([
-      lazy.channel.get("value", {}),
-      lazy.channel.call("run", undefined, {}),
-      take(lazy.channel.watch("value", {}), 1),
-    ]);
-    expect(first.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "rejected"]);
-    expect(await lazy.channel.get("value", {})).toBe(1);
-    expect(link.dials).toBe(2);
-    await lazy.close();
+  it("tells every use at once that what is connected to is another surface, and says why to whoever runs it", async () => {
+    const asked = defineSurface("s", { ...surface.members, value: cell({ schema: z.string() }) });
+    const causes: unknown[] = [];
+    const made = new HeldSurface({
+      link: inProcess(implement()),
+      surface: asked,
+      onUnreachable: (cause) => causes.push(cause),
+    });
+    const refused = { code: "UNAVAILABLE", cause: { code: "CONTRACT_MISMATCH" } };
+    await expect(made.channel.get("value", {})).rejects.toMatchObject(refused);
+    await expect(made.channel.wait("rang", undefined, { since: "a.1" })).rejects.toMatchObject(refused);
+    await expect(take(made.channel.watch("value", {}), 1)).rejects.toMatchObject(refused);
+    expect(causes).toMatchObject([{ code: "CONTRACT_MISMATCH" }]);
+    await made.close();
+  });
+});
+
+describe("HeldSurface, its connection", () => {
+  it("is dialled once for first uses that come at once, and shared", async () => {
+    const { link, channel } = open("hold");
+    const asking = Array.from({ length: 20 }, () => channel.get("value", {}));
+    const watching = take(channel.watch("value", {}), 1);
+    await settle();
+    link.lastDial.accept();
+    await settle();
+    for (const { answer } of link.last.asked) answer(1);
+    expect(await Promise.all(asking)).toEqual(Array.from({ length: 20 }, () => 1));
+    expect(await watching).toEqual([1]);
+    expect(link.dials).toHaveLength(1);
   });
 
-  it("channel lets one go whose signal fires while it dials, without taking the dial from the others", async () => {
-    const { link, lazy } = open();
-    link.hold = true;
+  it("is closed once when its dial ends after everybody has left, whose signal it was told by", async () => {
+    const { link, channel } = open("hold");
+    const controller = new AbortController();
+    const outcome = outcomeOf(channel.get("value", { signal: controller.signal }));
+    await settle();
+    controller.abort();
+    await settle();
+    expect(outcome.cause).toMatchObject({ code: "ABORTED" });
+    expect([link.lastDial.signal?.aborted, listeners(controller.signal)]).toEqual([true, 0]);
+    const late = link.lastDial.accept();
+    await settle();
+    expect(late.closes).toBe(1);
+    late.end(lost);
+    await settle();
+    expect(late.closes).toBe(1);
+  });
+
+  it("is not taken from the others when one of those who wait for it leaves", async () => {
+    const { link, channel } = open("hold");
     const controller = new AbortController();
     const { signal } = controller;
-    const patient = lazy.channel.get("value", {});
-    const watch = lazy.channel.watch("value", { signal })[Symbol.asyncIterator]();
-    const cut = Promise.allSettled([lazy.channel.get("value", { signal }), watch.next()]);
+    const patient = channel.get("value", {});
+    const cut = Promise.allSettled([
+      channel.get("value", { signal }),
+      channel.call("run", undefined, { signal }),
+      channel.watch("value", { signal })[Symbol.asyncIterator]().next(),
+    ]);
     await settle();
     controller.abort();
     expect(await cut).toMatchObject([
-      { status: "rejected", reason: { code: "ABORTED" } },
-      { status: "fulfilled", value: { done: true } },
+      { reason: { code: "ABORTED" } },
+      { reason: { code: "ABORTED" } },
+      { value: { done: true } },
     ]);
-    expect(getEventListeners(signal, "abort")).toHaveLength(0);
-    link.release();
+    expect(listeners(signal)).toBe(0);
+    link.lastDial.accept();
+    await settle();
+    expect(link.last.asked).toHaveLength(1);
+    link.last.asked[0]?.answer(1);
     expect(await patient).toBe(1);
-    expect(link.dials).toBe(1);
+    expect([link.dials.length, link.last.followed]).toEqual([1, 0]);
   });
 
-  it("channel does not dial for one whose signal had fired", async () => {
-    const { link, lazy } = open();
-    const use = { signal: AbortSignal.abort() };
-    await expect(lazy.channel.get("value", use)).rejects.toMatchObject({ code: "ABORTED" });
-    expect(await take(lazy.channel.watch("value", use), 1)).toEqual([]);
-    expect(link.dials).toBe(0);
+  it("is not dialled for one whose signal had fired", async () => {
+    const { link, channel } = open("hold");
+    const signal = AbortSignal.abort();
+    await expect(channel.get("value", { signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await take(channel.watch("value", { signal }), 1)).toEqual([]);
+    await settle();
+    expect(link.dials.every((dial) => dial.signal?.aborted)).toBe(true);
   });
 
-  it("channel ends a watch by return() while its next() waits, also while it still dials", async () => {
-    const source = new WatchedSource(1);
-    const { link, lazy } = open(source);
-    link.hold = true;
-    const early = lazy.channel.watch("value", {})[Symbol.asyncIterator]();
-    const waiting = early.next();
+  it("is closed when nobody has used it for a while, and dialled anew for the next use", async () => {
+    const opened = open();
+    const { clock, link, channel } = opened;
+    const first = await connect(opened);
+    await clock.pass(idleMs - 1);
+    const second = channel.get("value", {});
     await settle();
-    await early.return?.();
-    expect(await waiting).toEqual({ done: true, value: undefined });
-    link.release();
-    await settle();
-    expect(source.subscribed).toBe(0);
-    const late = lazy.channel.watch("value", {})[Symbol.asyncIterator]();
-    await late.next();
-    const next = late.next();
-    await settle();
-    await late.return?.();
-    expect(await next).toEqual({ done: true, value: undefined });
-    expect([source.subscribed, source.active]).toEqual([1, 0]);
+    await clock.pass(idleMs);
+    expect(first.closes).toBe(0);
+    first.asked[1]?.answer(1);
+    await second;
+    await clock.pass(idleMs - 1);
+    expect(first.closes).toBe(0);
+    await clock.pass(1);
+    expect([first.closes, clock.size]).toEqual([1, 0]);
+    await connect(opened);
+    expect(link.dials).toHaveLength(2);
   });
 
-  it("close() tells a dial under way, fails those who wait for it, and closes once what it still opens", async () => {
-    const { link, lazy } = open();
-    link.hold = true;
+  it("is closed at once with its last use when it is not to be kept", async () => {
+    const opened = open("accept", 0);
+    const first = await connect(opened);
+    expect([first.closes, opened.clock.size]).toEqual([1, 0]);
+  });
+
+  it("is dialled again when it was born dead, and what waited is served by the next", async () => {
+    const { clock, link, channel } = open("hold");
+    const outcome = outcomeOf(channel.call("run", undefined, {}));
+    await settle();
+    const dead = new ScriptedConnection();
+    dead.end(lost);
+    link.lastDial.accept(dead);
+    await clock.pass(25);
+    expect([link.dials.length, dead.closes]).toEqual([2, 1]);
+    link.lastDial.accept();
+    await settle();
+    link.last.asked[0]?.answer(5);
+    await settle();
+    expect(outcome).toEqual({ value: 5 });
+  });
+
+  it("takes no new use once it says that it is going, and still answers what runs", async () => {
+    const opened = open();
+    const { clock, link, channel } = opened;
+    const first = await connect(opened);
+    const [reading, running] = [channel.get("value", {}), channel.call("run", undefined, {})];
+    await settle();
+    first.announce();
+    await settle();
+    const next = channel.call("run", undefined, {});
+    await clock.pass(25);
+    expect(link.connections).toHaveLength(2);
+    first.asked[1]?.answer(1);
+    first.asked[2]?.answer(2);
+    link.last.asked[0]?.answer(3);
+    expect(await Promise.all([reading, running, next])).toEqual([1, 2, 3]);
+    expect(link.last.asked).toHaveLength(1);
+    first.end({ kind: "gone" });
+    await settle();
+    expect([first.closes, link.last.closes]).toEqual([1, 0]);
+  });
+
+  it("is not touched by a late end of the one before", async () => {
+    const opened = open();
+    const first = await connect(opened);
+    first.announce();
+    await settle();
+    await connect(opened);
+    first.end(lost);
+    await settle();
+    await connect(opened);
+    expect(opened.link.dials).toHaveLength(2);
+  });
+
+  it("is over as well when its link says so by a rejection, and may fail to close in any way", async () => {
+    const opened = open("hold");
+    const { clock, link, channel } = opened;
+    const outcome = outcomeOf(channel.get("value", {}));
+    await settle();
+    const odd = new ScriptedConnection();
+    let breakOff = (_cause: Error): void => {};
+    odd.closed = new Promise((_resolve, reject) => (breakOff = reject));
+    odd.onClose = () => {
+      throw new Error("thrown");
+    };
+    link.lastDial.accept(odd);
+    await settle();
+    breakOff(new Error("rejected"));
+    await clock.pass(25);
+    link.lastDial.accept();
+    link.last.onClose = () => Promise.reject(new Error("rejected"));
+    await settle();
+    link.last.asked[0]?.answer(1);
+    await settle();
+    expect(outcome).toEqual({ value: 1 });
+    await opened.held.close();
+    expect([odd.closes, link.last.closes]).toEqual([1, 1]);
+  });
+
+  it("is reported as out of reach once each time that it goes away", async () => {
+    const opened = open("refuse");
+    const { clock, link, channel, unreachable } = opened;
+    const outcome = outcomeOf(channel.get("value", {}));
+    await clock.pass(500);
+    expect(link.dials.length).toBeGreaterThan(3);
+    expect(unreachable).toEqual([new Error("refused")]);
+    link.answer = "accept";
+    await clock.pass(1000);
+    link.last.asked[0]?.answer(1);
+    await settle();
+    expect(outcome).toEqual({ value: 1 });
+    link.last.end(lost);
+    link.answer = "refuse";
+    void outcomeOf(channel.get("value", {}));
+    await clock.pass(500);
+    expect(unreachable).toHaveLength(2);
+  });
+});
+
+describe("HeldSurface, close()", () => {
+  const refused = async ({ channel, link }: Opened, dials: number): Promise<void> => {
+    await expect(channel.get("value", {})).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(channel.call("run", undefined, {})).rejects.toMatchObject({ code: "CLOSED" });
+    expect(() => channel.watch("value", {})).toThrow(expect.objectContaining({ code: "CLOSED" }));
+    await settle();
+    expect(link.dials).toHaveLength(dials);
+  };
+
+  it("lets nothing be dialled when nothing was", async () => {
+    const opened = open();
+    await Promise.all([opened.held.close(), opened.held.close()]);
+    await refused(opened, 0);
+    expect(opened.clock.size).toBe(0);
+  });
+
+  it("tells a dial under way, fails those who wait for it, and closes once what it still opens", async () => {
+    const opened = open("hold");
+    const { held: made, link, channel, clock } = opened;
     const waiting = Promise.allSettled([
-      lazy.channel.get("value", {}),
-      lazy.channel.watch("value", {})[Symbol.asyncIterator]().next(),
+      channel.get("value", {}),
+      channel.call("run", undefined, {}),
+      channel.watch("value", {})[Symbol.asyncIterator]().next(),
     ]);
     await settle();
-    await lazy.close();
-    await lazy.close();
-    expect(link.signal?.aborted).toBe(true);
-    expect(await waiting).toMatchObject([{ reason: { code: "CLOSED" } }, { value: { done: true } }]);
-    link.closeFails = true;
-    link.release();
+    await made.close();
+    expect([link.lastDial.signal?.aborted, clock.size]).toEqual([true, 0]);
+    expect(await waiting).toMatchObject([
+      { reason: { code: "CLOSED" } },
+      { reason: { code: "CLOSED" } },
+      { value: { done: true } },
+    ]);
+    const late = link.lastDial.accept();
     await settle();
-    expect(link.closes).toBe(1);
-    await expect(lazy.channel.get("value", {})).rejects.toMatchObject({ code: "CLOSED" });
-    expect(() => lazy.channel.watch("value", {})).toThrow(expect.objectContaining({ code: "CLOSED" }));
-    expect(link.dials).toBe(1);
+    expect(late.closes).toBe(1);
+    await refused(opened, 1);
   });
 
-  it("close() refuses the next use at once, ends watches, and reports a connection that fails to close", async () => {
-    const source = new WatchedSource(1);
-    const { link, lazy } = open(source);
-    const watch = lazy.channel.watch("value", {})[Symbol.asyncIterator]();
-    await watch.next();
-    const next = watch.next();
-    link.closeFails = true;
-    const closing = lazy.close();
-    await expect(lazy.channel.get("value", {})).rejects.toMatchObject({ code: "CLOSED" });
-    await expect(closing).rejects.toThrow(AggregateError);
+  it("gives up between two dials", async () => {
+    const opened = open("refuse");
+    const outcome = outcomeOf(opened.channel.get("value", {}));
+    await settle();
+    await opened.held.close();
+    expect(outcome.cause).toMatchObject({ code: "CLOSED" });
+    expect(opened.clock.size).toBe(0);
+    await refused(opened, 1);
+  });
+
+  it("closes the connection and waits for that, ends what is iterated over, fails what was asked", async () => {
+    const opened = open();
+    const { held: made, channel, clock } = opened;
+    const first = await connect(opened);
+    const values = channel.watch("value", {})[Symbol.asyncIterator]();
+    await values.next();
+    const next = values.next();
+    const asking = outcomeOf(channel.get("value", {}));
+    await settle();
+    let finish = (): void => {};
+    first.onClose = () => new Promise((resolve) => (finish = resolve));
+    const closing = outcomeOf(made.close());
+    await settle();
     expect(await next).toEqual({ done: true, value: undefined });
-    expect([link.closes, source.active]).toEqual([1, 0]);
+    expect(asking.cause).toMatchObject({ code: "CLOSED" });
+    expect([closing, first.following, clock.size]).toEqual([{}, 0, 0]);
+    finish();
+    await until(() => "value" in closing);
+    await refused(opened, 1);
   });
 
-  it("channel dials again when the connection has ended, and a late end does not touch the successor", async () => {
-    const { link, lazy } = open();
-    await lazy.channel.get("value", {});
-    const former = link.last;
-    await former?.close();
+  it("closes one that is going, and one whose far side answers nothing more", async () => {
+    const opened = open();
+    const { held: made, channel } = opened;
+    const first = await connect(opened);
+    // Neither ends when it is returned, nor before its connection does.
+    let free = (): void => {};
+    first.onFollow = () => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise(() => {}),
+        return: () => new Promise((resolve) => (free = () => resolve({ done: true, value: undefined }))),
+      }),
+    });
+    first.onClose = async () => free();
+    const next = channel.watch("value", {})[Symbol.asyncIterator]().next();
     await settle();
-    expect(await lazy.channel.get("value", {})).toBe(1);
-    expect(link.dials).toBe(2);
-    await former?.close();
+    first.announce();
     await settle();
-    await lazy.channel.get("value", {});
-    expect(link.dials).toBe(2);
-    await lazy.close();
-    expect(link.closes).toBe(3);
-  });
-
-  it("channel dials again when a connection was born dead, or its end is reported by a failure", async () => {
-    const live = implement();
-    let dials = 0;
-    const link: Link = {
-      async connect(asked) {
-        dials += 1;
-        const connection = await inProcess(live).connect(asked);
-        if (dials === 1) await connection.close();
-        return dials === 2 ? { ...connection, closed: Promise.reject(new Error("never rejects")) } : connection;
-      },
-    };
-    const lazy = new LazyConnection(link, surface);
-    await expect(lazy.channel.get("value", {})).rejects.toMatchObject({ code: "CLOSED" });
-    await settle();
-    expect(await lazy.channel.get("value", {})).toBe(1);
-    await settle();
-    expect(await lazy.channel.get("value", {})).toBe(1);
-    expect(dials).toBe(3);
+    await made.close();
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(first.closes).toBe(1);
   });
 });

@@ -209,6 +209,26 @@ describe("watchLatest()", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it("shows no frame that was on its way when the handler was put to rest", async () => {
+    const { pushed, watch, live } = await openLogOf();
+    for (let turns = 0; turns < 12; turns += 1) {
+      const values = watch();
+      await values.next();
+      await until(() => pushed.running === 1);
+      pushed.push(turns);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      await values.return?.();
+      const next = watch();
+      expect(await valueOf(next.next())).toEqual([]);
+      await settle();
+      const last = watch();
+      expect(await valueOf(last.next())).toEqual([]);
+      await Promise.all([next.return?.(), last.return?.()]);
+      await settle();
+    }
+    await live.close();
+  });
+
   it("shows a frame of before the rest only when the handler now ends without another", async () => {
     const { pushed, watch, live } = await openLog();
     pushed.push(1);

@@ -44,6 +44,8 @@ export interface AppDefinition {
   readonly exposures: readonly Exposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
   readonly reach: Reach | undefined;
+  /** Whether agents may read and wait by tools. */
+  readonly pull: boolean;
 }
 
 /** Where an app keeps its definition. */

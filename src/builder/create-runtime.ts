@@ -1,7 +1,10 @@
 import { createInvoker } from "../call/create-invoker.ts";
-import { createCatalog } from "../catalog/create-catalog.ts";
-import { createUriResolver, type Resolved } from "../catalog/resolve-uri.ts";
+import { ChangeWaits } from "../catalog/change-waits.ts";
+import { createCatalog, withTools, type Catalog } from "../catalog/create-catalog.ts";
+import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
+import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import { ResourceWatches } from "../catalog/resource-watches.ts";
+import { createWaitForChangeTool } from "../catalog/wait-for-change-tool.ts";
 import { SurfaceError } from "../errors.ts";
 import { inProcess } from "../links/in-process.ts";
 import { HeldSurface } from "../links/held-surface.ts";
@@ -43,8 +46,31 @@ function warn(warnings: readonly string[]): void {
   }
 }
 
+/** What exists for agents, and how what can be read is found and watched. */
+interface Offer {
+  readonly catalog: Catalog;
+  readonly resolve: UriResolver;
+  readonly watches: ResourceWatches;
+}
+
+function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope): Offer {
+  const { surface, options, exposures, tools, pull } = definition;
+  const { channel, subscriptions } = held;
+  const client = createClient(surface, channel);
+  const uriPrefix = options.uriPrefix ?? `surface://${surface.name}/`;
+  const catalog = createCatalog({ exposures, tools, uriPrefix, channel, client });
+  const windowMs = options.changeWindowMs ?? defaultChangeWindowMs;
+  const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs });
+  const resolve = (uri: string): Resolved | undefined => watches.resolve(uri);
+  if (!pull) return { catalog, resolve, watches };
+  const waits = new ChangeWaits(watches);
+  scope.add(() => waits.close());
+  const pullTools = [createReadResourceTool(catalog, resolve), createWaitForChangeTool(waits)];
+  return { catalog: withTools(catalog, pullTools), resolve, watches };
+}
+
 function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
-  const { surface, options, exposures, tools } = definition;
+  const { surface, options } = definition;
   const report = toSafeReporter(options.onFault ?? reportToConsole);
   const link = openReach(definition, scope);
   link.check?.(surface);
@@ -52,23 +78,10 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     void internalError(cause, `reaching surface "${surface.name}"`, report);
   const held = new HeldSurface({ link, surface, onUnreachable });
   scope.add(() => held.close());
-  const { channel } = held;
-  const catalog = createCatalog({
-    exposures,
-    tools,
-    uriPrefix: options.uriPrefix ?? `surface://${surface.name}/`,
-    channel,
-    client: createClient(surface, channel),
-  });
+  const { catalog, resolve, watches } = createOffer(definition, held, scope);
   warn(catalog.warnings);
   const invoker = createInvoker({ report });
   scope.add(() => invoker.close());
-  const watches = new ResourceWatches({
-    resolve: createUriResolver(catalog),
-    subscriptions: held.subscriptions,
-    windowMs: options.changeWindowMs ?? defaultChangeWindowMs,
-  });
-  const resolve = (uri: string): Resolved | undefined => watches.resolve(uri);
   return {
     info: toInfo(definition),
     instructions: options.instructions,

@@ -1,5 +1,6 @@
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../catalog/expose.ts";
+import { pullOrigin, pullToolNames } from "../catalog/pull-tool-names.ts";
 import { readExposeMap, readTags, type Exposure } from "../catalog/read-exposures.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
@@ -17,7 +18,7 @@ import { createRuntime } from "./create-runtime.ts";
 import type { TagNames, UnlinkedApp } from "./stages.ts";
 
 /** The names on the wire that a definition has given away, with where they come from. */
-function takenNames(definition: Pick<AppDefinition, "exposures" | "tools">): Map<string, string> {
+function takenNames(definition: Pick<AppDefinition, "exposures" | "tools" | "pull">): Map<string, string> {
   const names = new Map<string, string>();
   for (const { key, as, member } of definition.exposures) {
     if (as === "tool") claim(names, toWireName(key, { origin: `${member.kind} "${key}"` }), `${member.kind} "${key}"`);
@@ -26,6 +27,7 @@ function takenNames(definition: Pick<AppDefinition, "exposures" | "tools">): Map
     const origin = `tool "${name}"`;
     claim(names, toWireName(name, { origin, allowDash: allowDash ?? false }), origin);
   }
+  if (definition.pull) for (const name of pullToolNames) claim(names, name, pullOrigin(name));
   return names;
 }
 
@@ -85,6 +87,13 @@ class App implements ServableApp {
       tools.set(name, tool);
     }
     return this.#with({ tools });
+  }
+
+  pull(): App {
+    if (this[kDefinition].pull) {
+      throw new SurfaceError("NAME_COLLISION", "Calling pull(): it was called already; once is enough");
+    }
+    return this.#with({ pull: true });
   }
 
   open(): AppRuntime {
@@ -147,6 +156,7 @@ export function mcp<TSpec extends Spec>(
     exposures: readTags(surface),
     tools: new Map(),
     reach: undefined,
+    pull: false,
   });
   // The seam: one class behind stages that show only what is legal.
   return app as unknown as UnlinkedApp<TSpec, TagNames<TSpec>>;

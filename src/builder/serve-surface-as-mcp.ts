@@ -5,7 +5,7 @@ import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { type McpOptions } from "./app-definition.ts";
 import { mcp } from "./mcp.ts";
-import type { ExposeCollisions, TagNames, ToolsArgument, WithExposed } from "./stages.ts";
+import type { ExposeCollisions, PullProblem, TagNames, ToolsArgument, WithExposed, WithPull } from "./stages.ts";
 
 /** What {@link serveSurfaceAsMcp} takes, besides `expose` and `tools`, which are those of the chain. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
@@ -15,16 +15,20 @@ export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
   readonly target?: ServeTarget;
 }
 
+/** The names of a surface's own tags, and those of `pull()` where it may be called. */
+type PulledNames<TSpec, TPull> = true extends TPull ? WithPull<TagNames<TSpec>> : TagNames<TSpec>;
+
 /** The chain as it is at run time, where every stage is the same object. */
 interface Chain {
   bridge(link: Link): Chain;
   expose(map: object): Chain;
+  pull(): Chain;
   tools(tools: object): Chain;
   serve(target?: ServeTarget): Promise<Serving>;
 }
 
 /**
- * Bridges a surface and serves it, in one call: `mcp(surface).bridge(link).expose(…).tools(…).serve()` and nothing else.
+ * Bridges a surface and serves it, in one call: `mcp(surface).bridge(link).expose(…).pull().tools(…).serve()` and nothing else.
  *
  * @throws SurfaceError with a boot code, before anything is served.
  * @example
@@ -38,20 +42,30 @@ export async function serveSurfaceAsMcp<
   const $Keys extends string | number = never,
   const $Inputs = Record<never, never>,
   const $Tools = Record<never, never>,
+  const $Pull extends boolean = false,
 >(
   options: ServeSurfaceOptions<TSpec> & {
     /** As in `expose()`. Default: only what is tagged. */
     readonly expose?: $Expose &
       ExposeChecked<TSpec, $Expose> &
-      ExposeCollisions<TagNames<TSpec>, $Expose> &
+      ExposeCollisions<PulledNames<TSpec, $Pull>, $Expose> &
       LiteralKeys<$Expose>;
+    /** Whether to add the tools of `pull()`. Default `false`. */
+    readonly pull?: $Pull & (true extends $Pull ? PullProblem<TagNames<TSpec>> : unknown);
     /** As in `tools()`. Default: none. */
-    readonly tools?: ToolsArgument<TSpec, WithExposed<TSpec, TagNames<TSpec>, $Expose>, $Keys, $Inputs, $Tools>;
+    readonly tools?: ToolsArgument<
+      TSpec,
+      WithExposed<TSpec, PulledNames<TSpec, $Pull>, $Expose>,
+      $Keys,
+      $Inputs,
+      $Tools
+    >;
   },
 ): Promise<Serving> {
-  const { surface, link, expose, tools, target, ...rest } = options;
+  const { surface, link, expose, tools, target, pull, ...rest } = options;
   // The arguments were checked by this function's own parameters, stage by stage.
   const app = mcp(surface, rest) as unknown as Chain;
   const exposed = app.bridge(link).expose(expose ?? {});
-  return exposed.tools(tools ?? {}).serve(target);
+  const pulled = pull === true ? exposed.pull() : exposed;
+  return pulled.tools(tools ?? {}).serve(target);
 }

@@ -7,6 +7,7 @@ import type {
   ExposedToolKeys,
   ExposeValue,
 } from "../catalog/expose.ts";
+import type { PullToolName } from "../catalog/pull-tool-names.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -122,6 +123,22 @@ export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, T
     >
   : never;
 
+/** The names after `pull()`. */
+export type WithPull<TNames extends AppNames> = [TNames] extends [infer Names extends AppNames]
+  ? ExposedNames<
+      Names["tools"] | PullToolName,
+      Names["resources"],
+      Names["mutating"],
+      Names["exposed"],
+      Names["inputs"]
+    >
+  : never;
+
+/** `unknown` when `pull()` may add its tools, else the sentence that says why not. */
+export type PullProblem<TNames extends AppNames> = [PullToolName & TNames["tools"]] extends [never]
+  ? unknown
+  : TypeProblem<`the tool name "${PullToolName & TNames["tools"]}" is taken: by another tool, or by pull() before`>;
+
 /** An objection on every key of an expose map that was exposed before, or whose name on the wire is taken by a tool. */
 export type ExposeCollisions<TNames extends AppNames, TExpose> = {
   readonly [Key in keyof TExpose]: Key extends TNames["exposed"]
@@ -183,6 +200,11 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   expose<const $Expose extends Readonly<Record<string, ExposeValue | undefined>>>(
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
   ): UnlinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
+  /**
+   * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
+   * resources nor notices. Once an app.
+   */
+  pull(this: PullProblem<TNames>): UnlinkedApp<TSpec, WithPull<TNames>>;
   readonly tools: TypeProblem<"tools() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly serve: TypeProblem<"serve() needs a link: call .bridge(link) or .implement(handlers) first">;
   /** @internal */
@@ -195,6 +217,11 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   expose<const $Expose extends Readonly<Record<string, ExposeValue | undefined>>>(
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
   ): LinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
+  /**
+   * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
+   * resources nor notices. Once an app.
+   */
+  pull(this: PullProblem<TNames>): LinkedApp<TSpec, WithPull<TNames>>;
   /** Adds tools that are not members: an input, and a function over the live client. */
   tools<const $Keys extends string | number, const $Inputs, const $Tools>(
     tools: ToolsArgument<TSpec, TNames, $Keys, $Inputs, $Tools>,

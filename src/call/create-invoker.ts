@@ -1,5 +1,5 @@
-import { SurfaceError } from "../errors.ts";
 import type { FaceOwned, ToolEntry } from "../catalog/entry.ts";
+import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
@@ -30,16 +30,6 @@ export interface InvokerOptions {
 
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
-
-/** Whether a read found that there is nothing: no such item, or variables that nothing could ever be under. */
-function isAbsent(cause: unknown): boolean {
-  try {
-    return cause instanceof SurfaceError && (cause.code === "ABSENT" || cause.code === "VALIDATION_ERROR");
-  } catch {
-    // A trap of what was thrown.
-    return false;
-  }
-}
 
 class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;

@@ -39,6 +39,8 @@ interface Entries {
   readonly templates: TemplateEntry[];
 }
 
+type Listed = Pick<Catalog, "tools" | "resources" | "templates">;
+
 function addEntries(entries: Entries, exposure: Exposure, source: CatalogSource): void {
   const { key, member, effect, options } = exposure;
   const exposed = { key, member, effect, options, channel: source.channel, uri: `${source.uriPrefix}${key}` };
@@ -91,13 +93,22 @@ export function createCatalog(source: CatalogSource): Catalog {
   const entries: Entries = { tools: [], resources: [], templates: [] };
   for (const exposure of source.exposures) addEntries(entries, exposure, source);
   for (const [name, tool] of source.tools) entries.tools.push(toBespokeEntry(name, tool, source.client));
-  const byName = indexTools(entries.tools);
+  return toCatalog(entries, source.uriPrefix);
+}
+
+/** The same catalog with further tools. @throws SurfaceError `NAME_COLLISION` naming both origins. */
+export function withTools(catalog: Catalog, more: readonly ToolEntry[]): Catalog {
+  return toCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog.uriPrefix);
+}
+
+function toCatalog({ tools, resources, templates }: Listed, uriPrefix: string): Catalog {
+  const byName = indexTools(tools);
   return Object.freeze({
-    tools: sortFrozen(entries.tools, (tool) => tool.name),
-    resources: sortFrozen(entries.resources, (resource) => resource.uri),
-    templates: sortFrozen(entries.templates, (template) => template.uriTemplate),
+    tools: sortFrozen(tools, (tool) => tool.name),
+    resources: sortFrozen(resources, (resource) => resource.uri),
+    templates: sortFrozen(templates, (template) => template.uriTemplate),
     tool: (name: string) => byName.get(name),
-    uriPrefix: source.uriPrefix,
-    warnings: entryWarnings(entries.tools, [...entries.resources, ...entries.templates]),
+    uriPrefix,
+    warnings: entryWarnings(tools, [...resources, ...templates]),
   });
 }

@@ -50,14 +50,27 @@ export class ResourceWatches {
 
   /**
    * Watches what is under a URI: `changed` is called at once after quiet, then at most once a window, and always once more
-   * after the last change; never for the snapshot that watching opens with. Returns what ends it; `undefined` where there
-   * is nothing under the URI.
+   * after the last change; never for the snapshot that watching opens with. `opened` is told once, maybe at once: from
+   * then on no change is missed; `false` where nothing can be under the URI. Returns what ends it; `undefined` where it is
+   * known already that there is nothing.
    */
-  watch(uri: string, changed: () => void): (() => void) | undefined {
+  watch(uri: string, changed: () => void, opened?: (isThere: boolean) => void): (() => void) | undefined {
     const resolved = this.#setting.resolve(uri);
     if (resolved === undefined) return undefined;
-    const watching = this.join(uri, resolved, { changed });
-    return () => watching.end();
+    let isTold = false;
+    const tell = (): void => {
+      const { isThere } = watching.resource;
+      if (isTold || isThere === undefined) return;
+      isTold = true;
+      opened?.(isThere);
+    };
+    const watching: Watching = this.join(uri, resolved, { changed, moved: () => tell() });
+    // Known before, where somebody else watches it.
+    tell();
+    return () => {
+      isTold = true;
+      watching.end();
+    };
   }
 
   /** Watches what a URI has resolved to. Works, and waits, also while there is no backend. */
@@ -84,7 +97,7 @@ export class ResourceWatches {
   #share(uri: string, { watch }: Resolved): Shared {
     this.#epochs += 1;
     const resource = new WatchedResource({ watch, epoch: `${this.#process}${this.#epochs.toString(36)}` });
-    const shared = { resource, watchers: 0 };
+    const shared: Shared = { resource, watchers: 0 };
     this.#shared.set(uri, shared);
     return shared;
   }

@@ -1,6 +1,7 @@
 import { pump } from "../links/pump.ts";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
+import { digestOf } from "./change-cursor.ts";
 import type { ResourceWatch } from "./entry.ts";
 
 /** A value, written: its text, `undefined` for nothing under the URI. */
@@ -15,6 +16,16 @@ export interface WatchedSetting {
   readonly epoch: string;
 }
 
+function isSame(left: Written | undefined, right: Written | undefined): boolean {
+  return toDistinct(left) === toDistinct(right);
+}
+
+/** A text for each thing that can be said of a value; no two that differ share one. */
+function toDistinct(written: Written | undefined): string {
+  if (written === undefined) return "unknown";
+  return written.text === undefined ? "absent" : `text ${written.text}`;
+}
+
 /**
  * What is known of one resource for as long as it is watched: the value that was seen last, how often it has changed, and
  * its text, which is written once a value.
@@ -24,6 +35,8 @@ export class WatchedResource {
   readonly #watch: ResourceWatch;
   #seen: { readonly value: unknown } | undefined;
   #version = 0;
+  #isThere: boolean | undefined;
+  #digest: { readonly of: unknown; readonly digest: string } | undefined;
   #written: { readonly of: unknown; readonly written: Written | undefined } | undefined;
 
   constructor({ watch, epoch }: WatchedSetting) {
@@ -36,6 +49,11 @@ export class WatchedResource {
     return this.#seen;
   }
 
+  /** Whether anything can be under the URI; `undefined` until its stream has told. */
+  get isThere(): boolean | undefined {
+    return this.#isThere;
+  }
+
   /** How many changes have been seen. A value that comes back unchanged after its connection was lost is none. */
   get version(): number {
     return this.#version;
@@ -46,12 +64,19 @@ export class WatchedResource {
     let isSnapshot = true;
     return pump((signal) => this.#watch.follow(channel, { signal }), {
       value: (value) => {
+        this.#isThere = true;
         this.#see(value, isSnapshot);
         isSnapshot = false;
         events.value(value);
       },
-      ended: () => events.ended(),
-      failed: (lasting) => events.failed(lasting),
+      ended: () => {
+        this.#isThere = true;
+        events.ended();
+      },
+      failed: (lasting) => {
+        this.#isThere = !lasting;
+        events.failed(lasting);
+      },
     });
   }
 
@@ -62,6 +87,16 @@ export class WatchedResource {
     const written = this.#render(value);
     this.#written = { of: value, written };
     return written;
+  }
+
+  /** Tells the value that was seen last from others; `undefined` where none was. */
+  get digest(): string | undefined {
+    if (this.#seen === undefined) return undefined;
+    const { value } = this.#seen;
+    if (this.#digest === undefined || !Object.is(this.#digest.of, value)) {
+      this.#digest = { of: value, digest: digestOf(toDistinct(this.write(value))) };
+    }
+    return this.#digest.digest;
   }
 
   #render(value: unknown): Written | undefined {
@@ -78,7 +113,7 @@ export class WatchedResource {
     this.#seen = { value };
     if (before === undefined || Object.is(before.value, value)) return;
     // Only what comes back after a while is compared: to write every value would cost more than to announce it.
-    if (isSnapshot && this.write(before.value)?.text === this.write(value)?.text) return;
+    if (isSnapshot && isSame(this.write(before.value), this.write(value))) return;
     this.#version += 1;
   }
 }

@@ -78,6 +78,10 @@ function serve(link: Link): AppRuntime {
 
 const uri = (path: string): string => `surface://watched/${path}`;
 
+function watch(runtime: AppRuntime, at: string, changed: () => void): (() => void) | undefined {
+  return runtime.resources.watch(at, changed, () => {});
+}
+
 /** The text under a URI, or the error in its place. */
 async function read(runtime: AppRuntime, path: string): Promise<unknown> {
   const request = { era: "modern", call: new CallContext() } as const;
@@ -103,7 +107,7 @@ describe("ResourceWatches.watch()", () => {
     const back = backend();
     const runtime = serve(back.flaky.link);
     const changed = vi.fn<() => void>();
-    const end = runtime.resources.watch(uri(path), changed);
+    const end = watch(runtime, uri(path), changed);
     await turns();
     expect(changed).not.toHaveBeenCalled();
     change(back);
@@ -123,7 +127,7 @@ describe("ResourceWatches.watch()", () => {
     async (path) => {
       const { flaky } = backend();
       const runtime = serve(flaky.link);
-      expect(runtime.resources.watch(uri(path), () => {})).toBeUndefined();
+      expect(watch(runtime, uri(path), () => {})).toBeUndefined();
       await turns();
       expect(flaky.dials).toBe(0);
     },
@@ -133,8 +137,8 @@ describe("ResourceWatches.watch()", () => {
     const { flaky, slow, state } = backend();
     const runtime = serve(flaky.link);
     const [often, seldom] = [vi.fn<() => void>(), vi.fn<() => void>()];
-    runtime.resources.watch(uri("state"), often);
-    runtime.resources.watch(uri("slow"), seldom);
+    watch(runtime, uri("state"), often);
+    watch(runtime, uri("slow"), seldom);
     await turns();
     for (let n = 1; n <= 3; n += 1) {
       slow.set(n);
@@ -148,7 +152,7 @@ describe("ResourceWatches.watch()", () => {
     const { flaky, state } = backend();
     const runtime = serve(flaky.link);
     const changed = vi.fn<() => void>();
-    runtime.resources.watch(uri("state"), changed);
+    watch(runtime, uri("state"), changed);
     await turns();
     flaky.down();
     state.set({ n: 5, at: epoch });
@@ -167,7 +171,7 @@ describe("a read of what is watched", () => {
     back.settled.say("green");
     const runtime = serve(back.flaky.link);
     const answer = await read(runtime, path);
-    runtime.resources.watch(uri(path), () => {});
+    watch(runtime, uri(path), () => {});
     await turns();
     expect(await read(runtime, path)).toEqual(answer);
     const { dials } = back.flaky;
@@ -179,7 +183,7 @@ describe("a read of what is watched", () => {
     const { flaky, state } = backend();
     const get = vi.spyOn(state, "get");
     const runtime = serve(flaky.link);
-    const end = runtime.resources.watch(uri("state"), () => {});
+    const end = watch(runtime, uri("state"), () => {});
     await turns();
     const before = get.mock.calls.length;
     for (let n = 0; n < 10; n += 1) await read(runtime, "state");
@@ -192,7 +196,7 @@ describe("a read of what is watched", () => {
   it("gives each new value", async () => {
     const { flaky, state } = backend();
     const runtime = serve(flaky.link);
-    runtime.resources.watch(uri("state"), () => {});
+    watch(runtime, uri("state"), () => {});
     for (let n = 1; n <= 5; n += 1) {
       state.set({ n, at: epoch });
       await turns();
@@ -203,7 +207,7 @@ describe("a read of what is watched", () => {
   it("waits for the first frame of a stream that has said nothing, watched or not", async () => {
     const { flaky, log } = backend();
     const runtime = serve(flaky.link);
-    runtime.resources.watch(uri("log"), () => {});
+    watch(runtime, uri("log"), () => {});
     await turns();
     const reading = read(runtime, "log");
     log.say("first");
@@ -217,7 +221,7 @@ describe("a read of what is watched", () => {
     const app = mcp(odd, { onFault: (fault) => faults.push(fault) }).implement({ value: source });
     const runtime = app.open();
     open.push(runtime);
-    runtime.resources.watch("surface://odd/value", () => {});
+    watch(runtime, "surface://odd/value", () => {});
     await turns();
     const request = { era: "modern", call: new CallContext() } as const;
     const params = { uri: "surface://odd/value" };

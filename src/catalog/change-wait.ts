@@ -1,0 +1,148 @@
+import { followSignal } from "../spine/follow-signal.ts";
+import { toAborted } from "../spine/until-aborted.ts";
+import { writeCursor, type Mark, type ReadMarks } from "./change-cursor.ts";
+import type { Resolved } from "./resolve-uri.ts";
+import type { ResourceWatches, Watching } from "./resource-watches.ts";
+import type { WatchedResource } from "./watched-resource.ts";
+
+/** What a wait comes to. */
+export interface ChangeAnswer {
+  readonly status: "changed" | "timed_out";
+  /** The URIs that changed, as they were asked for. */
+  readonly changed: readonly string[];
+  readonly cursor: string;
+  readonly reset?: true;
+}
+
+/** What one wait is made of. */
+export interface ChangeWaitSetting {
+  /** What is waited for, by URI. */
+  readonly resources: ReadonlyMap<string, Resolved>;
+  /** Where to go on; nothing: from now on. */
+  readonly marks: ReadMarks | undefined;
+  readonly timeoutMs: number;
+  /** The cursor was none that could be read: answers as soon as there is a new one. */
+  readonly reset: boolean;
+  readonly signal: AbortSignal;
+  readonly watches: ResourceWatches;
+  /** Told of each resource when there is an answer, and before its watch is let go. */
+  readonly answered: (uri: string, resolved: Resolved) => void;
+}
+
+interface Item {
+  readonly uri: string;
+  readonly resource: WatchedResource;
+  base: Mark;
+}
+
+/** How long an answer is kept back for values that are not known yet, so that its cursor can tell them from others. */
+const graceMs = 500;
+
+function markOf({ epoch, version, digest }: WatchedResource): Mark {
+  return { epoch, version, digest };
+}
+
+/** Whether there was a change after the base. Where the watch has lapsed in between, only the values can tell. */
+function hasChanged(item: Item): boolean {
+  const { base, resource } = item;
+  if (base.epoch === resource.epoch) return resource.version > base.version;
+  if (resource.seen === undefined) return false;
+  // A value that was never known is not known to be the same.
+  if (base.digest === undefined || base.digest !== resource.digest) return true;
+  item.base = markOf(resource);
+  return false;
+}
+
+/** One wait for a change of any of several resources. */
+export class ChangeWait {
+  readonly #setting: ChangeWaitSetting;
+  readonly #items: Item[] = [];
+  readonly #watchings: Watching[] = [];
+  readonly #startedAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #isLate = false;
+  #leaveSignal: () => void = () => {};
+  #resolve: (answer: ChangeAnswer) => void = () => {};
+  #reject: (cause: unknown) => void = () => {};
+
+  constructor(setting: ChangeWaitSetting) {
+    this.#setting = setting;
+  }
+
+  /** Waits. @throws SurfaceError `ABORTED`, or what {@link fail} was given. */
+  async run(): Promise<ChangeAnswer> {
+    const { signal } = this.#setting;
+    const answer = new Promise<ChangeAnswer>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#leaveSignal = followSignal(signal, () => this.fail(toAborted(signal, "Waiting for a change")));
+    try {
+      this.#begin();
+      return await answer;
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** Ends it without an answer. */
+  fail(cause: unknown): void {
+    this.#reject(cause);
+  }
+
+  #begin(): void {
+    const { resources, marks, reset, timeoutMs, watches } = this.#setting;
+    for (const [uri, resolved] of resources) {
+      const watching = watches.join(uri, resolved, { moved: () => this.#look() });
+      this.#watchings.push(watching);
+      const { resource } = watching;
+      this.#items.push({ uri, resource, base: marks?.of(uri) ?? markOf(resource) });
+    }
+    this.#arm(reset ? 0 : timeoutMs);
+    this.#look();
+  }
+
+  #arm(delayMs: number): void {
+    this.#timer = setTimeout(() => this.#onTime(), delayMs);
+  }
+
+  #onTime(): void {
+    this.#isLate = true;
+    const left = graceMs - (performance.now() - this.#startedAt);
+    if (left < 1) return this.#settle([]);
+    this.#arm(left);
+    this.#look();
+  }
+
+  #look(): void {
+    const { size } = this.#setting.resources;
+    // Told while it begins: it looks at the end of that.
+    if (this.#items.length < size) return;
+    const changed = this.#items.filter(hasChanged);
+    const isEnough = this.#isLate && this.#items.every(({ resource }) => resource.seen !== undefined);
+    if (changed.length > 0 || isEnough) this.#settle(changed);
+  }
+
+  #settle(changed: readonly Item[]): void {
+    const { resources, answered, reset } = this.#setting;
+    for (const [uri, resolved] of resources) answered(uri, resolved);
+    const marks = new Map(this.#items.map((item) => [item.uri, toMark(item)]));
+    this.#resolve({
+      status: changed.length > 0 ? "changed" : "timed_out",
+      changed: changed.map(({ uri }) => uri),
+      cursor: writeCursor(marks),
+      ...(reset ? { reset: true } : {}),
+    });
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    this.#leaveSignal();
+    for (const watching of this.#watchings) watching.end();
+  }
+}
+
+/** Where the next wait goes on: at what is known now, or, where nothing is, still at where this one began. */
+function toMark({ resource, base }: Item): Mark {
+  return resource.seen === undefined ? base : markOf(resource);
+}

@@ -1,0 +1,102 @@
+import { Refusal, SurfaceError } from "../errors.ts";
+import { clipText } from "../schema/clip-text.ts";
+import { deepFreeze } from "../schema/deep-freeze.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { noSuchResource } from "./change-waits.ts";
+import type { Catalog } from "./create-catalog.ts";
+import type { EntryCall, ToolEntry } from "./entry.ts";
+import { isAbsent } from "./is-absent.ts";
+import { pullOrigin } from "./pull-tool-names.ts";
+import type { UriResolver } from "./resolve-uri.ts";
+import { toToolHints } from "./tool-hints.ts";
+
+/** How long a read may take, in milliseconds. */
+const timeoutMs = 10_000;
+
+/** How much of the resources is told in the description, in characters: hosts cut it at 2,048. */
+const maxListLength = 1600;
+const maxWordsBytes = 120;
+
+interface ReadAnswer {
+  readonly uri: string;
+  /** JSON text. */
+  readonly text: string;
+}
+
+const inputSchema = deepFreeze({
+  type: "object",
+  properties: { uri: { type: "string", description: "The resource, with every {variable} filled in" } },
+  required: ["uri"],
+});
+
+const outputSchema = deepFreeze({
+  type: "object",
+  properties: { uri: { type: "string" }, value: { description: "The resource's value now" } },
+  required: ["uri", "value"],
+  additionalProperties: false,
+});
+
+/** A line for each resource, as many as fit. */
+function listResources({ resources, templates }: Catalog): string {
+  const lines = [
+    ...resources.map(({ uri, title, description }) => toLine(uri, title ?? description)),
+    ...templates.map(({ uriTemplate, title, description }) => toLine(uriTemplate, title ?? description)),
+  ];
+  let list = "";
+  for (const [index, line] of lines.entries()) {
+    if (list.length + line.length > maxListLength) return `${list}\n… and ${lines.length - index} more`;
+    list += `\n${line}`;
+  }
+  return list;
+}
+
+function toLine(uri: string, words: string | undefined): string {
+  return words === undefined ? uri : `${uri} - ${clipText(words, maxWordsBytes)}`;
+}
+
+function readUri(args: JsonObject): string {
+  const uri = Object.hasOwn(args, "uri") ? args["uri"] : undefined;
+  if (typeof uri === "string") return uri;
+  throw new SurfaceError("VALIDATION_ERROR", 'Reading "uri": it does not fit', {
+    issues: [{ path: "uri", message: "expected the URI of a resource, a string" }],
+  });
+}
+
+async function readResource(uri: string, resolve: UriResolver, call: EntryCall): Promise<ReadAnswer> {
+  const resolved = resolve(uri);
+  if (resolved === undefined) throw noSuchResource(uri);
+  let text: string | undefined;
+  try {
+    text = await resolved.read(call);
+  } catch (cause) {
+    if (!isAbsent(cause)) throw cause;
+  }
+  if (text !== undefined) return { uri, text };
+  throw new Refusal("ABSENT", `there is nothing under "${uri}" now`);
+}
+
+/** The tool that reads a resource, for hosts whose agents cannot. */
+export function createReadResourceTool(catalog: Catalog, resolve: UriResolver): ToolEntry {
+  const name = "read_resource";
+  return {
+    id: name,
+    name,
+    origin: pullOrigin(name),
+    title: "Read a resource",
+    description: `Get the value of one resource now, as JSON. To hear of its next change call wait_for_change. Resources:${listResources(catalog)}`,
+    hints: toToolHints("read", {}),
+    input: { root: "", json: inputSchema, decode: readUri },
+    output: {
+      json: outputSchema,
+      stringify(value) {
+        // run() made it; its text is JSON.
+        const { uri, text } = value as ReadAnswer;
+        return `{"uri":${JSON.stringify(uri)},"value":${text}}`;
+      },
+    },
+    timeoutMs,
+    owner: "surface",
+    // decode() made the URI.
+    run: (uri, call) => readResource(uri as string, resolve, call),
+  };
+}

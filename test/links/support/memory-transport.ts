@@ -1,0 +1,170 @@
+import {
+  AbstractMessageReader,
+  AbstractMessageWriter,
+  type DataCallback,
+  type Disposable,
+  type Message,
+  type MessageWriter,
+} from "vscode-jsonrpc/node";
+import { SurfaceError } from "../../../src/errors.ts";
+import type { WireTransport } from "../../../src/links/wire/transport.ts";
+
+class MemoryReader extends AbstractMessageReader {
+  callback: DataCallback = () => {};
+
+  listen(callback: DataCallback): Disposable {
+    this.callback = callback;
+    return { dispose: () => (this.callback = () => {}) };
+  }
+
+  close(): void {
+    this.fireClose();
+  }
+
+  fail(cause: Error): void {
+    this.fireError(cause);
+  }
+}
+
+class MemoryWriter extends AbstractMessageWriter implements MessageWriter {
+  readonly #send: (message: Message) => void;
+
+  constructor(send: (message: Message) => void) {
+    super();
+    this.#send = send;
+  }
+
+  async write(message: Message): Promise<void> {
+    this.#send(message);
+  }
+
+  end(): void {}
+}
+
+/** One end of a pipe in memory. What is written arrives a turn later, as JSON, in order. */
+export class MemoryTransport implements WireTransport {
+  readonly reader = new MemoryReader();
+  readonly writer: MessageWriter = new MemoryWriter((message) => this.#write(message));
+  /** Everything that was written here, parsed. */
+  readonly sent: any[] = [];
+  /** How many messages may be on their way before it is full. */
+  capacity = 64;
+  /** The longest text that is written. */
+  maxLength = 1 << 20;
+  /** Whether what is written goes nowhere: a peer that has stopped, and whose socket stands. */
+  isSilent = false;
+  isPaused = false;
+  isClosed = false;
+  onDelivered: () => void = () => {};
+  other: MemoryTransport | undefined;
+  #onWay: string[] = [];
+  #drains: (() => void)[] = [];
+  #isHeld = false;
+  #isScheduled = false;
+
+  get isFull(): boolean {
+    return this.#onWay.length >= this.capacity;
+  }
+
+  onDrain(fn: () => void): void {
+    this.#drains.push(fn);
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.other?.flow();
+  }
+
+  /** Sends what is written, then ends both ends. */
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.flow();
+  }
+
+  /** Ends both ends at once; what is on its way is lost. */
+  cut(cause?: Error): void {
+    for (const end of [this, this.other]) {
+      if (end === undefined) continue;
+      end.isClosed = true;
+      end.#onWay = [];
+      if (cause !== undefined) end.reader.fail(cause);
+      end.reader.close();
+    }
+  }
+
+  /** Keeps what is written on its way, until `release()`. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.flow();
+  }
+
+  /** Writes anything, as a peer of another make might. */
+  inject(message: unknown): void {
+    this.#onWay.push(JSON.stringify(message));
+    this.flow();
+  }
+
+  flow(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#deliver();
+    });
+  }
+
+  #write(message: Message): void {
+    const text = JSON.stringify(message);
+    if (text.length > this.maxLength) throw new SurfaceError("FRAME_TOO_LARGE", "Writing a message: it is too large");
+    if (this.isClosed) throw new Error("write after end");
+    this.sent.push(JSON.parse(text));
+    if (this.isSilent) return;
+    this.#onWay.push(text);
+    this.flow();
+  }
+
+  #deliver(): void {
+    const wasFull = this.isFull;
+    while (this.#onWay.length > 0 && !this.#isHeld && this.other?.isPaused === false) {
+      const text = this.#onWay.shift() ?? "null";
+      this.other.reader.callback(JSON.parse(text));
+      this.onDelivered();
+    }
+    if (wasFull && !this.isFull) for (const drain of this.#drains) drain();
+    if (!this.isClosed || this.#onWay.length > 0) return;
+    this.reader.close();
+    if (this.other === undefined) return;
+    this.other.isClosed = true;
+    this.other.reader.close();
+  }
+}
+
+/** Both ends of a pipe in memory. */
+export interface MemoryPair {
+  readonly client: MemoryTransport;
+  readonly server: MemoryTransport;
+}
+
+/** Makes a pipe in memory; with `cutAfter`, one that breaks once so many messages have arrived on either side. */
+export function createMemoryPair(cutAfter = Number.POSITIVE_INFINITY): MemoryPair {
+  const [client, server] = [new MemoryTransport(), new MemoryTransport()];
+  client.other = server;
+  server.other = client;
+  let count = 0;
+  const onDelivered = (): void => {
+    count += 1;
+    if (count === cutAfter) client.cut();
+  };
+  client.onDelivered = onDelivered;
+  server.onDelivered = onDelivered;
+  return { client, server };
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { settle, until } from "../../surface/support.ts";
+import { connectRich, outcome, serveRaw } from "./support.ts";
+
+describe("limits", () => {
+  it("refuse what is over 1,024 uses of one peer, and take more when some have ended", async () => {
+    const { peer, state, live } = serveRaw();
+    await peer.hello();
+    for (let id = 0; id < 1024; id += 1) peer.ask(id, "surface/ask", { verb: "wait", member: "rang" });
+    peer.ask("over", "surface/ask", { verb: "get", member: "chest" });
+    expect((await peer.reply("over")).error).toMatchObject({ data: { kind: "surface", code: "OVERFLOW" } });
+    peer.ask("stream", "surface/follow", { verb: "watch", member: "chest", stream: 1, credit: 1 });
+    expect((await peer.reply("stream")).error).toMatchObject({ data: { code: "OVERFLOW" } });
+    peer.ask("ping", "surface/ping");
+    expect((await peer.reply("ping")).result).toBe(null);
+    state.ring(new Set([1]));
+    await until(() => peer.heard.filter(({ result }) => result?.value?.status === "fired").length === 1024);
+    peer.ask("again", "surface/ask", { verb: "get", member: "chest" });
+    expect((await peer.reply("again")).result).toBeDefined();
+    await live.close();
+  });
+
+  it("stop reading while many messages wait for their turn, and read on after", async () => {
+    const { peer, pair, live } = serveRaw();
+    await peer.hello();
+    let paused = 0;
+    const pause = pair.server.pause.bind(pair.server);
+    pair.server.pause = () => {
+      paused += 1;
+      pause();
+    };
+    for (let id = 0; id < 3000; id += 1) peer.ask(id, "surface/ping");
+    await until(() => peer.heard.length > 3000);
+    expect(paused).toBeGreaterThan(5);
+    expect(pair.server.isPaused).toBe(false);
+    await live.close();
+  });
+
+  it("stop reading while the far side does not take what is written", async () => {
+    const { peer, pair, live } = serveRaw();
+    await peer.hello();
+    pair.server.capacity = 8;
+    pair.server.hold();
+    for (let id = 0; id < 500; id += 1) peer.ask(id, "surface/ask", { verb: "call", member: "echo", argument: id });
+    await settle(100);
+    expect(pair.server.sent.length).toBeLessThan(500);
+    expect(pair.server.isPaused).toBe(true);
+    pair.server.release();
+    await until(() => peer.heard.filter(({ result }) => result !== undefined).length === 501);
+    await live.close();
+  });
+
+  it("are a client's own where it asks for too much: the others work", async () => {
+    const { client, channel, live } = await connectRich();
+    const controller = new AbortController();
+    const waits = Array.from({ length: 1024 }, () =>
+      outcome(channel.wait("rang", undefined, { signal: controller.signal })),
+    );
+    expect(await outcome(client.chest.get())).toMatchObject({ code: "OVERFLOW" });
+    controller.abort();
+    await Promise.all(waits);
+    await until(() => true);
+    await settle(1200);
+    expect(await client.echo.call(1)).toBe(1);
+    await live.close();
+  });
+});

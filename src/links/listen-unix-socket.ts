@@ -1,0 +1,36 @@
+import type { LiveSurface } from "../surface/implement-surface.ts";
+import type { Spec } from "../surface/member.ts";
+import type { SocketListening } from "./listening.ts";
+
+/** What {@link listenUnixSocket} may be told. */
+export interface ListenUnixSocketOptions {
+  /** After how much silence a peer is asked for a sign of life, in milliseconds. Default 5,000. */
+  readonly heartbeatMs?: number;
+}
+
+/**
+ * Lets processes of the same user connect to a live surface over a Unix domain socket, up to 256 of them at once. The
+ * directory of the socket is made where it is absent, for its owner alone. What an ended process has left at the path is
+ * removed; of several processes that start at once, one gets it. The process lives on while it listens; when the live
+ * surface closes, the listener does.
+ *
+ * @throws SurfaceError `SOCKET_IN_USE` where another process answers, `NOT_A_SOCKET` where something else is at the path,
+ * `WRONG_OWNER` for a socket of another user, `UNSAFE_DIRECTORY` where others can reach into the directory,
+ * `INVALID_OPTION` for a path that is too long, `UNAVAILABLE` for whatever the system refuses, `CLOSED` for a live surface
+ * that is closed.
+ * @example
+ * ```ts
+ * const listening = await listenUnixSocket(live, "/run/user/1000/counter/counter.sock");
+ * await listening.close();
+ * ```
+ */
+export async function listenUnixSocket<TSpec extends Spec>(
+  live: LiveSurface<TSpec>,
+  path: string,
+  options: ListenUnixSocketOptions = {},
+): Promise<SocketListening> {
+  // Only who listens loads what it takes.
+  const { openUnixListener } = await import("./unix/open-unix-listener.ts");
+  // Copied, since the compiler follows a live surface whose members it does not know part by part only.
+  return openUnixListener({ ...options, live: { ...live }, path });
+}

@@ -1,0 +1,61 @@
+import type { Socket } from "node:net";
+import { SurfaceError } from "../../errors.ts";
+import type { Surface } from "../../surface/define-surface.ts";
+import type { Spec } from "../../surface/member.ts";
+import type { Connection } from "../link.ts";
+import { type ClientOptions, openOver } from "../open-over.ts";
+import { createStreamTransport } from "../transport/stream-transport.ts";
+import { connectSocket } from "./connect-socket.ts";
+import { type FileAccess, ownAccess } from "./file-access.ts";
+import { codeOf } from "../system-error.ts";
+
+/** What a connection to a socket is made of. */
+export interface UnixClientSetting extends ClientOptions {
+  readonly path: string;
+  /** Default: this process and its files. */
+  readonly access?: FileAccess | undefined;
+}
+
+const connectMs = 5000;
+const superuser = 0;
+
+/** Whoever owns the socket is who is spoken to: another user could have put theirs where ours was expected. */
+async function assertTrusted(path: string, access: FileAccess): Promise<void> {
+  const { uid } = access;
+  const stats = await access.stat(path);
+  if (!stats.isSocket()) {
+    throw new SurfaceError("NOT_A_SOCKET", `Connecting to "${path}": it must be a socket, and is none`);
+  }
+  if (uid === undefined || stats.uid === uid || stats.uid === superuser) return;
+  throw new SurfaceError(
+    "WRONG_OWNER",
+    `Connecting to "${path}": the socket must be of user ${uid} or ${superuser}, and is of user ${stats.uid}`,
+  );
+}
+
+async function dial(setting: UnixClientSetting): Promise<Socket> {
+  const { path, signal, access = ownAccess } = setting;
+  try {
+    await assertTrusted(path, access);
+    return await connectSocket({ path, signal, withinMs: connectMs });
+  } catch (cause) {
+    const code = codeOf(cause);
+    const isOurs = cause instanceof SurfaceError && cause.code !== "TIMEOUT";
+    if (isOurs) throw cause;
+    throw new SurfaceError("UNAVAILABLE", `Connecting to "${path}": nobody answers there ("${code}")`, { cause });
+  }
+}
+
+/**
+ * Connects to whoever listens on a socket.
+ *
+ * @throws SurfaceError, as `unixSocket()` says.
+ */
+export async function openUnixClient<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  setting: UnixClientSetting,
+): Promise<Connection<TSpec>> {
+  const socket = await dial(setting);
+  const transport = createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() });
+  return openOver(surface, transport, setting);
+}

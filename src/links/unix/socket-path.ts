@@ -1,0 +1,24 @@
+import { Buffer } from "node:buffer";
+import { SurfaceError } from "../../errors.ts";
+
+/** Most bytes of a path that a socket can have: the operating system cuts longer ones off without a word. */
+const maxPathBytes = process.platform === "darwin" ? 103 : 107;
+
+/**
+ * Refuses what no socket can be at.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertSocketPath(path: string): void {
+  const bytes = typeof path === "string" && !path.includes("\0") ? Buffer.byteLength(path) : 0;
+  if (bytes > 0 && bytes <= maxPathBytes) return;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `Using the socket "${path}": a path must have 1 to ${maxPathBytes} bytes, none of them zero, and has ${bytes}`,
+  );
+}
+
+/** How many bytes are left for a name beside the socket. */
+export function spareBytes(folder: string): number {
+  return maxPathBytes - Buffer.byteLength(folder) - 1;
+}

@@ -1,0 +1,61 @@
+import { once } from "node:events";
+import type { Stats } from "node:fs";
+import { link, mkdtemp, rename, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach } from "vitest";
+import { ownAccess, type FileAccess } from "../../../src/links/unix/file-access.ts";
+
+const folders: string[] = [];
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs when the test is over, the last one first. */
+export function afterThis(close: () => unknown): void {
+  closers.push(close);
+}
+
+/** A directory of its own for each test, as private as sockets ask for. */
+export async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "surface-mcp-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** A server that speaks no protocol. */
+export async function listenRaw(path: string, server: Server = createServer(() => {})): Promise<Server> {
+  server.listen(path);
+  await once(server, "listening");
+  afterThis(() => server.close());
+  return server;
+}
+
+/** Puts a socket at `path` that nobody answers on, as a process that was killed leaves it. */
+export async function leaveStale(path: string): Promise<void> {
+  const server = createServer();
+  server.listen(`${path}~`);
+  await once(server, "listening");
+  await link(`${path}~`, `${path}-`);
+  server.close();
+  await once(server, "close");
+  await rename(`${path}-`, path);
+}
+
+/** The files of this process, asked for by another user, or owned by one. */
+export function accessOf(change: { readonly uid?: number; readonly ownerUid?: number }): FileAccess {
+  const owned = async (asked: Promise<Stats>): Promise<Stats> => {
+    const stats = await asked;
+    if (change.ownerUid !== undefined) stats.uid = change.ownerUid;
+    return stats;
+  };
+  return {
+    uid: change.uid ?? ownAccess.uid,
+    lstat: (path) => owned(ownAccess.lstat(path)),
+    stat: (path) => owned(ownAccess.stat(path)),
+  };
+}

@@ -1,0 +1,122 @@
+import { writeFile } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { listenUnixSocket } from "../../../src/links/listen-unix-socket.ts";
+import { unixSocket } from "../../../src/links/unix-socket.ts";
+import { ownAccess } from "../../../src/links/unix/file-access.ts";
+import { openUnixClient } from "../../../src/links/unix/open-unix-client.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
+import { echo, startEcho } from "../support/echo-surface.ts";
+import { until } from "../transport/support.ts";
+import { accessOf, afterThis, leaveStale, listenRaw, newFolder } from "./support.ts";
+
+async function newPath(): Promise<string> {
+  return join(await newFolder(), "s.sock");
+}
+
+async function serveEcho(): Promise<string> {
+  const { live } = startEcho();
+  afterThis(() => live.close());
+  return (await listenUnixSocket(live, await newPath())).path;
+}
+
+/** A server that says nothing, and the sockets that came to it. */
+async function listenSilently(path: string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket.resume()));
+  await listenRaw(path, server);
+  afterThis(() => sockets.forEach((socket) => socket.destroy()));
+  return sockets;
+}
+
+describe("unixSocket()", () => {
+  it("refuses a path that no socket can have when it is made", () => {
+    expect(() => unixSocket(`/${"x".repeat(107)}`)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+    expect(() => unixSocket("")).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
+
+  it("connect() rejects with UNAVAILABLE when nothing is there, and connects when it is there later", async () => {
+    const { live } = startEcho();
+    afterThis(() => live.close());
+    const path = await newPath();
+    const link = unixSocket(path);
+    await expect(link.connect(echo)).rejects.toMatchObject({ code: "UNAVAILABLE", cause: { code: "ENOENT" } });
+    await listenUnixSocket(live, path);
+    const { client } = await link.connect(echo);
+    expect(await client.say.call("hello")).toBe("hello");
+  });
+
+  it("connect() rejects with UNAVAILABLE when nobody answers on the socket", async () => {
+    const path = await newPath();
+    await leaveStale(path);
+    const refused = { code: "UNAVAILABLE", cause: { code: "ECONNREFUSED" } };
+    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject(refused);
+  });
+
+  it("connect() rejects with UNAVAILABLE when the system refuses it", async () => {
+    const denied = Object.assign(new Error("denied"), { code: "EACCES" });
+    const access = { ...ownAccess, stat: () => Promise.reject(denied) };
+    const path = await newPath();
+    await expect(openUnixClient(echo, { path, access })).rejects.toMatchObject({ code: "UNAVAILABLE", cause: denied });
+  });
+
+  it("connect() refuses what is not a socket", async () => {
+    const path = await newPath();
+    await writeFile(path, "");
+    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({ code: "NOT_A_SOCKET" });
+  });
+
+  it("connect() refuses a socket of another user, and takes one of root", async () => {
+    const path = await serveEcho();
+    const refused = openUnixClient(echo, { path, access: accessOf({ uid: 4711, ownerUid: 4712 }) });
+    await expect(refused).rejects.toMatchObject({ code: "WRONG_OWNER" });
+    const taken = await openUnixClient(echo, { path, access: accessOf({ uid: 4711, ownerUid: 0 }) });
+    expect(await taken.client.say.call("hello")).toBe("hello");
+  });
+
+  it("connect() refuses a surface of another name", async () => {
+    const path = await serveEcho();
+    const other = defineSurface("other", {});
+    await expect(unixSocket(path).connect(other)).rejects.toMatchObject({ code: "UNKNOWN_MEMBER" });
+  });
+
+  it("connect() ends at once and lets go of its socket when its signal fires", async () => {
+    const path = await newPath();
+    const sockets = await listenSilently(path);
+    const abort = new AbortController();
+    const connecting = unixSocket(path).connect(echo, { signal: abort.signal });
+    void until(() => sockets.length === 1).then(() => abort.abort());
+    await expect(connecting).rejects.toMatchObject({ code: "ABORTED" });
+    await until(() => sockets[0]?.readableEnded === true);
+    await expect(unixSocket(path).connect(echo, { signal: abort.signal })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  it("connect() rejects with UNAVAILABLE when the far side goes before it answers", async () => {
+    const path = await newPath();
+    await listenRaw(
+      path,
+      createServer((socket) => socket.destroy()),
+    );
+    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  it("closed says that the connection was lost when the far side breaks", async () => {
+    const path = await serveEcho();
+    const cuts: (() => void)[] = [];
+    const server = createServer((near) => {
+      // A bridge that is cut: neither side says goodbye.
+      const far = connect(path);
+      near.pipe(far).pipe(near);
+      cuts.push(() => [near, far].forEach((socket) => socket.destroy()));
+    });
+    const bridge = await newPath();
+    await listenRaw(bridge, server);
+    const connection = await unixSocket(bridge).connect(echo);
+    const call = connection.client.wait.call();
+    void connection.client.say.call("hello").then(() => cuts.forEach((cut) => cut()));
+    await expect(call).rejects.toMatchObject({ code: "DISCONNECTED" });
+    expect(await connection.closed).toMatchObject({ kind: "lost" });
+    await expect(connection.client.say.call("hello")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});

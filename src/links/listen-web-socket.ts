@@ -1,0 +1,76 @@
+import { SurfaceError } from "../errors.ts";
+import type { LiveSurface } from "../surface/implement-surface.ts";
+import type { Spec } from "../surface/member.ts";
+import type { WebListening } from "./listening.ts";
+
+/** What {@link listenWebSocket} may be told. */
+export interface ListenWebSocketOptions {
+  /** The TCP port; 0 takes one that is free. */
+  readonly port: number;
+  /** The address to listen on. Default "127.0.0.1": this machine alone. Any that others reach needs a `token`. */
+  readonly host?: string;
+  /** The path of the URL. Default "/". */
+  readonly path?: string;
+  /** The origins of web pages that may connect, for example "https://app.example.com". Default: none. */
+  readonly origins?: readonly string[];
+  /** Further names by which clients may call this machine, without a port. Loopback names and `host` always may. */
+  readonly hosts?: readonly string[];
+  /** What clients must know: they send it as `Authorization: Bearer …`. */
+  readonly token?: string;
+  /** After how much silence a peer is asked for a sign of life, in milliseconds. Default 5,000. */
+  readonly heartbeatMs?: number;
+}
+
+const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.[0-9]+\.[0-9]+\.[0-9]+$/.test(host);
+}
+
+function isPort(port: number): boolean {
+  return Number.isInteger(port) && port >= 0 && port <= 65_535;
+}
+
+function problemOf({ port, host = "127.0.0.1", path = "/", token }: ListenWebSocketOptions): string | undefined {
+  if (!isPort(port)) return `"port" must be 0 to 65535, and is "${port}"`;
+  if (host === "") return '"host" must not be empty';
+  if (!/^\/[^?#\s]*$/.test(path)) return `"path" must start with "/" and have no query, and is "${path}"`;
+  if (token === "") return '"token" must not be empty';
+  if (token !== undefined || isLoopback(host)) return undefined;
+  return `"host" is "${host}", which others can reach, and needs a "token"`;
+}
+
+/**
+ * Lets others connect to a live surface over web sockets, up to 256 of them at once. Web pages may connect only from the
+ * `origins` that are named, and nobody under a host name that is not expected. The process lives on while it listens;
+ * when the live surface closes, the listener does.
+ *
+ * @throws SurfaceError `INVALID_OPTION`, also for an address that others reach without a token; `SOCKET_IN_USE` where
+ * another process listens on the port, `UNAVAILABLE` for whatever the system refuses, `CLOSED` for a live surface that is
+ * closed.
+ * @example
+ * ```ts
+ * const listening = await listenWebSocket(live, { port: 4000, token: "s3cret" });
+ * await listening.close();
+ * ```
+ */
+export async function listenWebSocket<TSpec extends Spec>(
+  live: LiveSurface<TSpec>,
+  options: ListenWebSocketOptions,
+): Promise<WebListening> {
+  const problem = problemOf(options);
+  if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `Listening for web sockets: ${problem}`);
+  const { port, host = "127.0.0.1", path = "/", origins = [], hosts = [], token, heartbeatMs } = options;
+  const own = host.includes(":") ? `[${host}]` : host;
+  const names = new Set([...loopback, own, ...hosts].map((name) => name.toLowerCase()));
+  // Only who listens loads what it takes.
+  const { openWebListener } = await import("./web/open-web-listener.ts");
+  return openWebListener({
+    // Copied, since the compiler follows a live surface whose members it does not know part by part only.
+    live: { ...live },
+    port,
+    host,
+    rules: { path, hosts: names, origins: new Set(origins), token },
+    ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+  });
+}

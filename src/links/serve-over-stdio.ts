@@ -1,0 +1,33 @@
+import type { LiveSurface } from "../surface/implement-surface.ts";
+import type { Spec } from "../surface/member.ts";
+import type { Listening } from "./listening.ts";
+
+/** What {@link serveOverStdio} may be told. */
+export interface ServeOverStdioOptions {
+  /** After how much silence the far side is asked for a sign of life, in milliseconds. Default 5,000. */
+  readonly heartbeatMs?: number;
+}
+
+/**
+ * Lets the process that started this one connect to a live surface, over standard input and output. Whatever else is
+ * written to standard output goes to standard error from then on. It closes when the input ends; what the process does
+ * then is its author's choice.
+ *
+ * @throws SurfaceError `CONTRADICTION` where standard output serves something else already, `CLOSED` for a live surface
+ * that is closed.
+ * @example
+ * ```ts
+ * const listening = await serveOverStdio(live);
+ * await listening.closed;
+ * await live.close();
+ * ```
+ */
+export async function serveOverStdio<TSpec extends Spec>(
+  live: LiveSurface<TSpec>,
+  options: ServeOverStdioOptions = {},
+): Promise<Listening> {
+  // Only who serves loads what it takes.
+  const { openStdioServer } = await import("./stdio/open-stdio-server.ts");
+  // Copied, since the compiler follows a live surface whose members it does not know part by part only.
+  return openStdioServer({ ...options, live: { ...live } });
+}

@@ -1,0 +1,66 @@
+import type { IncomingMessage } from "node:http";
+import { WebSocket } from "ws";
+import { SurfaceError } from "../../errors.ts";
+import { followSignal } from "../../spine/follow-signal.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
+import type { Surface } from "../../surface/define-surface.ts";
+import type { Spec } from "../../surface/member.ts";
+import type { Connection } from "../link.ts";
+import { type ClientOptions, openOver } from "../open-over.ts";
+import { maxFrameBytes } from "../transport/frame-cutter.ts";
+import { createWebSocketTransport } from "./web-socket-transport.ts";
+
+/** What a connection over a web socket is made of. */
+export interface WebClientSetting extends ClientOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const connectMs = 5000;
+
+/** Settles when the socket is open or will not be. */
+function opened(socket: WebSocket, { url, signal }: WebClientSetting): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let leave = (): void => {};
+    const fail = (why: string, cause?: unknown): void => {
+      leave();
+      reject(new SurfaceError("UNAVAILABLE", `Connecting to "${url}": ${why}`, { cause }));
+    };
+    socket.once("open", () => {
+      leave();
+      resolve();
+    });
+    socket.once("error", (cause) => fail("nobody answers there as they should", cause));
+    socket.once("unexpected-response", (_request, response: IncomingMessage) => {
+      fail(`it was refused with status ${response.statusCode}`);
+      socket.terminate();
+    });
+    if (signal === undefined) return;
+    leave = followSignal(signal, () => {
+      reject(toAborted(signal, `Connecting to "${url}"`));
+      socket.terminate();
+    });
+  });
+}
+
+/**
+ * Connects to whoever listens for web sockets.
+ *
+ * @throws SurfaceError, as `webSocket()` says.
+ */
+export async function openWebClient<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  setting: WebClientSetting,
+): Promise<Connection<TSpec>> {
+  const { url, headers } = setting;
+  const socket = new WebSocket(url, {
+    headers: { ...headers },
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+    handshakeTimeout: connectMs,
+  });
+  // At once: what is said with the opening would be missed later, and so would an error.
+  const transport = createWebSocketTransport(socket);
+  await opened(socket, setting);
+  return openOver(surface, transport, setting);
+}

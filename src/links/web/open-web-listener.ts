@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import { SurfaceError } from "../../errors.ts";
+import type { Scope } from "../../spine/scope.ts";
+import type { LiveSurface } from "../../surface/implement-surface.ts";
+import type { Spec } from "../../surface/member.ts";
+import type { WebListening } from "../listening.ts";
+import { maxPeers, type PeerOptions, Peers } from "../serve-peers.ts";
+import { startListening } from "../start-listening.ts";
+import { codeOf } from "../system-error.ts";
+import { maxFrameBytes } from "../transport/frame-cutter.ts";
+import { judgeUpgrade, type UpgradeRules } from "./judge-upgrade.ts";
+import { createWebSocketTransport } from "./web-socket-transport.ts";
+
+/** What a listener for web sockets is made of. */
+export interface WebListenerSetting extends PeerOptions {
+  readonly live: LiveSurface<Spec>;
+  readonly port: number;
+  readonly host: string;
+  readonly rules: UpgradeRules;
+}
+
+const openingMs = 5000;
+const checkingMs = 1000;
+
+function refuse(socket: Duplex, status: number): void {
+  socket.on("error", () => {});
+  const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+  socket.end(text, () => socket.destroy());
+}
+
+function accept(peers: Peers, rules: UpgradeRules): Server {
+  const opener = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+  });
+  const times = { headersTimeout: openingMs, requestTimeout: openingMs, connectionsCheckingInterval: checkingMs };
+  const server = createServer(times, (_request, response) => {
+    response.writeHead(426, { Connection: "close", Upgrade: "websocket" }).end();
+  });
+  server.maxConnections = maxPeers;
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const status = judgeUpgrade(request, rules);
+    if (status !== undefined) return refuse(socket, status);
+    opener.handleUpgrade(request, socket, head, (opened) => peers.add(createWebSocketTransport(opened)));
+  });
+  return server;
+}
+
+async function bind(server: Server, { host, port }: WebListenerSetting): Promise<number> {
+  server.listen({ host, port });
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    if (codeOf(cause) !== "EADDRINUSE") throw cause;
+    throw new SurfaceError("SOCKET_IN_USE", `Listening on "${host}:${port}": another process listens there`, { cause });
+  }
+  // A server on a port has an address of this form.
+  return (server.address() as AddressInfo).port;
+}
+
+async function open(setting: WebListenerSetting, scope: Scope): Promise<Pick<WebListening, "port" | "url">> {
+  const { live, host, rules } = setting;
+  const peers = new Peers(live, setting);
+  const server = accept(peers, rules);
+  scope.add(async () => {
+    const isClosed = server.listening ? once(server, "close") : undefined;
+    server.close();
+    server.closeAllConnections();
+    await peers.close();
+    await isClosed;
+  });
+  const port = await bind(server, setting);
+  // A peer that could not be accepted, for want of file descriptors, tries again: no reason to end.
+  server.on("error", () => {});
+  const name = host.includes(":") ? `[${host}]` : host;
+  return { port, url: `ws://${name}:${port}${rules.path}` };
+}
+
+/**
+ * Listens for web sockets.
+ *
+ * @throws SurfaceError, as `listenWebSocket()` says.
+ */
+export function openWebListener(setting: WebListenerSetting): Promise<WebListening> {
+  const { live, host, port } = setting;
+  return startListening({ live, where: `${host}:${port}`, open: (scope) => open(setting, scope) });
+}

@@ -1,0 +1,47 @@
+import { Buffer } from "node:buffer";
+import { AbstractMessageWriter, type Message, type MessageWriter } from "vscode-jsonrpc/node";
+import { WebSocket } from "ws";
+import { toOversize, toUnwritable } from "../transport/batch-writer.ts";
+import { maxFrameBytes } from "../transport/frame-cutter.ts";
+
+/** From here on what was written waits for the far side. */
+const highWaterMark = 64 * 1024;
+
+/** Writes messages to a web socket, a text each. That it broke is told by its reader. */
+export class TextWriter extends AbstractMessageWriter implements MessageWriter {
+  readonly #socket: WebSocket;
+  readonly #drained: () => void;
+  #wasFull = false;
+
+  /** @param drained - called each time that it is no longer full. */
+  constructor(socket: WebSocket, drained: () => void) {
+    super();
+    this.#socket = socket;
+    this.#drained = drained;
+  }
+
+  /** Whether more was written than the far side has taken. */
+  get isFull(): boolean {
+    return this.#socket.bufferedAmount > highWaterMark;
+  }
+
+  /** Rejects with `FRAME_TOO_LARGE`, or with `UNAVAILABLE` after the end: nothing of the message was sent then. */
+  async write(message: Message): Promise<void> {
+    if (this.#socket.readyState !== WebSocket.OPEN) throw toUnwritable();
+    const text = JSON.stringify(message);
+    const bytes = Buffer.byteLength(text);
+    if (bytes > maxFrameBytes) throw toOversize(bytes);
+    this.#socket.send(text, this.#onSent);
+    this.#wasFull ||= this.isFull;
+  }
+
+  end(): void {
+    this.#socket.close(1000);
+  }
+
+  readonly #onSent = (): void => {
+    if (!this.#wasFull || this.isFull) return;
+    this.#wasFull = false;
+    this.#drained();
+  };
+}

@@ -1,0 +1,91 @@
+import { Buffer } from "node:buffer";
+import type { RawData, WebSocket } from "ws";
+import { SurfaceError } from "../../errors.ts";
+import { systemClock } from "../system-clock.ts";
+import { codeOf } from "../system-error.ts";
+import { BacklogReader } from "../transport/backlog-reader.ts";
+import type { WireTransport } from "../wire/transport.ts";
+import { TextWriter } from "./text-writer.ts";
+
+/** How long the far side may take to say goodbye in turn. */
+const closingMs = 1000;
+/** Codes of a close that somebody meant: done, going away, and none given. */
+const orderly: ReadonlySet<number> = new Set([1000, 1001, 1005]);
+
+function toCause(error: Error): SurfaceError {
+  const code = codeOf(error);
+  const details = { cause: error };
+  if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") {
+    return new SurfaceError("FRAME_TOO_LARGE", "Reading from a link: a message is larger than is allowed", details);
+  }
+  if (code.startsWith("WS_ERR_")) {
+    return new SurfaceError("PROTOCOL_MISMATCH", "Reading from a link: what came is no web socket frame", details);
+  }
+  return new SurfaceError("DISCONNECTED", "Using a link: the connection broke", details);
+}
+
+function toClosed(code: number): SurfaceError | undefined {
+  if (orderly.has(code)) return undefined;
+  return new SurfaceError("DISCONNECTED", `Using a link: the connection was closed with code ${code}`);
+}
+
+/** Carries messages over a web socket, a text each. Listens to it for good. */
+class WebSocketTransport implements WireTransport {
+  readonly reader: BacklogReader;
+  readonly writer: TextWriter;
+  readonly #socket: WebSocket;
+  readonly #drained: (() => void)[] = [];
+  #isClosing = false;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    this.reader = new BacklogReader({
+      backlog: (isHeavy) => (isHeavy ? socket.pause() : socket.resume()),
+      over: () => socket.terminate(),
+    });
+    this.writer = new TextWriter(socket, () => {
+      for (const tell of this.#drained) tell();
+    });
+    socket.on("message", (data, isBinary) => this.#read(data, isBinary));
+    socket.on("error", (error) => this.reader.end(toCause(error)));
+    socket.on("close", (code) => this.reader.end(toClosed(code)));
+  }
+
+  get isFull(): boolean {
+    return this.writer.isFull;
+  }
+
+  onDrain(fn: () => void): void {
+    this.#drained.push(fn);
+  }
+
+  pause(): void {
+    this.reader.pause();
+  }
+
+  resume(): void {
+    this.reader.resume();
+  }
+
+  close(): void {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    // Read on, into nothing: the far side's end would not be seen otherwise.
+    this.reader.drop();
+    this.writer.end();
+    const stop = systemClock.after(closingMs, () => this.#socket.terminate());
+    this.#socket.once("close", stop);
+  }
+
+  #read(data: RawData, isBinary: boolean): void {
+    if (!isBinary && Buffer.isBuffer(data)) return this.reader.push(data.toString("utf8"));
+    this.reader.end(
+      new SurfaceError("PROTOCOL_MISMATCH", "Reading from a link: a message must be text, and is binary"),
+    );
+  }
+}
+
+/** Makes a transport over a web socket, which it owns from then on. */
+export function createWebSocketTransport(socket: WebSocket): WireTransport {
+  return new WebSocketTransport(socket);
+}

@@ -14,10 +14,11 @@ export interface ResourceWatcher {
   /**
    * Watches what is under a URI: `changed` is called at once after quiet, then at most once a window, and always once more
    * after the last change; never for the snapshot that watching opens with. Works, and waits, also while there is no
-   * backend. Returns what ends it, after which nothing is called; `undefined` where there is nothing under the URI.
-   * Neither it nor what ends it throws.
+   * backend. `opened` is called once, maybe at once: from then on no change is missed; with `false` where nothing can be
+   * under the URI. Returns what ends it, after which nothing is called; `undefined` where it is known already that there is
+   * nothing. Neither it nor what ends it throws.
    */
-  watch(uri: string, changed: () => void): (() => void) | undefined;
+  watch(uri: string, changed: () => void, opened?: (isThere: boolean) => void): (() => void) | undefined;
   /** Watches the list of resources, in the same way. Left out where the list never changes. */
   watchList?(changed: () => void): () => void;
 }

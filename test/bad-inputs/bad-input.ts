@@ -29,7 +29,7 @@ export interface Input {
 }
 
 /** How a message is answered: a code, or what kind of answer it is. */
-export type Answer = number | "result" | "toolError" | "ack" | "none" | "close";
+export type Answer = number | "result" | "toolError" | "ack" | "updated" | "none" | "close";
 
 /** What has to come of it. */
 export interface Expectation {
@@ -43,6 +43,8 @@ export interface Expectation {
   readonly sideEffect?: string;
   readonly stdoutOnlyJsonRpc?: boolean;
   readonly exit?: number | "any";
+  /** The URIs that a subscription is acknowledged for. */
+  readonly ackUris?: readonly string[];
   /** The names of the marks that handlers leave, in order; of our own cases. */
   readonly marks?: readonly string[];
   readonly note?: string;

@@ -6,6 +6,10 @@ const frame = (message: object) => ({ message: { jsonrpc: "2.0", ...message }, l
 const ok = frame({ id: 1, result: {} });
 const failed = frame({ id: 1, result: { isError: true } });
 const invalid = frame({ id: 1, error: { code: -32602 } });
+const ack = frame({
+  method: "notifications/subscriptions/acknowledged",
+  params: { notifications: { resourceSubscriptions: ["app://state"] } },
+});
 const calm: Observed = {
   frames: [],
   noise: [],
@@ -43,6 +47,8 @@ describe("judge()", () => {
     ["text on stdout", {}, { noise: ["hello"] }],
     ["a leak", {}, { frames: [frame({ id: 1, result: { text: "secret-token" } })] }],
     ["a crash", {}, { stderr: "Uncaught Error" }],
+    ["other URIs acknowledged", { rpc: "ack", ackUris: [] }, { frames: [ack] }],
+    ["a change for an answer", { rpc: "result" }, { frames: [frame({ method: "notifications/resources/updated" })] }],
     ["an id of nobody", {}, { frames: [frame({ id: "1", result: {} })] }],
     ["a null id where one was sent", {}, { frames: [frame({ id: null, error: { code: -32600 } })] }],
   ])("judge() objects to %s", (_what, wanted, seen) => {
@@ -52,6 +58,7 @@ describe("judge()", () => {
   it.each<[string, Expectation, Partial<Observed>]>([
     ["the code", { rpc: -32602 }, { frames: [invalid] }],
     ["one of the allowed", { rpcAnyOf: ["none", "toolError"] }, { frames: [failed] }],
+    ["the URIs that were to be acknowledged", { rpc: "ack", ackUris: ["app://state"] }, { frames: [ack] }],
     ["silence", { rpc: "none", alive: true }, {}],
     ["the answers in another order", { rpcSeq: ["result", -32602] }, { frames: [invalid, ok] }],
     ["the end", { rpcAnyOf: ["close"], exit: 0 }, { exit: 0 }],

@@ -23,10 +23,13 @@ const patience = 10;
 const maxFrameBytes = 4 * 1024 * 1024;
 const maxIdBytes = 1024;
 
+const acknowledged = "notifications/subscriptions/acknowledged";
+
 /** What a message answers. */
 export function answerOf({ message }: Frame): Answer {
   const { error, result, method } = message;
-  if (method === "notifications/subscriptions/acknowledged") return "ack";
+  if (method === acknowledged) return "ack";
+  if (method === "notifications/resources/updated") return "updated";
   if (typeof error === "object" && error !== null && "code" in error) return Number(error.code);
   const failed = typeof result === "object" && result !== null && "isError" in result && result.isError === true;
   return failed ? "toolError" : "result";
@@ -83,6 +86,16 @@ function* judgeIds({ input }: BadInput, frames: readonly Frame[]): Generator<str
   }
 }
 
+function* judgeAcknowledged({ ackUris }: Expectation, frames: readonly Frame[]): Generator<string> {
+  if (ackUris === undefined) return;
+  for (const { message, line } of frames) {
+    if (message["method"] !== acknowledged) continue;
+    const { notifications } = Object(message["params"]);
+    const uris = Reflect.get(Object(notifications), "resourceSubscriptions") ?? [];
+    if (JSON.stringify(uris) !== JSON.stringify(ackUris)) yield `acknowledged other URIs: ${line.slice(0, 200)}`;
+  }
+}
+
 function* judgeBounds(expect: Expectation, seen: Observed): Generator<string> {
   const { maxMs = Infinity, maxRssMB = Infinity, maxResponseKB = Infinity } = expect;
   if (seen.elapsedMs > maxMs * patience) yield `took ${seen.elapsedMs} ms of ${maxMs}`;
@@ -117,6 +130,7 @@ export function judge(badInput: BadInput, seen: Observed): readonly string[] {
   return [
     ...judgeAnswers(expect, seen.frames.map(answerOf), ended),
     ...judgeIds(badInput, seen.frames),
+    ...judgeAcknowledged(expect, seen.frames),
     ...judgeBounds(expect, seen),
     ...judgeExit(expect, seen),
     ...judgeSafety(expect, seen),

@@ -7,21 +7,7 @@ import { ServerProcess } from "../fixtures/server-process.ts";
 import { runCase, watch } from "./run-case.ts";
 import { prepare } from "./send-input.ts";
 
-/** Cases of the corpus that ask for what is not built yet: subscriptions. */
-const notYet: ReadonlySet<string> = new Set([
-  "listen-filter-array",
-  "listen-uris-string",
-  "listen-unexposed-uri",
-  "listen-empty-filter",
-  "listen-dup-id",
-  "legacy-sub-unexposed",
-  "legacy-sub-unknown",
-  "legacy-sub-twice",
-  "legacy-unsub-twice",
-]);
-
-const corpus = readCorpus();
-const cases = corpus.filter(({ id }) => !notYet.has(id));
+const cases = readCorpus();
 
 let script = "";
 beforeAll(async () => {
@@ -33,10 +19,8 @@ async function problems(badInput: BadInput): Promise<readonly string[]> {
 }
 
 describe("the corpus of bad inputs over stdio", () => {
-  it("is run whole, but for subscriptions", () => {
-    expect(corpus).toHaveLength(106);
-    expect(cases).toHaveLength(97);
-    expect([...notYet].every((id) => corpus.some((each) => each.id === id))).toBe(true);
+  it("is run whole", () => {
+    expect(cases).toHaveLength(106);
   });
 
   it.concurrent.each(cases)("$id", { timeout: 60_000 }, async (badInput) => {

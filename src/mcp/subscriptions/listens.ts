@@ -6,11 +6,14 @@ import { renderAcknowledgement, toListenEnd } from "./notices.ts";
 import { maxListens, maxUris, tooManySubscriptions } from "./subscription-limits.ts";
 import { kResourceList, type Topic } from "./topic.ts";
 import { TopicWatch, type WatchShared } from "./topic-watch.ts";
+import { whenOpen } from "./when-open.ts";
 
 /** One subscription. `isOver`: it was ended here, and its client is yet to be told. */
 interface Listen {
-  readonly watches: TopicWatch[];
+  watches: TopicWatch[];
+  isAcknowledged: boolean;
   isOver: boolean;
+  stopWaiting: () => void;
 }
 
 /** Lists are not counted: there is one a subscription. */
@@ -24,6 +27,7 @@ function topicsOf({ watches }: Listen): readonly Topic[] {
 
 function stop(listen: Listen): void {
   listen.isOver = true;
+  listen.stopWaiting();
   for (const watch of listen.watches) watch.close();
 }
 
@@ -34,7 +38,7 @@ export class Listens {
   readonly #open = new Map<RequestId, Listen>();
   #isSuspended = false;
 
-  /** @param answer - told of those that end here; their clients get that as the answer. */
+  /** @param answer - given what tells a client that its subscription was ended here. */
   constructor(shared: WatchShared, answer: (id: RequestId, answer: RpcAnswer) => void) {
     this.#shared = shared;
     this.#answer = answer;
@@ -52,29 +56,30 @@ export class Listens {
     return this.#open.has(id);
   }
 
-  /** Opens one and acknowledges what of its filter is honoured, or says why not. */
+  /** Opens one, which acknowledges what of its filter is honoured; or says why not. */
   open({ id, params }: RequestFrame): RpcError | undefined {
     const filter = readListenFilter(params);
     if (filter.kind === "error") return filter;
     const isTooMuch = this.#open.size >= maxListens || this.uriCount + countUris(filter.topics) > maxUris;
     if (isTooMuch) return tooManySubscriptions;
-    const listen: Listen = { watches: [], isOver: false };
+    const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: () => {} };
     this.#open.set(id, listen);
     for (const topic of filter.topics) {
       const watch = new TopicWatch(this.#shared, topic, id);
       if (watch.open()) listen.watches.push(watch);
     }
-    this.#shared.send(renderAcknowledgement(id, toHonoured(topicsOf(listen))));
-    if (this.#isSuspended) stop(listen);
+    listen.stopWaiting = whenOpen(listen.watches, this.#shared.clock, () => this.#acknowledge(id, listen));
     return undefined;
   }
 
-  /** Ends one without a word: its client cancelled it. */
+  /** Ends one without an answer: its client cancelled it. */
   cancel(id: RequestId): void {
     const listen = this.#open.get(id);
     if (listen === undefined) return;
     this.#open.delete(id);
     stop(listen);
+    // As if it had been cancelled a moment later: a client may count on one acknowledgement for each that it opened.
+    if (!listen.isAcknowledged) this.#sendAcknowledgement(id, listen);
   }
 
   /** Ends all of them; their clients are told when there is room. */
@@ -86,7 +91,7 @@ export class Listens {
   /** Tells the clients of those that have ended. */
   resume(): void {
     this.#isSuspended = false;
-    for (const [id, { isOver }] of this.#open) if (isOver) this.#end(id);
+    for (const [id, listen] of this.#open) if (listen.isOver) this.#end(id, listen);
   }
 
   /** Ends all of them, and tells their clients. */
@@ -96,8 +101,23 @@ export class Listens {
     this.resume();
   }
 
-  #end(id: RequestId): void {
+  #acknowledge(id: RequestId, listen: Listen): void {
+    for (const watch of listen.watches) if (watch.isThere === false) watch.close();
+    listen.watches = listen.watches.filter((watch) => watch.isOpen);
+    this.#sendAcknowledgement(id, listen);
+    for (const watch of listen.watches) watch.tell();
+    if (this.#isSuspended) stop(listen);
+  }
+
+  #sendAcknowledgement(id: RequestId, listen: Listen): void {
+    listen.isAcknowledged = true;
+    this.#shared.send(renderAcknowledgement(id, toHonoured(topicsOf(listen))));
+  }
+
+  #end(id: RequestId, listen: Listen): void {
     this.#open.delete(id);
+    // Nothing comes before the acknowledgement, the end neither.
+    if (!listen.isAcknowledged) this.#sendAcknowledgement(id, listen);
     this.#answer(id, toListenEnd(id));
   }
 }

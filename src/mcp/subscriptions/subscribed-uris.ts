@@ -1,9 +1,19 @@
 import type { JsonObject } from "../../schema/json.ts";
 import { toNotFound } from "../not-found.ts";
+import type { RequestFrame } from "../parse-frame.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../protocol.ts";
+import type { RequestId } from "../request-id.ts";
 import { maxUris, tooManySubscriptions } from "./subscription-limits.ts";
 import { kResourceList, type Topic } from "./topic.ts";
 import { TopicWatch, type WatchShared } from "./topic-watch.ts";
+import { whenOpen } from "./when-open.ts";
+
+/** One topic that is subscribed to, and the requests that wait to hear so. */
+interface Subscribed {
+  readonly watch: TopicWatch;
+  readonly waiting: Set<RequestId>;
+  stopWaiting: () => void;
+}
 
 const badUri = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
 const empty = toRpcResult("");
@@ -16,67 +26,121 @@ function uriOf(params: JsonObject | undefined): string | undefined {
 /** What a client of the legacy era watches: the URIs that it subscribed to, and the list once it is initialised. */
 export class SubscribedUris {
   readonly #shared: WatchShared;
-  readonly #watches = new Map<Topic, TopicWatch>();
+  readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
+  readonly #subscribed = new Map<Topic, Subscribed>();
+  readonly #waiting = new Map<RequestId, string>();
   #isSuspended = false;
 
-  constructor(shared: WatchShared) {
+  /** @param answer - given the answers that had to be waited for. */
+  constructor(shared: WatchShared, answer: (id: RequestId, answer: RpcAnswer) => void) {
     this.#shared = shared;
+    this.#answer = answer;
   }
 
   /** How many URIs are subscribed to. */
   get uriCount(): number {
-    return this.#watches.has(kResourceList) ? this.#watches.size - 1 : this.#watches.size;
+    return this.#subscribed.has(kResourceList) ? this.#subscribed.size - 1 : this.#subscribed.size;
   }
 
-  /** Answers `resources/subscribe`. A URI that is subscribed to already stays so. */
-  subscribe(params: JsonObject | undefined): RpcAnswer {
+  /** Whether a request of this id waits for its answer. */
+  has(id: RequestId): boolean {
+    return this.#waiting.has(id);
+  }
+
+  /** Serves `resources/subscribe`. A URI that is subscribed to already stays so. No answer: it follows. */
+  subscribe({ id, params }: RequestFrame): RpcAnswer | undefined {
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
-    if (this.#watches.has(uri)) return empty;
-    if (this.uriCount >= maxUris) return tooManySubscriptions;
-    return this.#add(uri) ? empty : toNotFound(uri, "legacy");
+    const known = this.#subscribed.get(uri);
+    if (known !== undefined && known.waiting.size === 0) return empty;
+    if (known === undefined && this.uriCount >= maxUris) return tooManySubscriptions;
+    const subscribed = known ?? this.#add(uri);
+    if (subscribed === undefined) return toNotFound(uri, "legacy");
+    subscribed.waiting.add(id);
+    this.#waiting.set(id, uri);
+    if (known === undefined) {
+      subscribed.stopWaiting = whenOpen([subscribed.watch], this.#shared.clock, () => this.#settle(uri, subscribed));
+    }
+    return undefined;
   }
 
   /** Answers `resources/unsubscribe`. What was not subscribed to is not told apart from what does not exist. */
-  unsubscribe(params: JsonObject | undefined): RpcAnswer {
+  unsubscribe({ params }: RequestFrame): RpcAnswer {
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
-    this.#watches.get(uri)?.close();
-    this.#watches.delete(uri);
+    const subscribed = this.#subscribed.get(uri);
+    if (subscribed === undefined) return empty;
+    this.#remove(uri, subscribed);
+    this.#answerWaiting(subscribed, empty);
     return empty;
+  }
+
+  /** Takes back a request that waits, and what it would have subscribed to where no other one waits for that. */
+  cancel(id: RequestId): void {
+    const uri = this.#waiting.get(id);
+    const subscribed = uri === undefined ? undefined : this.#subscribed.get(uri);
+    this.#waiting.delete(id);
+    if (uri === undefined || subscribed === undefined) return;
+    subscribed.waiting.delete(id);
+    if (subscribed.waiting.size === 0) this.#remove(uri, subscribed);
   }
 
   /** Watches the list of resources too. Callable twice. */
   watchList(): void {
-    if (!this.#watches.has(kResourceList)) this.#add(kResourceList);
+    if (!this.#subscribed.has(kResourceList)) this.#add(kResourceList)?.watch.tell();
+    if (this.#isSuspended) this.#subscribed.get(kResourceList)?.watch.close();
   }
 
   /** Stops watching, but keeps what was subscribed to. */
   suspend(): void {
     this.#isSuspended = true;
-    for (const watch of this.#watches.values()) watch.close();
+    for (const { watch } of this.#subscribed.values()) watch.close();
   }
 
   /** Watches again; whatever has happened meanwhile is announced as one change of each. */
   resume(): void {
     this.#isSuspended = false;
-    for (const [topic, watch] of this.#watches) {
-      if (watch.open()) this.#shared.outbox.post(watch);
-      else this.#watches.delete(topic);
+    for (const [topic, subscribed] of this.#subscribed) {
+      if (!subscribed.watch.open()) this.#remove(topic, subscribed);
     }
   }
 
-  /** Ends every subscription. */
+  /** Ends every subscription. Whoever waits is not answered any more. */
   close(): void {
-    for (const watch of this.#watches.values()) watch.close();
-    this.#watches.clear();
+    for (const [topic, subscribed] of this.#subscribed) this.#remove(topic, subscribed);
+    this.#waiting.clear();
   }
 
-  #add(topic: Topic): boolean {
+  #add(topic: Topic): Subscribed | undefined {
     const watch = new TopicWatch(this.#shared, topic);
-    if (!watch.open()) return false;
-    this.#watches.set(topic, watch);
+    if (!watch.open()) return undefined;
+    const subscribed: Subscribed = { watch, waiting: new Set(), stopWaiting: () => {} };
+    this.#subscribed.set(topic, subscribed);
+    return subscribed;
+  }
+
+  #remove(topic: Topic, { watch, stopWaiting }: Subscribed): void {
+    this.#subscribed.delete(topic);
+    stopWaiting();
+    watch.close();
+  }
+
+  #settle(uri: string, subscribed: Subscribed): void {
+    const { watch } = subscribed;
+    if (watch.isThere === false) {
+      this.#remove(uri, subscribed);
+      return this.#answerWaiting(subscribed, toNotFound(uri, "legacy"));
+    }
+    this.#answerWaiting(subscribed, empty);
+    watch.tell();
     if (this.#isSuspended) watch.close();
-    return true;
+  }
+
+  #answerWaiting({ waiting }: Subscribed, answer: RpcAnswer): void {
+    for (const id of waiting) {
+      waiting.delete(id);
+      this.#waiting.delete(id);
+      this.#answer(id, answer);
+    }
   }
 }

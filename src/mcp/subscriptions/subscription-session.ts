@@ -38,30 +38,24 @@ export class SubscriptionSession {
   #isClosed = false;
 
   constructor(setting: SubscriptionSetting) {
-    const { runtime, send, answer } = setting;
-    const shared = { resources: runtime.resources, outbox: this.#outbox, send };
+    const { runtime, send, answer, clock } = setting;
+    const shared = { resources: runtime.resources, outbox: this.#outbox, send, clock };
     this.#setting = setting;
-    this.#legacy = new SubscribedUris(shared);
+    this.#legacy = new SubscribedUris(shared, (id, late) => answer(id, late, "legacy"));
     this.#modern = new Listens(shared, (id, end) => answer(id, end, "modern"));
   }
 
-  /** Whether a subscription of this id is open. */
+  /** Whether a request of this id is under way here: a subscription that is open, or one that is yet to be answered. */
   has(id: RequestId): boolean {
-    return this.#modern.has(id);
+    return this.#modern.has(id) || this.#legacy.has(id);
   }
 
-  /** Serves a request about subscriptions. Says whether it is one of the era; if so it is answered, or acknowledged. */
+  /** Serves a request about subscriptions, now or in a while. Says whether it is one that the era has. */
   serve(frame: RequestFrame, era: Era): boolean {
     const serve = this.#methodOf(frame.method, era);
     if (serve === undefined || this.#isClosed) return false;
-    // What changes meanwhile is announced behind the answer.
-    this.#outbox.hold();
-    try {
-      const answer = serve(frame);
-      if (answer !== undefined) this.#setting.answer(frame.id, answer, era);
-    } finally {
-      this.#releaseIfRoom();
-    }
+    const answer = serve(frame);
+    if (answer !== undefined) this.#setting.answer(frame.id, answer, era);
     return true;
   }
 
@@ -70,9 +64,10 @@ export class SubscriptionSession {
     if (!this.#isClosed) this.#legacy.watchList();
   }
 
-  /** Ends a subscription whose client cancelled it: nothing is written for it any more. */
+  /** Ends what its client cancelled: nothing is written for it any more. */
   cancel(id: RequestId): void {
     this.#modern.cancel(id);
+    this.#legacy.cancel(id);
   }
 
   /** Says whether what is written piles up unread. */
@@ -86,7 +81,8 @@ export class SubscriptionSession {
       this.#stopStallTimer = this.#setting.clock.after(this.#setting.stallMs, () => this.#onStalled());
     } else {
       this.#resume();
-      this.#releaseIfRoom();
+      // What makes up for it may have filled the output again.
+      if (!this.#isFull) this.#outbox.release();
     }
   }
 
@@ -102,13 +98,9 @@ export class SubscriptionSession {
 
   #methodOf(method: string, era: Era): ((frame: RequestFrame) => RpcAnswer | undefined) | undefined {
     if (era === "modern") return method === "subscriptions/listen" ? (frame) => this.#modern.open(frame) : undefined;
-    if (method === "resources/subscribe") return ({ params }) => this.#legacy.subscribe(params);
-    if (method === "resources/unsubscribe") return ({ params }) => this.#legacy.unsubscribe(params);
+    if (method === "resources/subscribe") return (frame) => this.#legacy.subscribe(frame);
+    if (method === "resources/unsubscribe") return (frame) => this.#legacy.unsubscribe(frame);
     return undefined;
-  }
-
-  #releaseIfRoom(): void {
-    if (!this.#isFull && !this.#isClosed) this.#outbox.release();
   }
 
   #onStalled(): void {

@@ -148,6 +148,19 @@ describe("HeldSurface, a use that is answered once", () => {
     expect(listeners(options.signal)).toBe(0);
   });
 
+  it("lets go of its signal once it has been sent and answered, where it had to wait", async () => {
+    const { link, channel } = open("hold");
+    const { signal } = new AbortController();
+    const asking = channel.get("value", { signal });
+    await settle();
+    expect(listeners(signal)).toBe(1);
+    link.lastDial.accept();
+    await settle();
+    link.last.asked[0]?.answer(1);
+    await asking;
+    expect(listeners(signal)).toBe(0);
+  });
+
   it("ends by its signal while it waits for the next connection", async () => {
     const opened = open();
     const { clock, link, channel } = opened;

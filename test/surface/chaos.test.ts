@@ -89,7 +89,7 @@ function openChaos(failAt: number) {
   return { author, live, lazy, client: createClient(surface, lazy.channel) };
 }
 
-type Client = ReturnType<typeof openChaos>["client"];
+type Chaos = ReturnType<typeof openChaos>;
 
 async function drain(values: AsyncIterable<unknown>, count: number): Promise<void> {
   let left = count;
@@ -105,7 +105,11 @@ function codeOf(outcome: unknown): string {
 }
 
 /** One use of the surface, by number. */
-function use(client: Client, { what, id }: { what: number; id: number }, signal: AbortSignal): Promise<unknown> {
+function use(
+  { client, lazy: { channel } }: Chaos,
+  { what, id }: { what: number; id: number },
+  signal: AbortSignal,
+): Promise<unknown> {
   const uses = [
     () => client.value.get({ signal }),
     () => drain(client.value.watch({ signal }), id + 1),
@@ -119,6 +123,8 @@ function use(client: Client, { what, id }: { what: number; id: number }, signal:
     () => client.rang.recent({ id }, { signal }),
     () => client.run.call({ id }, { signal, onProgress: () => (id === 3 ? thrower() : undefined) }),
     () => client.run.call({ id: "x" as never }, { signal }),
+    () => drain(channel.watchLatest("frames", { id }, { signal }), id),
+    () => drain(channel.watchRecent("rang", { id }, { signal }), id),
   ];
   return uses[what % uses.length]?.() ?? Promise.resolve();
 }
@@ -130,7 +136,7 @@ describe("a live surface under chaos", () => {
     process.on("unhandledRejection", note);
     process.on("uncaughtException", note);
     const step = fc.record({
-      what: fc.nat(11),
+      what: fc.nat(13),
       id: fc.nat(6),
       abort: fc.boolean(),
       turn: fc.boolean(),
@@ -141,12 +147,13 @@ describe("a live surface under chaos", () => {
         fc.array(step, { minLength: 1, maxLength: 25 }),
         fc.integer({ min: 0, max: 40 }),
         async (steps, failAt) => {
-          const { author, live, lazy, client } = openChaos(failAt);
+          const chaos = openChaos(failAt);
+          const { author, live, lazy } = chaos;
           const shared = new AbortController();
           const outcomes: Promise<unknown>[] = [];
           for (const { abort, turn, write, ...what } of steps) {
             const own = new AbortController();
-            outcomes.push(use(client, what, abort ? own.signal : shared.signal).catch((cause: unknown) => cause));
+            outcomes.push(use(chaos, what, abort ? own.signal : shared.signal).catch((cause: unknown) => cause));
             if (turn) await settle(1);
             if (write) author.value.set(author.calls);
             if (abort) own.abort();
@@ -172,11 +179,12 @@ describe("a live surface under chaos", () => {
   }, 60_000);
 
   it("holds with every call of the author's code failing in turn", async () => {
-    const plan = [0, 1, 2, 4, 6, 7, 8, 10, 10, 9].map((what, index) => ({ what, id: index % 5 }));
+    const plan = [0, 1, 2, 4, 6, 7, 8, 10, 10, 9, 12, 13].map((what, index) => ({ what, id: index % 5 }));
     for (let failAt = 1; failAt < 60; failAt += 1) {
-      const { author, live, lazy, client } = openChaos(failAt);
+      const chaos = openChaos(failAt);
+      const { author, live, lazy } = chaos;
       const { signal } = new AbortController();
-      const outcomes = plan.map((what) => use(client, what, signal).catch((cause: unknown) => cause));
+      const outcomes = plan.map((what) => use(chaos, what, signal).catch((cause: unknown) => cause));
       await settle(4);
       await Promise.all([lazy.close(), live.close()]);
       for (const outcome of await Promise.all(outcomes)) {

@@ -20,6 +20,14 @@ describe("createClient()", () => {
     expect(await client.then.call()).toBe(5);
   });
 
+  it("a call hands its options over as they are", async () => {
+    const handed: unknown[] = [];
+    const channel = { call: async (...use: unknown[]) => handed.push(...use) } as unknown as SurfaceChannel;
+    const options = { idempotent: true, onProgress: () => {} };
+    await createClient(surface, channel).then.call(undefined, options);
+    expect(handed[2]).toBe(options);
+  });
+
   it("a use rejects at once when its signal fires, whatever the far side is busy with", async () => {
     const controller = new AbortController();
     const use = createClient(surface, hanging)["a.b"].get({ signal: controller.signal });

@@ -60,8 +60,21 @@ export type { ProcedureDefinition } from "./surface/procedure.ts";
 export type { CollectionChange, KeyedSource, Source, WritableSource } from "./surface/source.ts";
 export type { StreamDefinition } from "./surface/stream.ts";
 
+export { childProcess } from "./links/child-process.ts";
 export { inProcess } from "./links/in-process.ts";
+export { listenUnixSocket } from "./links/listen-unix-socket.ts";
+export { listenWebSocket } from "./links/listen-web-socket.ts";
+export { serveOverStdio } from "./links/serve-over-stdio.ts";
+export { unixSocket } from "./links/unix-socket.ts";
+export { webSocket } from "./links/web-socket.ts";
+export type { ChildProcessOptions } from "./links/child-process.ts";
 export type { CloseReason, Connection, Link } from "./links/link.ts";
+export type { ListenUnixSocketOptions } from "./links/listen-unix-socket.ts";
+export type { ListenWebSocketOptions } from "./links/listen-web-socket.ts";
+export type { Listening, SocketListening, WebListening } from "./links/listening.ts";
+export type { ServeOverStdioOptions } from "./links/serve-over-stdio.ts";
+export type { UnixSocketOptions } from "./links/unix-socket.ts";
+export type { WebSocketOptions } from "./links/web-socket.ts";
 
 export type { BespokeTool, ToolContext } from "./catalog/bespoke-tool.ts";
 export type { ProgressReport } from "./catalog/entry.ts";

@@ -22,6 +22,7 @@ import { expectError, expectType } from "tsd";
 import { z } from "zod";
 const { cell, cellSource, collection, defineSurface, event, implementSurface, inProcess, mcp, mcpResource, mcpTool, procedure,
   readOnly, Refusal, serveSurfaceAsMcp, stdio, stream, withJsonSchema } = all;
+const { childProcess, listenUnixSocket, listenWebSocket, serveOverStdio, unixSocket, webSocket } = all;
 const counter = defineSurface("counter", {
   value: mcpResource(cell({ schema: z.number(), default: 0 })),
   bump: mcpTool(procedure({ input: z.object({ by: z.number().default(1) }), output: z.number() })),

@@ -12,35 +12,65 @@ export async function importEntry(subpath: string): Promise<Record<string, unkno
   return import(pathToFileURL(require.resolve(specifier)).href);
 }
 
-/** A bundle, and what it is made of. */
+/** A bundle, and what it is made of. What is loaded later is in files of its own, and counted apart. */
 export interface Bundle {
-  readonly text: string;
+  /** Bytes that are loaded at once. */
   readonly bytes: number;
-  /** Files of this package that left something in the bundle, relative to the repository. */
+  /** Bytes that are loaded when something needs them. */
+  readonly laterBytes: number;
+  /** Files of this package that left something in what is loaded at once, relative to the repository. */
   readonly files: readonly string[];
-  /** Packages and modules of node that the bundle still imports. */
+  /** Packages and modules of node that are loaded at once. */
   readonly imports: readonly string[];
 }
 
-function toBundle({ outputFiles, metafile }: BuildResult<{ metafile: true; write: false }>): Bundle {
-  const output = Object.values(metafile.outputs)[0];
-  const kept = Object.entries(output?.inputs ?? {}).filter(
-    ([path, { bytesInOutput }]) => path !== "<stdin>" && bytesInOutput > 0,
+type Built = BuildResult<{ metafile: true; write: false }>;
+
+/** The outputs that are loaded with the entry. */
+function closureOf({ outputs }: Built["metafile"]): ReadonlySet<string> {
+  const entry = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === "<stdin>");
+  const found = new Set(entry === undefined ? [] : [entry[0]]);
+  // A set that grows is walked to its new end.
+  for (const path of found) {
+    for (const one of outputs[path]?.imports ?? [])
+      if (one.kind === "import-statement" && !one.external) found.add(one.path);
+  }
+  return found;
+}
+
+function toBundle({ metafile }: Built): Bundle {
+  const closure = closureOf(metafile);
+  const outputs = Object.entries(metafile.outputs);
+  const atOnce = outputs.filter(([path]) => closure.has(path)).map(([, output]) => output);
+  const sum = (all: readonly { bytes: number }[]): number => all.reduce((total, { bytes }) => total + bytes, 0);
+  const kept = atOnce.flatMap(({ inputs }) =>
+    Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0),
+  );
+  const imports = atOnce.flatMap((output) =>
+    output.imports.filter((one) => one.external && one.kind === "import-statement"),
   );
   return {
-    text: outputFiles[0]?.text ?? "",
-    bytes: outputFiles[0]?.contents.byteLength ?? 0,
-    files: kept.map(([path]) => path).toSorted(),
-    imports: [...new Set((output?.imports ?? []).map((one) => one.path))].toSorted(),
+    bytes: sum(atOnce),
+    laterBytes: sum(outputs.map(([, output]) => output)) - sum(atOnce),
+    files: kept
+      .map(([path]) => path)
+      .filter((path) => path !== "<stdin>")
+      .toSorted(),
+    imports: [...new Set(imports.map((one) => one.path))].toSorted(),
   };
 }
 
-/** Bundles code that imports the built package by its name, minified, with every other package left outside. */
-export async function bundle(code: string): Promise<Bundle> {
+/**
+ * Bundles code that imports the built package by its name, minified, with every other package left outside. Only where it
+ * is split is what is loaded later counted apart; but then everything that is loaded later by any file is kept.
+ */
+export async function bundle(code: string, { splitting = false } = {}): Promise<Bundle> {
   const built = await build({
     stdin: { contents: code, resolveDir: root, loader: "js" },
     absWorkingDir: root,
+    outdir: "bundled",
     bundle: true,
+    splitting,
     minify: true,
     write: false,
     metafile: true,

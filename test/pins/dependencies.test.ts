@@ -8,6 +8,9 @@ describe("dependencies", () => {
       "@modelcontextprotocol/server",
       "@standard-schema/spec",
       "type-fest",
+      // Loaded by links between processes alone: decisions 0009 and 0010.
+      "vscode-jsonrpc",
+      "ws",
       "zod",
     ]);
   });
@@ -20,6 +23,8 @@ describe("dependencies", () => {
       // type-fest's own: one file of types.
       "tagged-tag",
       "type-fest",
+      "vscode-jsonrpc",
+      "ws",
       "zod",
     ]);
   });

@@ -14,13 +14,13 @@ type ArrayRule = (items: readonly JsonValue[], walk: ReceiveWalk) => string | un
 /** The checks of arrays and tuples. They let pass what is no array. */
 export function createArrayChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
   const { prefixItems, items, contains, uniqueItems } = node;
-  // The number of items comes first, before many items are looked at.
-  const checks = countRules(node).map(toCheck);
+  const checks: Check[] = [];
   if (Array.isArray(prefixItems) || items !== undefined) {
     const tuple: readonly JsonValue[] = Array.isArray(prefixItems) ? prefixItems : [];
     const parts = { prefix: tuple.map((item) => compiler.later(item)), rest: compiler.later(items) };
     checks.push((json, walk) => (Array.isArray(json) ? checkItems(parts, json, walk) : json));
   }
+  checks.push(...countRules(node).map(toCheck));
   if (contains !== undefined) checks.push(toCheck(containsRule(node, compiler.later(contains))));
   if (uniqueItems === true) checks.push(toCheck(findTwin));
   return checks;

@@ -48,8 +48,9 @@ function compileNode(compiling: Compiling, node: JsonObject): Check[] {
     later: (part) => later(compiling, part),
   };
   const { $ref, allOf } = node;
-  const checks = [...createScalarChecks(node), ...createArrayChecks(node, compiler)];
-  checks.push(...createObjectChecks(node, compiler));
+  // Parts first: what is dropped there nothing has been asked about yet.
+  const checks = [...createObjectChecks(node, compiler), ...createArrayChecks(node, compiler)];
+  checks.push(...createScalarChecks(node));
   if (typeof $ref === "string") checks.push(compileTarget(compiling, $ref));
   if (Array.isArray(allOf)) checks.push(...allOf.map((part) => compiler.now(part)));
   checks.push(...createUnionChecks(node, compiler), ...createConditionChecks(node, compiler));

@@ -1,0 +1,290 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import type { SchemaSide } from "../../src/schema/compiled-schema.ts";
+import { contractText, isCompatible, toContractShape } from "../../src/schema/contract-shape.ts";
+import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
+import type { Schema } from "../../src/schema/standard.ts";
+import { toInputSchema } from "../../src/schema/to-input-schema.ts";
+import { toOutputSchema } from "../../src/schema/to-output-schema.ts";
+import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
+import { constructs } from "./zod-constructs.ts";
+
+const keywords = fc.constantFrom(
+  "type",
+  "properties",
+  "required",
+  "items",
+  "anyOf",
+  "allOf",
+  "$ref",
+  "enum",
+  "not",
+  "prefixItems",
+);
+const cases = Object.entries(constructs);
+const anything = z.any();
+
+function shapeOf(schema: Schema, side: SchemaSide = "output"): JsonSchema {
+  const compiled = side === "input" ? toInputSchema(schema, "t") : toOutputSchema(schema, "t");
+  if (compiled === undefined) throw new TypeError("expected a schema");
+  return toContractShape(compiled);
+}
+
+const textOf = (schema: Schema): string => contractText(shapeOf(schema));
+const byJson = (json: JsonSchema): JsonSchema => shapeOf(withJsonSchema(anything, json));
+const judge = (producer: Schema, consumer: Schema) =>
+  isCompatible({ producer: shapeOf(producer), consumer: shapeOf(consumer) });
+
+interface Tree {
+  name: string;
+  kids: Tree[];
+}
+const treeOf = (name: z.ZodType<string>): z.ZodType<Tree> => {
+  const tree: z.ZodType<Tree> = z.object({ name, kids: z.array(z.lazy(() => tree)) });
+  return tree;
+};
+
+describe("toContractShape()", () => {
+  it.each(cases)("a shape is the value's own schema, and says so in one text, when it is of %s", (_, { schema }) => {
+    const shape = shapeOf(schema);
+    const text = contractText(shape);
+    expect(text).not.toMatch(/"(~wire|description|title|default|examples|\$defs|\$id)":(?!\{)/);
+    // As it comes out of a message, with its keys in another order.
+    const turned = JSON.parse(text, (_key, value: unknown) =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).toReversed())
+        : value,
+    ) as JsonSchema;
+    expect(contractText(turned)).toBe(text);
+    expect(isCompatible({ producer: turned, consumer: shape })).toBe(true);
+  });
+
+  it.each(cases)("a shape fits itself when nothing is known of its text, and it is of %s", (_, { schema }) => {
+    for (const side of ["input", "output"] as const) {
+      const producer = shapeOf(schema, side);
+      const consumer = { ...producer, "x-other": true };
+      expect(isCompatible({ producer, consumer, side })).toBe(true);
+    }
+  });
+
+  it("a shape stays when only words change", () => {
+    const plain = z.object({ a: z.string(), b: z.array(z.int()).optional() });
+    const wordy = z
+      .object({
+        b: z.array(z.int().meta({ title: "N", examples: [1], deprecated: true })).optional(),
+        a: z.string().describe("An a").meta({ readOnly: true, "x-order": 1 }),
+      })
+      .describe("Both");
+    expect(textOf(wordy)).toBe(textOf(plain));
+    expect(textOf(plain)).toBe(
+      `{"additionalProperties":false,"properties":{"a":{"type":"string"},"b":{"items":{"maximum":9007199254740991,` +
+        `"minimum":-9007199254740991,"type":"integer"},"type":"array"}},"required":["a"],"type":"object"}`,
+    );
+  });
+
+  it("a shape stays when a library spells the same in another way", () => {
+    const named = { $defs: { t: { type: "string" } }, type: "object", properties: { a: { $ref: "#/$defs/t" } } };
+    const spelt = { properties: { a: { type: "string" } }, type: "object", $comment: "x", $schema: "y" };
+    expect(contractText(byJson(named))).toBe(contractText(byJson(spelt)));
+    const one = { oneOf: [{ const: "a" }, { enum: [2, 1] }], type: ["string", "integer"] };
+    const other = { type: ["integer", "string"], anyOf: [{ enum: ["a"] }, { enum: [1, 2] }] };
+    expect(contractText(byJson(one))).toBe(contractText(byJson(other)));
+    const patterned = { type: "string", format: "email", pattern: "@" };
+    expect(contractText(byJson(patterned))).toBe(contractText(byJson({ type: "string", format: "email" })));
+  });
+
+  it("a shape keeps recursion as a reference when it is recursive, whatever the library calls it", () => {
+    expect(textOf(treeOf(z.string()))).toBe(
+      `{"additionalProperties":false,"properties":{"kids":{"items":{"$ref":"#"},"type":"array"},` +
+        `"name":{"type":"string"}},"required":["kids","name"],"type":"object"}`,
+    );
+    const inner = shapeOf(z.object({ "a/b~c%": treeOf(z.string()) }));
+    expect(contractText(inner)).toContain(`{"$ref":"#/properties/a~1b~0c%25"}`);
+    expect(isCompatible({ producer: inner, consumer: { ...inner, "x-other": 1 } })).toBe(true);
+    const named = {
+      $defs: { Any: { type: "object", properties: { kid: { $ref: "#/$defs/Any" } } } },
+      $ref: "#/$defs/Any",
+    };
+    expect(contractText(byJson(named))).toBe(`{"properties":{"kid":{"$ref":"#"}},"type":"object"}`);
+  });
+
+  it("a shape says that a value may be left out when it may", () => {
+    expect(textOf(z.string().optional())).toBe(`{"type":"string","x-optional":true}`);
+    expect(judge(z.string().optional(), z.string())).toBe("");
+    expect(judge(z.string(), z.string().optional())).toBe(true);
+    expect(judge(z.object({ a: z.string() }), z.object({ a: z.string() }).optional())).toBe(true);
+  });
+});
+
+const a = { a: z.string() };
+
+const fitting: [string, Schema, Schema][] = [
+  ["a producer with a field more", z.object({ ...a, b: z.date() }), z.object(a)],
+  ["a consumer with an optional field more", z.object(a), z.object({ ...a, b: z.date().optional() })],
+  ["both", z.object({ ...a, c: z.int() }), z.object({ ...a, b: z.date().optional() })],
+  ["a required field for an optional one", z.object(a), z.object({ a: z.string().optional() })],
+  [
+    "such fields deep inside",
+    z.array(z.object({ x: z.object({ ...a, b: z.int() }) })),
+    z.array(z.object({ x: z.object(a) })),
+  ],
+  ["anything for what takes anything", z.any(), z.unknown()],
+  ["a field for what takes anything", z.object(a), z.object({ a: z.any() })],
+  ["an integer for a number", z.int(), z.number()],
+  ["fewer values", z.enum(["a", "b"]), z.enum(["c", "b", "a"])],
+  ["a value for its type", z.literal("a"), z.string()],
+  ["values for options", z.enum(["a", "b"]), z.union([z.literal("a"), z.literal("b").describe("B"), z.int()])],
+  ["fewer options", z.union([z.string(), z.object(a)]), z.union([z.object(a), z.int(), z.string()])],
+  ["a value for a nullable one", z.object(a), z.object(a).nullable()],
+  [
+    "types of a list for options",
+    z.union([z.string(), z.null()]),
+    z.union([z.null(), z.string().describe("s"), z.object(a)]),
+  ],
+  ["an option that grew a field", z.union([z.object({ ...a, n: z.int() }), z.int()]), z.union([z.object(a), z.int()])],
+  ["wider bounds", z.string().min(2).max(5), z.string().min(1).max(9)],
+  ["wider bounds of numbers", z.number().gt(1).lt(5), z.number().min(1).max(5)],
+  ["a coarser multiple", z.number().multipleOf(4), z.number().multipleOf(2)],
+  ["no bounds for items", z.array(z.int()).min(2).max(3), z.array(z.number()).min(1)],
+  ["a longer tuple for a list", z.tuple([z.int(), z.int()]), z.array(z.number())],
+  ["a closed object for an open one", z.object(a), z.looseObject(a)],
+  ["known fields for a record", z.object(a), z.record(z.string(), z.string())],
+  [
+    "a recursive shape with a field more",
+    z.object({ t: treeOf(z.string()), n: z.int() }),
+    z.object({ t: treeOf(z.string()) }),
+  ],
+  ["a recursive shape with narrower parts", treeOf(z.string().min(1)), treeOf(z.string())],
+  [
+    "members of an intersection",
+    z.intersection(z.object(a).describe("A"), z.object({ b: z.int(), c: z.int() })),
+    z.intersection(z.object(a).describe("B"), z.object({ b: z.int() })),
+  ],
+];
+
+const differing: [string, Schema, Schema, string][] = [
+  ["a required field is missing", z.object({}), z.object(a), "a"],
+  ["a field became optional", z.object({ a: z.string().optional() }), z.object(a), "a"],
+  [
+    "a type differs",
+    z.object({ x: z.array(z.object({ a: z.int() })) }),
+    z.object({ x: z.array(z.object(a)) }),
+    "x.*.a",
+  ],
+  ["a number is not an integer", z.number(), z.int(), ""],
+  ["an optional field differs", z.object({ b: z.int() }), z.object({ b: z.string().optional() }), "b"],
+  ["an open object may hold another", z.looseObject(a), z.object({ ...a, b: z.string().optional() }), "b"],
+  ["the values grew", z.object({ e: z.enum(["a", "b", "c"]) }), z.object({ e: z.enum(["a", "b"]) }), "e"],
+  ["there are no values any more", z.string(), z.enum(["a", "b"]), ""],
+  ["the options grew", z.union([z.object(a), z.int()]), z.union([z.object(a), z.string()]), ""],
+  ["it became nullable", z.object({ x: z.object(a).nullable() }), z.object({ x: z.object(a) }), "x"],
+  ["a bound of the consumer is narrower", z.object({ s: z.string().max(9) }), z.object({ s: z.string().max(5) }), "s"],
+  ["a bound is only the consumer's", z.array(z.int()), z.array(z.int()).min(1), ""],
+  ["a bound of numbers excludes more", z.number().min(1), z.number().gt(1), ""],
+  ["a multiple is finer", z.number().multipleOf(2), z.number().multipleOf(4), ""],
+  ["a pattern differs", z.string().regex(/^a/), z.string().regex(/^b/), ""],
+  ["a format is new", z.string(), z.email(), ""],
+  ["a date is no date any more", z.object({ at: z.string() }), z.object({ at: z.date() }), "at"],
+  ["a tuple is shorter", z.tuple([z.int()]), z.tuple([z.int(), z.int()]), ""],
+  ["an item of a tuple differs", z.tuple([z.int(), z.string()]), z.tuple([z.int(), z.int()]), "1"],
+  ["a record holds others", z.record(z.string(), z.int()), z.record(z.string(), z.string()), "*"],
+  [
+    "the names of a record grew",
+    z.partialRecord(z.enum(["a", "b"]), z.int()),
+    z.partialRecord(z.enum(["a"]), z.int()),
+    "",
+  ],
+  [
+    "patterns of names differ",
+    z.looseRecord(z.string().regex(/^x/), z.int()),
+    z.looseRecord(z.string().regex(/^y/), z.int()),
+    "",
+  ],
+  ["a recursive part differs", treeOf(z.string()), treeOf(z.enum(["a"])), "name"],
+  [
+    "recursion ends",
+    treeOf(z.string()),
+    z.object({ name: z.string(), kids: z.array(z.object({ name: z.string() }).catchall(z.string())) }),
+    "kids.*.kids",
+  ],
+  ["nothing is known", z.any(), z.string(), ""],
+];
+
+describe("isCompatible()", () => {
+  it.each(fitting)("isCompatible() says yes when there is %s", (_what, producer, consumer) => {
+    expect(judge(producer, consumer)).toBe(true);
+  });
+
+  it.each(differing)("isCompatible() names the place when %s", (...[_what, producer, consumer, path]) => {
+    expect(judge(producer, consumer)).toBe(path);
+  });
+
+  it("isCompatible() minds a field too many when a closed input would refuse it", () => {
+    const producer = shapeOf(z.object({ ...a, b: z.int() }), "input");
+    const consumer = shapeOf(z.strictObject(a), "input");
+    expect(isCompatible({ producer, consumer, side: "input" })).toBe("b");
+    expect(isCompatible({ producer, consumer })).toBe(true);
+    expect(isCompatible({ producer: shapeOf(z.object(a), "input"), consumer, side: "input" })).toBe(true);
+  });
+
+  it("isCompatible() forgets what it has assumed when that turns out wrong", () => {
+    // The first option fits only if the second level does, which it does not.
+    const producer = byJson({
+      type: "object",
+      properties: { a: { $ref: "#" }, b: { type: "integer" } },
+      required: ["b"],
+      additionalProperties: false,
+    });
+    const strict = { type: "object", properties: { a: { $ref: "#/$defs/s" }, b: { type: "string" } }, required: ["b"] };
+    const loose = { type: "object", properties: { a: { $ref: "#/$defs/s" } } };
+    const consumer = byJson({ $defs: { s: { anyOf: [strict, loose] } }, $ref: "#/$defs/s" });
+    expect(isCompatible({ producer, consumer })).toBe(true);
+    const wrong = byJson({
+      $defs: { s: { allOf: [{ properties: { a: { $ref: "#/$defs/s" } } }, strict] } },
+      $ref: "#/$defs/s",
+    });
+    expect(isCompatible({ producer, consumer: wrong })).not.toBe(true);
+  });
+
+  it.each<[string, JsonSchema]>([
+    ["a reference that leads nowhere", { $ref: "#/nowhere" }],
+    ["a reference to itself", { $ref: "#" }],
+    ["a remote reference", { $ref: "https://example.org/" }],
+    ["a reference with others beside it", { $ref: "#/properties/a", properties: { a: {} }, required: ["a"] }],
+    [
+      "keywords of the wrong type",
+      { type: 5, properties: 5, required: 5, enum: 5, anyOf: 5, items: 5, minLength: "x" },
+    ],
+    ["a keyword that nobody knows", { type: "object", unheardOf: true }],
+  ])("isCompatible() is in doubt when the consumer's shape is %s", (_what, consumer) => {
+    expect(isCompatible({ producer: shapeOf(z.object(a)), consumer })).not.toBe(true);
+    expect(isCompatible({ producer: consumer, consumer: shapeOf(z.object(a)) })).not.toBe(true);
+  });
+
+  it("isCompatible() ends when a shape is endless, or made to take for ever", () => {
+    let deep: JsonValue = {};
+    for (let level = 0; level < 100_000; level++) deep = { items: deep };
+    expect(isCompatible({ producer: deep, consumer: deep })).not.toBe(true);
+    const arms = Array.from({ length: 12 }, (_, index) => ({
+      properties: { [`p${index}`]: { $ref: "#" }, q: { $ref: "#" } },
+      required: [`p${index}`],
+    }));
+    const others = arms.map((arm) => ({ ...arm, required: [...arm.required, "q"] }));
+    const found = isCompatible({
+      producer: { type: "object", anyOf: arms },
+      consumer: { type: "object", anyOf: others },
+    });
+    expect(found).toBe("");
+  });
+
+  it("isCompatible() never throws when both shapes are random JSON", () => {
+    fc.assert(
+      fc.property(fc.dictionary(keywords, fc.jsonValue()), fc.dictionary(keywords, fc.jsonValue()), (one, other) => {
+        // fast-check gives what JSON.parse would.
+        const found = isCompatible({ producer: one as JsonSchema, consumer: other as JsonSchema });
+        expect(found === true || typeof found === "string").toBe(true);
+      }),
+    );
+  });
+});

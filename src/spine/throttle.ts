@@ -37,7 +37,8 @@ export class Throttle {
   /** Milliseconds until the window ends; never more than one window, also where the clock was set back. */
   #left(): number {
     const { clock, windowMs } = this.#setting;
-    return Math.min(this.#quietAt - clock.now(), windowMs);
+    this.#quietAt = Math.min(this.#quietAt, clock.now() + windowMs);
+    return this.#quietAt - clock.now();
   }
 
   #arm(delayMs: number): void {

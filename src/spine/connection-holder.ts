@@ -2,22 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { Backoff } from "./backoff.ts";
 import type { Clock, Random } from "./clock.ts";
 import type { Dial, HeldLink } from "./dial.ts";
-
-/** Somebody who needs the link: a watch for as long as it is watched, a request until it is answered. */
-export interface HolderUser<TLink> {
-  /** Whether it needs a link that it does not have. The holder redials while one such user is there. */
-  readonly wants: boolean;
-  /** Whether it waits for the next attempt, now that one has failed so. One that does not is told {@link unreachable}. */
-  isPatient(failure: unknown): boolean;
-  /** There is a link, from now on. Told once a generation, at once where there is one. */
-  live(link: TLink, generation: number): void;
-  /** That link takes no new use: it is going, or gone. */
-  down(generation: number): void;
-  /** That link is gone: what it has not answered it never will. */
-  ended(generation: number): void;
-  /** There is no link, and this user has been let go of. */
-  unreachable(cause: unknown): void;
-}
+import type { HolderUser } from "./holder-user.ts";
 
 /** What a holder is made of. Times are in milliseconds. */
 export interface HolderSetting<TLink extends HeldLink> {
@@ -41,7 +26,7 @@ const bornDead = { times: 3, withinMs: 10_000 } as const;
 
 type State<TLink> =
   | { readonly kind: "idle" }
-  | { readonly kind: "dialing"; readonly generation: number; abandon: () => void; readonly stopTimer: () => void }
+  | { readonly kind: "dialing"; readonly generation: number; abandon?: () => void; readonly stopTimer: () => void }
   | { readonly kind: "live"; readonly generation: number; readonly link: TLink }
   | { readonly kind: "closed" };
 
@@ -63,6 +48,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
   #stopRetry: (() => void) | undefined;
   #stopIdle: (() => void) | undefined;
   #idleSince = 0;
+  #isDropping = false;
   #lastFailure: { readonly cause: unknown; readonly at: number } | undefined;
   #bornDead: { count: number; readonly since: number } | undefined;
 
@@ -94,7 +80,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     }
     this.#users.add(user);
     if (this.#state.kind === "live") user.live(this.#state.link, this.#state.generation);
-    else if (this.#state.kind === "idle") this.#want(user);
+    else if (this.#state.kind === "idle" && !this.#isDropping) this.#want(user);
     return () => this.#leave(user);
   }
 
@@ -106,9 +92,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#state = { kind: "closed" };
     this.#cancelTimers();
     this.#release(former);
-    const leaving = [...this.#leaving.values()];
-    this.#leaving.clear();
-    for (const link of leaving) link.close();
+    this.#closeLeaving();
     const users = [...this.#users];
     this.#users.clear();
     for (const user of users) user.unreachable(this.#createClosed());
@@ -118,7 +102,13 @@ export class ConnectionHolder<TLink extends HeldLink> {
     if (state.kind === "live") state.link.close();
     if (state.kind !== "dialing") return;
     state.stopTimer();
-    state.abandon();
+    state.abandon?.();
+  }
+
+  #closeLeaving(): void {
+    const leaving = [...this.#leaving.values()];
+    this.#leaving.clear();
+    for (const link of leaving) link.close();
   }
 
   #cancelTimers(): void {
@@ -145,7 +135,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     const generation = this.#generation;
     const tooLate = new SurfaceError("TIMEOUT", `Connecting to ${this.#setting.what}: nothing answered`);
     const stopTimer = this.#setting.clock.after(dialTimeoutMs, () => this.#abandon(generation, tooLate));
-    const state: State<TLink> = { kind: "dialing", generation, abandon: () => {}, stopTimer };
+    const state: State<TLink> = { kind: "dialing", generation, stopTimer };
     this.#state = state;
     const abandon = this.#setting.dial({
       opened: (link) => this.#onOpened(generation, link),
@@ -153,9 +143,11 @@ export class ConnectionHolder<TLink extends HeldLink> {
       leaving: () => this.#onLeaving(generation),
       ended: (cause) => this.#onEnded(generation, cause),
     });
-    if (this.#state === state) state.abandon = abandon;
     // Told within dial() itself: a link that is there is ours to close, anything else is given up here.
-    else if (this.#isForeign(generation)) abandon();
+    if (this.#state !== state) return this.#isForeign(generation) ? abandon() : undefined;
+    state.abandon = abandon;
+    // Whoever wanted it may have left within dial(), when there was nothing yet to abandon it by.
+    this.#letGoOfUnused();
   }
 
   #isForeign(generation: number): boolean {
@@ -166,8 +158,8 @@ export class ConnectionHolder<TLink extends HeldLink> {
   #abandon(generation: number, cause: unknown): void {
     const state = this.#state;
     if (state.kind !== "dialing" || state.generation !== generation) return;
-    this.#onFailed(generation, cause);
-    state.abandon();
+    this.#bornDead = undefined;
+    this.#fail(cause, state.abandon);
   }
 
   #onOpened(generation: number, link: TLink): void {
@@ -192,12 +184,16 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#fail(cause);
   }
 
-  /** The present attempt or link has come to nothing: the next one has another generation. */
-  #fail(cause: unknown): void {
+  /** The present attempt has come to nothing: the next one has another generation, and begins when this one is over. */
+  #fail(cause: unknown, abandon?: () => void): void {
     this.#generation += 1;
     this.#state = { kind: "idle" };
     this.#lastFailure = { cause, at: this.#setting.clock.now() };
-    for (const user of [...this.#users]) if (user.wants && !user.isPatient(cause)) this.#letGo(user, cause);
+    const users = [...this.#users];
+    abandon?.();
+    for (const user of users) if (user.wants && !user.isPatient(cause)) this.#letGo(user, cause);
+    // One who was told may have begun another attempt, for somebody who was let go of after that.
+    this.#letGoOfUnused();
     this.#retry();
   }
 
@@ -210,6 +206,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     if (state.kind !== "live" || state.generation !== generation) return;
     this.#leaving.set(generation, state.link);
     this.#drop(generation);
+    this.#letGoOfUnused();
   }
 
   #onEnded(generation: number, cause: unknown): void {
@@ -244,7 +241,10 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#bornDead = undefined;
     this.#stopIdle?.();
     this.#stopIdle = undefined;
+    // Nothing is dialled before all of them know, or else one would hear of the next link first.
+    this.#isDropping = true;
     for (const user of [...this.#users]) if (this.#users.has(user)) user.down(generation);
+    this.#isDropping = false;
     this.#retry();
   }
 
@@ -262,16 +262,18 @@ export class ConnectionHolder<TLink extends HeldLink> {
   }
 
   #leave(user: HolderUser<TLink>): void {
-    if (!this.#users.delete(user)) return;
-    if (this.#state.kind === "live") {
-      if (this.#users.size === 0) this.#expectIdle();
-      return;
-    }
-    if (this.#isWanted()) return;
+    if (this.#users.delete(user)) this.#letGoOfUnused();
+  }
+
+  /** Keeps nothing for nobody: neither a link, nor an attempt, nor a timer for one. */
+  #letGoOfUnused(): void {
+    if (this.#users.size === 0) this.#closeLeaving();
+    if (this.#state.kind === "live") return this.#users.size === 0 ? this.#expectIdle() : undefined;
+    if (this.#state.kind === "closed" || this.#isWanted()) return;
     this.#stopRetry?.();
     this.#stopRetry = undefined;
     const former = this.#state;
-    if (former.kind !== "dialing") return;
+    if (former.kind !== "dialing" || former.abandon === undefined) return;
     this.#generation += 1;
     this.#state = { kind: "idle" };
     this.#release(former);
@@ -289,7 +291,9 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#stopIdle = undefined;
     if (this.#state.kind !== "live" || this.#users.size > 0) return;
     const { clock, idleMs } = this.#setting;
-    const left = Math.min(idleMs - (clock.now() - this.#idleSince), idleMs);
+    // A clock that was set back does not keep it longer.
+    this.#idleSince = Math.min(this.#idleSince, clock.now());
+    const left = idleMs - (clock.now() - this.#idleSince);
     if (left <= 0) this.#closeIdle();
     else this.#stopIdle = clock.after(left, () => this.#onIdleTimer());
   }

@@ -1,7 +1,8 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { Clock } from "./clock.ts";
-import type { ConnectionHolder, HolderUser } from "./connection-holder.ts";
+import type { ConnectionHolder } from "./connection-holder.ts";
 import type { HeldLink } from "./dial.ts";
+import type { HolderUser } from "./holder-user.ts";
 
 /** How one sending went. Only the first that is told counts. */
 export interface Reply<TValue> {

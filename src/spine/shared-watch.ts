@@ -1,7 +1,8 @@
 import { Backoff } from "./backoff.ts";
 import type { Clock, Random } from "./clock.ts";
-import type { ConnectionHolder, HolderUser } from "./connection-holder.ts";
+import type { ConnectionHolder } from "./connection-holder.ts";
 import type { HeldLink } from "./dial.ts";
+import type { HolderUser } from "./holder-user.ts";
 import { Throttle } from "./throttle.ts";
 
 /** What an open stream tells. May be told synchronously, or after it was stopped. */

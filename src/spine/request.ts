@@ -37,7 +37,7 @@ export interface RequestSetting<TLink, TValue> {
 /** More drops than this under one read are no accident. */
 const maxSendings = 3;
 
-/** Failures that waiting does not mend: what is there is not what is wanted, or will not come back. */
+/** What is there is not what is wanted, or will not come back. */
 const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "CLOSED",
   "UNKNOWN_MEMBER",
@@ -47,7 +47,8 @@ const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "WRONG_OWNER",
 ]);
 
-function isFinal(failure: unknown): boolean {
+/** Whether a failure to connect is one that waiting does not mend. */
+export function isFinal(failure: unknown): boolean {
   return failure instanceof SurfaceError && finalCodes.has(failure.code);
 }
 
@@ -65,6 +66,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
   #lastTried = 0;
   #sendings = 0;
   #over = false;
+  #isCancelled = false;
   #isLate = false;
   #leave: (() => void) | undefined;
   #stopPatience: (() => void) | undefined;
@@ -89,6 +91,7 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
 
   /** Ends it for its caller: nothing is told after this. Callable twice. */
   cancel(): void {
+    this.#isCancelled = true;
     if (this.#over) return;
     const sending = this.#sending;
     this.#end();
@@ -101,18 +104,21 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     this.#sendings += 1;
     const sending: Sending = { generation, cancel: () => {} };
     this.#sending = sending;
-    const isCurrent = (): boolean => this.#sending === sending;
+    // The first reply ends the sending: another one, or one that comes after a cancel, changes nothing.
+    const take = (): boolean => {
+      if (this.#sending !== sending) return false;
+      this.#sending = undefined;
+      return !this.#over;
+    };
     const cancel = this.#setting.send(link, {
       answered: (value) => {
-        if (!isCurrent()) return;
-        this.#end();
-        this.#setting.answered(value);
+        if (take()) this.#answer(value);
       },
       refused: (cause) => {
-        if (isCurrent()) this.#fail(cause);
+        if (take()) this.#fail(cause);
       },
       lost: (sent) => {
-        if (isCurrent()) this.#lose(sent);
+        if (take()) this.#lose(sent);
       },
     });
     sending.cancel = cancel;
@@ -167,9 +173,15 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     this.#join();
   }
 
+  #answer(value: TValue): void {
+    this.#end();
+    // Letting go of the link may have called back its caller, who cancelled.
+    if (!this.#isCancelled) this.#setting.answered(value);
+  }
+
   #fail(cause: unknown): void {
     this.#end();
-    this.#setting.failed(cause);
+    if (!this.#isCancelled) this.#setting.failed(cause);
   }
 
   #end(): void {

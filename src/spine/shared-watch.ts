@@ -38,15 +38,22 @@ export interface WatchSetting<TLink extends HeldLink> {
   readonly holder: ConnectionHolder<TLink>;
   readonly clock: Clock;
   readonly random: Random;
+  /** Told when the last watcher has left, before anything is torn down: none may be added after it. */
+  emptied?(): void;
 }
 
 /** Delays between attempts to open one stream that failed by itself, in milliseconds. */
 export const reopen = { baseMs: 100, capMs: 5000, stableMs: 5000 } as const;
 
+/** A first link that takes longer to come may be too late for who read meanwhile: requests wait longer, but not for ever. */
+const promptMs = 1000;
+
 interface Joined {
   readonly watcher: Watcher;
   /** The version that it knows of. */
   seen: number;
+  /** Whether it hears: not before it knows that it has joined. */
+  isTold: boolean;
 }
 
 /**
@@ -71,6 +78,7 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
   #isMissing = false;
   /** The generation of the first attempt that could have served it; a later one means that some have failed. */
   #firstGeneration = 0;
+  #firstAt = 0;
   /** Whether the last that is known is a failure. */
   #isFailing = false;
 
@@ -105,29 +113,39 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     return this.#version;
   }
 
-  /** Adds a watcher; it hears of changes from now on. Returns what takes it out again, after which it hears nothing. */
+  /**
+   * Adds a watcher; it hears of changes from when this has returned, and finds what came before in {@link latest}.
+   * Returns what takes it out again, after which it hears nothing.
+   */
   add(watcher: Watcher): () => void {
-    const joined: Joined = { watcher, seen: this.#version };
+    const joined: Joined = { watcher, seen: 0, isTold: false };
     this.#joined.add(joined);
     if (this.#leave === undefined) {
       // Marked first: join() may tell of a link, and of everything behind it, before it returns.
       this.#leave = () => {};
       this.#firstGeneration = this.#setting.holder.generation + 1;
+      this.#firstAt = this.#setting.clock.now();
       const leave = this.#setting.holder.join(this);
       if (this.#joined.size === 0) leave();
       else this.#leave = leave;
     }
+    joined.seen = this.#version;
+    joined.isTold = true;
     return () => this.#remove(joined);
   }
 
   live(link: TLink, generation: number): void {
-    // Whoever read meanwhile may have been told that it cannot be reached.
-    if (generation > this.#firstGeneration) this.#isMissing = true;
-    if (this.#stop === undefined && this.#stopRetry === undefined) this.#open(link);
+    // Whoever read meanwhile may have been told that it cannot be reached, or has read over a link that is gone.
+    if (generation > this.#firstGeneration || !this.#isPrompt()) this.#isMissing = true;
+    this.#open(link);
+  }
+
+  #isPrompt(): boolean {
+    const waited = this.#setting.clock.now() - this.#firstAt;
+    return waited >= 0 && waited < promptMs;
   }
 
   down(): void {
-    this.#isMissing = true;
     this.#latest = undefined;
     this.#shut();
   }
@@ -138,22 +156,20 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
 
   unreachable(): void {
     // The holder was closed, which ends every watch.
-    this.#shut();
-    this.#throttle.dispose();
     this.#joined.clear();
-    this.#leave = undefined;
+    this.#tearDown();
   }
 
   #remove(joined: Joined): void {
-    if (!this.#joined.delete(joined) || this.#joined.size > 0) return;
-    this.#shut();
+    if (this.#joined.delete(joined) && this.#joined.size === 0) this.#tearDown();
+  }
+
+  #tearDown(): void {
+    this.#setting.emptied?.();
     this.#throttle.dispose();
     this.#latest = undefined;
-    this.#isMissing = false;
-    this.#isFailing = false;
-    const leave = this.#leave;
-    this.#leave = undefined;
-    leave?.();
+    this.#shut();
+    this.#leave?.();
   }
 
   /** Stops the stream and whatever would open another. */
@@ -204,7 +220,6 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     // Not opened again on this link: what has ended has said what there is. Its last value stays the newest.
     this.#token += 1;
     this.#stop = undefined;
-    this.#isMissing = true;
   }
 
   #onFailed(lasting: boolean): void {
@@ -228,17 +243,17 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
   }
 
   #touch(): void {
-    if (this.#joined.size > 0) this.#throttle.touch();
+    for (const joined of this.#joined) if (joined.isTold) return this.#throttle.touch();
   }
 
   #move(): void {
-    for (const joined of [...this.#joined]) if (this.#joined.has(joined)) joined.watcher.moved?.();
+    for (const joined of [...this.#joined]) if (joined.isTold && this.#joined.has(joined)) joined.watcher.moved?.();
   }
 
   #notify(): void {
     const version = this.#version;
     for (const joined of [...this.#joined]) {
-      if (!this.#joined.has(joined) || joined.seen >= version) continue;
+      if (!joined.isTold || !this.#joined.has(joined) || joined.seen >= version) continue;
       joined.seen = version;
       joined.watcher.changed?.();
     }

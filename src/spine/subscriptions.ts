@@ -39,7 +39,9 @@ export class Subscriptions<TLink extends HeldLink, TValue> {
     let entry = this.#watches.get(key);
     if (entry === undefined) {
       this.#lastEpoch += 1;
-      entry = { watch: new SharedWatch(watched, this.#setting), epoch: this.#lastEpoch };
+      // Forgotten before it is torn down: whoever watches the key again from within that begins a watch of its own.
+      const emptied = (): void => void this.#watches.delete(key);
+      entry = { watch: new SharedWatch(watched, { ...this.#setting, emptied }), epoch: this.#lastEpoch };
       this.#watches.set(key, entry);
     }
     const { watch, epoch } = entry;
@@ -52,10 +54,7 @@ export class Subscriptions<TLink extends HeldLink, TValue> {
         return watch.version;
       },
       epoch,
-      end: () => {
-        remove();
-        if (!watch.wants && this.#watches.get(key)?.watch === watch) this.#watches.delete(key);
-      },
+      end: remove,
     };
   }
 }

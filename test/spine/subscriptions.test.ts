@@ -1,0 +1,263 @@
+import { describe, expect, it } from "vitest";
+import type { Watched, WatchEvents, Watcher } from "../../src/spine/shared-watch.ts";
+import { Subscriptions } from "../../src/spine/subscriptions.ts";
+import { type FakeLink, FarEnd } from "./parts/far-end.ts";
+
+interface FakeStream extends WatchEvents<string> {
+  readonly link: FakeLink;
+  stops: number;
+}
+
+/** Something to watch, whose streams a test speaks for. */
+class FakeSource implements Watched<FakeLink, string> {
+  readonly key: string;
+  readonly windowMs = 100;
+  readonly streams: FakeStream[] = [];
+  /** Runs within open(), and within what stops a stream. */
+  onOpen: (events: WatchEvents<string>) => void = () => {};
+  onStop: () => void = () => {};
+
+  constructor(key = "a") {
+    this.key = key;
+  }
+
+  open(link: FakeLink, events: WatchEvents<string>): () => void {
+    const stream: FakeStream = { ...events, link, stops: 0 };
+    this.streams.push(stream);
+    this.onOpen(events);
+    return () => {
+      stream.stops += 1;
+      this.onStop();
+    };
+  }
+
+  /** The newest stream. */
+  get stream(): FakeStream {
+    const stream = this.streams.at(-1);
+    if (stream === undefined) throw new Error("no stream was opened");
+    return stream;
+  }
+}
+
+class FakeWatcher implements Watcher {
+  changes = 0;
+  moves = 0;
+  onChanged: () => void = () => {};
+
+  changed(): void {
+    this.changes += 1;
+    this.onChanged();
+  }
+
+  moved(): void {
+    this.moves += 1;
+  }
+}
+
+function create(): { far: FarEnd; subscriptions: Subscriptions<FakeLink, string>; source: FakeSource } {
+  const far = new FarEnd();
+  const subscriptions = new Subscriptions<FakeLink, string>({
+    holder: far.holder,
+    clock: far.clock.lane("watch"),
+    random: () => 0,
+  });
+  return { far, subscriptions, source: new FakeSource() };
+}
+
+describe("Subscriptions", () => {
+  it("opens one stream for all who watch a key, and closes everything with the last, when they come and go", () => {
+    const { far, subscriptions, source } = create();
+    const held = [new FakeWatcher(), new FakeWatcher()].map((watcher) => subscriptions.subscribe(source, watcher));
+    const link = far.open();
+    source.stream.value("one");
+    expect(source.streams).toHaveLength(1);
+    expect(held.map(({ latest }) => latest)).toEqual([{ value: "one" }, { value: "one" }]);
+    held[0]?.end();
+    expect(source.stream.stops).toBe(0);
+    held[1]?.end();
+    held[1]?.end();
+    expect([source.stream.stops, subscriptions.size, link.closes]).toEqual([1, 0, 1]);
+    expect(far.clock.timers).toHaveLength(0);
+    expect(subscriptions.latest("a")).toBeUndefined();
+  });
+
+  it("says nothing of the snapshot, then every change at most once a window, when values come", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    subscriptions.subscribe(source, watcher);
+    far.open();
+    source.stream.value("snapshot");
+    expect([watcher.changes, watcher.moves]).toEqual([0, 1]);
+    for (const value of ["one", "two", "three"]) source.stream.value(value);
+    expect([watcher.changes, watcher.moves]).toEqual([1, 4]);
+    far.pass(100);
+    expect(watcher.changes).toBe(2);
+    far.pass(1000);
+    expect(watcher.changes).toBe(2);
+  });
+
+  it("tells nobody before subscribe() has returned when a stream speaks at once", () => {
+    const { far, subscriptions, source } = create();
+    subscriptions.subscribe(new FakeSource("b"), {});
+    far.open();
+    source.onOpen = (events) => {
+      events.value("snapshot");
+      events.value("one");
+    };
+    const watcher = new FakeWatcher();
+    const subscription = subscriptions.subscribe(source, watcher);
+    expect([watcher.changes, watcher.moves]).toEqual([0, 0]);
+    expect([subscription.latest, subscription.version]).toEqual([{ value: "one" }, 1]);
+    source.stream.value("two");
+    expect(watcher.changes).toBe(1);
+  });
+
+  it("tells nobody who has left, also of what is pending, when it changes", () => {
+    const { far, subscriptions, source } = create();
+    const [first, second] = [new FakeWatcher(), new FakeWatcher()];
+    const other = subscriptions.subscribe(source, first);
+    const subscription = subscriptions.subscribe(source, second);
+    first.onChanged = () => subscription.end();
+    far.open();
+    source.stream.value("snapshot");
+    source.stream.value("one");
+    expect([first.changes, second.changes]).toEqual([1, 0]);
+    source.stream.value("two");
+    other.end();
+    far.pass(1000);
+    expect(first.changes).toBe(1);
+  });
+
+  it("takes the snapshot for news when the link is another one", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    subscriptions.subscribe(source, watcher);
+    far.open();
+    source.stream.value("snapshot");
+    far.attempt.ended();
+    expect(source.stream.stops).toBe(1);
+    expect(subscriptions.latest("a")).toBeUndefined();
+    far.pass(25);
+    far.open();
+    source.stream.value("snapshot");
+    expect(watcher.changes).toBe(1);
+  });
+
+  it.each([
+    ["the first attempt has failed", 0, true],
+    ["the first link was long in coming", 1000, false],
+  ])("takes the first snapshot for news when %s", (_when, waitMs, fails) => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    subscriptions.subscribe(source, watcher);
+    if (fails) far.attempt.failed("refused");
+    far.pass(fails ? 25 : waitMs);
+    far.open();
+    source.stream.value("snapshot");
+    expect(watcher.changes).toBe(1);
+  });
+
+  it("opens a stream again, says so once, and takes its snapshot for news when it fails by itself", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    subscriptions.subscribe(source, watcher);
+    far.open();
+    source.stream.value("snapshot");
+    for (const delayMs of [100, 200, 400]) {
+      source.stream.failed(false);
+      expect(subscriptions.latest("a")).toBeUndefined();
+      far.pass(delayMs);
+    }
+    expect(source.streams).toHaveLength(4);
+    expect(watcher.changes).toBe(1);
+    source.stream.value("back");
+    expect(watcher.changes).toBe(2);
+  });
+
+  it.each(["ended", "failed"] as const)("opens nothing again on the same link when a stream has %s for good", (how) => {
+    const { far, subscriptions, source } = create();
+    subscriptions.subscribe(source, {});
+    far.open();
+    source.stream.value("last");
+    if (how === "ended") source.stream.ended();
+    else source.stream.failed(true);
+    far.pass(60_000);
+    expect(source.streams).toHaveLength(1);
+    expect(subscriptions.latest("a")).toEqual(how === "ended" ? { value: "last" } : undefined);
+    far.attempt.ended();
+    far.pass(25);
+    far.open();
+    expect(source.streams).toHaveLength(2);
+  });
+
+  it("changes nothing when a stream that was stopped speaks", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    subscriptions.subscribe(source, watcher);
+    far.open();
+    const former = source.stream;
+    far.attempt.ended();
+    far.pass(25);
+    far.open();
+    former.value("late");
+    former.failed(true);
+    former.ended();
+    expect([watcher.moves, subscriptions.latest("a")]).toEqual([0, undefined]);
+    source.stream.value("new");
+    expect(subscriptions.latest("a")).toEqual({ value: "new" });
+  });
+
+  it("begins a watch of its own when a key is watched again from within what stops it", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    const first = subscriptions.subscribe(source, {});
+    far.open();
+    source.onStop = () => {
+      source.onStop = () => {};
+      const again = subscriptions.subscribe(source, watcher);
+      expect(again.epoch).not.toBe(first.epoch);
+    };
+    first.end();
+    expect(subscriptions.size).toBe(1);
+    expect(source.streams.map(({ stops }) => stops)).toEqual([1, 0]);
+    source.stream.value("snapshot");
+    source.stream.value("one");
+    expect(watcher.changes).toBe(1);
+  });
+
+  it("stops a stream that was still being opened when its watcher leaves within", () => {
+    const { far, subscriptions, source } = create();
+    const subscription = subscriptions.subscribe(source, {});
+    source.onOpen = () => subscription.end();
+    const link = far.open();
+    expect([source.stream.stops, link.closes, subscriptions.size]).toEqual([1, 1, 0]);
+  });
+
+  it("forgets everything when the holder is closed, also of who subscribes after it", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    const subscription = subscriptions.subscribe(source, watcher);
+    far.open();
+    source.stream.value("snapshot");
+    source.stream.value("one");
+    source.stream.value("two");
+    far.holder.close();
+    expect([source.stream.stops, subscriptions.size, far.clock.timers.length]).toEqual([1, 0, 0]);
+    subscriptions.subscribe(source, watcher).end();
+    subscription.end();
+    far.pass(1000);
+    expect([watcher.changes, subscriptions.size, source.streams.length]).toEqual([1, 0, 1]);
+  });
+
+  it("leaves the others alone when one key's stream fails", () => {
+    const { far, subscriptions, source } = create();
+    const other = new FakeSource("b");
+    subscriptions.subscribe(source, {});
+    subscriptions.subscribe(other, {});
+    far.open();
+    other.stream.value("b");
+    source.stream.failed(true);
+    expect(other.stream.stops).toBe(0);
+    expect(subscriptions.latest("b")).toEqual({ value: "b" });
+  });
+});

@@ -1,5 +1,5 @@
 import type { SurfaceChannel } from "./channel.ts";
-import type { CallOptions, EventPage, EventWait, WaitOptions } from "./client.ts";
+import type { CallOptions, WaitOptions } from "./client.ts";
 
 /** Verbs that are answered once. */
 export type AskVerb = "get" | "keys" | "item" | "latest" | "wait" | "recent" | "call";
@@ -28,28 +28,26 @@ type Target = Pick<Use<AskVerb>, "member" | "argument">;
 
 /** Makes the channel of a port. */
 export function toChannel(port: ChannelPort): SurfaceChannel {
-  const ask = (verb: AskVerb, target: Target, options: Options): Promise<unknown> =>
-    port.ask({ verb, ...target, options });
-  const follow = (verb: FollowVerb, target: Target, options: Options): AsyncIterable<unknown> =>
-    port.follow({ verb, ...target, options });
-  // A port answers each verb with what the channel promises for it: only its owner knows the values any closer.
+  const ask = <$Answer>(verb: AskVerb, target: Target, options: Options): Promise<$Answer> =>
+    // A port answers each verb with what the channel promises for it: only its owner knows the values any closer.
+    port.ask({ verb, ...target, options }) as Promise<$Answer>;
+  const follow = <$Value>(verb: FollowVerb, target: Target, options: Options): AsyncIterable<$Value> =>
+    // As above.
+    port.follow({ verb, ...target, options }) as AsyncIterable<$Value>;
   return Object.freeze({
     get: (member, use) => ask("get", { member, argument: undefined }, use),
-    keys: (member, use) => ask("keys", { member, argument: undefined }, use) as Promise<readonly unknown[]>,
+    keys: (member, use) => ask("keys", { member, argument: undefined }, use),
     item: (member, argument, use) => ask("item", { member, argument }, use),
     latest: (member, argument, use) => ask("latest", { member, argument }, use),
-    wait: (member, argument, use) => ask("wait", { member, argument }, use) as Promise<EventWait>,
-    recent: (member, argument, use) => ask("recent", { member, argument }, use) as Promise<EventPage>,
+    wait: (member, argument, use) => ask("wait", { member, argument }, use),
+    recent: (member, argument, use) => ask("recent", { member, argument }, use),
     call: (member, argument, use) => ask("call", { member, argument }, use),
     watch: (member, use) => follow("watch", { member, argument: undefined }, use),
-    watchKeys: (member, use) =>
-      follow("watchKeys", { member, argument: undefined }, use) as AsyncIterable<readonly unknown[]>,
+    watchKeys: (member, use) => follow("watchKeys", { member, argument: undefined }, use),
     watchItem: (member, argument, use) => follow("watchItem", { member, argument }, use),
     open: (member, argument, use) => follow("open", { member, argument }, use),
-    watchLatest: (member, argument, use) =>
-      follow("watchLatest", { member, argument }, use) as AsyncIterable<readonly unknown[]>,
-    watchRecent: (member, argument, use) =>
-      follow("watchRecent", { member, argument }, use) as AsyncIterable<EventPage>,
+    watchLatest: (member, argument, use) => follow("watchLatest", { member, argument }, use),
+    watchRecent: (member, argument, use) => follow("watchRecent", { member, argument }, use),
   } satisfies SurfaceChannel);
 }
 

@@ -9,6 +9,7 @@ import { event } from "../../src/surface/event.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { Pushed } from "../surface/owner/pushed.ts";
+import { until } from "../surface/support.ts";
 
 /** A number of turns: of the microtask queue, then of the process. */
 const turns = fc.record({ micro: fc.nat(12), macro: fc.nat({ max: 2 }) });
@@ -59,6 +60,7 @@ async function openEngine(road: (typeof roads)[number], replayLast: boolean) {
       return number;
     },
   });
+  await until(() => pushed.running === 1);
   let channel: SurfaceChannel;
   if (road === "inProcess") {
     ({ channel } = await inProcess(live).connect(asked));

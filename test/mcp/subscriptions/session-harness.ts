@@ -1,0 +1,165 @@
+import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
+import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
+import type { Era } from "../../../src/mcp/protocol.ts";
+import type { RequestId } from "../../../src/mcp/request-id.ts";
+import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
+import type { Clock } from "../../../src/spine/clock.ts";
+import type { Fault } from "../../../src/surface/fault.ts";
+
+/** Time that passes when a test says so. */
+export class ManualClock implements Clock {
+  readonly #timers = new Map<object, { readonly at: number; readonly run: () => void }>();
+  #now = 0;
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const key = {};
+    this.#timers.set(key, { at: this.#now + delayMs, run });
+    return () => void this.#timers.delete(key);
+  }
+
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  pass(ms: number): void {
+    this.#now += ms;
+    for (const [key, { at, run }] of this.#timers) {
+      if (at > this.#now) continue;
+      this.#timers.delete(key);
+      run();
+    }
+  }
+}
+
+interface Watching {
+  readonly changed: () => void;
+  readonly opened: (isThere: boolean) => void;
+}
+
+/** Resources that change, and open, when a test says so. */
+export class FakeResources implements ResourceWatcher {
+  /** What is there: known at once, known when {@link open} says so, or nothing. */
+  readonly known: Record<string, "open" | "late"> = {};
+  readonly watching = new Map<string, Set<Watching>>();
+
+  watch(uri: string, changed: () => void, opened: (isThere: boolean) => void = () => {}): (() => void) | undefined {
+    const kind = this.known[uri];
+    if (kind === undefined) return undefined;
+    const end = this.#join(uri, { changed, opened });
+    if (kind === "open") opened(true);
+    return end;
+  }
+
+  watchList(changed: () => void): () => void {
+    return this.#join("list", { changed, opened: () => {} });
+  }
+
+  /** How many watch anything. */
+  get count(): number {
+    return [...this.watching.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  change(uri: string): void {
+    for (const { changed } of this.watching.get(uri) ?? []) changed();
+  }
+
+  open(uri: string, isThere = true): void {
+    for (const { opened } of this.watching.get(uri) ?? []) opened(isThere);
+  }
+
+  #join(uri: string, watching: Watching): () => void {
+    const all = this.watching.get(uri) ?? new Set();
+    this.watching.set(uri, all.add(watching));
+    return () => void all.delete(watching);
+  }
+}
+
+/** A message that a session sent. */
+export type SessionFrame = Readonly<Record<string, unknown>>;
+
+/** A session without a gate. */
+export class SessionHarness {
+  readonly clock = new ManualClock();
+  readonly resources = new FakeResources();
+  readonly lines: string[] = [];
+  readonly faults: Fault[] = [];
+  /** Runs at each frame that is written. */
+  onSend: () => void = () => {};
+  readonly session: SubscriptionSession;
+
+  constructor(known: Record<string, "open" | "late"> = {}) {
+    Object.assign(this.resources.known, known);
+    const render = createAnswerRenderer({ name: "test", version: "1" });
+    const send = (json: string): void => {
+      this.lines.push(json);
+      this.onSend();
+    };
+    this.session = new SubscriptionSession({
+      runtime: { resources: this.resources, report: (fault) => this.faults.push(fault) },
+      send,
+      answer: (id, answer, era) => send(render(id, answer, era)),
+      clock: this.clock,
+      stallMs: 30_000,
+    });
+  }
+
+  /** What was sent since the last call. */
+  take(): SessionFrame[] {
+    return this.lines.splice(0).map((line) => JSON.parse(line));
+  }
+
+  request(era: Era, id: RequestId, ask: { readonly method: string; readonly params: object }): boolean {
+    const { method, params } = ask;
+    return this.session.serve({ kind: "request", id, method, params: { ...params } }, era);
+  }
+
+  subscribe(id: RequestId, uri: string): SessionFrame[] {
+    this.request("legacy", id, { method: "resources/subscribe", params: { uri } });
+    return this.take();
+  }
+
+  unsubscribe(id: RequestId, uri: string): SessionFrame[] {
+    this.request("legacy", id, { method: "resources/unsubscribe", params: { uri } });
+    return this.take();
+  }
+
+  listen(id: RequestId, ...uris: string[]): SessionFrame[] {
+    const params = { notifications: { resourceSubscriptions: uris } };
+    this.request("modern", id, { method: "subscriptions/listen", params });
+    return this.take();
+  }
+}
+
+/** The notice of a change. */
+export function updated(uri: string, id?: RequestId): SessionFrame {
+  const meta = id === undefined ? {} : { _meta: { "io.modelcontextprotocol/subscriptionId": id } };
+  return { jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri, ...meta } };
+}
+
+/** The acknowledgement of a subscription. */
+export function acknowledged(id: RequestId, notifications: object): SessionFrame {
+  return {
+    jsonrpc: "2.0",
+    method: "notifications/subscriptions/acknowledged",
+    params: { notifications, _meta: { "io.modelcontextprotocol/subscriptionId": id } },
+  };
+}
+
+/** The answer by which a subscription is ended. */
+export function ended(id: RequestId): SessionFrame {
+  return {
+    jsonrpc: "2.0",
+    id,
+    result: {
+      resultType: "complete",
+      _meta: {
+        "io.modelcontextprotocol/serverInfo": { name: "test", version: "1" },
+        "io.modelcontextprotocol/subscriptionId": id,
+      },
+    },
+  };
+}

@@ -1,4 +1,5 @@
-import { McpServer } from "@modelcontextprotocol/server";
+// oxlint-disable typescript/no-deprecated -- the high-level server declares more than it is told to
+import { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, describe, expect, it } from "vitest";
 import { serverCapabilities } from "../../../src/mcp/handshake.ts";
@@ -14,7 +15,7 @@ class Oracle {
   readonly sent: Sent[] = [];
   readonly #transport: Transport;
   readonly #handle: ReturnType<typeof serveStdio>;
-  #server: McpServer | undefined;
+  #server: Server | undefined;
 
   constructor(info: { name: string; version: string }) {
     const transport: Transport = {
@@ -23,7 +24,7 @@ class Oracle {
       send: async (message) => void this.sent.push(JSON.parse(JSON.stringify(message))),
     };
     this.#transport = transport;
-    const create = (): McpServer => (this.#server = new McpServer(info, { capabilities: serverCapabilities }));
+    const create = (): Server => (this.#server = new Server(info, { capabilities: serverCapabilities }));
     this.#handle = serveStdio(create, { transport });
   }
 
@@ -34,7 +35,7 @@ class Oracle {
   }
 
   async announce(uri: string): Promise<void> {
-    await this.#server?.server.sendResourceUpdated({ uri });
+    await this.#server?.sendResourceUpdated({ uri });
   }
 
   close(): Promise<void> {

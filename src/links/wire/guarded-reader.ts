@@ -5,17 +5,21 @@ import { judgeMessage } from "./judge-message.ts";
 export interface Gatekeeper {
   /** A message has come, whatever it is. Answers whether any is taken still. */
   heard(): boolean;
-  /** A message is about to be handed on. */
+  /** A message is about to be handed on, to wait for its turn. */
   passed(): void;
   /** What came is no message: the connection is to end. */
   malformed(why: string): void;
 }
 
-/** Hands on what has the form of a message, and no request whose id is in use. */
+/**
+ * Hands on what has the form of a message; no request whose id is in use, and one cancel for each that is: those have no
+ * turn to wait for, so that nothing else bounds how many there are.
+ */
 export class GuardedReader implements MessageReader {
   readonly #inner: MessageReader;
   readonly #gatekeeper: Gatekeeper;
-  readonly #answering = new Set<string | number>();
+  /** The requests that are not answered yet, and whether they were cancelled. */
+  readonly #answering = new Map<string | number, boolean>();
 
   constructor(inner: MessageReader, gatekeeper: Gatekeeper) {
     this.#inner = inner;
@@ -54,9 +58,14 @@ export class GuardedReader implements MessageReader {
     const judgement = judgeMessage(message);
     if (judgement.kind === "dropped") return;
     if (judgement.kind === "malformed") return this.#gatekeeper.malformed(judgement.why);
+    if (judgement.kind === "cancel") {
+      if (this.#answering.get(judgement.id) !== false) return;
+      this.#answering.set(judgement.id, true);
+      return callback(message);
+    }
     if (judgement.kind === "request") {
       if (this.#answering.has(judgement.id)) return;
-      this.#answering.add(judgement.id);
+      this.#answering.set(judgement.id, false);
     }
     this.#gatekeeper.passed();
     callback(message);

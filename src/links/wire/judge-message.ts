@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 
 /** What becomes of a message: it is handed on, it is dropped, or it ends the connection with a sentence why. */
 export type Judgement =
-  | { readonly kind: "request"; readonly id: string | number }
+  | { readonly kind: "request" | "cancel"; readonly id: string | number }
   | { readonly kind: "other" }
   | { readonly kind: "dropped" }
   | { readonly kind: "malformed"; readonly why: string };
@@ -24,7 +24,8 @@ function judgeNotification(message: JsonObject, method: string): Judgement {
   // Of JSON-RPC's own notifications this is the one there is a use for, and the library takes its shape for granted.
   if (method !== "$/cancelRequest") return dropped;
   const params = message["params"];
-  return isJsonObject(params) && isId(params["id"]) ? other : dropped;
+  const id = isJsonObject(params) ? params["id"] : undefined;
+  return isId(id) ? { kind: "cancel", id } : dropped;
 }
 
 function judgeCall(message: JsonObject, method: unknown): Judgement {

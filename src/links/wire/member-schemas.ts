@@ -25,7 +25,8 @@ function schemaAt(member: Member, part: Part): Schema | undefined {
 }
 
 function compileErrors(member: Member, where: string): Record<string, CompiledSchema> {
-  const compiled: Record<string, CompiledSchema> = Object.create(null) as Record<string, never>;
+  // Without a prototype: a far side names the codes that are looked up here.
+  const compiled = Object.create(null) as Record<string, CompiledSchema>;
   if (member.kind !== "procedure") return compiled;
   for (const [code, schema] of Object.entries(member.errors)) {
     const details = toOutputSchema(schema, `"${code}" of ${where}`);

@@ -1,10 +1,5 @@
 import { setImmediate } from "node:timers";
-import {
-  createMessageConnection,
-  type CancellationToken,
-  type Message,
-  type MessageConnection,
-} from "vscode-jsonrpc/node";
+import { createMessageConnection, Message, type CancellationToken, type MessageConnection } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { CancelToken } from "./cancel-token.ts";
@@ -188,6 +183,8 @@ export class WirePeer {
   }
 
   #handle(message: Message, next: Handle): void | Promise<void> {
+    // A cancel that comes here was not counted: most never do.
+    if (Message.isNotification(message) && message.method === "$/cancelRequest") return next(message);
     this.#waiting -= 1;
     if (this.#waiting === fewWaiting) this.#resume("waiting");
     const handling = next(message);

@@ -9,6 +9,9 @@ import {
 import { SurfaceError } from "../../../src/errors.ts";
 import type { WireTransport } from "../../../src/links/wire/transport.ts";
 
+/** What came off a wire: a test knows what it looks for. */
+export type Loose = ReturnType<typeof JSON.parse>;
+
 class MemoryReader extends AbstractMessageReader {
   callback: DataCallback = () => {};
 
@@ -46,7 +49,7 @@ export class MemoryTransport implements WireTransport {
   readonly reader = new MemoryReader();
   readonly writer: MessageWriter = new MemoryWriter((message) => this.#write(message));
   /** Everything that was written here, parsed. */
-  readonly sent: any[] = [];
+  readonly sent: Loose[] = [];
   /** How many messages may be on their way before it is full. */
   capacity = 64;
   /** The longest text that is written. */
@@ -132,19 +135,26 @@ export class MemoryTransport implements WireTransport {
     this.flow();
   }
 
+  #end(): void {
+    for (const end of [this, this.other]) {
+      if (end === undefined) continue;
+      end.isClosed = true;
+      end.reader.close();
+    }
+  }
+
+  #mayDeliver(): boolean {
+    return this.#onWay.length > 0 && !this.#isHeld && this.other?.isPaused === false;
+  }
+
   #deliver(): void {
     const wasFull = this.isFull;
-    while (this.#onWay.length > 0 && !this.#isHeld && this.other?.isPaused === false) {
-      const text = this.#onWay.shift() ?? "null";
-      this.other.reader.callback(JSON.parse(text));
+    while (this.#mayDeliver()) {
+      this.other?.reader.callback(JSON.parse(this.#onWay.shift() ?? "null"));
       this.onDelivered();
     }
     if (wasFull && !this.isFull) for (const drain of this.#drains) drain();
-    if (!this.isClosed || this.#onWay.length > 0) return;
-    this.reader.close();
-    if (this.other === undefined) return;
-    this.other.isClosed = true;
-    this.other.reader.close();
+    if (this.isClosed && this.#onWay.length === 0) this.#end();
   }
 }
 

@@ -40,7 +40,7 @@ describe("cancelling over a wire", () => {
   it("ends a stream for its consumer at once, and its handler", async () => {
     const { channel, state, live } = await connectRich();
     const { signal, ...controller } = abortable();
-    const stream = channel.open("ticks", undefined, { signal })[Symbol.asyncIterator]();
+    const stream = channel.open("ticks", "all", { signal })[Symbol.asyncIterator]();
     await stream.next();
     controller.abort();
     await take({ [Symbol.asyncIterator]: () => stream }, 99);
@@ -87,9 +87,26 @@ describe("cancelling over a wire", () => {
     peer.tell("$/cancelRequest", { id: 1 });
     expect((await peer.reply(1)).error).toMatchObject({ data: { code: "ABORTED" } });
     expect(state.aborted + state.calls).toBeLessThanOrEqual(2);
-    peer.ask(2, "surface/follow", { verb: "open", member: "ticks", stream: 1, credit: 5 });
+    peer.ask(2, "surface/follow", { verb: "open", member: "ticks", argument: "all", stream: 1, credit: 5 });
     peer.tell("$/cancelRequest", { id: 2 });
     expect(await peer.reply(2)).toBeDefined();
+    await live.close();
+  });
+
+  it("keeps no count of cancels: more of them than may wait do not stop the reading", async () => {
+    const { live, peer, pair, state } = serveRaw();
+    await peer.hello();
+    const slow = { verb: "call", member: "bury", argument: { at: day.toISOString(), how: "slow" } };
+    for (let id = 0; id < 600; id += 1) {
+      peer.ask(id, "surface/ask", slow);
+      await until(() => state.calls === id + 1);
+      for (let again = 0; again < 3; again += 1) peer.tell("$/cancelRequest", { id });
+      peer.tell("$/cancelRequest", { id: "unknown" });
+    }
+    expect(await peer.reply(599)).toBeDefined();
+    expect(pair.server.isPaused).toBe(false);
+    peer.send("garbage");
+    await until(() => peer.isClosed);
     await live.close();
   });
 
@@ -98,7 +115,7 @@ describe("cancelling over a wire", () => {
     const { signal, ...controller } = abortable();
     const use = outcome(channel.get("maybe", { signal }));
     const ask = await peer.next((message) => message.method === "surface/ask");
-    const stream = channel.open("ticks", undefined, { signal })[Symbol.asyncIterator]();
+    const stream = channel.open("ticks", "all", { signal })[Symbol.asyncIterator]();
     const step = stream.next();
     const follow = await peer.next((message) => message.method === "surface/follow");
     controller.abort();

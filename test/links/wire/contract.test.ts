@@ -12,11 +12,15 @@ import type { Member, Spec } from "../../../src/surface/member.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
 import { cellSource } from "../../../src/surface/source.ts";
 import { stream } from "../../../src/surface/stream.ts";
-import { createMemoryPair } from "../support/memory-transport.ts";
+import { createMemoryPair, type Loose } from "../support/memory-transport.ts";
 import { rich } from "../support/rich-surface.ts";
 import { RawPeer, agree, outcome } from "./support.ts";
 
 const formless: Schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
+
+function surfaceOf(spec: Spec): Surface<Spec> {
+  return defineSurface("s", spec as Record<never, never>) as Surface<Spec>;
+}
 
 function implement(spec: Spec) {
   const handlers: Record<string, unknown> = {};
@@ -26,7 +30,7 @@ function implement(spec: Spec) {
     else if (member.kind === "procedure") handlers[key] = (input: unknown) => input;
     else handlers[key] = async function* () {};
   }
-  return implementSurface(defineSurface("s", spec) as Surface<Spec>, handlers as never);
+  return implementSurface(surfaceOf(spec), handlers as never);
 }
 
 /** Connects a client of one spec to a live surface of another. */
@@ -34,17 +38,17 @@ async function meet(live: Spec, asked: Spec) {
   const pair = createMemoryPair();
   const opened = implement(live);
   serveWire(opened, pair.server, { onFault: () => {} });
-  const connection = await openWireClient(defineSurface("s", asked) as Surface<Spec>, pair.client);
+  const connection = await openWireClient(surfaceOf(asked), pair.client);
   return { ...connection, live: opened, pair };
 }
 
-const { any } = { any: procedure({ input: z.number(), output: z.number() }) };
+const same = procedure({ input: z.number(), output: z.number() });
 
 describe("contracts over a wire", () => {
   it("ignore members that only the live surface has, and words", async () => {
     const named = cell({ schema: z.number().describe("old words"), default: 1, title: "Old" });
     const renamed = cell({ schema: z.number().describe("new words"), title: "New" });
-    const { channel, pair, live } = await meet({ named, more: any }, { named: renamed });
+    const { channel, pair, live } = await meet({ named, more: same }, { named: renamed });
     expect(await channel.get("named", {})).toBe(1);
     expect(pair.client.sent.some(({ method }) => method === "surface/describe")).toBe(false);
     await live.close();
@@ -86,7 +90,7 @@ describe("contracts over a wire", () => {
     ["takes no input", procedure({}), procedure({ input: number }), '"argument" differs'],
     ["takes an input", procedure({ input: number }), procedure({}), '"argument" differs'],
     ["says nothing of its answer", procedure({}), procedure({ output: number }), '"value" differs'],
-    ["is of another kind", any, cell({ schema: number }), "it must be a cell, and is a procedure"],
+    ["is of another kind", same, cell({ schema: number }), "it must be a cell, and is a procedure"],
     ["has other keys", collection({ key: z.number(), schema: number }), collection({ key, schema: number }), "differs"],
     [
       "has other items",
@@ -113,11 +117,11 @@ describe("contracts over a wire", () => {
 
   it.each(different)(
     "refuse a member before anything is sent when the live one %s",
-    async (_how, live, asked, words) => {
-      const met = await meet({ it: live, any }, { it: asked, any });
+    async (...[, live, asked, words]) => {
+      const met = await meet({ it: live, any: same }, { it: asked, any: same });
       const count = met.pair.client.sent.length;
       const verb = verbs[asked.kind];
-      const error = await outcome((met.channel[verb] as any)("it", undefined, {}));
+      const error = await outcome((met.channel[verb] as Loose)("it", undefined, {}));
       expect(error).toMatchObject({ code: "CONTRACT_MISMATCH", message: expect.stringContaining(words) });
       expect(error.message).toContain('Using "it" of surface "s":');
       expect(met.pair.client.sent.length).toBe(count);
@@ -140,7 +144,7 @@ describe("contracts over a wire", () => {
   });
 
   it("refuse a member that the live surface lacks, at each use, watches too", async () => {
-    const { channel, live } = await meet({ any }, { any, gone: cell({ schema: number }) });
+    const { channel, live } = await meet({ any: same }, { any: same, gone: cell({ schema: number }) });
     expect(await outcome(channel.get("gone", {}))).toMatchObject({ code: "CONTRACT_MISMATCH" });
     const watch = channel.watch("gone", {})[Symbol.asyncIterator]();
     expect(await outcome(watch.next())).toMatchObject({ code: "CONTRACT_MISMATCH" });
@@ -155,7 +159,10 @@ describe("contracts over a wire", () => {
   ])(
     "tell SCHEMA_UNSUPPORTED of a schema without a JSON form %s, and let the others work",
     async (_where, live, asked) => {
-      const met = await meet({ it: cell({ schema: live, default: 1 }), any }, { it: cell({ schema: asked }), any });
+      const met = await meet(
+        { it: cell({ schema: live, default: 1 }), any: same },
+        { it: cell({ schema: asked }), any: same },
+      );
       expect(await outcome(met.channel.get("it", {}))).toMatchObject({ code: "SCHEMA_UNSUPPORTED" });
       expect(await met.channel.call("any", 5, {})).toBe(5);
       await met.live.close();
@@ -177,9 +184,9 @@ describe("contracts over a wire", () => {
     const hello = await peer.next((message) => message.method === "surface/hello");
     const said = agree(hello) as { members: Record<string, unknown> };
     peer.answer(hello.id, { ...said, members: { ...said.members, chest: { kind: "cell", hash: "other" } } });
-    const describe = await peer.next((message) => message.method === "surface/describe");
-    expect(describe.params).toEqual({ members: ["chest"] });
-    peer.answer(describe.id, what === "nothing" ? { members: {} } : described);
+    const asked = await peer.next((message) => message.method === "surface/describe");
+    expect(asked.params).toEqual({ members: ["chest"] });
+    peer.answer(asked.id, what === "nothing" ? { members: {} } : described);
     const opened = await opening;
     const error = opened.channel === undefined ? opened : await outcome(opened.channel.get("chest", {}));
     expect(error).toMatchObject({ code });

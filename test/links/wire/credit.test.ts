@@ -1,14 +1,15 @@
 import { describe, expect, it } from "vitest";
+import type { Loose } from "../support/memory-transport.ts";
 import { settle, until } from "../../surface/support.ts";
 import { makeTreasure } from "../support/rich-surface.ts";
 import { connectRaw, connectRich, serveRaw } from "./support.ts";
 
-const items = (sent: any[]): any[] => sent.filter(({ method }) => method === "surface/item");
+const items = (sent: Loose[]): Loose[] => sent.filter(({ method }) => method === "surface/item");
 
 describe("credit", () => {
   it("bounds what a server sends to a consumer who takes nothing, and what it pulls", async () => {
     const { client, pair, state, live } = await connectRich();
-    const stream = client.ticks.open()[Symbol.asyncIterator]();
+    const stream = client.ticks.open("all")[Symbol.asyncIterator]();
     await stream.next();
     await settle(50);
     expect(items(pair.server.sent)).toHaveLength(32);
@@ -41,7 +42,7 @@ describe("credit", () => {
 
   it("ends the connection of a server that sends more than it may", async () => {
     const { client, closed, peer } = await connectRaw();
-    const stream = client.ticks.open()[Symbol.asyncIterator]();
+    const stream = client.ticks.open("all")[Symbol.asyncIterator]();
     const first = stream.next();
     const { params } = await peer.next((message) => message.method === "surface/follow");
     for (let value = 0; value < 99; value += 1) peer.tell("surface/item", { stream: params.stream, value });
@@ -68,7 +69,7 @@ describe("credit", () => {
     await peer.hello();
     pair.server.capacity = 10;
     pair.server.hold();
-    peer.ask(1, "surface/follow", { verb: "open", member: "ticks", stream: 1, credit: 1000 });
+    peer.ask(1, "surface/follow", { verb: "open", member: "ticks", argument: "all", stream: 1, credit: 1000 });
     await settle(100);
     const written = items(pair.server.sent).length;
     expect(written).toBeLessThanOrEqual(10);

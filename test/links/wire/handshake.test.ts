@@ -66,7 +66,7 @@ describe("shaking hands, as a client", () => {
 
   it("gives a server up that goes, breaks or sends garbage", async () => {
     for (const [act, code] of [
-      [(peer: RawPeer, cut: () => void) => cut(), "UNAVAILABLE"],
+      [(_peer: RawPeer, cut: () => void) => cut(), "UNAVAILABLE"],
       [(peer: RawPeer) => peer.send("garbage"), "PROTOCOL_MISMATCH"],
       [(peer: RawPeer) => peer.tell("surface/goodbye", {}), "UNAVAILABLE"],
     ] as const) {

@@ -2,7 +2,7 @@ import { openWireClient, type WireClientOptions } from "../../../src/links/wire/
 import { serveWire, type ServeWireOptions } from "../../../src/links/wire/serve-wire.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 import { until } from "../../surface/support.ts";
-import { createMemoryPair, type MemoryTransport } from "../support/memory-transport.ts";
+import { createMemoryPair, type MemoryTransport, type Loose } from "../support/memory-transport.ts";
 import { openRich, rich } from "../support/rich-surface.ts";
 
 /** A rich surface, served over a pipe in memory to one client. */
@@ -17,19 +17,19 @@ export async function connectRich(options: WireClientOptions = {}, serving: Serv
 
 /** An end that speaks the protocol by hand. */
 export class RawPeer {
-  readonly heard: any[] = [];
+  readonly heard: Loose[] = [];
   readonly #end: MemoryTransport;
   isClosed = false;
   /** Whether it does not answer a goodbye. */
   isRude = false;
-  onMessage: (message: any) => void = () => {};
+  onMessage: (message: Loose) => void = () => {};
 
   constructor(end: MemoryTransport) {
     this.#end = end;
     end.reader.onClose(() => (this.isClosed = true));
     end.reader.listen((message) => {
       this.heard.push(message);
-      if ((message as any).method === "surface/goodbye" && !this.isRude) this.tell("surface/goodbye", {});
+      if ((message as Loose).method === "surface/goodbye" && !this.isRude) this.tell("surface/goodbye", {});
       this.onMessage(message);
     });
   }
@@ -55,17 +55,17 @@ export class RawPeer {
   }
 
   /** Waits for a message. */
-  async next(fits: (message: any) => boolean): Promise<any> {
+  async next(fits: (message: Loose) => boolean): Promise<Loose> {
     await until(() => this.isClosed || this.heard.some(fits), "a message");
     return this.heard.find(fits);
   }
 
   /** Waits for the answer to a request. */
-  reply(id: unknown): Promise<any> {
+  reply(id: unknown): Promise<Loose> {
     return this.next((message) => message.id === id && message.method === undefined);
   }
 
-  hello(): Promise<any> {
+  hello(): Promise<Loose> {
     this.ask("hello", "surface/hello", { protocol: 1, surface: "rich", members: {} });
     return this.reply("hello");
   }
@@ -80,7 +80,7 @@ export function serveRaw(serving: ServeWireOptions = {}) {
 }
 
 /** What a server by hand says of every member that it is asked for: that it is the same. */
-export function agree(hello: any): unknown {
+export function agree(hello: Loose): unknown {
   return { protocol: 1, surface: hello.params.surface, members: hello.params.members, heartbeatMs: 5000 };
 }
 
@@ -97,6 +97,6 @@ export async function connectRaw(options: WireClientOptions = {}) {
 }
 
 /** The outcome of a use: its value, or the error that it rejected with. */
-export function outcome(use: Promise<unknown>): Promise<any> {
+export function outcome(use: Promise<unknown>): Promise<Loose> {
   return use.catch((cause: unknown) => cause);
 }

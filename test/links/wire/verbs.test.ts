@@ -26,17 +26,16 @@ describe("a client over a wire", () => {
   });
 
   it("reads and watches the keys and items of a collection", async () => {
-    const { client, days, live } = await connectRich();
-    const other = new Date(0);
-    expect(await client.days.keys()).toEqual([day]);
-    expect(await client.days.get(day)).toEqual(makeTreasure());
-    expect(await client.days.get(other)).toBeUndefined();
-    const keys = client.days.watchKeys()[Symbol.asyncIterator]();
-    const item = client.days.watch(other)[Symbol.asyncIterator]();
-    expect((await keys.next()).value).toEqual([day]);
+    const { client, places, live } = await connectRich();
+    expect(await client.places.keys()).toEqual([{ row: 1 }]);
+    expect(await client.places.get({ row: 1 })).toEqual(makeTreasure());
+    expect(await client.places.get({ row: 2, name: "two" })).toBeUndefined();
+    const keys = client.places.watchKeys()[Symbol.asyncIterator]();
+    const item = client.places.watch({ row: 2 })[Symbol.asyncIterator]();
+    expect((await keys.next()).value).toEqual([{ row: 1 }]);
     expect(await item.next()).toEqual({ done: false, value: undefined });
-    days.set(new Map([[other, makeTreasure(7n)]]));
-    expect((await keys.next()).value).toEqual([other]);
+    places.set(new Map([[2, makeTreasure(7n)]]));
+    expect((await keys.next()).value).toEqual([{ row: 2 }]);
     expect((await item.next()).value).toEqual(makeTreasure(7n));
     await live.close();
   });

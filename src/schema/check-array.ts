@@ -1,6 +1,6 @@
 import { canonicalText } from "./canonical-text.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { checkPart, fitsStrictly, isSettled, refuse, refused } from "./receive-walk.ts";
+import { fitsStrictly, isSettled, isTooDeep, refuse, refused, refuseDepth } from "./receive-walk.ts";
 import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
 
 interface Items {
@@ -18,7 +18,10 @@ export function createArrayChecks(node: JsonObject, compiler: CheckCompiler): Ch
   if (Array.isArray(prefixItems) || items !== undefined) {
     const tuple: readonly JsonValue[] = Array.isArray(prefixItems) ? prefixItems : [];
     const parts = { prefix: tuple.map((item) => compiler.later(item)), rest: compiler.later(items) };
-    checks.push((json, walk) => (Array.isArray(json) ? checkItems(parts, json, walk) : json));
+    checks.push((json, walk) => {
+      if (!Array.isArray(json)) return json;
+      return isTooDeep(walk) ? refuseDepth(walk) : checkItems(parts, json, walk);
+    });
   }
   checks.push(...countRules(node).map(toCheck));
   if (contains !== undefined) checks.push(toCheck(containsRule(node, compiler.later(contains))));
@@ -61,15 +64,13 @@ function checkItems({ prefix, rest }: Items, items: readonly JsonValue[], walk: 
   for (let index = 0; index < items.length; index++) {
     // The array is JSON, so it has no holes.
     const item = items[index] as JsonValue;
-    const result = checkPart(prefix[index] ?? rest, item, { walk, key: index });
+    walk.path.push(index);
+    const result = (prefix[index] ?? rest)(item, walk);
+    walk.path.pop();
     if (result === item) continue;
-    if (result === refused) {
-      isRefused = true;
-      if (isSettled(walk)) break;
-      continue;
-    }
-    copy ??= [...items];
-    copy[index] = result;
+    if (result === refused) isRefused = true;
+    else (copy ??= [...items])[index] = result;
+    if (isRefused && isSettled(walk)) break;
   }
   return isRefused ? refused : (copy ?? items);
 }

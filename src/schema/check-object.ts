@@ -1,24 +1,15 @@
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { inOrder } from "./in-order.ts";
-import { checkPart, isSettled, refuse, refused } from "./receive-walk.ts";
+import { isSettled, isTooDeep, refuse, refused, refuseDepth } from "./receive-walk.ts";
 import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
 import { setOwn } from "./set-own.ts";
 
-interface Fields {
-  readonly properties: ReadonlyMap<string, Check>;
-  readonly patterns: readonly { readonly pattern: RegExp; readonly check: Check }[];
-  /** The check of fields with no other; undefined when such fields are not known. */
-  readonly rest: Check | undefined;
-}
+/** Finds the check of a field; undefined when the field is not known. */
+type FindCheck = (key: string) => Check | undefined;
 
 /** Says what is wrong with an object as a whole. */
 type ObjectRule = (object: JsonObject) => string | undefined;
-
-interface Field {
-  readonly key: string;
-  readonly item: JsonValue;
-}
 
 /** What comes of a field that is not known. */
 const dropped: unique symbol = Symbol("dropped");
@@ -29,8 +20,11 @@ const partKeywords = ["properties", "patternProperties", "additionalProperties"]
 export function createObjectChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
   const checks: Check[] = [];
   if (partKeywords.some((key) => node[key] !== undefined)) {
-    const fields = toFields(node, compiler);
-    checks.push((json, walk) => (isJsonObject(json) ? checkFields(fields, json, walk) : json));
+    const find = toFindCheck(node, compiler);
+    checks.push((json, walk) => {
+      if (!isJsonObject(json)) return json;
+      return isTooDeep(walk) ? refuseDepth(walk) : checkFields(find, json, walk);
+    });
   }
   const { required, propertyNames } = node;
   if (Array.isArray(required)) checks.push(requiredCheck(required.map(String)));
@@ -38,65 +32,58 @@ export function createObjectChecks(node: JsonObject, compiler: CheckCompiler): C
   return [...checks, ...countRules(node).map(toCheck)];
 }
 
-function toFields(node: JsonObject, compiler: CheckCompiler): Fields {
-  const { properties, patternProperties, additionalProperties: rest } = node;
-  const partsOf = (parts: JsonValue | undefined) => Object.entries(isJsonObject(parts) ? parts : {});
-  return {
-    properties: new Map(partsOf(properties).map(([key, part]) => [key, compiler.later(part)])),
-    patterns: partsOf(patternProperties).map(([source, part]) => ({
-      pattern: new RegExp(source, "u"),
-      check: compiler.later(part),
-    })),
-    rest: rest === false ? undefined : compiler.later(rest),
+function toFindCheck(node: JsonObject, compiler: CheckCompiler): FindCheck {
+  const { properties, patternProperties, additionalProperties } = node;
+  const own = new Map(partsOf(properties).map(([key, part]) => [key, compiler.later(part)]));
+  const patterns = partsOf(patternProperties).map(([source, part]) => {
+    return { pattern: new RegExp(source, "u"), check: compiler.later(part) };
+  });
+  const rest = additionalProperties === false ? undefined : compiler.later(additionalProperties);
+  if (patterns.length === 0) return (key) => own.get(key) ?? rest;
+  // A field that is declared and matches patterns has to fit all of them.
+  return (key) => {
+    const matching = patterns.filter(({ pattern }) => pattern.test(key)).map(({ check }) => check);
+    const declared = own.get(key);
+    if (declared !== undefined) matching.push(declared);
+    return matching.length === 0 ? rest : inOrder(matching);
   };
 }
 
-function checkFields(fields: Fields, object: JsonObject, walk: ReceiveWalk): ReturnType<Check> {
-  const keys = Object.keys(object);
-  let copy: Record<string, JsonValue> | undefined;
+function partsOf(parts: JsonValue | undefined): [string, JsonValue | undefined][] {
+  return Object.entries(isJsonObject(parts) ? parts : {});
+}
+
+function checkFields(find: FindCheck, object: JsonObject, walk: ReceiveWalk): ReturnType<Check> {
+  let changes: Map<string, JsonValue | typeof dropped> | undefined;
   let isRefused = false;
-  for (const [index, key] of keys.entries()) {
+  for (const key of Object.keys(object)) {
     // The object is JSON: no field of it is undefined.
     const item = object[key] as JsonValue;
-    const result = checkField(fields, { key, item }, walk);
-    if (result === refused) {
-      isRefused = true;
-      if (isSettled(walk)) break;
-      continue;
-    }
-    if (result !== item) copy ??= copyFields(object, keys.slice(0, index));
-    if (copy !== undefined && result !== dropped) setOwn(copy, key, result);
+    const check = find(key);
+    walk.path.push(key);
+    const result = check === undefined ? drop(walk) : check(item, walk);
+    walk.path.pop();
+    if (result === item) continue;
+    if (result === refused) isRefused = true;
+    else (changes ??= new Map()).set(key, result);
+    if (isRefused && isSettled(walk)) break;
   }
-  return isRefused ? refused : (copy ?? object);
+  if (isRefused) return refused;
+  return changes === undefined ? object : withChanges(object, changes);
 }
 
-function checkField(fields: Fields, { key, item }: Field, walk: ReceiveWalk): ReturnType<Check> | typeof dropped {
-  const own = fields.properties.get(key);
-  const at = { walk, key };
-  if (fields.patterns.length > 0) return checkByPatterns(fields, { key, item }, at);
-  const check = own ?? fields.rest;
-  return check === undefined ? drop(walk, key) : checkPart(check, item, at);
-}
-
-/** A field that is declared and matches patterns has to fit all of them. */
-function checkByPatterns(fields: Fields, { key, item }: Field, at: { walk: ReceiveWalk; key: string }) {
-  const own = fields.properties.get(key);
-  const checks = fields.patterns.filter(({ pattern }) => pattern.test(key)).map(({ check }) => check);
-  if (own !== undefined) checks.unshift(own);
-  if (checks.length === 0 && fields.rest === undefined) return drop(at.walk, key);
-  if (checks.length === 0 && fields.rest !== undefined) checks.push(fields.rest);
-  return checkPart(inOrder(checks), item, at);
-}
-
-function drop(walk: ReceiveWalk, key: string): typeof refused | typeof dropped {
-  if (walk.strict) return refuseAt(walk, key, "expected nothing");
+function drop(walk: ReceiveWalk): typeof refused | typeof dropped {
+  if (walk.strict) return refuse(walk, "expected nothing");
   walk.dropped += 1;
   return dropped;
 }
 
-function copyFields(object: JsonObject, keys: readonly string[]): Record<string, JsonValue> {
-  const copy: Record<string, JsonValue> = {};
-  for (const key of keys) setOwn(copy, key, object[key]);
+function withChanges(object: JsonObject, changes: ReadonlyMap<string, JsonValue | typeof dropped>): JsonObject {
+  const copy: JsonObject = {};
+  for (const [key, item] of Object.entries(object)) {
+    const value = changes.get(key) ?? item;
+    if (value !== dropped) setOwn(copy, key, value);
+  }
   return copy;
 }
 
@@ -118,7 +105,9 @@ function namesCheck(check: Check): Check {
     if (!isJsonObject(json)) return json;
     let isRefused = false;
     for (const key of Object.keys(json)) {
-      if (checkPart(check, key, { walk, key }) === refused) isRefused = true;
+      walk.path.push(key);
+      if (check(key, walk) === refused) isRefused = true;
+      walk.path.pop();
       if (isRefused && isSettled(walk)) break;
     }
     return isRefused ? refused : json;

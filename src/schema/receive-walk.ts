@@ -58,18 +58,14 @@ export function isSettled(walk: ReceiveWalk): boolean {
   return walk.quiet || walk.issues.length >= maxIssues;
 }
 
-/** Runs a check one level down. */
-export function checkPart(
-  check: Check,
-  json: JsonValue,
-  at: { walk: ReceiveWalk; key: string | number },
-): ReturnType<Check> {
-  const { walk, key } = at;
-  if (walk.path.length >= maxDepth) return refuse(walk, `more than ${maxDepth} levels deep`);
-  walk.path.push(key);
-  const result = check(json, walk);
-  walk.path.pop();
-  return result;
+/** Tells whether the parts of a value would be deeper than anything that is written. */
+export function isTooDeep(walk: ReceiveWalk): boolean {
+  return walk.path.length >= maxDepth;
+}
+
+/** Says that a value has parts where it should have none. */
+export function refuseDepth(walk: ReceiveWalk): typeof refused {
+  return refuse(walk, `more than ${maxDepth} levels deep`);
 }
 
 /** Tells whether a value fits as it is, with every field known. Reports nothing. */

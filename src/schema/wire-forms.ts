@@ -53,7 +53,8 @@ export function toDate(text: string): Date | undefined {
   if (match === null) return undefined;
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return undefined;
-  // Some engines roll 30 February over to March.
+  // Every month has 28 days; beyond, some engines roll 30 February over to March.
+  if (Number(match[2]) <= 28) return date;
   const day = new Date(`${text.slice(0, text.indexOf("T") === -1 ? undefined : text.indexOf("T"))}T00:00:00Z`);
   return day.getUTCDate() === Number(match[2]) ? date : undefined;
 }

@@ -20,13 +20,14 @@ export class SimClock {
   readonly timers: SimTimer[] = [];
   #shift = 0;
   #set: (lane: Lane, delayMs: number) => void = () => {};
+  #latenessMs: () => number = () => 0;
 
   /** The clock that one part of the spine is given. */
   lane(lane: Lane): Clock {
     return {
       now: () => this.elapsed + this.#shift,
       after: (delayMs, run) => {
-        const timer: SimTimer = { lane, delayMs, due: this.elapsed + delayMs, run };
+        const timer: SimTimer = { lane, delayMs, due: this.elapsed + delayMs + this.#latenessMs(), run };
         this.timers.push(timer);
         this.#set(lane, delayMs);
         return () => this.#forget(timer);
@@ -37,6 +38,11 @@ export class SimClock {
   /** Has every timer told as it is set. */
   watch(set: (lane: Lane, delayMs: number) => void): void {
     this.#set = set;
+  }
+
+  /** Decides how late each timer will be, as it is set. */
+  delay(latenessMs: () => number): void {
+    this.#latenessMs = latenessMs;
   }
 
   now(): number {

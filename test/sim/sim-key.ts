@@ -1,0 +1,42 @@
+import type { SimLink } from "./sim-link.ts";
+import type { SimPair } from "./sim-pair.ts";
+import type { SimStream } from "./sim-stream.ts";
+
+/** The value of a key, as the far side tells it. */
+export interface SimValue {
+  readonly principal: number;
+  readonly key: string;
+  readonly version: number;
+}
+
+/** One principal's view of one URI, and what both sides know of it. */
+export class SimKey {
+  readonly name: string;
+  readonly principal: number;
+  readonly windowMs: number;
+  /** Whether the gate lets nobody through to it. */
+  readonly isDenied: boolean;
+  /** What the far side holds. */
+  version = 1;
+  /** The stream that is open for it. */
+  open: SimStream | undefined;
+  /** The link on which its stream has ended, or failed for good: no other may be opened there. */
+  overOn: SimLink | undefined;
+  /** Whether it has ended rather than failed. */
+  isFinished = false;
+  /** Those who watch it. */
+  readonly pairs: SimPair[] = [];
+  lastNotice = Number.NEGATIVE_INFINITY;
+
+  constructor(name: string, traits: { principal: number; windowMs: number; isDenied: boolean }) {
+    this.name = name;
+    this.principal = traits.principal;
+    this.windowMs = traits.windowMs;
+    this.isDenied = traits.isDenied;
+  }
+
+  /** The value as of a version. */
+  valueOf(version: number): SimValue {
+    return { principal: this.principal, key: this.name, version };
+  }
+}

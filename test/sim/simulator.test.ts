@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { bundleWorker } from "./bundle-worker.ts";
+import { hunt } from "./hunt.ts";
+import { mutants } from "./mutants.ts";
+import { runMany } from "./run-many.ts";
+import { runSchedule } from "./run-schedule.ts";
+import { shrink } from "./shrink.ts";
+
+/** Bounds on a hang, on a machine that may be busy. */
+const longMs = 240_000;
+
+describe("the spine under simulation", () => {
+  it(
+    "keeps every promise when 100,000 schedules of faults are run",
+    async () => {
+      const script = await bundleWorker();
+      const sum = await runMany({ script, seed: 1, schedules: 100_000, steps: 99 });
+      expect(sum.failure).toBeUndefined();
+      expect(sum.schedules).toBe(100_000);
+      const kinds = ["dial refused", "link born dead", "link leaves", "link ended", "request lost", "request not sent"];
+      expect(Object.keys(sum.faults)).toEqual(expect.arrayContaining([...kinds, "stream failed", "stale event"]));
+    },
+    longMs,
+  );
+
+  it.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
+    "is found to be broken when %s",
+    async (_name, mutant) => {
+      const { schedule } = await hunt(mutant);
+      expect(schedule).toBeDefined();
+    },
+    longMs,
+  );
+});
+
+describe("the simulator", () => {
+  it("tells the same story when a seed is run again", () => {
+    for (const seed of [1, 2, 77, 4_000_000_000]) {
+      const first = runSchedule({ seed, steps: 99, isTraced: true });
+      expect(first.trace.length).toBeGreaterThan(100);
+      expect(runSchedule({ seed, steps: 99, isTraced: true })).toEqual(first);
+    }
+  });
+
+  it("tells different stories when seeds differ", () => {
+    const story = (seed: number): string => runSchedule({ seed, steps: 99, isTraced: true }).trace.join("\n");
+    expect(new Set(Array.from({ length: 50 }, (_, seed) => story(seed))).size).toBe(50);
+  });
+
+  it("reports the same first failure when it has one worker or several", async () => {
+    const mutant = mutants.find(({ name }) => name === "somebody who left is told");
+    const script = await bundleWorker(mutant?.patches);
+    const failures = await Promise.all(
+      [1, 3].map((workers) => runMany({ script, seed: 1, schedules: 10_000, steps: 99, workers })),
+    );
+    expect(failures[0]?.failure).toBeDefined();
+    expect(failures[0]?.failure).toEqual(failures[1]?.failure);
+  });
+
+  it("refuses a bug when it does not fit the spine exactly once", async () => {
+    const patch = { file: "throttle.ts", find: "this.#", replacement: "" };
+    await expect(bundleWorker([patch])).rejects.toThrow(/must be there once/);
+    await expect(bundleWorker([{ ...patch, find: "not there" }])).rejects.toThrow(/0 times/);
+  });
+
+  it("leaves a schedule that breaks nothing as it is when it is to be made shorter", () => {
+    expect(runSchedule({ seed: 1, steps: 99, kept: shrink({ seed: 1, steps: 3 }) }).violation).toBeUndefined();
+  });
+});

@@ -2,6 +2,7 @@ import { Client as ModernSdkClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernSdkTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as LegacySdkClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as LegacySdkTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 
 /** What is known of a tool call in both SDKs. */
 export interface MatrixCallOptions {
@@ -20,6 +21,11 @@ export interface MatrixClient {
   listResourceTemplates(): Promise<Params>;
   readResource(params: { uri: string }): Promise<Params>;
   callTool(params: { name: string; arguments?: Record<string, unknown> }, options?: MatrixCallOptions): Promise<Params>;
+  /**
+   * Watches URIs in the way of its era, all or none; what it returns ends that. In the modern era, which honours what it
+   * can of a filter, a URI that is not honoured fails with the code of one that is unknown.
+   */
+  watchUris(uris: readonly string[], updated: (uri: string) => void): Promise<() => Promise<void>>;
   getInstructions(): string | undefined;
   getServerVersion(): { name: string; version: string } | undefined;
   close(): Promise<void>;
@@ -46,10 +52,32 @@ async function connectV1(script: string, args: readonly string[] = []): Promise<
     listResourceTemplates: () => client.listResourceTemplates(),
     readResource: (params) => client.readResource(params),
     callTool: (params, options) => client.callTool(params, undefined, options),
+    async watchUris(uris, updated) {
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updated(params.uri));
+      for (const uri of uris) await client.subscribeResource({ uri });
+      return async () => {
+        for (const uri of uris) await client.unsubscribeResource({ uri });
+      };
+    },
     getInstructions: () => client.getInstructions(),
     getServerVersion: () => client.getServerVersion(),
     close: () => client.close(),
   };
+}
+
+async function watchLegacy(client: ModernSdkClient, uris: readonly string[]): Promise<() => Promise<void>> {
+  for (const uri of uris) await client.subscribeResource({ uri });
+  return async () => {
+    for (const uri of uris) await client.unsubscribeResource({ uri });
+  };
+}
+
+async function watchModern(client: ModernSdkClient, uris: readonly string[]): Promise<() => Promise<void>> {
+  const subscription = await client.listen({ resourceSubscriptions: [...uris] });
+  const honoured = subscription.honoredFilter.resourceSubscriptions ?? [];
+  if (uris.every((uri) => honoured.includes(uri))) return () => subscription.close();
+  await subscription.close();
+  throw Object.assign(new Error("Watching: not every URI is honoured"), { code: -32602 });
 }
 
 type Mode = "legacy" | "auto" | { readonly pin: string };
@@ -62,7 +90,13 @@ function connectV2(mode: Mode): MatrixEntry["connect"] {
     );
     const era = mode === "legacy" ? "legacy" : "modern";
     if (client.getProtocolEra() !== era) throw new Error(`Connecting: the era is "${client.getProtocolEra()}"`);
-    return client;
+    const watch = era === "legacy" ? watchLegacy : watchModern;
+    return Object.assign(client, {
+      watchUris(uris: readonly string[], updated: (uri: string) => void) {
+        client.setNotificationHandler("notifications/resources/updated", ({ params }) => updated(params.uri));
+        return watch(client, uris);
+      },
+    });
   };
 }
 

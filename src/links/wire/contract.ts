@@ -74,7 +74,7 @@ function compare(part: string, asked: JsonSchema | undefined, live: JsonSchema |
   // An argument flows from here to there, everything else from there to here.
   const found =
     part === "argument"
-      ? isCompatible({ producer: asked, consumer: live })
+      ? isCompatible({ producer: asked, consumer: live, side: "input" })
       : isCompatible({ producer: live, consumer: asked });
   return found === true ? undefined : found;
 }

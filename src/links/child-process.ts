@@ -17,7 +17,7 @@ export interface ChildProcessOptions {
 
 /**
  * A link to a live surface that a process serves with `serveOverStdio()`. Each connection starts the process, without a
- * shell, and ends it: its input is closed, after a second it gets SIGTERM, two seconds later SIGKILL.
+ * shell, and ends it: its input is closed, after two seconds it gets SIGTERM, after two more SIGKILL.
  *
  * @throws SurfaceError, from `connect()`: `UNAVAILABLE` where it cannot be started or ends before it answers,
  * `PROTOCOL_MISMATCH` where it says something else, `UNKNOWN_MEMBER` for a surface of another name, `ABORTED` when its

@@ -1,6 +1,7 @@
-import type { LiveSurface } from "../surface/implement-surface.ts";
+import { kScope, type LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Listening } from "./listening.ts";
+import { guardStdout } from "./stdout-guard.ts";
 
 /** What {@link serveOverStdio} may be told. */
 export interface ServeOverStdioOptions {
@@ -26,8 +27,16 @@ export async function serveOverStdio<TSpec extends Spec>(
   live: LiveSurface<TSpec>,
   options: ServeOverStdioOptions = {},
 ): Promise<Listening> {
-  // Only who serves loads what it takes.
-  const { openStdioServer } = await import("./stdio/open-stdio-server.ts");
-  // Copied, since the compiler follows a live surface whose members it does not know part by part only.
-  return openStdioServer({ ...options, live: { ...live } });
+  live[kScope].assertOpen();
+  // At once: what is printed while the rest is loaded would stand before the first message.
+  const guard = guardStdout();
+  try {
+    // Only who serves loads what it takes.
+    const { openStdioServer } = await import("./stdio/open-stdio-server.ts");
+    // Copied, since the compiler follows a live surface whose members it does not know part by part only.
+    return await openStdioServer({ ...options, guard, live: { ...live } });
+  } catch (cause) {
+    guard.restore();
+    throw cause;
+  }
 }

@@ -5,7 +5,7 @@ import type { Spec } from "../../surface/member.ts";
 import type { Listening } from "../listening.ts";
 import type { PeerOptions } from "../serve-peers.ts";
 import { startListening } from "../start-listening.ts";
-import { guardStdout } from "../stdout-guard.ts";
+import type { StdoutGuard } from "../stdout-guard.ts";
 import { systemClock } from "../system-clock.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { serveWire } from "../wire/serve-wire.ts";
@@ -13,6 +13,8 @@ import { serveWire } from "../wire/serve-wire.ts";
 /** What a server over standard input and output is made of. */
 export interface StdioServerSetting extends PeerOptions {
   readonly live: LiveSurface<Spec>;
+  /** Restored when it closes. */
+  readonly guard: StdoutGuard;
 }
 
 /** How long the far side may take to read what was written last. */
@@ -30,7 +32,7 @@ async function flush(output: Writable): Promise<void> {
 }
 
 async function open(setting: StdioServerSetting, scope: Scope): Promise<object> {
-  const guard = guardStdout();
+  const { guard } = setting;
   const { output } = guard;
   scope.add(() => guard.restore());
   scope.add(() => flush(output));

@@ -15,7 +15,7 @@ export interface SpawnSetting {
 }
 
 /** How long a process may take to end once its input has, and how long once it was told to. */
-const patienceMs = 1000;
+const patienceMs = 2000;
 const terminationMs = 2000;
 /** How long the output may take to end once the process has: a process of its own may hold it open. */
 const outputMs = 200;

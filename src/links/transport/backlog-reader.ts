@@ -46,10 +46,13 @@ export class BacklogReader extends AbstractMessageReader {
     this.#events = events;
   }
 
-  /** What arrives goes to `callback` from now on; what has arrived before was kept, the end too. */
+  /** What arrives goes to `callback` from the next turn on; what has arrived before was kept, the end too. */
   listen(callback: DataCallback): Disposable {
-    this.#callback = callback;
-    this.#read();
+    // Whoever listens can say something first, and hears by its failure why there is nobody to be heard.
+    setImmediate(() => {
+      this.#callback = callback;
+      this.#read();
+    });
     return { dispose: () => this.drop() };
   }
 

@@ -1,4 +1,5 @@
 import type { ExposeChecked, ExposeValue } from "../catalog/expose.ts";
+import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
 import type { ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
@@ -63,6 +64,9 @@ export async function serveSurfaceAsMcp<
   },
 ): Promise<Serving> {
   const { surface, link, expose, tools, target, pull, ...rest } = options;
+  if (pull !== undefined && typeof pull !== "boolean") {
+    throw new SurfaceError("INVALID_OPTION", `Serving surface "${surface.name}": "pull" must be true or false`);
+  }
   // The arguments were checked by this function's own parameters, stage by stage.
   const app = mcp(surface, rest) as unknown as Chain;
   const exposed = app.bridge(link).expose(expose ?? {});

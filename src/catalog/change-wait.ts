@@ -32,7 +32,7 @@ export interface ChangeWaitSetting {
 interface Item {
   readonly uri: string;
   readonly resource: WatchedResource;
-  base: Mark;
+  readonly base: Mark;
 }
 
 /** How long an answer is kept back for values that are not known yet, so that its cursor can tell them from others. */
@@ -43,14 +43,11 @@ function markOf({ epoch, version, digest }: WatchedResource): Mark {
 }
 
 /** Whether there was a change after the base. Where the watch has lapsed in between, only the values can tell. */
-function hasChanged(item: Item): boolean {
-  const { base, resource } = item;
+function hasChanged({ base, resource }: Item): boolean {
   if (base.epoch === resource.epoch) return resource.version > base.version;
   if (resource.seen === undefined) return false;
   // A value that was never known is not known to be the same.
-  if (base.digest === undefined || base.digest !== resource.digest) return true;
-  item.base = markOf(resource);
-  return false;
+  return base.digest === undefined || base.digest !== resource.digest;
 }
 
 /** One wait for a change of any of several resources. */

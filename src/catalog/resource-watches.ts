@@ -41,6 +41,11 @@ export class ResourceWatches {
     this.#setting = setting;
   }
 
+  /** How many resources are watched. */
+  get size(): number {
+    return this.#shared.size;
+  }
+
   /** Finds what a URI names; reading it answers from the newest value where that is known. */
   resolve(uri: string): Resolved | undefined {
     const resolved = this.#setting.resolve(uri);

@@ -49,12 +49,24 @@ type MemberArguments<TSpec> = {
     : never;
 };
 
+/** The arguments of the tools that `pull()` adds. */
+interface PullArguments {
+  readonly read_resource: { readonly uri: string };
+  readonly wait_for_change: {
+    readonly uris: readonly string[];
+    readonly since?: string;
+    readonly timeout_ms?: number;
+  };
+}
+
 /** The arguments of one tool: a bespoke tool's input where there is one of that name, else the member's. */
 type ArgumentsOf<TSpec, TNames extends AppNames, TName> = TName extends keyof TNames["inputs"]
   ? AsArguments<[Extract<TNames["inputs"][TName], Schema>] extends [never] ? undefined : TNames["inputs"][TName]>
   : TName extends keyof MemberArguments<TSpec>
     ? MemberArguments<TSpec>[TName]
-    : JsonObject;
+    : TName extends keyof PullArguments
+      ? PullArguments[TName]
+      : JsonObject;
 
 /** The parameters of a call: arguments may be left out where none is required. */
 type CallParameters<TArguments> = NoArguments extends TArguments
@@ -78,6 +90,13 @@ export interface TestClient<TSpec, TNames extends AppNames> {
    * @throws RpcFailure with the protocol's code when there is none.
    */
   read(key: TNames["resources"], variables?: TemplateVariables): Promise<JsonValue>;
+  /**
+   * Watches a resource by its member's key, and variables as in {@link TestClient.read}: `changed` is called as often as a
+   * subscriber would be told. Resolves once no change is missed any more, with what ends it.
+   *
+   * @throws SurfaceError `NOT_FOUND` when there is none.
+   */
+  watch(key: TNames["resources"], changed: () => void, variables?: TemplateVariables): Promise<() => void>;
   /** The names of all tools, over all pages, in the order of the wire. */
   toolNames(): Promise<readonly string[]>;
   /** Sends any request that the package answers itself. @throws RpcFailure when the answer is an error. */
@@ -136,6 +155,23 @@ class InMemoryClient {
     if (typeof text !== "string") return null;
     // What JSON.parse returns is a JSON value.
     return JSON.parse(text) as JsonValue;
+  }
+
+  async watch(key: string, changed: () => void, variables?: TemplateVariables): Promise<() => void> {
+    const uri = await this.#uri(key, variables);
+    return new Promise((resolve, reject) => {
+      const refuse = (): void => reject(new SurfaceError("NOT_FOUND", `Watching "${key}": there is nothing under it`));
+      // Told in a later turn, so that `end` is there.
+      const opened = (isThere: boolean): void =>
+        queueMicrotask(() => {
+          if (isThere) return resolve(end);
+          end();
+          refuse();
+        });
+      const watched = this.#runtime.resources.watch(uri, changed, opened);
+      if (watched === undefined) refuse();
+      const end = watched ?? ((): void => {});
+    });
   }
 
   async toolNames(): Promise<readonly string[]> {

@@ -13,6 +13,7 @@ describe("options of an app", () => {
       instructions: "Use it",
       uriPrefix: "app://",
       pageSize: 1,
+      changeWindowMs: 0,
       hotPath: false,
       onFault: () => {},
     };
@@ -35,6 +36,10 @@ describe("options of an app", () => {
     [{ pageSize: 1.5 }, '"pageSize" must be a whole number above 0'],
     [{ pageSize: Number.NaN }, '"pageSize" must be a whole number above 0'],
     [{ pageSize: "10" }, '"pageSize" must be a whole number above 0'],
+    [{ changeWindowMs: -1 }, '"changeWindowMs" must be a number of milliseconds from 0 to 60000'],
+    [{ changeWindowMs: 60_001 }, '"changeWindowMs" must be a number'],
+    [{ changeWindowMs: Number.NaN }, '"changeWindowMs" must be a number'],
+    [{ changeWindowMs: "100" }, '"changeWindowMs" must be a number'],
     [{ hotPath: "yes" }, '"hotPath" must be true or false'],
     [{ onFault: "log" }, '"onFault" must be a function'],
   ])("mcp() throws INVALID_OPTION for %j", (options, sentence) => {

@@ -1,8 +1,9 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, assert, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { Link } from "../../src/links/link.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
+import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";
@@ -78,7 +79,7 @@ function serve(link: Link): AppRuntime {
 
 const uri = (path: string): string => `surface://watched/${path}`;
 
-function watch(runtime: AppRuntime, at: string, changed: () => void): (() => void) | undefined {
+function watch(runtime: Pick<AppRuntime, "resources">, at: string, changed: () => void): (() => void) | undefined {
   return runtime.resources.watch(at, changed, () => {});
 }
 
@@ -132,6 +133,18 @@ describe("ResourceWatches.watch()", () => {
       expect(flaky.dials).toBe(0);
     },
   );
+
+  it("watch() leaves nothing behind when it has ended", async () => {
+    const { flaky } = backend();
+    const { resources } = serve(flaky.link);
+    assert(resources instanceof ResourceWatches, "an app is watched by something else");
+    for (let n = 0; n < 100; n += 1) {
+      const ends = ["items", `items/${n}`, "state"].map((path) => watch({ resources }, uri(path), () => {}));
+      if (n % 2 === 0) await turns();
+      for (const end of ends) end?.();
+    }
+    expect(resources.size).toBe(0);
+  });
 
   it("watch() holds each member to its own window", async () => {
     const { flaky, slow, state } = backend();
@@ -191,6 +204,27 @@ describe("a read of what is watched", () => {
     end?.();
     await read(runtime, "state");
     expect(get.mock.calls.length).toBeGreaterThan(before);
+  });
+
+  it("writes each value once, however often it is read", async () => {
+    let writes = 0;
+    const value = {
+      get n() {
+        writes += 1;
+        return writes;
+      },
+    };
+    const odd = defineSurface("odd", { value: mcpResource(cell({ schema: z.any() })) });
+    const runtime = mcp(odd)
+      .implement({ value: cellSource<unknown>(value) })
+      .open();
+    open.push(runtime);
+    watch(runtime, "surface://odd/value", () => {});
+    await turns();
+    const request = { era: "modern", call: new CallContext() } as const;
+    const first = await runtime.handlers["resources/read"]({ uri: "surface://odd/value" }, request);
+    const again = await runtime.handlers["resources/read"]({ uri: "surface://odd/value" }, request);
+    expect(again).toEqual(first);
   });
 
   it("gives each new value", async () => {

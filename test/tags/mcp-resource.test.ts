@@ -33,6 +33,22 @@ describe("mcpResource()", () => {
     );
   });
 
+  it.each([
+    [{ windowMs: -1 }, '"windowMs" is -1 and must be from 0 to 60000 milliseconds'],
+    [{ windowMs: 60_001 }, '"windowMs" is 60001'],
+    [{ windowMs: Number.NaN }, '"windowMs" is NaN'],
+    [{ windowMs: "5" }, '"windowMs" is 5'],
+    [{ mutates: true }, '"mutates" is not a resource option'],
+  ])("mcpResource() throws INVALID_OPTION for %j", (options, sentence) => {
+    expectRefusal(() => cast(mcpResource, cell({ schema: text }), options), "INVALID_OPTION", sentence);
+  });
+
+  it("mcpResource() takes windows from none to a minute", () => {
+    for (const windowMs of [0, 0.5, 60_000]) {
+      expect(tagOf(mcpResource(cell({ schema: text }), { windowMs })).options).toEqual({ windowMs });
+    }
+  });
+
   it("mcpResource() throws ALREADY_EXPOSED when the member has a tag", () => {
     const resource = mcpResource(cell({ schema: text }));
     expectRefusal(() => cast(mcpResource, resource), "ALREADY_EXPOSED", "it is tagged already, as a resource");

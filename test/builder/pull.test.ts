@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { mcp } from "../../src/builder/mcp.ts";
+import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { createTestClient } from "../../src/testing/test-client.ts";
+import { cast, expectRefusal } from "../tags/support.ts";
+import { counter, deadLink, holdingTarget } from "./support.ts";
+import { z } from "zod";
+
+const link = deadLink();
+
+/** Any step of the chain, whatever the compiler says of it. */
+interface AnyStep {
+  pull(): AnyStep;
+  expose(map: object): AnyStep;
+  tools(tools: object): AnyStep;
+  bridge(to: unknown): AnyStep;
+}
+
+// Callers who cast are what it is for.
+const any = (app: unknown): AnyStep => app as AnyStep;
+
+const pair = ["read_resource", "wait_for_change"] as const;
+
+describe("pull()", () => {
+  it("pull() adds both tools, whenever it is called, and leaves the app before as it was", async () => {
+    const base = mcp(counter);
+    for (const app of [base.pull().bridge(link), base.bridge(link).pull()]) {
+      const client = createTestClient(app);
+      expect(await client.toolNames()).toEqual(["count_bump", ...pair]);
+      await client.close();
+    }
+    const without = createTestClient(base.bridge(link));
+    expect(await without.toolNames()).toEqual(["count_bump"]);
+    expect(await without.request("tools/call", { name: "read_resource" }).catch(() => "none")).toBe("none");
+    await without.close();
+  });
+
+  it("pull() advertises both tools as reading only, with a schema of what they answer", async () => {
+    const client = createTestClient(mcp(counter).bridge(link).pull());
+    const { tools } = await client.request("tools/list");
+    const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+    expect(tools).toMatchObject([
+      { name: "count_bump" },
+      { name: "read_resource", annotations, outputSchema: { required: ["uri", "value"] } },
+      { name: "wait_for_change", annotations, outputSchema: { required: ["status", "changed", "cursor"] } },
+    ]);
+    await client.close();
+  });
+
+  it("pull() exposes nothing that was not exposed", async () => {
+    const surface = defineSurface("s", { state: cell({ schema: z.number() }) });
+    const client = createTestClient(mcp(surface).bridge(link).pull());
+    expect(await client.tools.read_resource({ uri: "surface://s/state" })).toMatchObject({ code: "NOT_FOUND" });
+    expect(await client.tools.wait_for_change({ uris: ["surface://s/state"] })).toMatchObject({ code: "NOT_FOUND" });
+    await client.close();
+  });
+
+  it("pull() throws NAME_COLLISION when it is called twice", () => {
+    for (const app of [any(mcp(counter)).pull(), any(mcp(counter)).bridge(link).pull()]) {
+      expectRefusal(() => app.pull(), "NAME_COLLISION", "Calling pull(): it was called already");
+    }
+  });
+
+  it.each(pair)("the name %s collides with a member, an exposed member and a bespoke tool, in every order", (name) => {
+    const tool = procedure({});
+    const tagged = any(mcp(defineSurface("s", { [name.replace("_", ".")]: mcpTool(tool) } as Record<never, never>)));
+    const plain = any(mcp(defineSurface("s", { [name]: tool } as Record<never, never>)));
+    const bespoke = { [name]: { handler: () => 1 } };
+    const orders = [
+      () => tagged.pull(),
+      () => plain.pull().expose({ [name]: "tool" }),
+      () => plain.expose({ [name]: "tool" }).pull(),
+      () => any(mcp(counter)).bridge(link).pull().tools(bespoke),
+      () => any(mcp(counter)).bridge(link).tools(bespoke).pull(),
+    ];
+    for (const order of orders) {
+      expectRefusal(order, "NAME_COLLISION", `its name on the wire, "${name}", is taken by`);
+    }
+  });
+
+  it("a resource may have the name of a tool of pull()", async () => {
+    const surface = defineSurface("s", { read_resource: mcpResource(cell({ schema: z.number() })) });
+    const client = createTestClient(mcp(surface).bridge(link).pull());
+    expect(await client.toolNames()).toEqual([...pair]);
+    await client.close();
+  });
+
+  it("serveSurfaceAsMcp() pulls when it is told to, and checks it as the chain does", async () => {
+    const target = holdingTarget();
+    await serveSurfaceAsMcp({ surface: counter, link, target, pull: true, tools: { extra: { handler: () => 1 } } });
+    await serveSurfaceAsMcp({ surface: counter, link, target, pull: false });
+    const [pulled, bare] = target.served;
+    const names = async (runtime: typeof pulled): Promise<unknown> =>
+      JSON.stringify(await runtime?.handlers["tools/list"](undefined, cast(Object, {})));
+    expect(await names(pulled)).toContain("wait_for_change");
+    expect(await names(bare)).not.toContain("wait_for_change");
+    await Promise.all(target.served.map((runtime) => runtime.close()));
+    const taken = { surface: counter, link, target, pull: true, tools: { read_resource: { handler: () => 1 } } };
+    await expect(cast(serveSurfaceAsMcp, taken)).rejects.toMatchObject({ code: "NAME_COLLISION" });
+    const odd = { surface: counter, link, target, pull: "yes" };
+    await expect(cast(serveSurfaceAsMcp, odd)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+});

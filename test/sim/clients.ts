@@ -48,6 +48,7 @@ export class Clients {
     const pair = new SimPair(this.#lastId, key);
     context.trace?.push(`  pair ${pair.id} subscribes to ${key.name}`);
     this.pairs.push(pair);
+    if (key.pairs.length === 0) this.#far.expect(key);
     key.pairs.push(pair);
     pair.subscription = this.#spine.subscriptions.subscribe(
       {
@@ -93,6 +94,7 @@ export class Clients {
     pair.notices += 1;
     pair.lastNotice = now;
     key.lastNotice = now;
+    key.notices += 1;
     pair.dirtySince = undefined;
     pair.seen = pair.subscription?.version ?? 0;
     this.#read(pair);

@@ -1,6 +1,7 @@
 import type { Dial } from "../../src/spine/dial.ts";
 import type { WatchEvents } from "../../src/spine/shared-watch.ts";
 import type { Context } from "./context.ts";
+import { toExpectation } from "./notice-model.ts";
 import type { SimKey, SimValue } from "./sim-key.ts";
 import { SimAttempt, SimLink } from "./sim-link.ts";
 import type { SimSending } from "./sim-request.ts";
@@ -166,6 +167,13 @@ export class FarSide {
     link.attempt.events.ended("ended");
   }
 
+  /** Somebody begins to watch a key. */
+  expect(key: SimKey): void {
+    key.streams = 0;
+    key.watchedSince = this.#context.clock.elapsed;
+    key.firstLink = (this.present ?? this.attempts[0])?.id ?? this.#lastId + 1;
+  }
+
   /** Opens a stream. */
   watch(key: SimKey, link: SimLink, events: WatchEvents<SimValue>): () => void {
     const context = this.#context;
@@ -174,6 +182,7 @@ export class FarSide {
     context.trace?.push(`  stream of ${key.name} on ${link.id}`);
     this.#checkOpening(key, link);
     this.streams.push(stream);
+    key.streams += 1;
     key.open = stream;
     context.meddle(0.04);
     if (context.isFailing()) this.failStream(stream, false);
@@ -227,9 +236,12 @@ export class FarSide {
   /** Tells the snapshot, and after it the newest value. */
   deliver(stream: SimStream): void {
     if (stream.isOver || stream.isStopped) return;
+    const expectation = toExpectation(this.#context.clock, stream);
     stream.sent = stream.sent === 0 ? stream.snapshot : stream.key.version;
     this.#context.trace?.push(`  ${stream.key.name} tells ${stream.sent}`);
     stream.events.value(stream.key.valueOf(stream.sent));
+    const broken = expectation?.();
+    if (broken !== undefined) this.#context.fail("I7", broken);
   }
 
   /** Its last value was told, and there is no more to come. */

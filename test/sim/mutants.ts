@@ -162,6 +162,22 @@ export const mutants: readonly Mutant[] = [
   ),
   watch("somebody is told before they have joined", `isTold: false };`, `isTold: true };`),
   watch("a watch stays with the holder when it ends", `    this.#shut();\n    this.#leave?.();`, `    this.#shut();`),
+  watch("the snapshot is announced", `const isNews = !isSnapshot || this.#isMissing;`, `const isNews = true;`),
+  throttle(
+    "the first change waits for a window",
+    `    if (left <= 0) this.#fire();\n    else this.#arm(left);\n  }\n\n  /** Forgets`,
+    `    this.#arm(left <= 0 ? this.#setting.windowMs : left);\n  }\n\n  /** Forgets`,
+  ),
+  {
+    name: "principals share a stream",
+    patches: [
+      {
+        file: "subscriptions.ts",
+        find: `const { key } = watched;`,
+        replacement: `const key = watched.key.slice(watched.key.indexOf("/"));`,
+      },
+    ],
+  },
   throttle("the last change is not told", `    else this.#arm(left);\n  }\n\n  /** Forgets`, `  }\n\n  /** Forgets`),
   throttle("everything is told at once", `if (left <= 0) this.#fire();`, `this.#fire();\n    if (left <= 0) return;`),
   throttle("an early timer is believed", `if (left > 0) this.#arm(left);`, `if (left > 1) this.#arm(left);`),

@@ -17,6 +17,8 @@ export class SimClock {
   elapsed = 0;
   /** When it last jumped, in elapsed milliseconds. */
   lastJump = Number.NEGATIVE_INFINITY;
+  /** When a timer of a watch last fired, in elapsed milliseconds. */
+  lastWatchTimer = Number.NEGATIVE_INFINITY;
   readonly timers: SimTimer[] = [];
   #shift = 0;
   #set: (lane: Lane, delayMs: number) => void = () => {};
@@ -87,6 +89,7 @@ export class SimClock {
 
   fire(timer: SimTimer): void {
     this.#forget(timer);
+    if (timer.lane === "watch") this.lastWatchTimer = this.elapsed;
     timer.run();
   }
 

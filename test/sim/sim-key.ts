@@ -27,6 +27,14 @@ export class SimKey {
   /** Those who watch it. */
   readonly pairs: SimPair[] = [];
   lastNotice = Number.NEGATIVE_INFINITY;
+  /** How often any of them was told. */
+  notices = 0;
+  /** When the first of them came. */
+  watchedSince = 0;
+  /** The link whose snapshot is no news to them. */
+  firstLink = 0;
+  /** How many streams were opened since. */
+  streams = 0;
 
   constructor(name: string, traits: { principal: number; windowMs: number; isDenied: boolean }) {
     this.name = name;

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { SurfaceError } from "../errors.ts";
 import { Gate } from "../mcp/gate.ts";
 import { toLazyConnector } from "../mcp/lazy-sdk.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -22,6 +23,11 @@ export interface StdioOptions {
    * is the process's own; see decision 0005.
    */
   readonly exit?: boolean;
+  /**
+   * How long the host may leave the output unread, in milliseconds, until nothing is watched for it any more: its
+   * subscriptions are ended, or resumed when it reads again. Default 30,000.
+   */
+  readonly stallMs?: number;
 }
 
 /** The SDK is a third of a cold start, and most connections never need it: decision 0008. */
@@ -96,8 +102,16 @@ class Flow {
   };
 }
 
+/** What is wired together. */
+interface Ends {
+  readonly runtime: AppRuntime;
+  readonly input: Readable;
+  readonly output: Writable;
+  readonly stallMs: number | undefined;
+}
+
 /** Wires bytes to a gate and back. Returns what is to be closed, innermost last. */
-function connect(runtime: AppRuntime, input: Readable, output: Writable): Connected {
+function connect({ runtime, input, output, stallMs }: Ends): Connected {
   let broken: () => void = () => {};
   const writer = createFrameWriter(output, {
     onBroken: () => broken(),
@@ -108,6 +122,7 @@ function connect(runtime: AppRuntime, input: Readable, output: Writable): Connec
     runtime,
     send: (json) => writer.write(json),
     connectSdk,
+    ...(stallMs === undefined ? {} : { stallMs }),
   });
   const reader = createFrameReader({
     maxBytes: runtime.limits.maxBytes,
@@ -159,7 +174,7 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   const runtime = app.open();
   scope.add(() => runtime.close());
   const input = options.input ?? process.stdin;
-  const connected = connect(runtime, input, output);
+  const connected = connect({ runtime, input, output, stallMs: options.stallMs });
   scope.add(() => connected.writer.close());
   scope.add(() => connected.gate.close());
   scope.add(() => connected.stopReading());
@@ -174,7 +189,15 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   return { closed, close: () => end.stop("asked") };
 }
 
+function checkStall({ stallMs = 1 }: StdioOptions): void {
+  // Longer ones make a timer fire at once.
+  if (stallMs > 0 && stallMs < 2 ** 31) return;
+  const what = `Serving over stdio: "stallMs" is "${stallMs}"`;
+  throw new SurfaceError("INVALID_OPTION", `${what}, it must be more than 0 and less than 2^31`);
+}
+
 async function start(app: ServableApp, options: StdioOptions): Promise<Serving> {
+  checkStall(options);
   const scope = new Scope("the stdio server");
   try {
     return open(app, options, scope);

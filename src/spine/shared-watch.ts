@@ -29,7 +29,7 @@ export interface Watched<TLink, TValue> {
 export interface Watcher {
   /** It has changed: at once after quiet, then at most once a window, always once more after the last change. */
   changed?(): void;
-  /** Something is known of it that was not before: every value and every failure, as it comes. */
+  /** Something is known of it that was not before: every value and every failure, as it comes, and its end. */
   moved?(): void;
 }
 
@@ -220,6 +220,8 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     // Not opened again on this link: what has ended has said what there is. Its last value stays the newest.
     this.#token += 1;
     this.#stop = undefined;
+    // Whoever waits for the first value need not wait any longer.
+    this.#move();
   }
 
   #onFailed(lasting: boolean): void {

@@ -190,6 +190,15 @@ describe("Subscriptions", () => {
     expect(source.streams).toHaveLength(2);
   });
 
+  it("says that more is known when a stream ends without a value", () => {
+    const { far, subscriptions, source } = create();
+    const watcher = new FakeWatcher();
+    subscriptions.subscribe(source, watcher);
+    far.open();
+    source.stream.ended();
+    expect([watcher.moves, watcher.changes]).toEqual([1, 0]);
+  });
+
   it("changes nothing when a stream that was stopped speaks", () => {
     const { far, subscriptions, source } = create();
     const watcher = new FakeWatcher();

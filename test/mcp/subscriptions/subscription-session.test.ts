@@ -347,4 +347,30 @@ describe("SubscriptionSession while the output is full", () => {
     expect(harness.take()).toEqual([ended(2)]);
     expect(harness.resources.count).toBe(2);
   });
+
+  it("goes on with one that still waits to be opened when there is room again", () => {
+    const harness = new SessionHarness({ late: "late" });
+    harness.session.setOutputFull(true);
+    harness.clock.pass(30_000);
+    harness.listen(1, "late");
+    harness.session.setOutputFull(false);
+    expect(harness.take()).toEqual([]);
+    harness.resources.open("late");
+    harness.resources.change("late");
+    expect(harness.take()).toEqual([acknowledged(1, { resourceSubscriptions: ["late"] }), updated("late", 1)]);
+  });
+
+  it("writes no notice when what ends the subscriptions fills the output again", async () => {
+    const harness = new SessionHarness({ a: "open" });
+    harness.subscribe(1, "a");
+    harness.listen(2);
+    harness.session.setOutputFull(true);
+    harness.clock.pass(30_000);
+    harness.onSend = () => harness.session.setOutputFull(true);
+    harness.session.setOutputFull(false);
+    await Promise.resolve();
+    expect(harness.take()).toEqual([ended(2)]);
+    harness.session.setOutputFull(false);
+    expect(harness.take()).toEqual([updated("a")]);
+  });
 });

@@ -13,13 +13,16 @@ export interface Gatekeeper {
 
 /**
  * Hands on what has the form of a message; no request whose id is in use, and one cancel for each that is: those have no
- * turn to wait for, so that nothing else bounds how many there are.
+ * turn to wait for, so that nothing else bounds how many there are. One answer for each request, since the library keeps
+ * one place for those of one id that wait for their turn. It takes a number and its text for one id, and so do we.
  */
 export class GuardedReader implements MessageReader {
   readonly #inner: MessageReader;
   readonly #gatekeeper: Gatekeeper;
   /** The requests that are not answered yet, and whether they were cancelled. */
-  readonly #answering = new Map<string | number, boolean>();
+  readonly #answering = new Map<string, boolean>();
+  /** Our own requests that are not answered yet. */
+  readonly #asked = new Set<string>();
 
   constructor(inner: MessageReader, gatekeeper: Gatekeeper) {
     this.#inner = inner;
@@ -46,11 +49,22 @@ export class GuardedReader implements MessageReader {
 
   /** The request with this id was answered: the id may be used again. */
   answered(id: string | number | null): void {
-    if (id !== null) this.#answering.delete(id);
+    this.#answering.delete(String(id));
+  }
+
+  /** A request with this id is being sent: an answer to it is taken. */
+  asked(id: string | number | null): void {
+    this.#asked.add(String(id));
+  }
+
+  /** It was not sent after all. */
+  unasked(id: string | number | null): void {
+    this.#asked.delete(String(id));
   }
 
   dispose(): void {
     this.#answering.clear();
+    this.#asked.clear();
     this.#inner.dispose();
   }
 
@@ -58,15 +72,24 @@ export class GuardedReader implements MessageReader {
     const judgement = judgeMessage(message);
     if (judgement.kind === "dropped") return;
     if (judgement.kind === "malformed") return this.#gatekeeper.malformed(judgement.why);
+    if (judgement.kind === "other") return this.#pass(message, callback);
+    const id = String(judgement.id);
+    if (judgement.kind === "answer") {
+      if (this.#asked.delete(id)) this.#pass(message, callback);
+      return;
+    }
+    const wasCancelled = this.#answering.get(id);
     if (judgement.kind === "cancel") {
-      if (this.#answering.get(judgement.id) !== false) return;
-      this.#answering.set(judgement.id, true);
+      if (wasCancelled !== false) return;
+      this.#answering.set(id, true);
       return callback(message);
     }
-    if (judgement.kind === "request") {
-      if (this.#answering.has(judgement.id)) return;
-      this.#answering.set(judgement.id, false);
-    }
+    if (wasCancelled !== undefined) return;
+    this.#answering.set(id, false);
+    this.#pass(message, callback);
+  }
+
+  #pass(message: Message, callback: DataCallback): void {
     this.#gatekeeper.passed();
     callback(message);
   }

@@ -14,6 +14,10 @@ export interface WriteWatcher {
   wrote(): void;
   /** A request is being answered. */
   answered(id: string | number | null): void;
+  /** A request of ours is being sent. */
+  asked(id: string | number | null): void;
+  /** It could not be. */
+  unasked(id: string | number | null): void;
 }
 
 /** Whether one message was too large to be written. The connection is none the worse for it. */
@@ -44,7 +48,7 @@ export class GuardedWriter implements MessageWriter {
   write(message: Message): Promise<void> {
     const writing = this.#inner.write(message);
     this.#watcher.wrote();
-    if (Message.isRequest(message)) return this.#writeRequest(writing);
+    if (Message.isRequest(message)) return this.#writeRequest(writing, message.id);
     return Message.isResponse(message) ? this.#writeAnswer(writing, message) : writing;
   }
 
@@ -56,10 +60,12 @@ export class GuardedWriter implements MessageWriter {
     this.#inner.dispose();
   }
 
-  #writeRequest(writing: Promise<void>): Promise<void> {
+  #writeRequest(writing: Promise<void>, id: string | number | null): Promise<void> {
     const outgoing: Outgoing = {};
     this.last = outgoing;
+    this.#watcher.asked(id);
     return writing.catch((cause: unknown) => {
+      this.#watcher.unasked(id);
       outgoing.failure = cause;
       throw cause;
     });

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 
 /** What becomes of a message: it is handed on, it is dropped, or it ends the connection with a sentence why. */
 export type Judgement =
-  | { readonly kind: "request" | "cancel"; readonly id: string | number }
+  | { readonly kind: "request" | "cancel" | "answer"; readonly id: string | number }
   | { readonly kind: "other" }
   | { readonly kind: "dropped" }
   | { readonly kind: "malformed"; readonly why: string };
@@ -36,11 +36,12 @@ function judgeCall(message: JsonObject, method: unknown): Judgement {
 }
 
 function judgeResponse(message: JsonObject): Judgement {
-  if (!isId(message["id"])) return malformed("an answer without an id");
-  const error = message["error"];
-  if (error === undefined) return message["result"] === undefined ? malformed("an answer without a result") : other;
+  const { id, error, result } = message;
+  if (!isId(id)) return malformed("an answer without an id");
+  if (error === undefined)
+    return result === undefined ? malformed("an answer without a result") : { kind: "answer", id };
   const isError = isJsonObject(error) && Number.isSafeInteger(error["code"]) && typeof error["message"] === "string";
-  return isError ? other : malformed("an error that is none");
+  return isError ? { kind: "answer", id } : malformed("an error that is none");
 }
 
 /**

@@ -80,6 +80,8 @@ export class WirePeer {
     this.#writer = new GuardedWriter(transport.writer, {
       wrote: () => this.#onWrote(),
       answered: (id) => reader.answered(id),
+      asked: (id) => reader.asked(id),
+      unasked: (id) => reader.unasked(id),
     });
     const messageStrategy = { handleMessage: (message: Message, next: Handle) => this.#handle(message, next) };
     this.#connection = createMessageConnection(reader, this.#writer, silent, { messageStrategy });

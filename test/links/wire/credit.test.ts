@@ -80,19 +80,34 @@ describe("credit", () => {
     await live.close();
   });
 
-  it("keeps the newest progress alone while the far side does not take what is written", async () => {
-    const { live, peer, pair } = serveRaw();
+  const slow = {
+    verb: "call",
+    member: "bury",
+    argument: { at: "2026-01-01T00:00:00.000Z", how: "slow" },
+    progress: 4,
+  };
+
+  it.each([
+    ["sends what was kept of it", false, 2],
+    ["forgets what was kept of a call that has ended", true, 1],
+  ])("keeps progress while nothing is taken, and then %s", async (_what, isAnswered, count) => {
+    const { live, peer, pair, state } = serveRaw();
     await peer.hello();
-    pair.server.capacity = 0;
-    peer.ask(1, "surface/ask", {
-      verb: "call",
-      member: "bury",
-      argument: { at: "2026-01-01T00:00:00.000Z", how: "well" },
-      progress: 4,
-    });
+    pair.server.capacity = 1;
+    pair.server.hold();
+    peer.ask(1, "surface/ask", slow);
+    await until(() => state.calls === 1);
+    await settle(6);
+    const progress = (): Loose[] => peer.heard.filter(({ method }) => method === "surface/progress");
+    expect(pair.server.sent.filter(({ method }) => method === "surface/progress")).toHaveLength(1);
+    if (isAnswered) state.release();
+    await settle(6);
+    pair.server.release();
+    await settle(6);
+    state.release();
     await peer.reply(1);
-    expect(peer.heard.filter(({ method }) => method === "surface/progress")).toEqual([]);
-    pair.server.cut();
+    expect(progress()).toHaveLength(count);
+    expect(peer.heard.at(-1)).toMatchObject({ id: 1 });
     await live.close();
   });
 });

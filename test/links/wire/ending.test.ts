@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
+import * as z from "zod";
 import type { SurfaceError } from "../../../src/errors.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
 import { serveWire } from "../../../src/links/wire/serve-wire.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
+import { event } from "../../../src/surface/event.ts";
+import { implementSurface } from "../../../src/surface/implement-surface.ts";
+import { stream } from "../../../src/surface/stream.ts";
 import { noteRejections, settle, until } from "../../surface/support.ts";
 import { ManualClock } from "../manual-clock.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
@@ -20,6 +25,7 @@ describe("goodbye", () => {
     expect(await outcome(client.chest.get())).toMatchObject({ code: "UNAVAILABLE" });
     const watch = client.chest.watch()[Symbol.asyncIterator]();
     expect(await outcome(watch.next())).toMatchObject({ code: "UNAVAILABLE" });
+    await settle(20);
     state.release();
     expect(await running).toEqual(makeTreasure());
     await closing;
@@ -54,6 +60,31 @@ describe("goodbye", () => {
     expect(await wait).toMatchObject({ code: "DISCONNECTED" });
     expect(await step).toEqual({ done: true, value: undefined });
     expect(await closed).toEqual({ kind: "gone" });
+  });
+
+  it("comes before everything that the application's end cuts short, also when that takes long", async () => {
+    const surface = defineSurface("slow", {
+      lines: stream({ input: z.number(), output: z.number() }),
+      rang: event({ output: z.number() }),
+    });
+    const live = implementSurface(surface, {
+      async *lines(from, { signal }) {
+        yield from;
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        // Whatever was registered before it is closed only after this.
+        await settle(20);
+      },
+      async *rang(_input, { signal }) {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      },
+    });
+    const pair = createMemoryPair();
+    serveWire(live, pair.server);
+    const { client } = await openWireClient(surface, pair.client);
+    const wait = outcome(client.rang.wait());
+    await client.lines.open(1)[Symbol.asyncIterator]().next();
+    await live.close();
+    expect(await wait).toMatchObject({ code: "DISCONNECTED" });
   });
 
   it("waits for five seconds at most, on a server", async () => {

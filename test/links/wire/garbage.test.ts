@@ -130,8 +130,10 @@ describe("garbage", () => {
     peer.ask(2, "surface/follow", follow);
     expect((await peer.reply(2)).error.code).toBe(-32602);
     const slow = { verb: "call", member: "bury", argument: { at: "2026-01-01T00:00:00.000Z", how: "slow" } };
-    for (let again = 0; again < 5; again += 1) peer.ask("same", "surface/ask", slow);
-    await settle(20);
+    for (let again = 0; again < 5; again += 1) {
+      peer.ask("same", "surface/ask", slow);
+      await settle(6);
+    }
     expect(state.calls).toBe(1);
     state.release();
     await peer.reply("same");

@@ -138,6 +138,18 @@ describe.each([
     expect(peer.heard.filter(({ id }) => id === "same")).toMatchObject([{ result: { value: "released" } }]);
   });
 
+  it("takes a number and the text of it for one id, and is not stopped by many of them", async () => {
+    const served = await serve();
+    const peer = await greet(served);
+    for (let time = 0; time < 300; time += 1) {
+      peer.send({ id: 5000, method: "surface/ping", params: {} });
+      peer.send({ id: "5000", method: "surface/ping", params: {} });
+    }
+    expect(await peer.request("surface/ask", say)).toMatchObject({ result: { value: "hello" } });
+    peer.pipe.cut();
+    await served.listening.close();
+  });
+
   it("sends no more items than there is credit for, and none after the end", async () => {
     const peer = await greet(await serve());
     const follow = { verb: "open", member: "numbers", stream: 9, credit: 3 };

@@ -84,6 +84,7 @@ expectError(client.tools.read_resource());
 expectError(client.tools.read_resource({ uri: 1 }));
 expectError(client.tools.wait_for_change({ uris: "a" }));
 expectError(createTestClient(app.bridge(link)).tools.read_resource);
+createTestClient(app.expose({ read_resource: "tool" }).bridge(link)).tools.read_resource();
 
 // And which resources can be watched.
 expectType<Promise<() => void>>(client.watch("state", () => {}));

@@ -59,13 +59,13 @@ interface PullArguments {
   };
 }
 
-/** The arguments of one tool: a bespoke tool's input where there is one of that name, else the member's. */
+/** The arguments of one tool: a bespoke tool's input where there is one of that name, else those of pull(), or the member's. */
 type ArgumentsOf<TSpec, TNames extends AppNames, TName> = TName extends keyof TNames["inputs"]
   ? AsArguments<[Extract<TNames["inputs"][TName], Schema>] extends [never] ? undefined : TNames["inputs"][TName]>
-  : TName extends keyof MemberArguments<TSpec>
-    ? MemberArguments<TSpec>[TName]
-    : TName extends keyof PullArguments
-      ? PullArguments[TName]
+  : [TName, keyof PullArguments] extends [keyof PullArguments, TNames["tools"]]
+    ? PullArguments[TName & keyof PullArguments]
+    : TName extends keyof MemberArguments<TSpec>
+      ? MemberArguments<TSpec>[TName]
       : JsonObject;
 
 /** The parameters of a call: arguments may be left out where none is required. */

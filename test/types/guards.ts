@@ -370,6 +370,27 @@ const stages: readonly Guard[] = [
     caughtBy: "tools.test-d.ts",
   },
   {
+    promise: "the tools of pull() take no name that is taken",
+    file: "builder/stages.d.ts",
+    guard: '[PullToolName & TNames["tools"]] extends [never]',
+    without: "[1] extends [1]",
+    caughtBy: "pull.test-d.ts",
+  },
+  {
+    promise: "the tools of pull() are counted",
+    file: "builder/stages.d.ts",
+    guard: 'Names["tools"] | PullToolName',
+    without: 'Names["tools"]',
+    caughtBy: "pull.test-d.ts",
+  },
+  {
+    promise: "the tools of pull() take no name in one call either",
+    file: "builder/serve-surface-as-mcp.d.ts",
+    guard: "true extends TPull ?",
+    without: "never extends 1 ? TagNames<TSpec> : never extends TPull ?",
+    caughtBy: "pull.test-d.ts",
+  },
+  {
     promise: "bespoke tools have literal names",
     file: "builder/stages.d.ts",
     guard: "& LiteralKeys<Record<TKeys, unknown>>",

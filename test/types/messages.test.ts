@@ -56,6 +56,11 @@ const mistakes: readonly (readonly [string, string])[] = [
     'app.bridge(link).tools({ stop: { handler: () => 1 } }).expose({ stop: "tool" })',
     'the name "stop" is taken by another tool',
   ],
+  ["app.pull().pull()", 'the tool name "read_resource" is taken: by another tool, or by pull() before'],
+  [
+    "app.bridge(link).tools({ wait_for_change: { handler: () => 1 } }).pull()",
+    'the tool name "wait_for_change" is taken: by another tool, or by pull() before',
+  ],
   [
     'const name: ToolNames<typeof app> = "stop"; export { name }',
     "this app has no link yet: ask once it can be served",

@@ -117,8 +117,20 @@ const member: Arbitrary<RandomMember> = constantFrom(...kinds).chain((kind) =>
   })),
 );
 
-/** Keys, of which no two have the same name on the wire, and some that every object inherits. */
-const keys = ["state", "node.run", "node.show", "log", "a.b.c", "Upper", "x1", "toString", "constructor", "valueOf"];
+/** Keys, of which no two have the same name on the wire: some that every object inherits, and one that pull() takes. */
+const keys = [
+  "state",
+  "node.run",
+  "node.show",
+  "log",
+  "a.b.c",
+  "Upper",
+  "x1",
+  "toString",
+  "constructor",
+  "valueOf",
+  "read.resource",
+];
 
 type Members = ReadonlyMap<string, RandomMember>;
 
@@ -170,7 +182,18 @@ function exposeMap(of: Members): Arbitrary<Piece> {
   });
 }
 
-const toolNames = ["run", "node.extra", "fix_it", "9", "toLocaleString", "state", "log", "node_run", "a_b.c"];
+const toolNames = [
+  "run",
+  "node.extra",
+  "fix_it",
+  "9",
+  "toLocaleString",
+  "state",
+  "log",
+  "node_run",
+  "a_b.c",
+  "wait_for_change",
+];
 const toolBodies = mostly(
   [
     exact("handler: () => 1"),
@@ -197,7 +220,8 @@ const tools: Arbitrary<Piece> = uniqueArray(tuple(constantFrom(...toolNames), to
 }));
 
 /** The steps after the link, in either order; now and then a step too many, or a link too few. */
-const chains = ["EBT", "BET", "BTE", "BT", "BE", "B", "EB", "BETT", "EEB", "BTET", "EO", "BB", "TB"];
+const usualChains = ["EBT", "BET", "BTE", "BT", "BE", "B", "EB", "PEBT", "BPET", "BTEP"];
+const rareChains = ["BETT", "EEB", "BTET", "EO", "BB", "TB", "PBEP"];
 
 function renderSpec(of: Members): string {
   return [...of].map(([key, { text }]) => `    ${JSON.stringify(key)}: ${text},`).join("\n");
@@ -206,8 +230,8 @@ function renderSpec(of: Members): string {
 const randomApp: Arbitrary<RandomApp> = members.chain((of) =>
   tuple(
     oneof(
-      { weight: 20, arbitrary: constantFrom(...chains.slice(0, 7)) },
-      { weight: 3, arbitrary: constantFrom(...chains.slice(7)) },
+      { weight: 20, arbitrary: constantFrom(...usualChains) },
+      { weight: 3, arbitrary: constantFrom(...rareChains) },
     ),
     tuple(exposeMap(of), exposeMap(of)),
     tuple(tools, tools),
@@ -223,6 +247,7 @@ const randomApp: Arbitrary<RandomApp> = members.chain((of) =>
     const steps = chain.split("").map((step) => {
       if (step === "B") return ".bridge(link)";
       if (step === "O") return ".open()";
+      if (step === "P") return ".pull()";
       return step === "E" ? `.expose(${take(maps, exposed++)})` : `.tools(${take(bespoke, added++)})`;
     });
     return {

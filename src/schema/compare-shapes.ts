@@ -53,8 +53,9 @@ interface Comparison {
 }
 
 function compare(comparison: Comparison, pair: NodePair): string | undefined {
-  const producer = resolve(comparison.documents.producer, pair.producer);
-  const consumer = resolve(comparison.documents.consumer, pair.consumer);
+  // Where a reference goes round, the one may give anything, and the other may take nothing.
+  const producer = resolve(comparison.documents.producer, pair.producer) ?? anything;
+  const consumer = resolve(comparison.documents.consumer, pair.consumer) ?? nothing;
   if (isEmpty(consumer) || isNever(producer)) return undefined;
   comparison.steps += 1;
   if (comparison.steps > maxSteps || isNever(consumer)) return pair.path;
@@ -83,7 +84,8 @@ function fitsSome(comparison: Comparison, { producer, path }: NodePair, arms: re
 
 function casesOf(comparison: Comparison, node: JsonObject): readonly JsonObject[] {
   const { anyOf, ...rest } = node;
-  if (anyOf !== undefined) return listOf(anyOf).map((arm) => resolve(comparison.documents.producer, toNode(arm)));
+  if (anyOf !== undefined)
+    return listOf(anyOf).map((arm) => resolve(comparison.documents.producer, toNode(arm)) ?? anything);
   const values = valuesOf(node);
   if (values !== undefined && values.length > 1) return values.map((value) => ({ ...rest, enum: [value] }));
   const types = values === undefined ? typesOf(node) : undefined;
@@ -128,17 +130,17 @@ function withoutUnions(node: JsonObject): JsonObject {
   return own;
 }
 
-function resolve(document: SchemaDocument, node: JsonObject): JsonObject {
+function resolve(document: SchemaDocument, node: JsonObject): JsonObject | undefined {
   let found = node;
   for (let count = 0; count < maxRefs; count++) {
     const { $ref } = found;
     if (typeof $ref !== "string") return found;
     // What stands beside a reference counts too, and in a shape nothing does.
-    if (Object.keys(found).length > 1) break;
+    if (Object.keys(found).length > 1) return undefined;
     // A shape is JSON, and so is what it points at.
     found = toNode(document.resolve($ref, document.root as JsonObject).node as JsonValue);
   }
-  throw new RangeError("a reference that leads nowhere");
+  return undefined;
 }
 
 function toNode(part: JsonValue | undefined): JsonObject {

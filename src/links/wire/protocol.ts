@@ -4,8 +4,7 @@ import type { Kind } from "../../surface/member.ts";
 /** The version of the protocol that this package speaks. There is no other yet. */
 export const protocolVersion = 1;
 
-/** Every message of the protocol, by its JSON-RPC method. Cancelling is JSON-RPC's own `$/cancelRequest`. */
-export const methods = Object.freeze({
+const methodNames = {
   hello: "surface/hello",
   describe: "surface/describe",
   ask: "surface/ask",
@@ -15,17 +14,22 @@ export const methods = Object.freeze({
   progress: "surface/progress",
   ping: "surface/ping",
   goodbye: "surface/goodbye",
-} as const);
+} as const;
 
-/** JSON-RPC error codes of the protocol; the first two are JSON-RPC's own. */
-export const errorCodes = Object.freeze({
+/** Every message of the protocol, by its JSON-RPC method. Cancelling is JSON-RPC's own `$/cancelRequest`. */
+export const methods: Readonly<typeof methodNames> = Object.freeze(methodNames);
+
+const codes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   /** `data` says what failed. */
   failed: -32000,
   /** Nobody has looked at the request: its receiver has said goodbye. */
   notTaken: -32001,
-} as const);
+} as const;
+
+/** JSON-RPC error codes of the protocol; the first two are JSON-RPC's own. */
+export const errorCodes: Readonly<typeof codes> = Object.freeze(codes);
 
 /** How many items of a stream may be under way: an `open` is read ahead, everything else is to be the newest. */
 export const streamWindow = 32;
@@ -47,12 +51,6 @@ export const defaultHandshakeMs = 5000;
 
 /** How long nothing is heard before a peer is asked whether it is there, in milliseconds. */
 export const defaultHeartbeatMs = 5000;
-
-/** What a peer says of one member: `hash` is equal where the contracts are, `null` where a schema has no JSON form. */
-export interface MemberDigest {
-  readonly kind: Kind;
-  readonly hash: string | null;
-}
 
 /** The shapes of one member's schemas, by part: what its digest is made of. */
 export interface MemberShape {

@@ -75,6 +75,7 @@ describe("goodbye", () => {
         await settle(20);
       },
       async *rang(_input, { signal }) {
+        if (signal.aborted) yield 1;
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
       },
     });
@@ -153,9 +154,9 @@ describe("the end of a connection", () => {
     const order: string[] = [];
     const note = (name: string) => (cause: { code: string }) => void order.push(`${name} ${cause.code}`);
     const watch = client.chest.watch()[Symbol.asyncIterator]();
-    const stream = client.ticks.open("all")[Symbol.asyncIterator]();
+    const ticks = client.ticks.open("all")[Symbol.asyncIterator]();
     await watch.next();
-    await stream.next();
+    await ticks.next();
     const uses = [
       client.bury.call({ at: day, how: "slow" }).catch(note("call")),
       client.rang.wait().catch(note("wait")),
@@ -176,17 +177,17 @@ describe("the end of a connection", () => {
 
   it("hands out the items that had come, and then the end", async () => {
     const { client, peer, pair } = await connectRaw();
-    const stream = client.ticks.open("all")[Symbol.asyncIterator]();
-    const first = stream.next();
+    const ticks = client.ticks.open("all")[Symbol.asyncIterator]();
+    const first = ticks.next();
     const { params } = await peer.next((message) => message.method === "surface/follow");
     for (const value of [1, 2, 3]) peer.tell("surface/item", { stream: params.stream, value });
     expect(await first).toMatchObject({ value: 1 });
     await settle();
     pair.server.cut();
     await settle();
-    expect([(await stream.next()).value, (await stream.next()).value]).toEqual([2, 3]);
-    expect(await outcome(stream.next())).toMatchObject({ code: "DISCONNECTED" });
-    expect(await stream.next()).toEqual({ done: true, value: undefined });
+    expect([(await ticks.next()).value, (await ticks.next()).value]).toEqual([2, 3]);
+    expect(await outcome(ticks.next())).toMatchObject({ code: "DISCONNECTED" });
+    expect(await ticks.next()).toEqual({ done: true, value: undefined });
   });
 
   it("settles what was answered in the last moment by its answer", async () => {

@@ -245,7 +245,9 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
   }
 
   #touch(): void {
-    for (const joined of this.#joined) if (joined.isTold) return this.#throttle.touch();
+    // A notice for nobody would only make the next one wait.
+    const isBehind = (joined: Joined): boolean => joined.isTold && joined.seen < this.#version;
+    for (const joined of this.#joined) if (isBehind(joined)) return this.#throttle.touch();
   }
 
   #move(): void {

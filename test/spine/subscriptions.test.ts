@@ -128,6 +128,27 @@ describe("Subscriptions", () => {
     expect(first.changes).toBe(1);
   });
 
+  it("tells at once who came while the change before was being told, when it changes again", () => {
+    const { far, subscriptions, source } = create();
+    const late = new FakeWatcher();
+    let isFirst = true;
+    const first = subscriptions.subscribe(source, {
+      moved: () => {
+        if (!isFirst) return;
+        isFirst = false;
+        subscriptions.subscribe(source, late);
+        first.end();
+      },
+    });
+    far.attempt.failed("refused");
+    far.pass(25);
+    far.open();
+    source.stream.value("one");
+    expect(late.changes).toBe(0);
+    source.stream.value("two");
+    expect(late.changes).toBe(1);
+  });
+
   it("takes the snapshot for news when the link is another one", () => {
     const { far, subscriptions, source } = create();
     const watcher = new FakeWatcher();

@@ -1,7 +1,8 @@
 import type { Client } from "@modelcontextprotocol/client";
 
 import { createVerdictReader } from "./agent/await-verdict.ts";
-import type { VerdictView } from "./agent/await-verdict.ts";
+import type { VerdictQuery, VerdictView } from "./agent/await-verdict.ts";
+import { callOnce } from "./agent/call-once.ts";
 import { isActive, toNodeTable } from "./agent/describe-nodes.ts";
 import type { NodesView } from "./agent/describe-nodes.ts";
 import { createMcpSession } from "./agent/mcp-session.ts";
@@ -10,7 +11,7 @@ import type { Workbench } from "./agent/mend-node.ts";
 import type { Printer } from "./agent/printer.ts";
 import { printTouchables } from "./agent/print-touchables.ts";
 import { openToolbox } from "./agent/toolbox.ts";
-import { Nodes, Started } from "./pipeline-schemas.ts";
+import { Nodes, RunState, Started } from "./pipeline-schemas.ts";
 
 /** How the agent's work ended. */
 export interface Outcome {
@@ -21,24 +22,48 @@ export interface Outcome {
   readonly held: readonly string[];
 }
 
+/** Whom an agent tells what it does. */
+export interface AgentSetting {
+  readonly printer: Printer;
+  /** Told whether it only waits for a verdict now, and nothing that it asked to change is under way. */
+  readonly onIdle: (idle: boolean) => void;
+}
+
 /**
  * Drives a pipeline through a connected client until it is green, or until there is nothing left that the agent could
  * mend. It decides by what it reads: the verdicts, the states of the nodes, their logs.
  *
  * @throws Error when the server refuses a run, lacks what the agent needs, or is gone.
  */
-export async function runAgent(client: Client, printer: Printer): Promise<Outcome> {
+export async function runAgent(client: Client, { printer, onIdle }: AgentSetting): Promise<Outcome> {
   const session = createMcpSession(client);
   const toolbox = await openToolbox(session);
   await printTouchables(client, toolbox, printer);
   const bench: Workbench = { session, toolbox, printer, tried: new Set(), changes: [] };
-  // Not strict: what does not depend on the red node goes on while the agent mends it.
-  const started = await session.call({ name: "run", args: { strict: false } }, Started);
+  const readVerdict = createVerdictReader(bench, await startRun(bench));
+  const nextVerdict = (): Promise<VerdictView> => {
+    onIdle(true);
+    return readVerdict().finally(() => onIdle(false));
+  };
+  const everRed = await drive(bench, nextVerdict);
+  return conclude(bench, everRed);
+}
+
+async function startRun({ session, toolbox, printer }: Workbench): Promise<VerdictQuery> {
+  const name = `${printer.paint("name", "run")} {"strict":false}`;
+  const before = await session.read(toolbox.currentUri, RunState);
+  const started = await callOnce<VerdictQuery>({
+    // Not strict: what does not depend on the red node goes on while the agent mends it.
+    call: () => session.call({ name: "run", args: { strict: false } }, Started),
+    onUnknown: (refusal) => printer.step(`${name}: ${printer.paint("warn", refusal)}`),
+    effect: async () => {
+      const { run } = await session.read(toolbox.currentUri, RunState);
+      return run > before.run ? { run, since: undefined } : undefined;
+    },
+  });
   if (!started.ok) throw new Error(`start a run: ${started.refusal}`);
-  const { run, since } = started.value;
-  printer.step(`${printer.paint("name", "run")} {"strict":false}: run ${run} is live`);
-  const firstRed = await drive(bench, createVerdictReader(bench, run, since));
-  return conclude(bench, firstRed);
+  printer.step(`${name}: run ${started.value.run} is live`);
+  return started.value;
 }
 
 /** Answers verdicts until the run is over; returns the nodes that were ever red. */

@@ -15,6 +15,8 @@ export interface FixSite {
   readonly engine: Engine;
   /** The only folder in which a file may change; left out where the pipeline has none. */
   readonly scratch: string | undefined;
+  /** Told what was changed, and for which node. */
+  readonly onRepaired?: (repair: Repair & { readonly node: string }) => void;
 }
 
 /**
@@ -41,7 +43,9 @@ export async function fixScratch(site: FixSite, complaint: z.output<typeof Compi
       message === error.message,
   );
   if (!said) throw new CiError("NOT_REPAIRABLE", `${attempt}: the log must hold this error, and does not`);
-  return repair(folder, error);
+  const done = await repair(folder, error);
+  site.onRepaired?.({ node: id, ...done });
+  return done;
 }
 
 function isWithin(root: string, folder: string): boolean {

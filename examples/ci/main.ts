@@ -1,22 +1,25 @@
-/** Starts the pipeline's MCP server as a child process and lets an agent drive it until it is green. */
-import { constants } from "node:os";
-import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+/**
+ * Four processes and a kill: this one starts the coordinator of a pipeline and an agent, which starts its face over stdio
+ * as a host does; then it kills the coordinator in the middle of the run, starts it again, and shows what that has cost.
+ */
+import { constants, tmpdir } from "node:os";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
 
 import { createPrinter } from "./agent/printer.ts";
-import type { Palette } from "./agent/palette.ts";
-import type { Printer } from "./agent/printer.ts";
-import { runAgent } from "./agent.ts";
-import type { Outcome } from "./agent.ts";
 import { readPipelineFile } from "./engine/pipeline-file.ts";
 import { readOptions } from "./read-options.ts";
+import type { Options } from "./read-options.ts";
+import { play } from "./stage/play.ts";
 
-const USAGE = `Usage: npm start -- [--pipeline FILE]
+const USAGE = `Usage: npm start -- [--pipeline FILE] [--state DIR] [--no-kill]
 
-Runs a CI pipeline for real, serves it over MCP, and lets an agent in another process drive it until it is green.
+Runs a CI pipeline for real in one process, serves it over MCP from another, and lets an agent in a third drive it until
+it is green. In the middle of the run the first one is killed and started again, and the others do not notice.
 
   --pipeline FILE  the pipeline to run; the repository's own checks by default. examples/ci/pipelines has more
+  --state DIR      where the coordinator keeps its socket and its journal; a temporary directory by default
+  --no-kill        kill nobody
   -h, --help       this text
 
 Exit codes: 0 the pipeline is green, 1 it is red and the agent found nothing to mend, 2 it could not be run.`;
@@ -25,54 +28,25 @@ Exit codes: 0 the pipeline is green, 1 it is red and the agent found nothing to 
 const SIGNAL_EXIT = 128;
 const EXIT = { green: 0, red: 1, unusable: 2 } as const;
 
-/** The same environment for the server, and through it for the commands of the pipeline. */
-function createTransport(pipeline: string): StdioClientTransport {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) if (value !== undefined) env[name] = value;
-  return new StdioClientTransport({
-    command: process.execPath,
-    args: [
-      "--import",
-      import.meta.resolve("tsx"),
-      fileURLToPath(new URL("./server.ts", import.meta.url)),
-      "--pipeline",
-      pipeline,
-    ],
-    env,
-  });
-}
-
-/** Drives one pipeline from the start of its server to its end. */
-async function drivePipeline(file: string, printer: Printer): Promise<number> {
-  const { name, nodes } = await readPipelineFile(file);
+async function drivePipeline({ pipeline, state, kill }: Options): Promise<number> {
+  const { name, nodes } = await readPipelineFile(pipeline);
+  const printer = createPrinter(process.stdout);
   const title = printer.paint("strong", `An agent drives the pipeline "${name}" over MCP`);
   printer.headline(`${title} ${printer.paint("dim", `(${nodes.length} nodes)`)}\n`);
-  const client = new Client({ name: "ci-agent", version: "1.0.0" });
-  let leaving: number | undefined;
-  // The server ends with its input, and ends every command before it goes.
-  const leave = (signal: NodeJS.Signals): void => {
-    leaving = SIGNAL_EXIT + constants.signals[signal];
-    void client.close();
-  };
-  process.once("SIGINT", leave).once("SIGTERM", leave);
+  const leaving = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => leaving.abort(signal));
+  const dir = state ?? (await mkdtemp(join(tmpdir(), "ci-state-")));
   try {
-    await client.connect(createTransport(file));
-    const outcome = await runAgent(client, printer);
-    printer.headline(toLastLine(outcome, printer.paint));
-    return EXIT[outcome.verdict];
+    const setting = { pipeline, state: dir, temporary: state === undefined };
+    const verdict = await play({ setting, kill, printer, signal: leaving.signal });
+    return EXIT[verdict];
   } catch (error) {
-    if (leaving !== undefined) return leaving;
+    if (leaving.signal.aborted) return SIGNAL_EXIT + constants.signals[leaving.signal.reason as NodeJS.Signals];
     throw error;
   } finally {
     printer.close();
-    await client.close();
+    if (state === undefined) await rm(dir, { recursive: true, force: true });
   }
-}
-
-function toLastLine({ verdict, failed, held }: Outcome, paint: Palette): string {
-  if (verdict === "green") return `${paint("good", "GREEN")}: every node has passed`;
-  const rest = held.length === 0 ? "" : `; ${held.join(", ")} could not run`;
-  return `${paint("bad", "RED")}: ${failed.join(", ")} failed, and the agent found nothing more to mend${rest}`;
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -88,7 +62,7 @@ async function main(args: readonly string[]): Promise<number> {
     return EXIT.green;
   }
   try {
-    return await drivePipeline(options.pipeline, createPrinter(process.stdout));
+    return await drivePipeline(options);
   } catch (error) {
     console.error(toMessage(error));
     return EXIT.unusable;

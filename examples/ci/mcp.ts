@@ -1,39 +1,24 @@
-import { mcp } from "surface-mcp";
-import { z } from "zod";
+/**
+ * The process that an MCP host starts: `tsx examples/ci/mcp.ts --state DIR`. It speaks MCP on stdio, and is a face and
+ * nothing more: the pipeline is run by the coordinator whose state directory it is told, which may come and go.
+ */
+import { unixSocket } from "surface-mcp";
 
-import { fixScratch } from "./fix-scratch.ts";
-import type { FixSite } from "./fix-scratch.ts";
-import { createPipelineHandlers } from "./pipeline-handlers.ts";
-import { CompilerComplaint, Repaired, Started } from "./pipeline-schemas.ts";
-import { pipeline } from "./pipeline-surface.ts";
-import { refuseCiErrors, rethrowAsRefusal } from "./refuse-ci-errors.ts";
+import { createPipelineApp } from "./pipeline-app.ts";
+import { readFaceOptions } from "./read-options.ts";
+import { socketIn } from "./state-dir.ts";
 
-/** The agent's face of a pipeline: the tagged members of the surface, and two tools that are no members of it. */
-export function createPipelineApp(site: FixSite) {
-  return mcp(pipeline, {
-    name: "ci-pipeline",
-    version: "1.0.0",
-    instructions: "A CI pipeline. Start a run, wait with settled, read the log of what is red, mend it, rerun it.",
-  })
-    .implement(createPipelineHandlers(site.pipeline, site.engine))
-    .tools({
-      run: {
-        description: "Start a run of every node and return once it is live",
-        input: z.object({ strict: z.boolean().default(true).describe("Start nothing new once a node is red") }),
-        output: Started,
-        destructive: false,
-        // The cursor is taken before the run begins, so that even a run that ends at once cannot be missed.
-        handler: async ({ strict }, { client }) => {
-          const { cursor: since } = await client.settled.recent();
-          return { ...refuseCiErrors(() => site.engine.start({ strict })), since };
-        },
-      },
-      fix: {
-        description: "Repair a misspelt name in the scratch copy, as the compiler proposes in a node's log",
-        input: CompilerComplaint,
-        output: Repaired,
-        destructive: false,
-        handler: (complaint) => fixScratch(site, complaint).catch(rethrowAsRefusal),
-      },
-    });
+/** A line for the host's log; the agent was told what it may know. */
+function toLine(where: string, cause: unknown): string {
+  return `[ci] ${where}: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
+try {
+  const { state } = readFaceOptions(process.argv.slice(2));
+  const onFault = ({ where, cause }: { readonly where: string; readonly cause: unknown }): void =>
+    console.error(toLine(where, cause));
+  await createPipelineApp(unixSocket(socketIn(state)), { onFault }).serve();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
 }

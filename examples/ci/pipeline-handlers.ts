@@ -1,19 +1,35 @@
 import type { Implementation } from "surface-mcp";
 
-import type { Engine } from "./engine/engine-types.ts";
 import { CiError } from "./engine/errors.ts";
-import type { Pipeline } from "./engine/pipeline.ts";
 import { createPlan } from "./engine/plan.ts";
+import type { Verdict } from "./engine/verdict.ts";
+import { fixScratch } from "./fix-scratch.ts";
+import type { FixSite } from "./fix-scratch.ts";
 import type { PipelineSpec } from "./pipeline-surface.ts";
-import { refuseCiErrors } from "./refuse-ci-errors.ts";
+import { refuseCiErrors, rethrowAsRefusal } from "./refuse-ci-errors.ts";
+
+/** What the surface is implemented over. */
+export interface PipelineSite extends FixSite {
+  /** Verdicts of the run from before this process: told first, so that who waited then does not wait for ever. */
+  readonly earlier?: readonly Verdict[];
+}
 
 /** Implements the surface over an engine, which stays its caller's to close. */
-export function createPipelineHandlers(pipeline: Pipeline, engine: Engine): Implementation<PipelineSpec> {
+export function createPipelineHandlers(site: PipelineSite): Implementation<PipelineSpec> {
+  const { pipeline, engine } = site;
   const plan = createPlan(pipeline.nodes);
+  const untold = [...(site.earlier ?? [])];
   return {
     nodes: engine.nodes,
+    current: engine.current,
     log: ({ node }, { signal }) => refuseCiErrors(() => engine.watchLog(node, signal)),
-    settled: (_none, { signal }) => engine.verdicts(signal),
+    settled: async function* (_none, { signal }) {
+      // Subscribed before the past is told, so that nothing falls in between.
+      const later = engine.verdicts(signal);
+      yield* untold.splice(0);
+      yield* later;
+    },
+    fix: (complaint) => fixScratch(site, complaint).catch(rethrowAsRefusal),
     "node.rerun": ({ node }) => refuseCiErrors(() => engine.rerun(node)),
     "node.show": ({ node }) =>
       refuseCiErrors(() => {
@@ -22,6 +38,7 @@ export function createPipelineHandlers(pipeline: Pipeline, engine: Engine): Impl
         if (!state || !command) throw new CiError("UNKNOWN_NODE", `show "${node}": there is no such node`);
         return { ...state, command, dependents: plan.withDependents(node).filter((id) => id !== node) };
       }),
+    "run.start": ({ strict }) => refuseCiErrors(() => engine.start({ strict })),
     "run.configure": ({ parallel }) => refuseCiErrors(() => engine.configure({ parallel })),
   };
 }

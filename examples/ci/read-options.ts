@@ -2,26 +2,86 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-/** What a command line of this example says. */
+/** What the command line of `npm start` says. */
 export interface Options {
   /** Absolute path of the pipeline's file. */
   readonly pipeline: string;
+  /** Absolute path of the directory that keeps the state; left out for a temporary one. */
+  readonly state: string | undefined;
+  /** Whether the coordinator is killed in the middle of the run. */
+  readonly kill: boolean;
   readonly help: boolean;
+}
+
+/** What the command line of a coordinator says. */
+export interface CoordinatorOptions {
+  readonly pipeline: string;
+  readonly state: string;
+  /** Whether it ends with its standard input. */
+  readonly tied: boolean;
+  /** Whether its end takes the state along. */
+  readonly temporary: boolean;
 }
 
 const DEFAULT_PIPELINE = fileURLToPath(new URL("./pipeline.json", import.meta.url));
 
 /**
- * Reads a command line. A relative path starts where the person stands, which npm says in `INIT_CWD`.
+ * Reads the command line of `npm start`. A relative path starts where the person stands, which npm says in `INIT_CWD`.
  *
  * @throws TypeError for an unknown flag, an argument without a flag, or a flag without its value.
  */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
-    options: { pipeline: { type: "string" }, help: { type: "boolean", short: "h", default: false } },
+    options: {
+      pipeline: { type: "string" },
+      state: { type: "string" },
+      "no-kill": { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
   });
-  const from = process.env["INIT_CWD"] ?? process.cwd();
-  const pipeline = values.pipeline === undefined ? DEFAULT_PIPELINE : resolve(from, values.pipeline);
-  return { pipeline, help: values.help };
+  const state = values.state === undefined ? undefined : fromHere(values.state);
+  return { pipeline: toPipeline(values.pipeline), state, kill: !values["no-kill"], help: values.help };
+}
+
+/**
+ * Reads the command line of a coordinator.
+ *
+ * @throws TypeError as {@link readOptions} does, and without `--state`.
+ */
+export function readCoordinatorOptions(args: readonly string[]): CoordinatorOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      pipeline: { type: "string" },
+      state: { type: "string" },
+      tied: { type: "boolean", default: false },
+      temporary: { type: "boolean", default: false },
+    },
+  });
+  const { tied, temporary } = values;
+  return { pipeline: toPipeline(values.pipeline), state: toState(values.state), tied, temporary };
+}
+
+/**
+ * Reads the command line of a face: the state directory of the coordinator that it speaks for.
+ *
+ * @throws TypeError as {@link readOptions} does, and without `--state`.
+ */
+export function readFaceOptions(args: readonly string[]): { readonly state: string } {
+  const { values } = parseArgs({ args: [...args], options: { state: { type: "string" } } });
+  return { state: toState(values.state) };
+}
+
+function toPipeline(path: string | undefined): string {
+  return path === undefined ? DEFAULT_PIPELINE : fromHere(path);
+}
+
+function toState(path: string | undefined): string {
+  if (path === undefined) throw new TypeError("Option '--state <value>' is missing, and says where the state is kept");
+  return fromHere(path);
+}
+
+function fromHere(path: string): string {
+  return resolve(process.env["INIT_CWD"] ?? process.cwd(), path);
 }

@@ -10,7 +10,7 @@ import { parseCompilerErrors } from "../../examples/ci/engine/compiler-errors.ts
 import { createEngine } from "../../examples/ci/engine/engine.ts";
 import { fillPlaceholders } from "../../examples/ci/engine/placeholders.ts";
 import { prepareScratch } from "../../examples/ci/engine/scratch.ts";
-import { createPipelineApp } from "../../examples/ci/mcp.ts";
+import { createPipelineApp } from "../../examples/ci/pipeline-app.ts";
 import { createPipelineHandlers } from "../../examples/ci/pipeline-handlers.ts";
 import { Started } from "../../examples/ci/pipeline-schemas.ts";
 import { pipeline as surface } from "../../examples/ci/pipeline-surface.ts";
@@ -27,13 +27,15 @@ async function faceOf(nodes: Readonly<Record<string, ScriptNode>>) {
   const scratch = await prepareScratch();
   const pipeline = fillPlaceholders(pipelineOf(nodes), { scratch: scratch.dir });
   const engine = createEngine(pipeline);
-  const client = createTestClient(createPipelineApp({ pipeline, engine, scratch: scratch.dir }));
+  const live = implementSurface(surface, createPipelineHandlers({ pipeline, engine, scratch: scratch.dir }));
+  const client = createTestClient(createPipelineApp(inProcess(live)));
   onTestFinished(async () => {
     await client.close();
+    await live.close();
     await engine.close();
     await scratch.dispose();
   });
-  return { client, engine, pipeline, dir: scratch.dir };
+  return { client, engine, live, dir: scratch.dir };
 }
 
 function complaintFor(node: string): Parameters<Awaited<ReturnType<typeof faceOf>>["client"]["tools"]["fix"]>[0] {
@@ -44,20 +46,32 @@ function complaintFor(node: string): Parameters<Awaited<ReturnType<typeof faceOf
 }
 
 describe("createPipelineApp()", () => {
-  it("exposes the tagged members and the two bespoke tools, by type and on the wire", async () => {
-    expectTypeOf<ToolNames<App>>().toEqualTypeOf<"settled" | "node_rerun" | "node_show" | "run" | "fix">();
-    expectTypeOf<ResourceNames<App>>().toEqualTypeOf<"nodes" | "log">();
+  it("exposes the tagged members, the bespoke tool and the tools to wait with, by type and on the wire", async () => {
+    expectTypeOf<ToolNames<App>>().toEqualTypeOf<
+      "settled" | "node_rerun" | "node_show" | "run" | "fix" | "read_resource" | "wait_for_change"
+    >();
+    expectTypeOf<ResourceNames<App>>().toEqualTypeOf<"nodes" | "current" | "log">();
     expectTypeOf<MutatingToolNames<App>>().toEqualTypeOf<"node_rerun" | "run" | "fix">();
     const { client } = await faceOf({ a: {} });
-    expect(await client.toolNames()).toEqual(["fix", "node_rerun", "node_show", "run", "settled"]);
+    expect(await client.toolNames()).toEqual([
+      "fix",
+      "node_rerun",
+      "node_show",
+      "read_resource",
+      "run",
+      "settled",
+      "wait_for_change",
+    ]);
     const listed = JSON.stringify([
       await client.request("tools/list"),
       await client.request("resources/list"),
       await client.request("resources/templates/list"),
     ]);
-    expect(listed).not.toMatch(/configure/);
-    const knock = client.request("tools/call", { name: "run_configure", arguments: { parallel: 32 } });
-    await expect(knock).rejects.toMatchObject({ code: -32602, message: "Invalid params: there is no such tool" });
+    expect(listed).not.toMatch(/configure|run[._]start/);
+    for (const name of ["run_configure", "run_start"]) {
+      const knock = client.request("tools/call", { name, arguments: { parallel: 32, strict: true } });
+      await expect(knock).rejects.toMatchObject({ code: -32602, message: "Invalid params: there is no such tool" });
+    }
   });
 
   it("gives run a cursor from which no verdict of the run is missed, and none of the run before is seen", async () => {
@@ -112,9 +126,7 @@ describe("createPipelineApp()", () => {
 
 describe("createPipelineHandlers()", () => {
   it("configures runs for a client of the surface, which is no agent", async () => {
-    const { engine, pipeline } = await faceOf({ a: { script: "setTimeout(() => {}, 50)" }, b: {} });
-    const live = implementSurface(surface, createPipelineHandlers(pipeline, engine));
-    onTestFinished(() => live.close());
+    const { engine, live } = await faceOf({ a: { script: "setTimeout(() => {}, 50)" }, b: {} });
     const { client } = await inProcess(live).connect(surface);
     expect(await client["run.configure"].call({ parallel: 1 })).toEqual({ parallel: 1 });
     const settled = nextVerdict(engine, "settled");

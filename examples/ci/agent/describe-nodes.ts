@@ -19,9 +19,12 @@ const TONES: Readonly<Record<NodeView["status"], Tone>> = {
   interrupted: "warn",
 };
 
+/** The longest of them. */
+const STATUS = "interrupted".length;
+
 /** Whether a node is still under way. */
 export function isActive({ status }: NodeView): boolean {
-  return status === "waiting" || status === "running";
+  return status === "waiting" || status === "running" || status === "interrupted";
 }
 
 /** One line about a run that goes on. */
@@ -35,11 +38,11 @@ export function toProgressLine(nodes: NodesView): string {
 /** A table with a line a node. */
 export function toNodeTable(nodes: NodesView, paint: Palette): readonly string[] {
   const ids = Math.max(4, ...nodes.map((node) => node.id.length));
-  const head = `${"node".padEnd(ids)}  ${"status".padEnd(9)}  ${"time".padStart(7)}  try  needs`;
+  const head = `${"node".padEnd(ids)}  ${"status".padEnd(STATUS)}  ${"time".padStart(7)}  try  runs  needs`;
   const rows = nodes.map((node) => {
-    const status = paint(TONES[node.status], node.status.padEnd(9));
+    const status = paint(TONES[node.status], node.status.padEnd(STATUS));
     const needs = paint("dim", node.needs.join(", "));
-    return `${node.id.padEnd(ids)}  ${status}  ${toSeconds(node.durationMs).padStart(7)}  ${String(node.attempt).padStart(3)}  ${needs}`;
+    return `${node.id.padEnd(ids)}  ${status}  ${toSeconds(node.durationMs).padStart(7)}  ${String(node.attempt).padStart(3)}  ${String(node.starts).padStart(4)}  ${needs}`;
   });
   return [paint("dim", head), ...rows];
 }

@@ -1,5 +1,6 @@
-import { LogTail, NodeDetail, Repaired, Rerun } from "../pipeline-schemas.ts";
+import { LogTail, NodeDetail, Nodes, Repaired, Rerun, RunState } from "../pipeline-schemas.ts";
 import type { CompilerError } from "../engine/compiler-errors.ts";
+import { callOnce } from "./call-once.ts";
 import type { NodeView } from "./describe-nodes.ts";
 import { toSeconds } from "./describe-nodes.ts";
 import { diagnose } from "./diagnose.ts";
@@ -75,8 +76,11 @@ async function fix(bench: Workbench, node: NodeView, error: CompilerError): Prom
   printer.details([`The compiler asks for "${suggestion}" at ${where}: worth a try`]);
   const answer = await session.call({ name: "fix", args: { node: node.id, ...complaint } }, Repaired);
   if (!answer.ok) {
-    printer.step(`${paint("name", "fix")} ${where}: ${paint("warn", "refused")}`, [`  ${answer.refusal}`]);
-    return false;
+    const isUnknown = answer.code === "OUTCOME_UNKNOWN";
+    if (isUnknown) bench.tried.delete(keyOf(node, error));
+    const came = isUnknown ? "the rerun will show it" : "refused";
+    printer.step(`${paint("name", "fix")} ${where}: ${paint("warn", came)}`, [`  ${answer.refusal}`]);
+    return isUnknown;
   }
   const { from, to, before, after, file, line } = answer.value;
   printer.step(`${paint("name", "fix")} ${file}:${line}: ${from} becomes ${to}`, [
@@ -87,9 +91,20 @@ async function fix(bench: Workbench, node: NodeView, error: CompilerError): Prom
   return true;
 }
 
-async function rerun({ session, printer }: Workbench, node: NodeView): Promise<boolean> {
+async function rerun({ session, toolbox, printer }: Workbench, node: NodeView): Promise<boolean> {
   const name = printer.paint("name", "node_rerun");
-  const answer = await session.call({ name: "node_rerun", args: { node: node.id } }, Rerun);
+  const answer = await callOnce({
+    call: () => session.call({ name: "node_rerun", args: { node: node.id } }, Rerun),
+    onUnknown: (refusal) => printer.step(`${name} ${node.id}: ${printer.paint("warn", refusal)}`),
+    effect: async () => {
+      const [{ run }, nodes] = await Promise.all([
+        session.read(toolbox.currentUri, RunState),
+        session.read(toolbox.nodesUri, Nodes),
+      ]);
+      const isQueued = nodes.some(({ id, attempt }) => id === node.id && attempt > node.attempt);
+      return isQueued ? { run, nodes: [node.id] } : undefined;
+    },
+  });
   if (!answer.ok) printer.step(`${name} ${node.id}: ${printer.paint("warn", "refused")}`, [`  ${answer.refusal}`]);
   else printer.step(`${name} ${node.id}: queued ${answer.value.nodes.join(", ")}`);
   return answer.ok;

@@ -5,8 +5,9 @@ import type { Touchable } from "./mcp-session.ts";
 import type { Printer } from "./printer.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** Characters below which a clipped description says nothing any more. */
+/** Characters below which a clipped description says nothing any more, and above which nobody reads it to its end. */
 const LEAST_WORDS = 30;
+const MOST_WORDS = 100;
 
 /** Prints what the server lists, and what of the surface it does not: a knock at that door is answered like any other. */
 export async function printTouchables(client: Client, toolbox: Toolbox, printer: Printer): Promise<void> {
@@ -37,6 +38,8 @@ function toRow({ kind, name, description, mutates }: Touchable, width: number, p
   const left = `${kind.padEnd(8)}  ${paint("strong", name.padEnd(width))}  ${paint(mutates ? "warn" : "good", effect.padEnd(7))}`;
   const spent = 8 + 2 + width + 2 + 7 + 2;
   if (room - spent < LEAST_WORDS) return left;
-  const clipped = description.length > room - spent ? `${description.slice(0, room - spent - 1)}…` : description;
+  const most = Math.min(room - spent, MOST_WORDS);
+  const line = description.replace(/\s+/g, " ");
+  const clipped = line.length > most ? `${line.slice(0, most - 1)}…` : line;
   return `${left}  ${paint("dim", clipped)}`;
 }

@@ -1,15 +1,17 @@
 import type { McpSession, Touchable } from "./mcp-session.ts";
 
 /** What this agent must find on a server to do its work. */
-const NEEDED_TOOLS = ["run", "settled", "node_rerun", "node_show", "fix"] as const;
+const NEEDED_TOOLS = ["run", "settled", "wait_for_change", "node_rerun", "node_show", "fix"] as const;
 
 /** Where things are, read from what the server lists. */
 export interface Toolbox {
   readonly all: readonly Touchable[];
   /** URI of the resource that lists all nodes. */
   readonly nodesUri: string;
+  /** URI of the resource that tells of the run. */
+  readonly currentUri: string;
   /** URI of a node's log. */
-  logUri(node: string): string;
+  readonly logUri: (node: string) => string;
 }
 
 /**
@@ -19,14 +21,19 @@ export interface Toolbox {
  */
 export async function openToolbox(session: McpSession): Promise<Toolbox> {
   const all = await session.list();
+  const nameOf = (kind: Touchable["kind"], end: string): string | undefined =>
+    all.find((one) => one.kind === kind && one.name.endsWith(end))?.name;
   const tools = all.filter(({ kind }) => kind === "tool").map(({ name }) => name);
-  const missing: string[] = NEEDED_TOOLS.filter((name) => !tools.includes(name));
-  const nodesUri = all.find(({ kind, name }) => kind === "resource" && name.endsWith("/nodes"))?.name;
-  const logTemplate = all.find(({ kind, name }) => kind === "template" && name.endsWith("/log/{node}"))?.name;
-  if (nodesUri === undefined) missing.push("a resource of all nodes");
-  if (logTemplate === undefined) missing.push("a template of logs");
-  if (nodesUri === undefined || logTemplate === undefined || missing.length > 0) {
-    throw new Error(`the server does not list what this agent needs: ${missing.join(", ")}`);
-  }
-  return { all, nodesUri, logUri: (node) => logTemplate.replace("{node}", encodeURIComponent(node)) };
+  const found = {
+    nodes: nameOf("resource", "/nodes"),
+    current: nameOf("resource", "/current"),
+    log: nameOf("template", "/log/{node}"),
+  };
+  const missing = [
+    ...NEEDED_TOOLS.filter((name) => !tools.includes(name)),
+    ...Object.entries(found).flatMap(([name, uri]) => (uri === undefined ? [`a resource "${name}"`] : [])),
+  ];
+  if (missing.length > 0) throw new Error(`the server does not list what this agent needs: ${missing.join(", ")}`);
+  const { nodes: nodesUri = "", current: currentUri = "", log = "" } = found;
+  return { all, nodesUri, currentUri, logUri: (node) => log.replace("{node}", encodeURIComponent(node)) };
 }

@@ -12,6 +12,8 @@ export interface EngineOptions {
   readonly logBytes?: number;
   /** Milliseconds between SIGTERM and SIGKILL. Default 2,000. */
   readonly graceMs?: number;
+  /** Where folders are made for a moment each; a kill may leave one. Default: the system's. */
+  readonly temporaryDir?: string;
   /** Takes down what the engine does. Default: nobody does. */
   readonly record?: EngineRecorder;
   /** What to go on from. Default: from nothing. */

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+
 import type { Engine, EngineOptions } from "./engine-types.ts";
 import { NO_MEMORY } from "./engine-record.ts";
 import { CiError } from "./errors.ts";
@@ -12,9 +14,10 @@ import type { Pipeline } from "./pipeline.ts";
  */
 export function createEngine(pipeline: Pipeline, options: EngineOptions = {}): Engine {
   const { parallel = 2, logBytes = 65_536, graceMs = 2000, memory = NO_MEMORY, record = () => {} } = options;
+  const { temporaryDir = tmpdir() } = options;
   for (const [name, value] of Object.entries({ parallel, logBytes })) {
     if (Number.isInteger(value) && value >= 1) continue;
     throw new CiError("INVALID_PIPELINE", `create engine: "${name}" is ${value}, and must be an integer from 1`);
   }
-  return new PipelineEngine(pipeline, { parallel, logBytes, graceMs, memory, record });
+  return new PipelineEngine(pipeline, { parallel, logBytes, graceMs, memory, record, temporaryDir });
 }

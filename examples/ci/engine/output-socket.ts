@@ -2,8 +2,10 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+/** What the names of its folders begin with. */
+export const OUTPUT_PREFIX = "ci-out-";
 
 /** Both ends of one local socket. */
 export interface OutputSocket {
@@ -18,10 +20,11 @@ export interface OutputSocket {
  * were written. Two pipes cannot promise that. A file could, but without a bound on what it takes on disk. (A child
  * that queues its own writes, as Node does when a socket is full, decides the order itself.)
  *
- * The caller destroys both ends. The socket's name lives in a private folder that is gone before this returns.
+ * The caller destroys both ends. The socket's name lives in a private folder below `parent` that is gone before this
+ * returns; only a kill in between leaves it.
  */
-export async function openOutputSocket(): Promise<OutputSocket> {
-  const folder = await mkdtemp(join(tmpdir(), "ci-out-"));
+export async function openOutputSocket(parent: string): Promise<OutputSocket> {
+  const folder = await mkdtemp(join(parent, OUTPUT_PREFIX));
   const server = createServer();
   try {
     const path = join(folder, "s");

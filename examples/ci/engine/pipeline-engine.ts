@@ -215,6 +215,7 @@ export class PipelineEngine implements Engine {
       onOutput: log.write,
       onStarted: (group) => this.#record({ kind: "command", node: node.id, group, born: birthOf(group) }),
       graceMs: this.#options.graceMs,
+      temporaryDir: this.#options.temporaryDir,
     });
     this.#running.set(node.id, command);
     this.#board.update([node.id], (state) => ({

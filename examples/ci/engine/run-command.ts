@@ -40,6 +40,8 @@ export interface RunCommandOptions {
   readonly onStarted?: (group: number) => void;
   /** Milliseconds between SIGTERM and SIGKILL. */
   readonly graceMs: number;
+  /** Where a folder may be made for a moment. */
+  readonly temporaryDir: string;
 }
 
 /** How long output may stay open after the group is gone: only a process that left the group can hold it. */
@@ -78,7 +80,7 @@ class Command {
 
   async run(): Promise<CommandOutcome> {
     try {
-      const output = await openOutputSocket();
+      const output = await openOutputSocket(this.#options.temporaryDir);
       return await this.#runWith(output).finally(() => {
         output.writer.destroy();
         output.reader.destroy();

@@ -1,4 +1,5 @@
-import { copyFile, mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, readdir, realpath, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,15 +27,33 @@ export async function prepareScratch(): Promise<Scratch> {
   const dir = await realpath(await mkdtemp(join(tmpdir(), "ci-scratch-")));
   const dispose = (): Promise<void> => rm(dir, { recursive: true, force: true });
   try {
-    for (const name of await readdir(TEMPLATES, { recursive: true })) {
-      if (!name.endsWith(SUFFIX)) continue;
-      const target = join(dir, name.slice(0, -SUFFIX.length));
-      await mkdir(dirname(target), { recursive: true });
-      await copyFile(join(TEMPLATES, name), target);
-    }
+    await copyTemplates(dir);
   } catch (error) {
     await dispose();
     throw error;
   }
   return { dir, dispose };
+}
+
+/**
+ * The same copy in a folder that outlives its process: made where it is absent, and left as it is where it is not, with
+ * everything that was repaired in it.
+ */
+export async function keepScratch(dir: string): Promise<void> {
+  if (existsSync(dir)) return;
+  // Half a copy, which a kill may leave, never stands under the name.
+  const next = `${dir}.new`;
+  await rm(next, { recursive: true, force: true });
+  await mkdir(next, { mode: 0o700 });
+  await copyTemplates(next);
+  await rename(next, dir);
+}
+
+async function copyTemplates(dir: string): Promise<void> {
+  for (const name of await readdir(TEMPLATES, { recursive: true })) {
+    if (!name.endsWith(SUFFIX)) continue;
+    const target = join(dir, name.slice(0, -SUFFIX.length));
+    await mkdir(dirname(target), { recursive: true });
+    await copyFile(join(TEMPLATES, name), target);
+  }
 }

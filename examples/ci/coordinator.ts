@@ -1,0 +1,53 @@
+/**
+ * The process that owns a pipeline: `tsx examples/ci/coordinator.ts --state DIR [--pipeline FILE]`. It runs the commands,
+ * writes down what it does in DIR, and serves the surface on a socket there, to whatever face wants to show it. Killed and
+ * started again, it goes on where it was.
+ *
+ * `--tied`: it ends with its standard input. `--temporary`: its end takes DIR along.
+ */
+import { rm } from "node:fs/promises";
+import { implementSurface, listenUnixSocket } from "surface-mcp";
+
+import { openSite } from "./open-site.ts";
+import { createPipelineHandlers } from "./pipeline-handlers.ts";
+import { pipeline } from "./pipeline-surface.ts";
+import { readCoordinatorOptions } from "./read-options.ts";
+import type { CoordinatorOptions } from "./read-options.ts";
+import { socketIn } from "./state-dir.ts";
+
+/** Resolves when the process is asked to end. A second signal must not cut short what the first one has begun. */
+function asked({ tied }: CoordinatorOptions): Promise<unknown> {
+  const signals = ["SIGINT", "SIGTERM"].map((signal) => new Promise((resolve) => process.on(signal, resolve)));
+  const input = tied
+    ? [new Promise((resolve) => process.stdin.on("error", resolve).on("close", resolve).resume())]
+    : [];
+  return Promise.race([...signals, ...input]);
+}
+
+async function coordinate(options: CoordinatorOptions): Promise<void> {
+  const end = asked(options);
+  const site = await openSite({ file: options.pipeline, state: options.state });
+  const live = implementSurface(pipeline, createPipelineHandlers(site));
+  try {
+    // Who listens owns the state; who does not has touched nothing of it so far.
+    const listening = await listenUnixSocket(live, socketIn(options.state));
+    const interrupted = await site.takeUp();
+    console.log(`${process.pid} listens at ${listening.path}`);
+    if (interrupted.length > 0) console.log(`started again what was interrupted: ${interrupted.join(", ")}`);
+    await end;
+    await listening.close();
+  } finally {
+    await live.close();
+    await site.close();
+  }
+  if (options.temporary) await rm(options.state, { recursive: true, force: true });
+}
+
+try {
+  await coordinate(readCoordinatorOptions(process.argv.slice(2)));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 2;
+}
+// What still holds the process is a standard input that nobody has closed.
+process.exit();

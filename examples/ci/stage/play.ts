@@ -1,0 +1,109 @@
+import type { Palette } from "../agent/palette.ts";
+import type { Printer } from "../agent/printer.ts";
+import type { Outcome } from "../agent.ts";
+import { readJournal } from "../engine/journal.ts";
+import { journalIn } from "../state-dir.ts";
+import { awaitMoment } from "./await-moment.ts";
+import { startCoordinator } from "./coordinator-process.ts";
+import type { CoordinatorProcess, CoordinatorSetting } from "./coordinator-process.ts";
+import { printEvidence } from "./print-evidence.ts";
+import { startAgent } from "./start-agent.ts";
+import type { AgentProcess } from "./start-agent.ts";
+import { strike } from "./strike.ts";
+import type { Strike } from "./strike.ts";
+
+/** What is played, and on what. */
+export interface Playbill {
+  readonly setting: CoordinatorSetting;
+  /** Whether the coordinator is killed. */
+  readonly kill: boolean;
+  readonly printer: Printer;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Plays it once, and leaves no process behind, whatever happens.
+ *
+ * @throws Error when the agent could not do its work, the coordinator ended by itself, or the signal came.
+ */
+export async function play(bill: Playbill): Promise<Outcome["verdict"]> {
+  const { setting, printer, signal } = bill;
+  const stage = new Stage(bill, await startCoordinator(setting));
+  try {
+    const aborted = new Promise<never>((_, reject) => {
+      const leave = (): void => reject(new Error("told to end"));
+      signal.addEventListener("abort", leave);
+      if (signal.aborted) leave();
+    });
+    const { outcome } = await Promise.race([stage.perform(), aborted]);
+    printer.headline(toLastLine(outcome, printer.paint));
+    return outcome.verdict;
+  } finally {
+    await stage.clear();
+  }
+}
+
+class Stage {
+  readonly #bill: Playbill;
+  readonly #agent: AgentProcess;
+  readonly #over = new AbortController();
+  #coordinator: CoordinatorProcess;
+  #strike: Promise<Strike | undefined> = Promise.resolve(undefined);
+
+  constructor(bill: Playbill, coordinator: CoordinatorProcess) {
+    const { setting, printer } = bill;
+    this.#bill = bill;
+    this.#coordinator = coordinator;
+    const colours = printer.paint("strong", "x") !== "x";
+    this.#agent = startAgent({ state: setting.state, printer, colours });
+  }
+
+  async perform(): Promise<{ readonly outcome: Outcome }> {
+    const { setting, kill, printer } = this.#bill;
+    const face = await Promise.race([this.#agent.face, this.#agent.report.then(() => 0)]);
+    printer.step("who runs:", [
+      `  coordinator  ${this.#coordinator.pid}  runs the commands, and serves their surface on a socket`,
+      `  agent        ${this.#agent.pid}  an MCP client`,
+      `  face         ${face}  the MCP server that the agent has started over stdio; it bridges to the socket`,
+    ]);
+    if (kill) this.#strike = this.#strikeInTime();
+    const report = await Promise.race([this.#agent.report, this.#unexpectedEnd()]);
+    this.#over.abort();
+    printEvidence({ report, journal: readJournal(journalIn(setting.state)), strike: await this.#strike }, printer);
+    return report;
+  }
+
+  /** Ends every process: the face with the agent, the commands with the coordinator. */
+  async clear(): Promise<void> {
+    this.#over.abort();
+    await this.#agent.end();
+    // A strike under way starts another coordinator.
+    await this.#strike.catch(() => {});
+    await this.#coordinator.end();
+  }
+
+  async #strikeInTime(): Promise<Strike | undefined> {
+    const { setting, printer } = this.#bill;
+    const agent = this.#agent;
+    const signal = this.#over.signal;
+    if (!(await awaitMoment({ state: setting.state, isIdle: () => agent.isIdle(), signal }))) return undefined;
+    const done = await strike(this.#coordinator, { setting, agent, printer });
+    this.#coordinator = done.started;
+    return done;
+  }
+
+  /** Rejects when a coordinator ends that nobody has killed here. */
+  async #unexpectedEnd(): Promise<never> {
+    await this.#coordinator.gone;
+    const struck = await this.#strike;
+    if (struck) await struck.started.gone;
+    throw new Error("the coordinator has ended by itself");
+  }
+}
+
+function toLastLine({ verdict, failed, held }: Outcome, paint: Palette): string {
+  if (verdict === "green") return `${paint("good", "GREEN")}: every node has passed`;
+  const rest = held.length === 0 ? "" : `; ${held.join(", ")} could not run`;
+  return `${paint("bad", "RED")}: ${failed.join(", ")} failed, and the agent found nothing more to mend${rest}`;
+}

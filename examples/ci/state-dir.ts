@@ -1,0 +1,23 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+
+/** Makes a state directory that only its owner may enter, where there is none. Returns its path without links. */
+export async function makeStateDir(dir: string): Promise<string> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  return realpath(dir);
+}
+
+/** Where a coordinator listens. */
+export function socketIn(dir: string): string {
+  return join(dir, "pipeline.sock");
+}
+
+/** Where it writes down what it does. */
+export function journalIn(dir: string): string {
+  return join(dir, "journal.jsonl");
+}
+
+/** Where its scratch copy is. */
+export function scratchIn(dir: string): string {
+  return join(dir, "scratch");
+}

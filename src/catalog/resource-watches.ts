@@ -1,10 +1,15 @@
 import { randomBytes } from "node:crypto";
+import { setImmediate } from "node:timers";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { Watcher } from "../spine/shared-watch.ts";
 import type { Subscriptions } from "../spine/subscriptions.ts";
 import type { EntryCall } from "./entry.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { WatchedResource } from "./watched-resource.ts";
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 /** What {@link ResourceWatches} are made of. */
 export interface ResourceWatchesSetting {
@@ -108,6 +113,8 @@ export class ResourceWatches {
   }
 
   async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<string | undefined> {
+    // What a call has changed is answered before its watchers have heard of it: they do so within the turn.
+    await nextTurn();
     const latest = this.#setting.subscriptions.latest(uri);
     const written = latest && this.#shared.get(uri)?.resource.write(latest.value);
     return written === undefined ? resolved.read(call) : written.text;

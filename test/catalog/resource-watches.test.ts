@@ -12,7 +12,10 @@ import { event } from "../../src/surface/event.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { stream } from "../../src/surface/stream.ts";
+import { procedure } from "../../src/surface/procedure.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { createTestClient } from "../../src/testing/test-client.ts";
 import { flakyBackend } from "./flaky-backend.ts";
 
 const text = z.string();
@@ -225,6 +228,26 @@ describe("a read of what is watched", () => {
     const first = await runtime.handlers["resources/read"]({ uri: "surface://odd/value" }, request);
     const again = await runtime.handlers["resources/read"]({ uri: "surface://odd/value" }, request);
     expect(again).toEqual(first);
+  });
+
+  it("gives what a call has written when it is read as soon as the call has answered", async () => {
+    const note = defineSurface("note", {
+      value: mcpResource(cell({ schema: z.number() })),
+      bump: mcpTool(procedure({ output: z.number() })),
+    });
+    const value = cellSource(0);
+    const bump = (): number => {
+      value.set(value.get() + 1);
+      return value.get();
+    };
+    const client = createTestClient(mcp(note).implement({ value, bump }));
+    await client.watch("value", () => {});
+    for (let n = 1; n <= 20; n += 1) {
+      await client.tools.bump();
+      const { contents } = await client.request("resources/read", { uri: "surface://note/value" });
+      expect(contents).toMatchObject([{ text: String(n) }]);
+    }
+    await client.close();
   });
 
   it("gives each new value", async () => {

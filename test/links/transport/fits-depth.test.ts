@@ -19,9 +19,10 @@ describe("fitsDepth()", () => {
 
   it("takes every value of few levels, whatever its texts hold", () => {
     const texts = array(constantFrom("[", "{", '"', "\\", "]", "}", "a"), { maxLength: 600 });
-    const takes = (parts: readonly string[]): void =>
+    const check = (parts: readonly string[]): void => {
       expect(fitsDepth(JSON.stringify({ [parts.join("")]: [parts.join("")] }))).toBe(true);
-    assert(property(texts, takes));
+    };
+    assert(property(texts, check));
   });
 
   it("answers soon when a text is long and hostile", () => {

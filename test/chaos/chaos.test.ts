@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import type { BackendBug } from "./backend-protocol.ts";
+import type { Patch } from "./bundle-program.ts";
+import { runChaos } from "./run-chaos.ts";
+
+/** Bounds on a hang, on a machine that may be busy. */
+const longMs = 400_000;
+
+describe("a face whose backend is killed again and again", () => {
+  it(
+    "fails no read, repeats no mutation and loses no change when it is under load meanwhile",
+    async () => {
+      const { tally, failure } = await runChaos({ cycles: 50, seed: 1 });
+      expect(failure).toBeUndefined();
+      expect(tally.cycles).toBe(50);
+      expect(tally.leastInFlight).toBeGreaterThanOrEqual(100);
+      expect([tally.failedReads, tally.duplicates]).toEqual([0, 0]);
+      expect([...tally.strikes.keys()].toSorted()).toEqual(["end", "kill", "kill at start", "stop and kill"]);
+      // A run in which little happened shows little.
+      expect(tally.reads).toBeGreaterThan(5000);
+      expect(tally.notices).toBeGreaterThan(2500);
+      for (const outcome of ["ok", "UNAVAILABLE", "OUTCOME_UNKNOWN"]) {
+        expect(tally.mutations.get(outcome)).toBeGreaterThan(100);
+      }
+      const [first, last] = [tally.figures[0]?.rss ?? 0, tally.figures.at(-1)?.rss ?? 0];
+      expect(last - first).toBeLessThan(150e6);
+    },
+    longMs,
+  );
+});
+
+/** A bug, and the check that finds it. */
+type Case = readonly [
+  what: string,
+  made: { readonly bug?: BackendBug; readonly patches?: readonly Patch[] },
+  check: string,
+];
+
+const cases: readonly Case[] = [
+  ["the backend applies mutations twice", { bug: "applies twice" }, "mutations"],
+  ["the backend answers mutations that it does not apply", { bug: "answers without applying" }, "mutations"],
+  ["the backend tells nobody of a change", { bug: "forgets a change" }, "no lost change"],
+  [
+    "the face sends mutations again",
+    { patches: [patch("spine/request.ts", `if (kind === "mutation") {`, `if (kind === "mutation" && !sent) {`)] },
+    "mutations",
+  ],
+  [
+    "the face says of a cut mutation that nothing was sent",
+    { patches: [patch("spine/request.ts", `sent ? unknown :`, `!sent ? unknown :`)] },
+    "mutations",
+  ],
+  [
+    "the face does not send reads again",
+    { patches: [patch("spine/request.ts", `this.#isLate || this.#sendings >= maxSendings`, `true`)] },
+    "no failed read",
+  ],
+  [
+    "the face does not wait for a backend",
+    {
+      patches: [
+        patch("spine/request.ts", `return this.#setting.kind === "read" && !isFinal(failure);`, `return false;`),
+      ],
+    },
+    "no failed read",
+  ],
+  [
+    "the face forgets the last of many changes",
+    { patches: [patch("spine/throttle.ts", `else this.#arm(left);`, ``)] },
+    "no lost change",
+  ],
+  [
+    "the face takes what a new backend begins with for old",
+    { patches: [patch("spine/shared-watch.ts", `generation > this.#firstGeneration || !this.#isPrompt()`, `false`)] },
+    "no lost change",
+  ],
+  [
+    "the face answers reads from before the loss",
+    {
+      patches: [
+        patch(
+          "spine/shared-watch.ts",
+          `down(): void {\n    this.#latest = undefined;\n    this.#shut();`,
+          `down(): void {`,
+        ),
+      ],
+    },
+    "no lost change",
+  ],
+];
+
+function patch(file: string, find: string, replacement: string): Patch {
+  return { file, find, replacement };
+}
+
+describe("the checks of the run", () => {
+  it.each(cases)(
+    "find it when %s",
+    async (_what, made, check) => {
+      const { failure } = await runChaos({ cycles: 10, seed: 2, ...made });
+      expect(failure?.violations.map((violation) => violation.check)).toContain(check);
+    },
+    longMs,
+  );
+});

@@ -1,0 +1,59 @@
+import { checkMutations } from "./check-mutations.ts";
+import { checkViews } from "./check-views.ts";
+import type { Asked, CycleHistory, Ring, Violation } from "./history.ts";
+import { tellStory } from "./tell-story.ts";
+
+function* checkAnswers(history: CycleHistory): Generator<Violation> {
+  const fault = (asked: Asked, check: string, text: string): Violation => ({
+    check,
+    subject: asked.id,
+    text,
+    story: tellStory(history, asked.id),
+  });
+  for (const asked of history.asked) {
+    const [answer, ...more] = asked.answers;
+    if (answer === undefined) yield fault(asked, "one answer", "was never answered");
+    else if (more.length > 0) yield fault(asked, "one answer", `was answered ${asked.answers.length} times`);
+    if (answer === undefined || asked.sort === "mutation") continue;
+    if (answer.outcome !== "ok") yield fault(asked, "no failed read", `was refused with ${answer.outcome}`);
+    const tookMs = answer.at - asked.at;
+    if (tookMs > asked.deadlineMs) yield fault(asked, "no failed read", `took ${Math.round(tookMs)} ms`);
+  }
+}
+
+/** The one who follows with a cursor hears each ring, or hears that it has missed some. */
+function* checkRings({ rings }: CycleHistory): Generator<Violation> {
+  let last: Ring | undefined;
+  for (const ring of rings) {
+    const text = judgeRing(last, ring);
+    if (text !== undefined) {
+      const story = [last, ring].map((each) => JSON.stringify(each));
+      yield { check: "no lost occurrence", subject: "rang", text, story };
+    }
+    if (ring.isReset || ring.rung !== undefined) last = ring;
+  }
+}
+
+function judgeRing(last: Ring | undefined, { rung, missed, isReset }: Ring): string | undefined {
+  if (last?.rung === undefined || rung === undefined || isReset) return undefined;
+  if (rung.gen !== last.rung.gen) return "went on in another backend without a word";
+  const expected = last.rung.n + 1 + missed;
+  return rung.n === expected ? undefined : `heard ring ${rung.n} where ${expected} was next`;
+}
+
+function* checkStrays({ strays }: CycleHistory): Generator<Violation> {
+  for (const stray of strays) {
+    yield { check: "nothing but protocol", subject: "standard output", text: stray.slice(0, 400), story: [] };
+  }
+}
+
+/** All that must hold of one cycle, and does not. */
+export function checkHistory(history: CycleHistory): readonly Violation[] {
+  return [
+    ...checkAnswers(history),
+    ...checkMutations(history),
+    ...checkViews(history),
+    ...checkRings(history),
+    ...checkStrays(history),
+  ];
+}

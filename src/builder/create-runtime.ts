@@ -80,7 +80,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
   scope.add(() => held.close());
   const { catalog, resolve, watches } = createOffer(definition, held, scope);
   warn(catalog.warnings);
-  const invoker = createInvoker({ report });
+  const invoker = createInvoker({ report, onChange: () => watches.distrust() });
   scope.add(() => invoker.close());
   return {
     info: toInfo(definition),

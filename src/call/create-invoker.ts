@@ -26,6 +26,8 @@ export interface Invoker {
 /** What an invoker is made of. */
 export interface InvokerOptions {
   readonly report: FaultReporter;
+  /** Told whenever a call that may have changed something has ended, before its caller is. */
+  readonly onChange?: () => void;
 }
 
 /** How far a call came: what was thrown means something else at each. */
@@ -33,10 +35,12 @@ type Stage = "decoding" | "checking" | "running";
 
 class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;
+  readonly #onChange: (() => void) | undefined;
   readonly #deadlines = new Deadlines();
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
+    this.#onChange = options.onChange;
   }
 
   // One function and not a chain of small ones: every asynchronous hop costs each call, and what is synchronous (most
@@ -61,6 +65,7 @@ class EntryInvoker implements Invoker {
     } catch (cause) {
       return this.#refuse(cause, entry, stage);
     } finally {
+      if (!entry.hints.readOnlyHint) this.#onChange?.();
       forget();
       call.finish();
     }

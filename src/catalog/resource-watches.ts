@@ -1,15 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { setImmediate } from "node:timers";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { Watcher } from "../spine/shared-watch.ts";
 import type { Subscriptions } from "../spine/subscriptions.ts";
 import type { EntryCall } from "./entry.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { WatchedResource } from "./watched-resource.ts";
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 /** What {@link ResourceWatches} are made of. */
 export interface ResourceWatchesSetting {
@@ -41,6 +36,8 @@ export class ResourceWatches {
   /** Tells the epochs of this process from those of another. */
   readonly #process = randomBytes(6).toString("base64url");
   #epochs = 0;
+  /** How many calls that may have changed something have ended. */
+  #changes = 0;
 
   constructor(setting: ResourceWatchesSetting) {
     this.#setting = setting;
@@ -49,6 +46,14 @@ export class ResourceWatches {
   /** How many resources are watched. */
   get size(): number {
     return this.#shared.size;
+  }
+
+  /**
+   * A call that may have changed something has ended: what was seen before it may be older than what its caller knows. A
+   * read takes a round trip then, until a newer value was seen or one was read that is the same.
+   */
+  distrust(): void {
+    this.#changes += 1;
   }
 
   /** Finds what a URI names; reading it answers from the newest value where that is known. */
@@ -106,17 +111,24 @@ export class ResourceWatches {
 
   #share(uri: string, { watch }: Resolved): Shared {
     this.#epochs += 1;
-    const resource = new WatchedResource({ watch, epoch: `${this.#process}${this.#epochs.toString(36)}` });
+    const epoch = `${this.#process}${this.#epochs.toString(36)}`;
+    const resource = new WatchedResource({ watch, epoch, changes: () => this.#changes });
     const shared: Shared = { resource, watchers: 0 };
     this.#shared.set(uri, shared);
     return shared;
   }
 
   async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<string | undefined> {
-    // What a call has changed is answered before its watchers have heard of it: they do so within the turn.
-    await nextTurn();
+    const resource = this.#shared.get(uri)?.resource;
     const latest = this.#setting.subscriptions.latest(uri);
-    const written = latest && this.#shared.get(uri)?.resource.write(latest.value);
-    return written === undefined ? resolved.read(call) : written.text;
+    if (resource === undefined || latest === undefined) return resolved.read(call);
+    const changes = this.#changes;
+    if (resource.seenAfter === changes) {
+      const written = resource.write(latest.value);
+      return written === undefined ? resolved.read(call) : written.text;
+    }
+    const text = await resolved.read(call);
+    if (resource.write(latest.value)?.text === text) resource.confirm(latest.value, changes);
+    return text;
   }
 }

@@ -14,6 +14,8 @@ export interface WatchedSetting {
   readonly watch: ResourceWatch;
   /** Names its life: from its first watcher to its last. */
   readonly epoch: string;
+  /** How many calls that may have changed something have ended by now. */
+  changes(): number;
 }
 
 function isSame(left: Written | undefined, right: Written | undefined): boolean {
@@ -33,20 +35,33 @@ function toDistinct(written: Written | undefined): string {
 export class WatchedResource {
   readonly epoch: string;
   readonly #watch: ResourceWatch;
+  readonly #changes: () => number;
+  #seenAfter = 0;
   #seen: { readonly value: unknown } | undefined;
   #version = 0;
   #isThere: boolean | undefined;
   #digest: { readonly of: unknown; readonly digest: string } | undefined;
   #written: { readonly of: unknown; readonly written: Written | undefined } | undefined;
 
-  constructor({ watch, epoch }: WatchedSetting) {
-    this.#watch = watch;
-    this.epoch = epoch;
+  constructor(setting: WatchedSetting) {
+    this.#watch = setting.watch;
+    this.#changes = () => setting.changes();
+    this.epoch = setting.epoch;
   }
 
   /** The value that was seen last, also while its connection is lost. */
   get seen(): { readonly value: unknown } | undefined {
     return this.#seen;
+  }
+
+  /** How many calls that may have changed something had ended when the last value was seen, or read once more. */
+  get seenAfter(): number {
+    return this.#seenAfter;
+  }
+
+  /** A value was read once more, and is still the one that was seen last: after so many calls it is the newest. */
+  confirm(value: unknown, changes: number): void {
+    if (this.#seen !== undefined && Object.is(this.#seen.value, value)) this.#seenAfter = changes;
   }
 
   /** Whether anything can be under the URI; `undefined` until its stream has told. */
@@ -111,6 +126,7 @@ export class WatchedResource {
   #see(value: unknown, isSnapshot: boolean): void {
     const before = this.#seen;
     this.#seen = { value };
+    this.#seenAfter = this.#changes();
     if (before === undefined || Object.is(before.value, value)) return;
     // Only what comes back after a while is compared: to write every value would cost more than to announce it.
     if (isSnapshot && isSame(this.write(before.value), this.write(value))) return;

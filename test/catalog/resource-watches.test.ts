@@ -1,20 +1,24 @@
 import { afterEach, assert, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import type { Link } from "../../src/links/link.ts";
+import { inProcess } from "../../src/links/in-process.ts";
+import type { Connection, Link } from "../../src/links/link.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";
-import { defineSurface } from "../../src/surface/define-surface.ts";
+import { toChannel, toPort, type FollowVerb, type Use } from "../../src/surface/channel-port.ts";
+import { defineSurface, type Surface } from "../../src/surface/define-surface.ts";
 import { event } from "../../src/surface/event.ts";
-import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { implementSurface, type LiveSurface } from "../../src/surface/implement-surface.ts";
+import type { Spec } from "../../src/surface/member.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { flakyBackend } from "./flaky-backend.ts";
 
@@ -65,6 +69,24 @@ function backend() {
       hidden: cellSource("secret"),
     });
   return { state, items, slow, log, settled, make, flaky: flakyBackend(make()) };
+}
+
+/** A link over which watchers hear of each change a while after it has come about. */
+function lateLink(live: LiveSurface<Spec>): Link {
+  const inner = inProcess(live);
+  const connect = async (asked: Surface<Spec>): Promise<Connection<Spec>> => {
+    const connection = await inner.connect(asked);
+    const port = toPort(connection.channel);
+    async function* late(use: Use<FollowVerb>): AsyncGenerator<unknown> {
+      for await (const one of port.follow(use)) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        yield one;
+      }
+    }
+    return { ...connection, channel: toChannel({ ask: (use) => port.ask(use), follow: late }) };
+  };
+  // The surface that is asked for says what the connection's members are.
+  return { connect: connect as unknown as Link["connect"] };
 }
 
 const open: AppRuntime[] = [];
@@ -248,6 +270,55 @@ describe("a read of what is watched", () => {
       expect(contents).toMatchObject([{ text: String(n) }]);
     }
     await client.close();
+  });
+
+  it("gives what a call has written where its watchers hear of it late, and is warm again once that is read", async () => {
+    const note = defineSurface("note", {
+      value: mcpResource(cell({ schema: z.number() })),
+      bump: mcpTool(procedure({ output: z.number() })),
+      look: readOnly(mcpTool(procedure({ output: z.number() }))),
+    });
+    const value = cellSource(0);
+    const get = vi.spyOn(value, "get");
+    const live = implementSurface(note, {
+      value,
+      bump: () => {
+        value.set(value.get() + 1);
+        return value.get();
+      },
+      look: () => 0,
+    });
+    const runtime = mcp(note)
+      .bridge(lateLink({ ...live }))
+      .open();
+    open.push(runtime);
+    const request = { era: "modern", call: new CallContext() } as const;
+    const readValue = async (): Promise<unknown> => {
+      const answer = await runtime.handlers["resources/read"]({ uri: "surface://note/value" }, request);
+      return answer.kind === "error" ? answer : JSON.parse(`{${answer.body}}`).contents[0].text;
+    };
+    const call = (name: string): unknown =>
+      runtime.handlers["tools/call"]({ name }, { era: "modern", call: new CallContext() });
+    await new Promise<void>((resolve) => {
+      runtime.resources.watch(
+        "surface://note/value",
+        () => {},
+        () => resolve(),
+      );
+    });
+    for (let n = 1; n <= 5; n += 1) {
+      await call("bump");
+      expect(await readValue()).toBe(String(n));
+    }
+    await vi.waitFor(async () => {
+      const before = get.mock.calls.length;
+      expect(await readValue()).toBe("5");
+      expect(get.mock.calls.length).toBe(before);
+    });
+    await call("look");
+    const before = get.mock.calls.length;
+    expect(await readValue()).toBe("5");
+    expect(get.mock.calls.length).toBe(before);
   });
 
   it("gives each new value", async () => {

@@ -6,6 +6,8 @@ import { CiError } from "./errors.ts";
 import { PipelineEngine } from "./pipeline-engine.ts";
 import type { Pipeline } from "./pipeline.ts";
 
+const DEFAULTS = { parallel: 2, logBytes: 65_536, graceMs: 2000, memory: NO_MEMORY, record: () => {} };
+
 /**
  * Makes an engine for a pipeline; all nodes are idle, or as the memory says. The caller owns it and closes it. Should the process exit
  * without that, the children are killed on the way out.
@@ -13,11 +15,11 @@ import type { Pipeline } from "./pipeline.ts";
  * @throws CiError `INVALID_PIPELINE` when an option is out of range.
  */
 export function createEngine(pipeline: Pipeline, options: EngineOptions = {}): Engine {
-  const { parallel = 2, logBytes = 65_536, graceMs = 2000, memory = NO_MEMORY, record = () => {} } = options;
-  const { temporaryDir = tmpdir() } = options;
-  for (const [name, value] of Object.entries({ parallel, logBytes })) {
+  const setting = { ...DEFAULTS, temporaryDir: tmpdir(), ...options };
+  for (const name of ["parallel", "logBytes"] as const) {
+    const value = setting[name];
     if (Number.isInteger(value) && value >= 1) continue;
     throw new CiError("INVALID_PIPELINE", `create engine: "${name}" is ${value}, and must be an integer from 1`);
   }
-  return new PipelineEngine(pipeline, { parallel, logBytes, graceMs, memory, record, temporaryDir });
+  return new PipelineEngine(pipeline, setting);
 }

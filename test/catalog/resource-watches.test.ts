@@ -77,7 +77,7 @@ function lateLink(live: LiveSurface<Spec>): Link {
   const connect = async (asked: Surface<Spec>): Promise<Connection<Spec>> => {
     const connection = await inner.connect(asked);
     const port = toPort(connection.channel);
-    async function* late(use: Use<FollowVerb>): AsyncGenerator<unknown> {
+    async function* late(use: Use<FollowVerb>): AsyncGenerator {
       for await (const one of port.follow(use)) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         yield one;

@@ -78,6 +78,15 @@ describe("checkHistory()", () => {
     ["a read fails", withAsked(ask("r", "read", answers(20, "UNAVAILABLE"))), "no failed read: r"],
     ["a wait fails", withAsked(ask("w", "wait", answers(20, "INTERNAL"))), "no failed read: w"],
     ["a read takes too long", withAsked(ask("r", "read", answers(5011, "ok"))), "no failed read: r"],
+    ["a read tells of a backend that is known to be lost", withAsked(readOf(1, 112)), "no read of the past: r"],
+    [
+      "a read tells less than a mutation before it had done",
+      withAsked(
+        { ...ask("m1", "mutation", [{ at: 9, outcome: "ok", stamp: { gen: 2, n: 2 } }]), at: 1 },
+        { ...readOf(2, 112), what: cellUris.count },
+      ),
+      "own writes are read: r",
+    ],
     ["a mutation is applied twice", withJournal({ what: "applied", id: "m1" }), "mutations: m1"],
     ["a mutation is sent twice", withJournal({ what: "taken", id: "m2" }), "mutations: m2"],
     [
@@ -125,6 +134,13 @@ describe("checkHistory()", () => {
     expect(checkHistory(history).map(({ check, subject }) => `${check}: ${subject}`)).toContain(found);
   });
 
+  it.each<[what: string, read: Asked]>([
+    ["was asked before the loss was known", readOf(1, 110)],
+    ["tells of the next backend", readOf(2, 112)],
+  ])("finds nothing when a read %s", (_what, read) => {
+    expect(checkHistory(withAsked(read))).toEqual([]);
+  });
+
   it("tells the story of an id in order when something is wrong with it", () => {
     const [violation] = checkHistory(withJournal({ what: "applied", id: "m3" }));
     expect(violation?.story).toEqual([
@@ -143,6 +159,10 @@ describe("checkHistory()", () => {
 
 function answers(at: number, outcome: string): Answer[] {
   return [{ at, outcome }];
+}
+
+function readOf(gen: number, at: number): Asked {
+  return { ...ask("r", "read", [{ at: 250, outcome: "ok", stamp: { gen, n: 1 } }]), at };
 }
 
 function final(text: string | null): CycleHistory["finals"][number] {

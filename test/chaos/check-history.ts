@@ -1,5 +1,6 @@
 import { checkMutations } from "./check-mutations.ts";
 import { checkViews } from "./check-views.ts";
+import { findStaleReads } from "./find-stale-reads.ts";
 import type { Asked, CycleHistory, Ring, Violation } from "./history.ts";
 import { tellStory } from "./tell-story.ts";
 
@@ -18,6 +19,32 @@ function* checkAnswers(history: CycleHistory): Generator<Violation> {
     if (answer.outcome !== "ok") yield fault(asked, "no failed read", `was refused with ${answer.outcome}`);
     const tookMs = answer.at - asked.at;
     if (tookMs > asked.deadlineMs) yield fault(asked, "no failed read", `took ${Math.round(tookMs)} ms`);
+  }
+}
+
+/** Once one caller was told that the backend is lost, nobody who asks after that is told what it held. */
+function* checkPast(history: CycleHistory): Generator<Violation> {
+  const [first] = history.strikes;
+  const [restart] = history.restarts;
+  if (first === undefined || restart === undefined) return;
+  const lostGen = restart.gen - history.strikes.length;
+  const losses = history.asked.filter(({ sort, answers }) => sort === "mutation" && answers[0]?.outcome !== "ok");
+  const toldAt = Math.min(...losses.map(({ answers }) => answers[0]?.at ?? Infinity).filter((at) => at > first.at));
+  for (const { id, sort, at, answers } of history.asked) {
+    const gen = answers[0]?.stamp?.gen;
+    if (sort !== "read" || at < toldAt || gen === undefined || gen > lostGen) continue;
+    const text = `was answered with a value of backend ${gen}, which was known to be lost`;
+    yield { check: "no read of the past", subject: id, text, story: tellStory(history, id) };
+  }
+}
+
+/** Who asks after a mutation was answered is told of what it did, or of later. */
+function* checkOwnWrites(history: CycleHistory): Generator<Violation> {
+  for (const { read, before } of findStaleReads(history)) {
+    if (before.sort !== "mutation") continue;
+    const story = [...tellStory(history, before.id), ...tellStory(history, read.id)];
+    const text = `was told less than "${before.id}" had done, which was answered before`;
+    yield { check: "own writes are read", subject: read.id, text, story };
   }
 }
 
@@ -51,6 +78,8 @@ function* checkStrays({ strays }: CycleHistory): Generator<Violation> {
 export function checkHistory(history: CycleHistory): readonly Violation[] {
   return [
     ...checkAnswers(history),
+    ...checkPast(history),
+    ...checkOwnWrites(history),
     ...checkMutations(history),
     ...checkViews(history),
     ...checkRings(history),

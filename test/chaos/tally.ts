@@ -7,8 +7,8 @@ export class Tally {
   cycles = 0;
   reads = 0;
   failedReads = 0;
-  /** Reads that told less than an answer before them: of a read, of a mutation. */
-  readonly stale = { afterRead: 0, afterMutation: 0 };
+  /** Reads that told less than a read before them. */
+  staleReads = 0;
   notices = 0;
   duplicates = 0;
   leastInFlight = Infinity;
@@ -35,9 +35,7 @@ export class Tally {
     for (const { notices } of views) this.notices += notices.length;
     const applied = journal.filter(({ what }) => what === "applied").map(({ id }) => id);
     this.duplicates += applied.length - new Set(applied).size;
-    for (const { before } of findStaleReads(history)) {
-      this.stale[before.sort === "mutation" ? "afterMutation" : "afterRead"] += 1;
-    }
+    this.staleReads += findStaleReads(history).filter(({ before }) => before.sort === "read").length;
     this.#addTimes(history);
   }
 

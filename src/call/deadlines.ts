@@ -1,13 +1,19 @@
 import { SurfaceError } from "../errors.ts";
+import { Places, type Place } from "../spine/places.ts";
 import type { CallContext } from "./call-context.ts";
+
+/** A call, and when it falls due. */
+interface Due {
+  readonly call: CallContext;
+  readonly at: number;
+}
 
 /**
  * The deadlines of all calls of one length, with one timer between them. They fall due in the order in which they were
  * added, so only the oldest needs a timer; a timer a call would cost more than the call.
  */
 class Lane {
-  /** Each call with when it falls due. */
-  readonly #calls = new Map<CallContext, number>();
+  readonly #calls = new Places<Due>();
   readonly #timeoutMs: number;
   #timer: NodeJS.Timeout | undefined;
 
@@ -15,13 +21,13 @@ class Lane {
     this.#timeoutMs = timeoutMs;
   }
 
-  add(call: CallContext): void {
-    this.#calls.set(call, performance.now() + this.#timeoutMs);
+  add(call: CallContext): Place<Due> {
     this.#timer ??= this.#arm(this.#timeoutMs);
+    return this.#calls.add({ call, at: performance.now() + this.#timeoutMs });
   }
 
-  remove(call: CallContext): void {
-    this.#calls.delete(call);
+  remove(place: Place<Due>): void {
+    this.#calls.remove(place);
   }
 
   clear(): void {
@@ -37,13 +43,15 @@ class Lane {
   #sweep(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (const [call, at] of this.#calls) {
+    for (const place of this.#calls.list()) {
+      const { call, at } = place.value;
       // Timers may fire a little early; whole milliseconds are as fine as they get.
       if (at - now >= 1) {
         this.#timer = this.#arm(at - now);
         return;
       }
-      this.#calls.delete(call);
+      // One that was aborted before may have ended others.
+      if (!this.#calls.remove(place)) continue;
       call.abort(new SurfaceError("TIMEOUT", `Calling: no answer within ${this.#timeoutMs} ms`));
     }
   }
@@ -61,8 +69,8 @@ export class Deadlines {
       this.#lanes.set(timeoutMs, lane);
     }
     const found = lane;
-    found.add(call);
-    return () => found.remove(call);
+    const place = found.add(call);
+    return () => found.remove(place);
   }
 
   /** Forgets every call and clears every timer. */

@@ -2,7 +2,6 @@ import { toInputSchema } from "../schema/to-input-schema.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import { useWith } from "./entry-use.ts";
 import type { EntryCall, ResourceEntry, ResourceWatch, TemplateEntry } from "./entry.ts";
 import { originOf, wordsOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
@@ -21,7 +20,8 @@ async function readView<TValue>(
   view: ResourceView<TValue>,
   call: EntryCall,
 ): Promise<string | undefined> {
-  return view.render(await view.fetch(channel, useWith(call, {})));
+  // Handed over as it is: reads are many, and the signal of a call is the one thing that a use takes.
+  return view.render(await view.fetch(channel, call));
 }
 
 function toWatch<TValue>({ options }: Exposed, view: ResourceView<TValue>): ResourceWatch {

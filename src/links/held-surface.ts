@@ -13,7 +13,7 @@ import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { tagOf } from "../tags/tag-of.ts";
 import { toDial, type OpenedLink } from "./dial-link.ts";
-import { HeldUse, readPatienceMs } from "./held-use.ts";
+import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-use.ts";
 import { Lease } from "./lease.ts";
 import { leased } from "./leased-iterable.ts";
 import type { Link } from "./link.ts";
@@ -52,6 +52,7 @@ export class HeldSurface {
   readonly #scope: Scope;
   readonly #closing = new Set<Promise<void>>();
   readonly #holder: ConnectionHolder<OpenedLink>;
+  readonly #uses: HeldUseSetting;
   /** Everything that is watched: one watch a key, shared by all who watch it. */
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
   /** The members, each use of which connects first where that has not happened yet. */
@@ -66,6 +67,7 @@ export class HeldSurface {
     this.#clock = clock;
     this.#scope = new Scope(`the connection to ${what}`);
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
+    this.#uses = { holder: this.#holder, clock, surface: surface.name };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
     this.channel = toChannel({ ask: (use) => this.#ask(use), follow: (use) => this.#follow(use) });
   }
@@ -86,8 +88,7 @@ export class HeldSurface {
   }
 
   #ask(use: Use<AskVerb>): Promise<unknown> {
-    const what = this.#name(use);
-    return new HeldUse(use, { holder: this.#holder, clock: this.#clock, what, kind: this.#kindOf(use) }).run();
+    return new HeldUse(use, this.#kindOf(use), this.#uses).run();
   }
 
   #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {
@@ -130,8 +131,8 @@ export class HeldSurface {
     return toAborted(signal, `Using ${this.#name(use)}`);
   }
 
-  #name({ member }: Use<AskVerb | FollowVerb>): string {
-    return `"${member}" of surface "${this.#surface.name}"`;
+  #name({ member }: Use<FollowVerb>): string {
+    return nameUse(this.#surface.name, member);
   }
 
   #kindOf({ verb, member: key, options }: Use<AskVerb>): "read" | "mutation" {

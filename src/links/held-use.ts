@@ -1,7 +1,7 @@
 import type { Clock } from "../spine/clock.ts";
 import type { ConnectionHolder } from "../spine/connection-holder.ts";
 import { followSignal } from "../spine/follow-signal.ts";
-import { startRequest, type Reply } from "../spine/request.ts";
+import { startRequest, type Reply, type RequestSetting } from "../spine/request.ts";
 import { toAborted } from "../spine/until-aborted.ts";
 import type { ChannelPort, AskVerb, Use } from "../surface/channel-port.ts";
 import type { OpenedLink } from "./dial-link.ts";
@@ -11,32 +11,51 @@ import { toLinkLoss } from "./link-loss.ts";
 /** How long a read waits for a connection, in milliseconds: longer than an application takes to start again. */
 export const readPatienceMs = 5000;
 
-/** What one use of a held surface is made of. */
+/** What all uses of one held surface share. */
 export interface HeldUseSetting {
   readonly holder: ConnectionHolder<OpenedLink>;
   readonly clock: Clock;
-  /** Names it in errors. */
-  readonly what: string;
-  readonly kind: "read" | "mutation";
+  /** The surface's name, for errors. */
+  readonly surface: string;
 }
 
-/** One use that is answered once: a promise around a request of the spine. */
-export class HeldUse {
+const nothing = (): void => {};
+
+/** Names what is used, for errors. */
+export function nameUse(surface: string, member: string): string {
+  return `"${member}" of surface "${surface}"`;
+}
+
+/**
+ * One use that is answered once: a promise around a request of the spine. Every call and read is one, and most find a
+ * connection: it is its own setting, and makes only then what is needed only when there is none.
+ */
+export class HeldUse implements RequestSetting<OpenedLink, unknown> {
+  readonly kind: "read" | "mutation";
   readonly #setting: HeldUseSetting;
   readonly #use: Use<AskVerb>;
   readonly #startedAt: number;
-  #resolve: (value: unknown) => void = () => {};
-  #reject: (cause: unknown) => void = () => {};
-  #cancel: () => void = () => {};
+  #resolve: (value: unknown) => void = nothing;
+  #reject: (cause: unknown) => void = nothing;
+  #cancel: () => void = nothing;
   #leaveSignal: (() => void) | undefined;
   #isSettled = false;
   #isSent = false;
   #hasWaited = false;
 
-  constructor(use: Use<AskVerb>, setting: HeldUseSetting) {
+  constructor(use: Use<AskVerb>, kind: "read" | "mutation", setting: HeldUseSetting) {
     this.#use = use;
+    this.kind = kind;
     this.#setting = setting;
-    this.#startedAt = setting.clock.now();
+    this.#startedAt = use.verb === "wait" ? setting.clock.now() : 0;
+  }
+
+  get what(): string {
+    return nameUse(this.#setting.surface, this.#use.member);
+  }
+
+  get patienceMs(): number {
+    return Math.max(waitMs(this.#use), readPatienceMs);
   }
 
   /** Starts it; settles as the use does. */
@@ -44,29 +63,20 @@ export class HeldUse {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      const { holder, clock, what, kind } = this.#setting;
-      this.#cancel = startRequest<OpenedLink, unknown>(holder, clock, {
-        what,
-        kind,
-        patienceMs: Math.max(waitMs(this.#use), readPatienceMs),
-        waiting: () => this.#wait(),
-        send: ({ port }, reply) => this.#send(port, reply),
-        answered: (value) => this.#answer(value),
-        failed: (cause) => this.#fail(cause),
-      });
+      this.#cancel = startRequest(this.#setting.holder, this.#setting.clock, this);
       // Its caller had gone before there was anything to cancel.
       if (this.#isSettled) this.#cancel();
     });
   }
 
-  #send(port: ChannelPort, reply: Reply<unknown>): () => void {
+  send({ port }: OpenedLink, reply: Reply<unknown>): () => void {
     let sending: Promise<unknown>;
     try {
       sending = this.#ask(port);
     } catch (cause) {
       // A channel should reject, and not throw.
       reply.refused(cause);
-      return () => {};
+      return nothing;
     }
     sending.then(
       (value) => reply.answered(value),
@@ -77,7 +87,7 @@ export class HeldUse {
       },
     );
     // Who cancels does so by the signal that the use itself carries.
-    return () => {};
+    return nothing;
   }
 
   #ask(port: ChannelPort): Promise<unknown> {
@@ -88,25 +98,25 @@ export class HeldUse {
   }
 
   /** Listens to its caller's signal, which is made only for what has to wait: most uses find a connection. */
-  #wait(): void {
+  waiting(): void {
     this.#hasWaited = true;
     const { signal } = this.#use.options;
     if (this.#isSettled || this.#leaveSignal !== undefined || signal === undefined) return;
-    this.#leaveSignal = () => {};
+    this.#leaveSignal = nothing;
     const leave = followSignal(signal, () => {
       this.#cancel();
-      this.#fail(toAborted(signal, `Using ${this.#setting.what}`));
+      this.failed(toAborted(signal, `Using ${this.what}`));
     });
     if (this.#isSettled) leave();
     else this.#leaveSignal = leave;
   }
 
-  #answer(value: unknown): void {
+  answered(value: unknown): void {
     this.#settle();
     this.#resolve(value);
   }
 
-  #fail(cause: unknown): void {
+  failed(cause: unknown): void {
     this.#settle();
     const late = toTimedOut(this.#use, cause);
     if (late === undefined) this.#reject(cause);

@@ -12,11 +12,12 @@ import type { CloseReason, Connection, Link } from "./link.ts";
 /** A channel that ends with its connection: watches end, new uses are refused; a call under way goes on to its end. */
 function createConnected(inner: SurfaceChannel, scope: Scope): SurfaceChannel {
   const port = toPort(inner);
+  const refuse = async (): Promise<never> => {
+    throw scope.createClosed();
+  };
   return toChannel({
-    async ask(use) {
-      scope.assertOpen();
-      return port.ask(use);
-    },
+    // Not asynchronous itself: a use costs nothing more than the promise of its owner.
+    ask: (use) => (scope.closed ? refuse() : port.ask(use)),
     follow(use) {
       scope.assertOpen();
       return new OwnedIterator({ open: () => port.follow(use), scope, signal: use.options.signal });

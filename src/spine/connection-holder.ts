@@ -3,6 +3,7 @@ import { Backoff } from "./backoff.ts";
 import type { Clock, Random } from "./clock.ts";
 import type { Dial, HeldLink } from "./dial.ts";
 import type { HolderUser } from "./holder-user.ts";
+import { Places } from "./places.ts";
 
 /** What a holder is made of. Times are in milliseconds. */
 export interface HolderSetting<TLink extends HeldLink> {
@@ -39,7 +40,7 @@ type State<TLink> =
  */
 export class ConnectionHolder<TLink extends HeldLink> {
   readonly #setting: HolderSetting<TLink>;
-  readonly #users = new Set<HolderUser<TLink>>();
+  readonly #users = new Places<HolderUser<TLink>>();
   /** Links that have announced their end, until it comes. */
   readonly #leaving = new Map<number, TLink>();
   readonly #backoff: Backoff;
@@ -78,7 +79,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
       user.unreachable(this.#createClosed());
       return () => {};
     }
-    this.#users.add(user);
+    user.place ??= this.#users.add(user);
     if (this.#state.kind === "live") user.live(this.#state.link, this.#state.generation);
     else if (this.#state.kind === "idle" && !this.#isDropping) this.#want(user);
     return () => this.#leave(user);
@@ -93,9 +94,9 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#cancelTimers();
     this.#release(former);
     this.#closeLeaving();
-    const users = [...this.#users];
+    const places = this.#users.list();
     this.#users.clear();
-    for (const user of users) user.unreachable(this.#createClosed());
+    for (const { value: user } of places) user.unreachable(this.#createClosed());
   }
 
   #release(state: State<TLink>): void {
@@ -169,9 +170,9 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#state = { kind: "live", generation, link };
     this.#lastFailure = undefined;
     this.#backoff.up();
-    for (const user of [...this.#users]) {
+    for (const place of this.#users.list()) {
       if (this.#generation !== generation) return;
-      if (this.#users.has(user)) user.live(link, generation);
+      if (place.isTaken) place.value.live(link, generation);
     }
     if (this.#generation === generation && this.#users.size === 0) this.#expectIdle();
   }
@@ -189,16 +190,16 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#generation += 1;
     this.#state = { kind: "idle" };
     this.#lastFailure = { cause, at: this.#setting.clock.now() };
-    const users = [...this.#users];
+    const places = this.#users.list();
     abandon?.();
-    for (const user of users) if (user.wants && !user.isPatient(cause)) this.#letGo(user, cause);
+    for (const { value: user } of places) if (user.wants && !user.isPatient(cause)) this.#letGo(user, cause);
     // One who was told may have begun another attempt, for somebody who was let go of after that.
     this.#letGoOfUnused();
     this.#retry();
   }
 
   #letGo(user: HolderUser<TLink>, cause: unknown): void {
-    if (this.#users.delete(user)) user.unreachable(cause);
+    if (this.#remove(user)) user.unreachable(cause);
   }
 
   #onLeaving(generation: number): void {
@@ -215,7 +216,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     const wasLive = state.kind === "live" && state.generation === generation;
     if (!wasLive && !this.#leaving.delete(generation)) return;
     if (wasLive) this.#drop(generation);
-    for (const user of [...this.#users]) if (this.#users.has(user)) user.ended(generation);
+    for (const place of this.#users.list()) if (place.isTaken) place.value.ended(generation);
   }
 
   #onBornDead(state: Extract<State<TLink>, { kind: "dialing" }>, cause: unknown): void {
@@ -243,7 +244,7 @@ export class ConnectionHolder<TLink extends HeldLink> {
     this.#stopIdle = undefined;
     // Nothing is dialled before all of them know, or else one would hear of the next link first.
     this.#isDropping = true;
-    for (const user of [...this.#users]) if (this.#users.has(user)) user.down(generation);
+    for (const place of this.#users.list()) if (place.isTaken) place.value.down(generation);
     this.#isDropping = false;
     this.#retry();
   }
@@ -257,12 +258,17 @@ export class ConnectionHolder<TLink extends HeldLink> {
   }
 
   #isWanted(): boolean {
-    for (const user of this.#users) if (user.wants) return true;
-    return false;
+    return this.#users.list().some(({ value }) => value.wants);
   }
 
   #leave(user: HolderUser<TLink>): void {
-    if (this.#users.delete(user)) this.#letGoOfUnused();
+    if (this.#remove(user)) this.#letGoOfUnused();
+  }
+
+  #remove(user: HolderUser<TLink>): boolean {
+    const { place } = user;
+    user.place = undefined;
+    return place !== undefined && this.#users.remove(place);
   }
 
   /** Keeps nothing for nobody: neither a link, nor an attempt, nor a timer for one. */

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.ts";
 import type { ConnectionHolder } from "./connection-holder.ts";
 import type { HeldLink } from "./dial.ts";
 import type { HolderUser } from "./holder-user.ts";
+import type { Place } from "./places.ts";
 
 /** How one sending went. Only the first that is told counts. */
 export interface Reply<TValue> {
@@ -52,17 +53,39 @@ export function isFinal(failure: unknown): boolean {
   return failure instanceof SurfaceError && finalCodes.has(failure.code);
 }
 
-interface Sending {
+const nothing = (): void => {};
+
+/** One sending of a request, and where its reply goes. A class, since every use makes one: functions would be four. */
+class Sending<TLink extends HeldLink, TValue> implements Reply<TValue> {
+  readonly #request: HeldRequest<TLink, TValue>;
   readonly generation: number;
-  cancel: () => void;
+  cancel: () => void = nothing;
+
+  constructor(request: HeldRequest<TLink, TValue>, generation: number) {
+    this.#request = request;
+    this.generation = generation;
+  }
+
+  answered(value: TValue): void {
+    this.#request.answered(this, value);
+  }
+
+  refused(cause: unknown): void {
+    this.#request.refused(this, cause);
+  }
+
+  lost(sent: boolean): void {
+    this.#request.lost(this, sent);
+  }
 }
 
 /** One request: joins the holder, is sent when there is a link, and settles once. */
 class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
+  place: Place<HolderUser<TLink>> | undefined;
   readonly #holder: ConnectionHolder<TLink>;
   readonly #clock: Clock;
   readonly #setting: RequestSetting<TLink, TValue>;
-  #sending: Sending | undefined;
+  #sending: Sending<TLink, TValue> | undefined;
   #lastTried = 0;
   #sendings = 0;
   #over = false;
@@ -102,28 +125,24 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     if (!this.wants || generation <= this.#lastTried) return;
     this.#lastTried = generation;
     this.#sendings += 1;
-    const sending: Sending = { generation, cancel: () => {} };
+    const sending = new Sending<TLink, TValue>(this, generation);
     this.#sending = sending;
-    // The first reply ends the sending: another one, or one that comes after a cancel, changes nothing.
-    const take = (): boolean => {
-      if (this.#sending !== sending) return false;
-      this.#sending = undefined;
-      return !this.#over;
-    };
-    const cancel = this.#setting.send(link, {
-      answered: (value) => {
-        if (take()) this.#answer(value);
-      },
-      refused: (cause) => {
-        if (take()) this.#fail(cause);
-      },
-      lost: (sent) => {
-        if (take()) this.#lose(sent);
-      },
-    });
+    const cancel = this.#setting.send(link, sending);
     sending.cancel = cancel;
     // Cancelled while it was being sent: who cancelled had nothing yet to cancel it by.
     if (this.#over && this.#sending === sending) cancel();
+  }
+
+  answered(sending: Sending<TLink, TValue>, value: TValue): void {
+    if (this.#take(sending)) this.#answer(value);
+  }
+
+  refused(sending: Sending<TLink, TValue>, cause: unknown): void {
+    if (this.#take(sending)) this.#fail(cause);
+  }
+
+  lost(sending: Sending<TLink, TValue>, sent: boolean): void {
+    if (this.#take(sending)) this.#lose(sent);
   }
 
   down(): void {
@@ -138,6 +157,13 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
     if (this.#over) return;
     const isClosed = cause instanceof SurfaceError && cause.code === "CLOSED";
     this.#fail(isClosed ? cause : this.#createUnavailable(cause));
+  }
+
+  /** The first reply ends the sending: another one, or one that comes after a cancel, changes nothing. */
+  #take(sending: Sending<TLink, TValue>): boolean {
+    if (this.#sending !== sending) return false;
+    this.#sending = undefined;
+    return !this.#over;
   }
 
   #join(): void {

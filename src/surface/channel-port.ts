@@ -26,6 +26,9 @@ export interface ChannelPort {
 type Options = Use<AskVerb>["options"];
 type Target = Pick<Use<AskVerb>, "member" | "argument">;
 
+/** The port that a channel was made of: a use need not be taken apart and put together again to pass through it. */
+const portOf = new WeakMap<SurfaceChannel, ChannelPort>();
+
 /** Makes the channel of a port. */
 export function toChannel(port: ChannelPort): SurfaceChannel {
   const ask = <$Answer>(verb: AskVerb, target: Target, options: Options): Promise<$Answer> =>
@@ -34,7 +37,7 @@ export function toChannel(port: ChannelPort): SurfaceChannel {
   const follow = <$Value>(verb: FollowVerb, target: Target, options: Options): AsyncIterable<$Value> =>
     // As above.
     port.follow({ verb, ...target, options }) as AsyncIterable<$Value>;
-  return Object.freeze({
+  const channel = Object.freeze({
     get: (member, use) => ask("get", { member, argument: undefined }, use),
     keys: (member, use) => ask("keys", { member, argument: undefined }, use),
     item: (member, argument, use) => ask("item", { member, argument }, use),
@@ -49,6 +52,8 @@ export function toChannel(port: ChannelPort): SurfaceChannel {
     watchLatest: (member, argument, use) => follow("watchLatest", { member, argument }, use),
     watchRecent: (member, argument, use) => follow("watchRecent", { member, argument }, use),
   } satisfies SurfaceChannel);
+  portOf.set(channel, port);
+  return channel;
 }
 
 type Askers = { readonly [Verb in AskVerb]: (channel: SurfaceChannel, use: Use<Verb>) => Promise<unknown> };
@@ -75,6 +80,8 @@ const followers: Followers = {
 
 /** Makes the port of a channel: the other way round. */
 export function toPort(channel: SurfaceChannel): ChannelPort {
+  const known = portOf.get(channel);
+  if (known !== undefined) return known;
   return {
     // The use's verb is the key under which its own function was found.
     ask: (use) => askers[use.verb](channel, use as never),

@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
   ),
   holder(
     "requests on a link that has gone hear nothing",
-    `for (const user of [...this.#users]) if (this.#users.has(user)) user.ended(generation);`,
+    `for (const place of this.#users.list()) if (place.isTaken) place.value.ended(generation);`,
     ``,
   ),
   {

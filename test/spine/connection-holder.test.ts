@@ -16,6 +16,20 @@ describe("ConnectionHolder", () => {
     expect(far.attempts).toHaveLength(1);
   });
 
+  it("has a user once, and lets it go at once, when it joins again while it is told of its link", () => {
+    const far = new FarEnd(0);
+    const user = new FakeUser();
+    user.onTold = () => {
+      user.onTold = () => {};
+      far.holder.join(user);
+    };
+    const leave = far.holder.join(user);
+    const link = far.open();
+    far.holder.join(user);
+    leave();
+    expect(link.closes).toBe(1);
+  });
+
   it("closes a link, once, when it opens after its attempt was abandoned", () => {
     const far = new FarEnd();
     far.holder.join(new FakeUser())();

@@ -1,3 +1,4 @@
+import { Places } from "../../spine/places.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
@@ -18,7 +19,7 @@ export class ProcedureOwner {
   readonly #scope: Scope;
   readonly #check: OutputCheck;
   /** The calls under way, which closing waits for. */
-  readonly #running = new Set<Promise<unknown>>();
+  readonly #running = new Places<Promise<unknown>>();
   readonly #terms: UseTerms;
 
   constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, setting: OwnerSetting) {
@@ -29,7 +30,7 @@ export class ProcedureOwner {
     this.#check = { where: `procedure "${setting.key}"`, report };
     this.#terms = { scope, check: this.#check, progress: member.progress };
     // One disposer for all calls: one a call would cost as much as a small call itself.
-    scope.add(async () => void (await Promise.allSettled(this.#running)));
+    scope.add(async () => void (await Promise.allSettled(this.#running.list().map(({ value }) => value))));
   }
 
   /**
@@ -46,11 +47,11 @@ export class ProcedureOwner {
     this.#scope.assertOpen();
     const owned = new OwnedUse(use, this.#terms);
     const running = this.#run(valid, owned);
-    this.#running.add(running);
+    const place = this.#running.add(running);
     try {
       return await running;
     } finally {
-      this.#running.delete(running);
+      this.#running.remove(place);
       owned.end();
     }
   }

@@ -1,0 +1,48 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Places, type Place } from "../../src/spine/places.ts";
+
+function valuesOf(places: Places<number>): readonly number[] {
+  return places.list().map(({ value }) => value);
+}
+
+describe("Places", () => {
+  it("keep the order, and forget who was removed, when users come and go at random", () => {
+    const steps = fc.array(fc.record({ adds: fc.boolean(), which: fc.nat(20) }), { maxLength: 60 });
+    fc.assert(
+      fc.property(steps, (plan) => {
+        const places = new Places<number>();
+        const model: Place<number>[] = [];
+        for (const [index, { adds, which }] of plan.entries()) {
+          const place = model[which];
+          if (adds) model.push(places.add(index));
+          else if (place !== undefined) {
+            expect(places.remove(place)).toBe(true);
+            model.splice(which, 1);
+            expect([place.isTaken, places.remove(place)]).toEqual([false, false]);
+          }
+          expect(places.list()).toEqual(model);
+          expect(places.size).toBe(model.length);
+        }
+      }),
+    );
+  });
+
+  it("hold nobody by a place that was left when somebody still has it", () => {
+    const places = new Places<number>();
+    const [, middle] = [places.add(1), places.add(2), places.add(3)];
+    places.remove(middle);
+    expect([middle.before, middle.after]).toEqual([undefined, undefined]);
+    expect(valuesOf(places)).toEqual([1, 3]);
+  });
+
+  it("are all left, and can be taken again, when they are cleared", () => {
+    const places = new Places<number>();
+    const former = [places.add(1), places.add(2)];
+    places.clear();
+    expect(former.map(({ isTaken }) => isTaken)).toEqual([false, false]);
+    expect([places.size, valuesOf(places)]).toEqual([0, []]);
+    places.add(3);
+    expect(valuesOf(places)).toEqual([3]);
+  });
+});

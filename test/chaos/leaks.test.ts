@@ -1,0 +1,46 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bundleProgram } from "./bundle-program.ts";
+import type { ChurnReport } from "./churn-report.ts";
+
+/** A bound on a hang, on a machine that may be busy. */
+const longMs = 240_000;
+
+let script = "";
+beforeAll(async () => {
+  script = await bundleProgram("churn", "churn");
+});
+
+async function churn(kind: string, cycles: number): Promise<ChurnReport> {
+  const args = ["--expose-gc", script, kind, String(cycles)];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], timeout: longMs });
+  const [said, faults] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  expect(faults).toBe("");
+  // The program made it.
+  return JSON.parse(said) as ChurnReport;
+}
+
+describe("what coming and going leaves behind, over a real socket", () => {
+  it.each([
+    ["a hundred thousand watches", "watch", 100_000],
+    ["ten thousand subscriptions", "listen", 10_000],
+    ["ten thousand waits that are cancelled", "wait", 10_000],
+  ])(
+    "is no memory, no listener, no timer and no socket when there were %s",
+    async (_what, kind, cycles) => {
+      const { heapGrowth, active, most, subscribed, timers, resources } = await churn(kind, cycles);
+      // What was measured did happen: half of them stayed until they were connected.
+      expect(subscribed).toBeGreaterThanOrEqual(cycles / 2);
+      expect(most).toBeGreaterThanOrEqual(50);
+      expect(heapGrowth).toBeLessThan(1_000_000);
+      expect(active).toBe(0);
+      // Those of the connection, and one for all deadlines.
+      expect(timers.after).toBeLessThanOrEqual(timers.before + 1);
+      expect(timers.left).toBe(0);
+      expect(resources.left).toEqual(resources.before);
+    },
+    longMs,
+  );
+});

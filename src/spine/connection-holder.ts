@@ -82,7 +82,9 @@ export class ConnectionHolder<TLink extends HeldLink> {
     user.place ??= this.#users.add(user);
     if (this.#state.kind === "live") user.live(this.#state.link, this.#state.generation);
     else if (this.#state.kind === "idle" && !this.#isDropping) this.#want(user);
-    return () => this.#leave(user);
+    return () => {
+      if (this.#remove(user)) this.#letGoOfUnused();
+    };
   }
 
   /** Lets go of the link and of every user, who are told. No link is dialled after it. Callable twice. */
@@ -259,10 +261,6 @@ export class ConnectionHolder<TLink extends HeldLink> {
 
   #isWanted(): boolean {
     return this.#users.list().some(({ value }) => value.wants);
-  }
-
-  #leave(user: HolderUser<TLink>): void {
-    if (this.#remove(user)) this.#letGoOfUnused();
   }
 
   #remove(user: HolderUser<TLink>): boolean {

@@ -14,14 +14,12 @@ describe("Places", () => {
         const places = new Places<number>();
         const model: Place<number>[] = [];
         for (const [index, { adds, which }] of plan.entries()) {
-          const place = model[which];
           if (adds) model.push(places.add(index));
-          else if (place !== undefined) {
-            expect(places.remove(place)).toBe(true);
-            model.splice(which, 1);
-            expect([place.isTaken, places.remove(place)]).toEqual([false, false]);
-          }
+          const [former] = adds ? [] : model.splice(which, 1);
+          const removals = former === undefined ? [true, false] : [places.remove(former), places.remove(former)];
+          expect(removals).toEqual([true, false]);
           expect(places.list()).toEqual(model);
+          expect(model.every(({ isTaken }) => isTaken) && former?.isTaken !== true).toBe(true);
           expect(places.size).toBe(model.length);
         }
       }),

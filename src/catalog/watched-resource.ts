@@ -18,6 +18,9 @@ export interface WatchedSetting {
   changes(): number;
 }
 
+/** Of what has ended, nothing is known to be the newest. */
+const never = -1;
+
 function isSame(left: Written | undefined, right: Written | undefined): boolean {
   return toDistinct(left) === toDistinct(right);
 }
@@ -54,14 +57,19 @@ export class WatchedResource {
     return this.#seen;
   }
 
-  /** How many calls that may have changed something had ended when the last value was seen, or read once more. */
+  /**
+   * After how many calls that may have changed something the last value is known to be the newest: as many as had ended
+   * when the stream was opened, or when the value was read once more. Values that come by themselves do not count: the
+   * owner may have read them before a call took effect, and sent them behind its answer.
+   */
   get seenAfter(): number {
     return this.#seenAfter;
   }
 
   /** A value was read once more, and is still the one that was seen last: after so many calls it is the newest. */
   confirm(value: unknown, changes: number): void {
-    if (this.#seen !== undefined && Object.is(this.#seen.value, value)) this.#seenAfter = changes;
+    const isSeen = this.#seen !== undefined && Object.is(this.#seen.value, value);
+    if (isSeen && this.#seenAfter !== never) this.#seenAfter = changes;
   }
 
   /** Whether anything can be under the URI; `undefined` until its stream has told. */
@@ -76,16 +84,22 @@ export class WatchedResource {
 
   /** Follows it over a link, for the spine. */
   open({ channel }: OpenedLink, events: WatchEvents<unknown>): () => void {
+    const openedAfter = this.#changes();
     let isSnapshot = true;
     return pump((signal) => this.#watch.follow(channel, { signal }), {
       value: (value) => {
         this.#isThere = true;
         this.#see(value, isSnapshot);
+        // The snapshot is read after it was asked for. A later value may have been read at any time before it came, and
+        // says nothing of a call that ended meanwhile.
+        if (isSnapshot) this.#seenAfter = openedAfter;
         isSnapshot = false;
         events.value(value);
       },
       ended: () => {
         this.#isThere = true;
+        // Reading it starts it anew: its last value is the newest only of what was watched.
+        this.#seenAfter = never;
         events.ended();
       },
       failed: (lasting) => {
@@ -126,7 +140,6 @@ export class WatchedResource {
   #see(value: unknown, isSnapshot: boolean): void {
     const before = this.#seen;
     this.#seen = { value };
-    this.#seenAfter = this.#changes();
     if (before === undefined || Object.is(before.value, value)) return;
     // Only what comes back after a while is compared: to write every value would cost more than to announce it.
     if (isSnapshot && isSame(this.write(before.value), this.write(value))) return;

@@ -321,6 +321,64 @@ describe("a read of what is watched", () => {
     expect(get.mock.calls.length).toBe(before);
   });
 
+  it("never goes back behind what a call has left, whatever its watchers still hear of before that", async () => {
+    const note = defineSurface("note", {
+      value: mcpResource(cell({ schema: z.string() })),
+      work: mcpTool(procedure({ output: z.string() })),
+    });
+    const value = cellSource("idle");
+    const live = implementSurface(note, {
+      value,
+      async work() {
+        value.set("running");
+        await turns();
+        value.set("done");
+        return value.get();
+      },
+    });
+    const runtime = mcp(note)
+      .bridge(lateLink({ ...live }))
+      .open();
+    open.push(runtime);
+    const request = { era: "modern", call: new CallContext() } as const;
+    await new Promise<void>((resolve) => {
+      runtime.resources.watch(
+        "surface://note/value",
+        () => {},
+        () => resolve(),
+      );
+    });
+    await runtime.handlers["tools/call"]({ name: "work" }, request);
+    const found = new Set<unknown>();
+    for (const until = performance.now() + 150; performance.now() < until;) {
+      const params = { uri: "surface://note/value" };
+      found.add(await runtime.handlers["resources/read"](params, { era: "modern", call: new CallContext() }));
+      await turns();
+    }
+    expect(JSON.stringify([...found])).not.toMatch(/running|idle/);
+  });
+
+  it("is not warm of a stream that has ended: reading that starts it anew", async () => {
+    let runs = 0;
+    const once = defineSurface("once", { log: mcpResource(stream({ output: z.number() })) });
+    const app = mcp(once).implement({
+      async *log() {
+        runs += 1;
+        yield runs;
+      },
+    });
+    const client = createTestClient(app);
+    await client.watch("log", () => {});
+    await turns();
+    const found: unknown[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      found.push(await client.read("log"));
+      await turns();
+    }
+    expect(new Set(found).size).toBeGreaterThan(1);
+    await client.close();
+  });
+
   it("gives each new value", async () => {
     const { flaky, state } = backend();
     const runtime = serve(flaky.link);

@@ -25,7 +25,7 @@ const sound: CycleHistory = {
   ],
   strikes: [strike],
   restarts: [{ gen: 2, at: 111, listeningAt: 200 }],
-  views: [{ name: "a", uri: "a", notices: [210, 310], reads: [{ at: 311, text: "2" }], text: "2" }],
+  views: [{ name: "a", uri: "a", joins: [5], notices: [210, 310], reads: [{ at: 311, text: "2" }], text: "2" }],
   rings: [
     { at: 10, rung: { gen: 1, n: 4 }, missed: 0, isReset: false },
     { at: 20, missed: 0, isReset: false },
@@ -43,6 +43,9 @@ const sound: CycleHistory = {
 function ask(id: string, sort: Asked["sort"], came: Answer[]): Asked {
   return { id, sort, what: `what ${id}`, at: 10, deadlineMs: 5000, answers: came };
 }
+
+/** The next backend is heard of at 240. */
+const ofNext: Asked = { ...ask("n", "read", [{ at: 240, outcome: "ok", stamp: { gen: 2, n: 1 } }]), at: 230 };
 
 /** The sound cycle with one request in another's place, or more of them. */
 function withAsked(...changed: readonly Asked[]): CycleHistory {
@@ -78,7 +81,7 @@ describe("checkHistory()", () => {
     ["a read fails", withAsked(ask("r", "read", answers(20, "UNAVAILABLE"))), "no failed read: r"],
     ["a wait fails", withAsked(ask("w", "wait", answers(20, "INTERNAL"))), "no failed read: w"],
     ["a read takes too long", withAsked(ask("r", "read", answers(5011, "ok"))), "no failed read: r"],
-    ["a read tells of a backend that is known to be lost", withAsked(readOf(1, 112)), "no read of the past: r"],
+    ["a read goes back to a former backend", withAsked(ofNext, readOf(1, 241)), "no read of the past: r"],
     [
       "a read tells less than a mutation before it had done",
       withAsked(
@@ -135,10 +138,14 @@ describe("checkHistory()", () => {
   });
 
   it.each<[what: string, read: Asked]>([
-    ["was asked before the loss was known", readOf(1, 110)],
-    ["tells of the next backend", readOf(2, 112)],
+    ["of a former backend was asked before the next was heard of", readOf(1, 239)],
+    ["tells of the next backend", readOf(2, 241)],
   ])("finds nothing when a read %s", (_what, read) => {
-    expect(checkHistory(withAsked(read))).toEqual([]);
+    expect(checkHistory(withAsked(ofNext, read))).toEqual([]);
+  });
+
+  it("finds nothing when somebody has subscribed anew after the last change, and was told nothing more", () => {
+    expect(checkHistory(withView({ joins: [5, 301], notices: [] }))).toEqual([]);
   });
 
   it("tells the story of an id in order when something is wrong with it", () => {

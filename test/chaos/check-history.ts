@@ -22,18 +22,15 @@ function* checkAnswers(history: CycleHistory): Generator<Violation> {
   }
 }
 
-/** Once one caller was told that the backend is lost, nobody who asks after that is told what it held. */
+/** Once one caller was answered by the next backend, nobody who asks after that is told what a former one held. */
 function* checkPast(history: CycleHistory): Generator<Violation> {
-  const [first] = history.strikes;
-  const [restart] = history.restarts;
-  if (first === undefined || restart === undefined) return;
-  const lostGen = restart.gen - history.strikes.length;
-  const losses = history.asked.filter(({ sort, answers }) => sort === "mutation" && answers[0]?.outcome !== "ok");
-  const toldAt = Math.min(...losses.map(({ answers }) => answers[0]?.at ?? Infinity).filter((at) => at > first.at));
-  for (const { id, sort, at, answers } of history.asked) {
-    const gen = answers[0]?.stamp?.gen;
-    if (sort !== "read" || at < toldAt || gen === undefined || gen > lostGen) continue;
-    const text = `was answered with a value of backend ${gen}, which was known to be lost`;
+  const gen = history.restarts[0]?.gen ?? 0;
+  const news = history.asked.flatMap(({ answers }) => answers).filter(({ stamp }) => stamp?.gen === gen);
+  const newsAt = Math.min(...news.map(({ at }) => at));
+  for (const { id, at, answers } of history.asked) {
+    const told = answers[0]?.stamp;
+    if (told === undefined || told.gen >= gen || at < newsAt) continue;
+    const text = `was answered with a value of backend ${told.gen}, after backend ${gen} was heard of`;
     yield { check: "no read of the past", subject: id, text, story: tellStory(history, id) };
   }
 }

@@ -3,9 +3,11 @@ import type { CycleHistory, ViewHistory, Violation } from "./history.ts";
 import { tellStory } from "./tell-story.ts";
 
 /** What is wrong with what a follower knows, now that everything is quiet. */
-function judge({ notices, text }: ViewHistory, final: FinalValue): string | undefined {
+function judge({ joins, notices, text }: ViewHistory, final: FinalValue): string | undefined {
   const { changedAt } = final;
-  if (changedAt !== null && !notices.some((at) => at >= changedAt)) return "was not announced after its last change";
+  // Who has subscribed after it reads once, and needs no notice.
+  if (changedAt !== null && ![...joins, ...notices].some((at) => at >= changedAt))
+    return "was not announced after its last change";
   return text === final.text ? undefined : `was last seen as ${String(text)} where it is ${String(final.text)}`;
 }
 

@@ -6,7 +6,11 @@ import { runChaos } from "./run-chaos.ts";
 /** A bound on a hang, on a machine that may be busy. */
 const longMs = 240_000;
 
-/** A bug, and the check that finds it; or the checks, of which one may come first. */
+function patch(file: string, find: string, replacement: string): Patch {
+  return { file, find, replacement };
+}
+
+/** A bug, and the check that finds it. */
 type Case = readonly [
   what: string,
   made: { readonly bug?: BackendBug; readonly patches?: readonly Patch[] },
@@ -54,13 +58,9 @@ const cases: readonly Case[] = [
   [
     "the face answers reads from before a mutation",
     { patches: [patch("catalog/resource-watches.ts", `resource.seenAfter === changes`, `true`)] },
-    "own writes are read|no read of the past",
+    "own writes are read",
   ],
 ];
-
-function patch(file: string, find: string, replacement: string): Patch {
-  return { file, find, replacement };
-}
 
 describe("the checks of the run", () => {
   it.each(cases)(
@@ -68,7 +68,7 @@ describe("the checks of the run", () => {
     async (_what, made, check) => {
       const { failure } = await runChaos({ cycles: 10, seed: 2, ...made });
       const found = failure?.violations.map((violation) => violation.check) ?? [];
-      expect(found.join()).toMatch(new RegExp(check));
+      expect(found).toContain(check);
     },
     longMs,
   );

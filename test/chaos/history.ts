@@ -51,6 +51,8 @@ export interface ViewHistory {
   /** Names it: its URI, and how it follows. */
   readonly name: string;
   readonly uri: string;
+  /** When it was told that it is subscribed, and will hear of every change. */
+  readonly joins: readonly number[];
   /** When it was told that there is something new. */
   readonly notices: readonly number[];
   /** What it has read since: the text, `null` for nothing. */

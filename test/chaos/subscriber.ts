@@ -78,7 +78,6 @@ export class Subscriber {
     const { resourceSubscriptions: honoured = [] } = subscription.honoredFilter;
     if (honoured.length < uris.length)
       this.faults.push(`the server honours ${honoured.join(", ")} of ${uris.join(", ")}`);
-    // From here on it is told of changes: what came before is read once.
-    for (const uri of uris) this.views.get(uri)?.look();
+    for (const uri of uris) this.views.get(uri)?.join();
   }
 }

@@ -28,8 +28,9 @@ function* momentsOfCalls({ asked }: CycleHistory, subject: string): Generator<Mo
 }
 
 function* momentsOfViews({ views, finals }: CycleHistory, subject: string): Generator<Moment> {
-  for (const { name, uri, notices, reads } of views) {
+  for (const { name, uri, joins, notices, reads } of views) {
     if (uri !== subject) continue;
+    for (const at of joins) yield { at, text: `${name}: subscribed` };
     for (const at of notices) yield { at, text: `${name}: announced` };
     for (const { at, text } of reads) yield { at, text: `${name}: read ${String(text)}` };
   }

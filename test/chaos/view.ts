@@ -34,6 +34,7 @@ export class View {
   readonly uri: string;
   readonly #read: () => Promise<string | null | undefined>;
   #notices: number[] = [];
+  #joins: number[] = [];
   #reads: { readonly at: number; readonly text: string | null }[] = [];
   #text: string | null | undefined;
   #isReading = false;
@@ -53,11 +54,17 @@ export class View {
   /** There is something new. */
   announce(): void {
     this.#notices.push(now());
-    this.look();
+    this.#look();
+  }
+
+  /** From here on it is told of changes: what came before is read once. */
+  join(): void {
+    this.#joins.push(now());
+    this.#look();
   }
 
   /** Reads, once more where it reads already. */
-  look(): void {
+  #look(): void {
     this.#isDirty = true;
     if (!this.#isReading) void this.#readAll();
   }
@@ -65,7 +72,8 @@ export class View {
   /** What it saw since this was last taken. */
   take(): ViewHistory {
     const { name, uri } = this;
-    const taken = { name, uri, notices: this.#notices, reads: this.#reads, text: this.#text };
+    const taken = { name, uri, joins: this.#joins, notices: this.#notices, reads: this.#reads, text: this.#text };
+    this.#joins = [];
     this.#notices = [];
     this.#reads = [];
     return taken;

@@ -40,8 +40,11 @@ export const newestWindow = 1;
 /** More credit than this is not kept for a stream, whatever its consumer grants. */
 export const maxCredit = 1024;
 
-/** How many requests and streams a server has under way for one peer. */
-export const maxUses = 1024;
+/** How many uses that are answered once a server has under way for one peer. */
+export const maxAsks = 1024;
+
+/** How many streams it has under way besides: whoever watches much still has room to ask. */
+export const maxStreams = 4096;
 
 /** How long whoever said goodbye, or heard it, waits for what is under way, in milliseconds. */
 export const goodbyeMs = 5000;

@@ -11,7 +11,7 @@ import type { Spec } from "../../surface/member.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { toPartCodec } from "./part-codec.ts";
 import { ProgressSender } from "./progress-sender.ts";
-import { errorCodes, goodbyeMs, maxUses, methods, protocolVersion } from "./protocol.ts";
+import { errorCodes, goodbyeMs, maxAsks, maxStreams, methods, protocolVersion } from "./protocol.ts";
 import { readAsk, readCredit, readFollow, type AskedOnce, type AskedStream } from "./read-use.ts";
 import { readNames, ServedMembers, type ServedMember } from "./served-members.ts";
 import { ServedStream } from "./served-stream.ts";
@@ -110,9 +110,9 @@ export class WireServer implements PeerHandlers {
       case methods.describe:
         return this.#describe(params);
       case methods.ask:
-        return this.#take(readAsk(params), (asked) => this.#ask(asked, cancel));
+        return this.#take(readAsk(params), this.#asks < maxAsks, (asked) => this.#ask(asked, cancel));
       case methods.follow:
-        return this.#take(readFollow(params), (asked) => this.#follow(asked, cancel));
+        return this.#take(readFollow(params), this.#follows < maxStreams, (asked) => this.#follow(asked, cancel));
       default:
         return unknown;
     }
@@ -163,11 +163,16 @@ export class WireServer implements PeerHandlers {
     return names === undefined ? invalid : { members: this.#members.shapes(names) };
   }
 
+  /** How many streams are under way; `#streams` has those that have begun. */
+  get #follows(): number {
+    return this.#uses.size - this.#asks;
+  }
+
   /** Takes a use, if there is room for one. */
-  #take<TAsked>(asked: TAsked | undefined, run: (asked: TAsked) => Promise<unknown>): unknown {
+  #take<TAsked>(asked: TAsked | undefined, hasRoom: boolean, run: (asked: TAsked) => Promise<unknown>): unknown {
     if (asked === undefined) return invalid;
     if (this.#isLeaving) return untaken;
-    return this.#uses.size >= maxUses ? refuse("OVERFLOW") : run(asked);
+    return hasRoom ? run(asked) : refuse("OVERFLOW");
   }
 
   async #ask(asked: AskedOnce, cancel: CancellationToken): Promise<unknown> {

@@ -3,14 +3,32 @@ import { settle, until } from "../../surface/support.ts";
 import { connectRich, outcome, serveRaw } from "./support.ts";
 
 describe("limits", () => {
-  it("refuse what is over 1,024 uses of one peer, and take more when some have ended", async () => {
+  it("refuse a stream over 4,096 of one peer, leave room to ask meanwhile, and take another when one has ended", async () => {
+    const { peer, live } = serveRaw();
+    await peer.hello();
+    const follow = (stream: number): void =>
+      peer.ask(`s${stream}`, "surface/follow", { verb: "watch", member: "chest", stream, credit: 1 });
+    for (let stream = 1; stream <= 4096; stream += 1) follow(stream);
+    await until(() => peer.heard.filter(({ method }) => method === "surface/item").length === 4096);
+    follow(4097);
+    expect((await peer.reply("s4097")).error).toMatchObject({ data: { kind: "surface", code: "OVERFLOW" } });
+    peer.ask("ask", "surface/ask", { verb: "get", member: "chest" });
+    expect((await peer.reply("ask")).result).toBeDefined();
+    peer.tell("$/cancelRequest", { id: "s7" });
+    await peer.reply("s7");
+    follow(4098);
+    await peer.next(({ params }) => params?.stream === 4098);
+    await live.close();
+  });
+
+  it("refuse a use over 1,024 of one peer, leave room to follow, and take more when some have ended", async () => {
     const { peer, state, live } = serveRaw();
     await peer.hello();
     for (let id = 0; id < 1024; id += 1) peer.ask(id, "surface/ask", { verb: "wait", member: "rang" });
     peer.ask("over", "surface/ask", { verb: "get", member: "chest" });
     expect((await peer.reply("over")).error).toMatchObject({ data: { kind: "surface", code: "OVERFLOW" } });
     peer.ask("stream", "surface/follow", { verb: "watch", member: "chest", stream: 1, credit: 1 });
-    expect((await peer.reply("stream")).error).toMatchObject({ data: { code: "OVERFLOW" } });
+    await peer.next(({ params }) => params?.stream === 1);
     peer.ask("ping", "surface/ping");
     expect((await peer.reply("ping")).result).toBe(null);
     state.ring(new Set([1]));

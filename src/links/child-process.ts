@@ -17,7 +17,8 @@ export interface ChildProcessOptions {
 
 /**
  * A link to a live surface that a process serves with `serveOverStdio()`. Each connection starts the process, without a
- * shell, and ends it: its input is closed, after two seconds it gets SIGTERM, after two more SIGKILL.
+ * shell, and ends it: its input is closed, half a second later it gets SIGTERM, after another half SIGKILL. What is left
+ * when this process exits is killed with it.
  *
  * @throws SurfaceError, from `connect()`: `UNAVAILABLE` where it cannot be started or ends before it answers,
  * `PROTOCOL_MISMATCH` where it says something else, `UNKNOWN_MEMBER` for a surface of another name, `ABORTED` when its

@@ -4,6 +4,7 @@ import type { Readable, Writable } from "node:stream";
 import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../system-clock.ts";
 import { codeOf } from "../system-error.ts";
+import { endWithUs } from "./end-with-us.ts";
 
 /** What is started, and how. */
 export interface SpawnSetting {
@@ -14,13 +15,18 @@ export interface SpawnSetting {
   readonly onStderr?: ((text: string) => void) | undefined;
 }
 
-/** How long a process may take to end once its input has, and how long once it was told to. */
-const patienceMs = 2000;
-const terminationMs = 2000;
+/** How long after its input ended a process is told to end, and made to: well within what a face is given itself. */
+const terminateMs = 500;
+const killMs = 1000;
+/** How long is waited for a process to end, to know why its output has. */
+const explainMs = 2000;
 /** How long the output may take to end once the process has: a process of its own may hold it open. */
 const outputMs = 200;
 
-/** A process that was started, and that ends when it is told to: asked first, then told, then made to. */
+/**
+ * A process that was started, and that ends when it is told to: asked first, then told, then made to; at the latest with
+ * this process.
+ */
 export class Spawned {
   readonly #command: string;
   readonly #child: ChildProcess;
@@ -42,11 +48,13 @@ export class Spawned {
       });
     });
     child.on("error", () => {});
+    // Without one it was not started, and never tells an end.
+    if (child.pid !== undefined) endWithUs(child);
   }
 
   /** Why it ended, where it does so soon. */
   async explain(): Promise<SurfaceError | undefined> {
-    await Promise.race([this.#exited, new Promise<void>((resolve) => systemClock.after(patienceMs, resolve))]);
+    await Promise.race([this.#exited, new Promise<void>((resolve) => systemClock.after(explainMs, resolve))]);
     const { exitCode, signalCode } = this.#child;
     if (exitCode === null && signalCode === null) return undefined;
     const how = signalCode === null ? `code ${exitCode}` : `signal "${signalCode}"`;
@@ -58,8 +66,8 @@ export class Spawned {
     if (!this.#isStopping) {
       this.#isStopping = true;
       this.output.end();
-      const takeBack = systemClock.after(patienceMs, () => this.#child.kill("SIGTERM"));
-      const takeLastBack = systemClock.after(patienceMs + terminationMs, () => this.#child.kill("SIGKILL"));
+      const takeBack = systemClock.after(terminateMs, () => this.#child.kill("SIGTERM"));
+      const takeLastBack = systemClock.after(killMs, () => this.#child.kill("SIGKILL"));
       void this.#exited.then(takeBack).then(takeLastBack);
     }
     return this.#exited;

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { childProcess, type ChildProcessOptions } from "../../../src/links/child-process.ts";
 import type { Connection } from "../../../src/links/link.ts";
@@ -77,6 +79,15 @@ describe("childProcess() and serveOverStdio()", () => {
     await close();
     expect(stderr()).toContain("SIGTERM");
   });
+
+  it.each(["open", "closing"])("leave no process behind when the one that started it exits while %s", async (mode) => {
+    const host = fileURLToPath(new URL("fixtures/host.ts", import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", host, fixture, mode]);
+    const pid = Number(stdout);
+    expect(pid).toBeGreaterThan(0);
+    afterThis(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")));
+    await until(() => !isAlive(pid));
+  });
 });
 
 describe("childProcess()", () => {
@@ -142,6 +153,18 @@ describe("childProcess()", () => {
 });
 
 describe("startProcess()", () => {
+  it("leaves no listener on this process when what it started has ended, or never did", async () => {
+    const before = process.listenerCount("exit");
+    const args = ["-e", "process.stdin.resume()"];
+    const many = await Promise.all(Array.from({ length: 4 }, () => startProcess({ command: process.execPath, args })));
+    expect(process.listenerCount("exit")).toBe(before + 1);
+    await expect(startProcess({ command: "/no/such/command", args: [] })).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+    });
+    await Promise.all(many.map((one) => one.stop()));
+    expect(process.listenerCount("exit")).toBe(before);
+  });
+
   it("tells the signal when the process was killed by one", async () => {
     const spawned = await startProcess({
       command: process.execPath,

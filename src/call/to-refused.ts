@@ -41,6 +41,7 @@ const retrySentences: Partial<Record<SurfaceErrorCode, string>> = {
     "the application behind this server cannot be reached right now and nothing was sent; this server is still running: try again shortly",
   DISCONNECTED:
     "the connection to the application behind this server was lost before the answer; this server is still running: try again shortly",
+  OVERFLOW: "too much is in use at once and this was not begun: try again shortly",
 };
 
 /** What is said instead where something may have happened all the same. */
@@ -48,6 +49,7 @@ const unsafeSentences: Partial<Record<SurfaceErrorCode, string>> = {
   TIMEOUT: `the deadline passed, and ${unknownOutcome}`,
   UNAVAILABLE: `the application behind this server cannot be reached right now, and ${unknownOutcome}`,
   DISCONNECTED: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
+  OVERFLOW: `too much is in use at once, and ${unknownOutcome}`,
 };
 
 /** The same for codes behind which there is a fault: what the owner's log calls it is said too. */
@@ -87,9 +89,12 @@ function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErro
   return Object.hasOwn(words, code) ? words[code] : undefined;
 }
 
-/** Whether something may have happened before an error of this code. A call that was not sent did nothing. */
+/** The codes of a call that was not begun. */
+const unbegun: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW"]);
+
+/** Whether something may have happened before an error of this code. A call that was not begun did nothing. */
 function isUnsafe(code: SurfaceErrorCode, { changes }: RefusedAt): boolean {
-  return changes === "steps" || (changes === "call" && code !== "UNAVAILABLE");
+  return changes === "steps" || (changes === "call" && !unbegun.has(code));
 }
 
 function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {

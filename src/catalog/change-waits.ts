@@ -37,12 +37,15 @@ export class ChangeWaits {
    * Waits until one of the resources has changed, or time is up.
    *
    * @throws Refusal `NOT_FOUND` naming the first URI that names nothing.
-   * @throws SurfaceError `ABORTED` when the signal fires, `CLOSED` when this is closed.
+   * @throws SurfaceError `OVERFLOW` when too much is watched already, `ABORTED` when the signal fires, `CLOSED` when this is closed.
    */
   async wait(request: ChangeRequest, signal: AbortSignal): Promise<ChangeAnswer> {
     if (this.#isClosed) throw createClosed();
     const { since, timeoutMs } = request;
     const resources = this.#resolve(request.uris);
+    if (!this.#watches.hasRoom(resources.keys())) {
+      throw new SurfaceError("OVERFLOW", "Waiting for a change: too many resources are watched");
+    }
     const marks = since === undefined ? undefined : readCursor(since);
     const wait = new ChangeWait({
       resources,

@@ -21,6 +21,9 @@ export interface Watching {
   end(): void;
 }
 
+/** How many resources of an app callers may watch: fewer than a link carries at once. */
+const maxWatched = 2048;
+
 interface Shared {
   readonly resource: WatchedResource;
   watchers: number;
@@ -46,6 +49,13 @@ export class ResourceWatches {
   /** How many resources are watched. */
   get size(): number {
     return this.#shared.size;
+  }
+
+  /** Whether these may be watched besides what is. Whoever watches for a caller asks first. */
+  hasRoom(uris: Iterable<string>): boolean {
+    let size = this.#shared.size;
+    for (const uri of uris) if (!this.#shared.has(uri)) size += 1;
+    return size <= maxWatched;
   }
 
   /**

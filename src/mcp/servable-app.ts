@@ -19,6 +19,8 @@ export interface ResourceWatcher {
    * nothing. Neither it nor what ends it throws.
    */
   watch(uri: string, changed: () => void, opened?: (isThere: boolean) => void): (() => void) | undefined;
+  /** Whether these may be watched besides what is. Whoever watches for a client asks first. */
+  hasRoom(uris: Iterable<string>): boolean;
   /** Watches the list of resources, in the same way. Left out where the list never changes. */
   watchList?(changed: () => void): () => void;
 }

@@ -119,6 +119,7 @@ describe("toRefused() and an error of the package", () => {
     ["DISCONNECTED", "steps"],
     // A handler of several steps may have taken the first.
     ["UNAVAILABLE", "steps"],
+    ["OVERFLOW", "steps"],
   ] as const)("toRefused() says of %s that the outcome is unknown when what changes is %s", (code, changes) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"), changes === undefined ? {} : { changes });
     expect(refused).toMatchObject({ code, message: unknown });
@@ -131,6 +132,22 @@ describe("toRefused() and an error of the package", () => {
     expect(refused).toMatchObject({ retryable: true, message: expect.stringMatching(/nothing was sent/) });
   });
 
+  it.each([undefined, "call"] as const)(
+    "toRefused() says of what found no room that it may be tried again when what changes is %s",
+    (changes) => {
+      const { refused, faults } = refuse(
+        new SurfaceError("OVERFLOW", "secret"),
+        changes === undefined ? {} : { changes },
+      );
+      expect(refused).toMatchObject({
+        code: "OVERFLOW",
+        retryable: true,
+        message: expect.stringMatching(/^too much is in use at once/),
+      });
+      expect(faults).toEqual([]);
+    },
+  );
+
   it.each(["CONTRACT_MISMATCH", "PROTOCOL_MISMATCH", "FRAME_TOO_LARGE"] as const)(
     "toRefused() says %s in plain words and logs what they leave out",
     (code) => {
@@ -141,7 +158,7 @@ describe("toRefused() and an error of the package", () => {
     },
   );
 
-  it.each(["UNKNOWN_MEMBER", "NOT_FOUND", "OVERFLOW", "SCHEMA_UNSUPPORTED"] as const)(
+  it.each(["UNKNOWN_MEMBER", "NOT_FOUND", "SCHEMA_UNSUPPORTED"] as const)(
     "toRefused() answers INTERNAL for %s, which says something about what is behind",
     (code) => {
       const { refused, faults } = refuse(new SurfaceError(code, "secret"));

@@ -60,8 +60,7 @@ export class Listens {
   open({ id, params }: RequestFrame): RpcError | undefined {
     const filter = readListenFilter(params);
     if (filter.kind === "error") return filter;
-    const isTooMuch = this.#open.size >= maxListens || this.uriCount + countUris(filter.topics) > maxUris;
-    if (isTooMuch) return tooManySubscriptions;
+    if (!this.#hasRoom(filter.topics)) return tooManySubscriptions;
     const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: () => {} };
     this.#open.set(id, listen);
     for (const topic of filter.topics) {
@@ -99,6 +98,11 @@ export class Listens {
     // All stop before the first is told of it.
     this.suspend();
     this.resume();
+  }
+
+  #hasRoom(topics: readonly Topic[]): boolean {
+    if (this.#open.size >= maxListens || this.uriCount + countUris(topics) > maxUris) return false;
+    return this.#shared.resources.hasRoom(topics.filter((topic) => topic !== kResourceList));
   }
 
   #acknowledge(id: RequestId, listen: Listen): void {

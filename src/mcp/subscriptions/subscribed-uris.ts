@@ -53,7 +53,7 @@ export class SubscribedUris {
     if (uri === undefined) return badUri;
     const known = this.#subscribed.get(uri);
     if (known !== undefined && known.waiting.size === 0) return empty;
-    if (known === undefined && this.uriCount >= maxUris) return tooManySubscriptions;
+    if (known === undefined && !this.#hasRoom(uri)) return tooManySubscriptions;
     const subscribed = known ?? this.#add(uri);
     if (subscribed === undefined) return toNotFound(uri, "legacy");
     subscribed.waiting.add(id);
@@ -109,6 +109,10 @@ export class SubscribedUris {
   close(): void {
     for (const [topic, subscribed] of this.#subscribed) this.#remove(topic, subscribed);
     this.#waiting.clear();
+  }
+
+  #hasRoom(uri: string): boolean {
+    return this.uriCount < maxUris && this.#shared.resources.hasRoom([uri]);
   }
 
   #add(topic: Topic): Subscribed | undefined {

@@ -54,6 +54,10 @@ export class FakeResources implements ResourceWatcher {
     return end;
   }
 
+  hasRoom(): boolean {
+    return true;
+  }
+
   watchList(changed: () => void): () => void {
     return this.#join("list", { changed, opened: () => {} });
   }

@@ -5,7 +5,7 @@ export { mcpResource } from "./tags/mcp-resource.ts";
 export { mcpTool } from "./tags/mcp-tool.ts";
 export { readOnly } from "./tags/read-only.ts";
 export type { Effect, Exposure } from "./tags/symbols.ts";
-export type { ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
+export type { CollectionResourceOptions, ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
 export { withJsonSchema } from "./schema/with-json-schema.ts";

@@ -10,13 +10,16 @@ import {
   stream,
   type Cell,
   type Collection,
+  type CollectionResourceOptions,
   type Event,
   type Exposure,
   type MaybeSchema,
   type Member,
   type Procedure,
+  type ResourceOptions,
   type Stream,
   type ToolOptions,
+  type TypeProblem,
 } from "surface-mcp";
 import { z } from "zod";
 
@@ -137,6 +140,21 @@ expectError(mcpResource(stream({ input: z.unknown(), output: text })));
 expectError(mcpResource(stream({ input: z.any(), output: text })));
 expectError(mcpResource(event({ input: z.object({ at: z.object({ line: z.number() }) }), output: text })));
 
+// Items that could be listed: a collection has them, and nothing else.
+mcpResource(aCollection, { listItems: true, windowMs: 5, title: "All" });
+mcpResource(aCollection, { listItems: maybe });
+expectError(mcpResource(aCollection, { listItems: "yes" }));
+expectError(mcpResource(aCell, { listItems: true }));
+expectError(mcpResource(aCell, { listItems: false }));
+expectError(mcpResource(aStream, { listItems: true }));
+expectError(mcpResource(anEvent, { listItems: true }));
+expectError(mcpResource(aCell, listing));
+mcpResource(aCell, words);
+mcpResource(aCollection, words);
+expectType<TypeProblem<"only a collection has items that could be listed: leave listItems out"> | undefined>(
+  cellOptions.listItems,
+);
+
 // A helper that is generic over the member cannot tag it; one over a kind can, and the tag shows.
 expectError(<TMember extends Procedure>(member: TMember) => mcpTool(member));
 const tagged = ((member: Procedure) => mcpTool(member))(aProcedure);
@@ -146,6 +164,9 @@ expectError<Procedure>(tagged);
 declare const maybe: boolean;
 declare const unchecked: any;
 declare const widened: ToolOptions;
+declare const words: ResourceOptions;
+declare const listing: CollectionResourceOptions;
+declare const cellOptions: NonNullable<Parameters<typeof mcpResource<typeof aCell>>[1]>;
 type ExposureOf<TMember> =
   TMember extends Procedure<MaybeSchema, MaybeSchema, MaybeSchema, infer Exposed> ? Exposed : unknown;
 type EffectOf<TMember> =

@@ -3,6 +3,7 @@ import { ChangeWaits } from "../catalog/change-waits.ts";
 import { createCatalog, withTools, type Catalog } from "../catalog/create-catalog.ts";
 import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
+import { createListedItems, type ListedItems } from "../catalog/listed-items.ts";
 import { ResourceWatches } from "../catalog/resource-watches.ts";
 import { createWaitForChangeTool } from "../catalog/wait-for-change-tool.ts";
 import { SurfaceError } from "../errors.ts";
@@ -11,7 +12,7 @@ import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
 import { createHandlers } from "../mcp/handlers.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
-import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
+import type { AppRuntime, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
 import { internalError, reportToConsole, toSafeReporter } from "../surface/fault.ts";
@@ -51,6 +52,15 @@ interface Offer {
   readonly catalog: Catalog;
   readonly resolve: UriResolver;
   readonly watches: ResourceWatches;
+  readonly items: ListedItems | undefined;
+}
+
+function toWatcher(watches: ResourceWatches, items: ListedItems | undefined): ResourceWatcher {
+  if (items === undefined) return watches;
+  return {
+    watch: (uri, changed, opened) => watches.watch(uri, changed, opened),
+    watchList: (changed) => items.watch(changed),
+  };
 }
 
 function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope): Offer {
@@ -62,11 +72,13 @@ function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope)
   const windowMs = options.changeWindowMs ?? defaultChangeWindowMs;
   const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs });
   const resolve = (uri: string): Resolved | undefined => watches.resolve(uri);
-  if (!pull) return { catalog, resolve, watches };
+  const items = createListedItems({ catalog, watches, windowMs });
+  scope.add(() => items?.close());
+  if (!pull) return { catalog, resolve, watches, items };
   const waits = new ChangeWaits(watches);
   scope.add(() => waits.close());
   const pullTools = [createReadResourceTool(catalog, resolve), createWaitForChangeTool(waits)];
-  return { catalog: withTools(catalog, pullTools), resolve, watches };
+  return { catalog: withTools(catalog, pullTools), resolve, watches, items };
 }
 
 function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
@@ -78,15 +90,15 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     void internalError(cause, `reaching surface "${surface.name}"`, report);
   const held = new HeldSurface({ link, surface, onUnreachable });
   scope.add(() => held.close());
-  const { catalog, resolve, watches } = createOffer(definition, held, scope);
+  const { catalog, resolve, watches, items } = createOffer(definition, held, scope);
   warn(catalog.warnings);
   const invoker = createInvoker({ report, onChange: () => watches.distrust() });
   scope.add(() => invoker.close());
   return {
     info: toInfo(definition),
     instructions: options.instructions,
-    handlers: createHandlers({ catalog, resolve, invoker, pageSize: options.pageSize ?? defaultPageSize }),
-    resources: watches,
+    handlers: createHandlers({ catalog, resolve, invoker, items, pageSize: options.pageSize ?? defaultPageSize }),
+    resources: toWatcher(watches, items),
     limits: defaultFrameLimits,
     hotPath: options.hotPath ?? true,
     report,

@@ -83,6 +83,13 @@ export interface ResourceWatch {
   render(value: unknown): string | undefined;
 }
 
+/** One resource of many that are listed because they are there now. */
+export interface ListedItem {
+  readonly uri: string;
+  /** The member's key and its own, for example `jobs/a`. */
+  readonly name: string;
+}
+
 /** One resource that an agent may read: a fixed URI. */
 export interface ResourceEntry {
   readonly id: string;
@@ -93,6 +100,8 @@ export interface ResourceEntry {
   /** Its JSON text now; `undefined`: there is none. */
   read(call: EntryCall): Promise<string | undefined>;
   readonly watch: ResourceWatch;
+  /** Its JSON text -> what is listed besides, sorted by URI. Left out where nothing is. */
+  readonly toItems?: (text: string) => readonly ListedItem[];
 }
 
 /** One variable of a template. */

@@ -13,7 +13,8 @@ export interface Resolved {
 /** Finds what a URI names. */
 export type UriResolver = (uri: string) => Resolved | undefined;
 
-const maxUriLength = 8192;
+/** The longest URI that names anything, in UTF-16 units. */
+export const maxUriLength = 8192;
 
 // C0, DEL and C1: a variable that holds one is never passed on (CWE-113).
 // oxlint-disable-next-line no-control-regex -- control characters are what it is for
@@ -30,7 +31,11 @@ function decodeSegment(segment: string): string | undefined {
   return text === "" || text === "." || text === ".." || control.test(text) ? undefined : text;
 }
 
-function readVariable(segment: string | undefined, variable: TemplateVariable): string | number | boolean | undefined {
+/** One path segment -> the value of a variable; `undefined` where it does not fit. */
+export function readVariable(
+  segment: string | undefined,
+  variable: TemplateVariable,
+): string | number | boolean | undefined {
   const text = segment === undefined ? undefined : decodeSegment(segment);
   return text === undefined ? undefined : coerceScalar(text, variable.json);
 }

@@ -73,6 +73,12 @@ export class ResourceWatches {
     return { id: resolved.id, watch: resolved.watch, read: (call) => this.#read(uri, resolved, call) };
   }
 
+  /** The JSON text under a URI that is watched, where its newest value is known; maybe from before a call that has ended. */
+  known(uri: string): string | undefined {
+    const latest = this.#setting.subscriptions.latest(uri);
+    return latest === undefined ? undefined : this.#shared.get(uri)?.resource.write(latest.value)?.text;
+  }
+
   /**
    * Watches what is under a URI: `changed` is called at once after quiet, then at most once a window, and always once more
    * after the last change; never for the snapshot that watching opens with. `opened` is told once, maybe at once: from

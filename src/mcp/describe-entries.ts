@@ -1,4 +1,4 @@
-import type { ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
+import type { ListedItem, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
 import { writeJson } from "./write-json.ts";
 
 /** What resources of members are: JSON. */
@@ -30,6 +30,11 @@ export function describeTool(tool: ToolEntry): string {
 /** The JSON text of a resource as `resources/list` shows it. */
 export function describeResource(resource: ResourceEntry): string {
   return writeJson({ uri: resource.uri, name: resource.id, ...words(resource), mimeType: resourceMimeType });
+}
+
+/** The JSON text of an item as `resources/list` shows it. What it is like is what the template of its family says. */
+export function describeItem({ uri, name }: ListedItem): string {
+  return writeJson({ uri, name, mimeType: resourceMimeType });
 }
 
 /** The JSON text of a template as `resources/templates/list` shows it. */

@@ -61,6 +61,8 @@ export class Gate {
   readonly #calls = new CallQueue<RequestId>();
   /** Reads have places of their own: calls may wait for minutes, and a read must not wait behind them. */
   readonly #reads = new CallQueue<RequestId>();
+  /** Those of the methods that may have to wait for the application. */
+  readonly #queues: ReadonlyMap<string, CallQueue<RequestId>>;
   readonly #progress: ProgressOutput;
   readonly #render: AnswerRenderer;
   readonly #subscriptions: SubscriptionSession;
@@ -84,6 +86,12 @@ export class Gate {
       clock,
       stallMs,
     });
+    this.#queues = new Map([
+      ["tools/call", this.#calls],
+      ["resources/read", this.#reads],
+      // Read from the application where it can change.
+      ...(runtime.resources.watchList === undefined ? [] : [["resources/list", this.#reads] as const]),
+    ]);
     this.#progress = { send, isFull: () => this.#outputFull };
     this.#render = createAnswerRenderer(runtime.info);
     this.#handlers = new Map(
@@ -171,7 +179,7 @@ export class Gate {
 
   #run(start: HotRun): void {
     const { id, method } = start.frame;
-    const queue = method === "tools/call" ? this.#calls : method === "resources/read" ? this.#reads : undefined;
+    const queue = this.#queues.get(method);
     // Refused and not left unread: behind it there may be a cancellation, a ping or the end of the input.
     if (queue?.full) return this.#answer(id, busy, start.era);
     this.#running.set(id, start.call);

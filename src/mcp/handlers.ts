@@ -1,4 +1,5 @@
 import type { Catalog } from "../catalog/create-catalog.ts";
+import type { ListedItems } from "../catalog/listed-items.ts";
 import type { UriResolver } from "../catalog/resolve-uri.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Refused, ToolOutcome } from "../call/outcome.ts";
@@ -7,6 +8,7 @@ import { describeResource, describeTemplate, describeTool, resourceMimeType } fr
 import { toAbsent, toNotFound } from "./not-found.ts";
 import { createPagedList } from "./pages.ts";
 import { rpcCodes, toRpcError, toRpcResult, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
@@ -31,6 +33,8 @@ export interface HandlerSource {
   readonly invoker: Invoker;
   /** How many entries a page of a list holds. */
   readonly pageSize: number;
+  /** What is listed because it is there now; left out where nothing is. */
+  readonly items?: ListedItems | undefined;
 }
 
 const noArguments: JsonObject = Object.freeze({});
@@ -97,11 +101,19 @@ function createReadHandler(source: HandlerSource): Handler {
   };
 }
 
-/** Makes the handlers of an app. Lists are serialised here, once. */
+function createResourcesHandler({ catalog, invoker, pageSize, items }: HandlerSource): Handler {
+  if (items !== undefined) {
+    const list = new ResourceList({ catalog, invoker, pageSize, items });
+    return (params) => list.page(params);
+  }
+  const list = createPagedList({ key: "resources", items: catalog.resources.map(describeResource), pageSize });
+  return (params) => list.page(params);
+}
+
+/** Makes the handlers of an app. Lists that never change are serialised here, once. */
 export function createHandlers(source: HandlerSource): Handlers {
   const { catalog, pageSize } = source;
   const tools = createPagedList({ key: "tools", items: catalog.tools.map(describeTool), pageSize });
-  const resources = createPagedList({ key: "resources", items: catalog.resources.map(describeResource), pageSize });
   const templates = createPagedList({
     key: "resourceTemplates",
     items: catalog.templates.map(describeTemplate),
@@ -110,7 +122,7 @@ export function createHandlers(source: HandlerSource): Handlers {
   return Object.freeze({
     "tools/list": (params) => tools.page(params),
     "tools/call": createCallHandler(source),
-    "resources/list": (params) => resources.page(params),
+    "resources/list": createResourcesHandler(source),
     "resources/templates/list": (params) => templates.page(params),
     "resources/read": createReadHandler(source),
   } satisfies Handlers);

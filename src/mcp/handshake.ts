@@ -1,19 +1,29 @@
 import type { JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
 import { modernVersions, toRpcResult } from "./protocol.ts";
-import type { ServerInfo } from "./servable-app.ts";
+import type { ResourceWatcher, ServerInfo } from "./servable-app.ts";
 import { writeJson } from "./write-json.ts";
 
 /** The legacy revisions that are served, newest first; the same as the SDK's, which a test holds. */
 export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
-/** What the server can do, as both eras are told. The tools of an app never change while it is open. */
-export const serverCapabilities = { tools: {}, resources: { subscribe: true, listChanged: true } } as const;
+/** What a server can do, as both eras are told. */
+export interface ServerCapabilities {
+  /** The tools of an app never change while it is open. */
+  readonly tools: Readonly<Record<never, never>>;
+  readonly resources: { readonly subscribe: true; readonly listChanged?: true };
+}
+
+/** What a server can do: to announce changes of a list is promised only where it can change. */
+export function toCapabilities({ watchList }: Pick<ResourceWatcher, "watchList">): ServerCapabilities {
+  return { tools: {}, resources: { subscribe: true, ...(watchList === undefined ? {} : { listChanged: true }) } };
+}
 
 /** How a server introduces itself. */
 export interface Introduction {
   readonly info: ServerInfo;
   readonly instructions: string | undefined;
+  readonly resources: Pick<ResourceWatcher, "watchList">;
 }
 
 /** The methods by which a client meets the server. */
@@ -34,18 +44,17 @@ function negotiate(params: JsonObject | undefined): string {
  * Makes the two handlers by which a client meets the server: `initialize` answers with the version asked for where it is
  * served and with the newest otherwise, `server/discover` with the modern revisions.
  */
-export function createHandshake({ info, instructions }: Introduction): Readonly<Record<HandshakeMethod, Handler>> {
+export function createHandshake(introduction: Introduction): Readonly<Record<HandshakeMethod, Handler>> {
+  const { info, instructions, resources } = introduction;
+  const capabilities = toCapabilities(resources);
   const words = instructions === undefined ? {} : { instructions };
-  const discovery = toRpcResult(
-    toBody({ supportedVersions: modernVersions, capabilities: serverCapabilities, ...words }),
-    {
-      cacheable: true,
-    },
-  );
+  const discovery = toRpcResult(toBody({ supportedVersions: modernVersions, capabilities, ...words }), {
+    cacheable: true,
+  });
   return Object.freeze({
     initialize: (params) => {
       const protocolVersion = negotiate(params);
-      return toRpcResult(toBody({ protocolVersion, capabilities: serverCapabilities, serverInfo: info, ...words }));
+      return toRpcResult(toBody({ protocolVersion, capabilities, serverInfo: info, ...words }));
     },
     "server/discover": () => discovery,
   } satisfies Record<HandshakeMethod, Handler>);

@@ -16,6 +16,9 @@ export interface PagedListSource {
   readonly pageSize: number;
 }
 
+/** The answer for a cursor that was minted for another list, or by nobody. */
+export const unknownCursor: RpcAnswer = toRpcError(rpcCodes.invalidParams, "Invalid params: the cursor is unknown");
+
 function chunk(items: readonly string[], size: number): readonly (readonly string[])[] {
   const chunks: string[][] = [];
   for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
@@ -41,12 +44,11 @@ export function createPagedList(source: PagedListSource): PagedList {
     if (index > 0) byCursor.set(toCursor(source, digest, index), answer);
     return answer;
   });
-  const unknown = toRpcError(rpcCodes.invalidParams, "Invalid params: the cursor is unknown");
   return {
     page(params) {
-      if (params === undefined || !Object.hasOwn(params, "cursor")) return first ?? unknown;
+      if (params === undefined || !Object.hasOwn(params, "cursor")) return first ?? unknownCursor;
       const { cursor } = params;
-      return (typeof cursor === "string" ? byCursor.get(cursor) : undefined) ?? unknown;
+      return (typeof cursor === "string" ? byCursor.get(cursor) : undefined) ?? unknownCursor;
     },
   };
 }

@@ -4,7 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { CallContext } from "../call/call-context.ts";
 import { internalError } from "../surface/fault.ts";
 import type { HandledMethod } from "./handlers.ts";
-import { serverCapabilities } from "./handshake.ts";
+import { toCapabilities } from "./handshake.ts";
 import { rpcCodes, type Era, type RpcAnswer } from "./protocol.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -51,10 +51,10 @@ interface ServerOptions {
 }
 
 function createServer({ runtime, era, notFound }: ServerOptions): Server {
-  const { info, instructions, handlers } = runtime;
+  const { info, instructions, handlers, resources } = runtime;
   const server = new Server(
     { ...info },
-    { capabilities: serverCapabilities, ...(instructions === undefined ? {} : { instructions }) },
+    { capabilities: toCapabilities(resources), ...(instructions === undefined ? {} : { instructions }) },
   );
   for (const method of handled) {
     server.setRequestHandler(method, async (request, context) => {

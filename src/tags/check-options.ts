@@ -47,19 +47,32 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
   checkTimeout(options, attempt);
 }
 
+/** The options of a resource of any kind, not yet checked. */
+type AnyResourceOptions = ResourceOptions & { readonly listItems?: unknown };
+
+function checkListItems(kind: string, listItems: unknown, attempt: string): void {
+  if (listItems === undefined) return;
+  if (kind !== "collection") {
+    throw new SurfaceError("WRONG_KIND", `${attempt}: only a collection has items that "listItems" could list`);
+  }
+  if (typeof listItems !== "boolean") {
+    throw new SurfaceError("INVALID_OPTION", `${attempt}: "listItems" must be true or false`);
+  }
+}
+
 /**
  * Refuses options of a resource that the compiler would have refused, for callers who cast, and values that it cannot see.
  *
- * @param attempt - what the author was doing, as messages begin.
- * @throws SurfaceError `INVALID_OPTION`.
+ * @throws SurfaceError `INVALID_OPTION`, `WRONG_KIND` for an option of another kind of member.
  */
-export function assertResourceOptions(options: ResourceOptions, attempt: string): void {
+export function assertResourceOptions({ kind }: Taggable, options: AnyResourceOptions, attempt: string): void {
   for (const key of Object.keys(options)) {
     if (!knownOfResources.has(key)) {
       throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a resource option`);
     }
   }
-  const { windowMs } = options;
+  const { windowMs, listItems } = options;
+  checkListItems(kind, listItems, attempt);
   if (windowMs !== undefined && !isWindow(windowMs)) {
     throw new SurfaceError(
       "INVALID_OPTION",

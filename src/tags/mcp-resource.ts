@@ -4,7 +4,7 @@ import { assertResourceOptions } from "./check-options.ts";
 import { nameKind } from "./name-kind.ts";
 import type { Retagged } from "./retagged.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
-import type { ResourceOptions } from "./tool-options.ts";
+import type { CollectionResourceOptions, ResourceOptions } from "./tool-options.ts";
 import type { TypeProblem } from "./type-problem.ts";
 
 /** What one variable of a resource template may be. */
@@ -48,6 +48,13 @@ export type ResourceProblem<TMember extends Taggable> = [TMember[typeof kExposur
   ? ResourceKindProblem<TMember>
   : TypeProblem<`this member is tagged already, as a ${Exclude<TMember[typeof kExposure], "none">}: one tag a member`>;
 
+/** The options that a member of a kind takes; one of another kind carries the sentence that says why not. */
+export type ResourceOptionsOf<TKind> = [TKind] extends ["collection"]
+  ? CollectionResourceOptions
+  : ResourceOptions & {
+      readonly listItems?: TypeProblem<"only a collection has items that could be listed: leave listItems out">;
+    };
+
 function assertTaggable(member: Taggable): void {
   if (member[kExposure] !== "none") {
     throw new SurfaceError(
@@ -62,7 +69,7 @@ function assertTaggable(member: Taggable): void {
 
 /**
  * Tags a cell, collection, stream or event as a resource that an agent may read. Returns a tagged copy; the argument
- * is not changed.
+ * is not changed. Of a collection, `listItems` lists the items too.
  *
  * @throws SurfaceError `ALREADY_EXPOSED` or `WRONG_KIND`, for callers who cast: each is a compile error too;
  * `INVALID_OPTION`.
@@ -73,10 +80,10 @@ function assertTaggable(member: Taggable): void {
  */
 export function mcpResource<const $Member extends Taggable>(
   member: $Member & ResourceProblem<$Member>,
-  options?: ResourceOptions,
+  options?: ResourceOptionsOf<$Member["kind"]>,
 ): Retagged<$Member, "resource", "read"> {
   assertTaggable(member);
-  assertResourceOptions(options ?? {}, `Tagging ${nameKind(member)} as a resource`);
+  assertResourceOptions(member, options ?? {}, `Tagging ${nameKind(member)} as a resource`);
   const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: { ...options } };
   // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "resource", "read">;

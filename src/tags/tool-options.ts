@@ -13,6 +13,15 @@ export interface ResourceOptions {
   readonly windowMs?: number;
 }
 
+/** What an author may say about a collection as a resource. */
+export interface CollectionResourceOptions extends ResourceOptions {
+  /**
+   * List its items too, each as a resource of its own, up to 1,000 of them, and announce when items come or go. For
+   * collections whose items a person would pick from a list. Default `false`: its keys are a resource, its items a template.
+   */
+  readonly listItems?: boolean;
+}
+
 /**
  * What an author may say about a tool: one set of options for tags, `expose` and bespoke tools alike. The four hints
  * are advertised as MCP tool annotations, always all of them.
@@ -42,10 +51,15 @@ export const toolOptionNames: readonly (keyof ToolOptions)[] = [
 ];
 
 /** What a tag of either kind has kept of its author's words. */
-export type TagOptions = ToolOptions & ResourceOptions;
+export type TagOptions = ToolOptions & CollectionResourceOptions;
 
 /** The names of all resource options, for checks at run time. */
-export const resourceOptionNames: readonly (keyof ResourceOptions)[] = ["title", "description", "windowMs"];
+export const resourceOptionNames: readonly (keyof CollectionResourceOptions)[] = [
+  "title",
+  "description",
+  "windowMs",
+  "listItems",
+];
 
 /** The longest time between two notices that an author may ask for, in milliseconds. */
 export const maxWindowMs = 60_000;

@@ -2,7 +2,10 @@ import { Client as ModernSdkClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernSdkTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as LegacySdkClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as LegacySdkTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ResourceListChangedNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 
 /** What is known of a tool call in both SDKs. */
 export interface MatrixCallOptions {
@@ -26,6 +29,10 @@ export interface MatrixClient {
    * can of a filter, a URI that is not honoured fails with the code of one that is unknown.
    */
   watchUris(uris: readonly string[], updated: (uri: string) => void): Promise<() => Promise<void>>;
+  /** Is told whenever the list of resources has changed, in the way of its era; what it returns ends that, where it can. */
+  watchList(changed: () => void): Promise<() => Promise<void>>;
+  /** Whether the server has said that it tells of that. */
+  announcesList(): boolean;
   getInstructions(): string | undefined;
   getServerVersion(): { name: string; version: string } | undefined;
   close(): Promise<void>;
@@ -59,6 +66,11 @@ async function connectV1(script: string, args: readonly string[] = []): Promise<
         for (const uri of uris) await client.unsubscribeResource({ uri });
       };
     },
+    async watchList(changed) {
+      client.setNotificationHandler(ResourceListChangedNotificationSchema, () => changed());
+      return async () => {};
+    },
+    announcesList: () => client.getServerCapabilities()?.resources?.listChanged === true,
     getInstructions: () => client.getInstructions(),
     getServerVersion: () => client.getServerVersion(),
     close: () => client.close(),
@@ -96,6 +108,13 @@ function connectV2(mode: Mode): MatrixEntry["connect"] {
         client.setNotificationHandler("notifications/resources/updated", ({ params }) => updated(params.uri));
         return watch(client, uris);
       },
+      async watchList(changed: () => void) {
+        client.setNotificationHandler("notifications/resources/list_changed", () => changed());
+        if (era === "legacy") return async () => {};
+        const subscription = await client.listen({ resourcesListChanged: true });
+        return () => subscription.close();
+      },
+      announcesList: () => client.getServerCapabilities()?.resources?.listChanged === true,
     });
   };
 }

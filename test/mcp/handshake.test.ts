@@ -47,6 +47,8 @@ describe("the handshake of the gate", () => {
       const [hot, sdk] = await onBothPaths(initializeLine(version));
       expect(hot).toEqual(sdk);
       expect(hot).toHaveProperty("result.protocolVersion");
+      // Its list of resources never changes.
+      expect(hot).toHaveProperty("result.capabilities", { tools: {}, resources: { subscribe: true } });
     },
   );
 

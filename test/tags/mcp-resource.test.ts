@@ -49,6 +49,33 @@ describe("mcpResource()", () => {
     }
   });
 
+  it("mcpResource() takes listItems for a collection", () => {
+    const listed = mcpResource(collection({ key: text, schema: text }), { listItems: true });
+    expect(tagOf(listed).options).toEqual({ listItems: true });
+  });
+
+  it.each([
+    ["a cell", cell({ schema: text })],
+    ["a stream", stream({ input: text, output: text })],
+    ["an event", event({ output: text })],
+  ])("mcpResource() throws WRONG_KIND when a caller casts listItems for %s", (name, member) => {
+    for (const listItems of [true, false]) {
+      expectRefusal(
+        () => cast(mcpResource, member, { listItems }),
+        "WRONG_KIND",
+        `Tagging ${name} as a resource: only a collection has items that "listItems" could list`,
+      );
+    }
+  });
+
+  it("mcpResource() throws INVALID_OPTION when a caller casts listItems to something else", () => {
+    expectRefusal(
+      () => cast(mcpResource, collection({ key: text, schema: text }), { listItems: 1 }),
+      "INVALID_OPTION",
+      '"listItems" must be true or false',
+    );
+  });
+
   it("mcpResource() throws ALREADY_EXPOSED when the member has a tag", () => {
     const resource = mcpResource(cell({ schema: text }));
     expectRefusal(() => cast(mcpResource, resource), "ALREADY_EXPOSED", "it is tagged already, as a resource");

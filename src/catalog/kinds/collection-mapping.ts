@@ -6,6 +6,7 @@ import type { ResourceEntry, TemplateEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping } from "../mapping.ts";
 import { toResourceEntry, toTemplateEntry } from "../resource-entries.ts";
 import { toTemplateShape } from "../template-variables.ts";
+import { maxListedItems, toListedItems } from "../to-listed-items.ts";
 
 function keyList(exposed: Exposed<MemberOfKind<"collection">>): ResourceEntry {
   const { key, member } = exposed;
@@ -31,7 +32,25 @@ function items(exposed: Exposed<MemberOfKind<"collection">>): TemplateEntry {
   });
 }
 
-/** A collection is the list of its keys, and one resource for each of them by template. */
+/** What the list of keys says where items are listed too, so that nobody takes those for all. */
+function withItems(resource: ResourceEntry, template: TemplateEntry): ResourceEntry {
+  const note = `Every key; of the items at most ${maxListedItems} are listed`;
+  const { description } = resource;
+  return {
+    ...resource,
+    description: description === undefined ? note : `${description} (${note})`,
+    toItems: (text) => toListedItems(text, template),
+  };
+}
+
+/**
+ * A collection is the list of its keys, and one resource for each of them by template. Its author may have the items
+ * listed too.
+ */
 export const collectionMapping: KindMapping<"collection"> = {
-  asResource: (exposed) => ({ resource: keyList(exposed), template: items(exposed) }),
+  asResource(exposed) {
+    const resource = keyList(exposed);
+    const template = items(exposed);
+    return { resource: exposed.options.listItems === true ? withItems(resource, template) : resource, template };
+  },
 };

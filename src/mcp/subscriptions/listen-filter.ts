@@ -9,7 +9,7 @@ export interface ListenFilter {
   readonly topics: readonly Topic[];
 }
 
-/** The lists that can be asked about. Only that of resources can change: the others are not declared, nor honoured. */
+/** The lists that can be asked about. Only that of resources may ever change: what is not declared is not honoured. */
 const flags = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] as const;
 
 const noFilter = toRpcError(rpcCodes.invalidParams, 'Invalid params: "notifications" must be an object');
@@ -24,8 +24,12 @@ function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** Reads the filter of a `subscriptions/listen`, or says what is wrong with it. What is not known is left aside. */
-export function readListenFilter(params: JsonObject | undefined): ListenFilter | RpcError {
+/**
+ * Reads the filter of a `subscriptions/listen`, or says what is wrong with it. What is not known is left aside.
+ *
+ * @param canListChange - whether that the list of resources changes was declared.
+ */
+export function readListenFilter(params: JsonObject | undefined, canListChange: boolean): ListenFilter | RpcError {
   const filter = params === undefined ? undefined : own(params, "notifications");
   if (!isJsonObject(filter)) return noFilter;
   const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
@@ -33,7 +37,8 @@ export function readListenFilter(params: JsonObject | undefined): ListenFilter |
   // A null is no array, and no absence either.
   const { resourceSubscriptions: uris = [] } = filter;
   if (!isStrings(uris)) return badUris;
-  const topics: readonly Topic[] = own(filter, "resourcesListChanged") === true ? [kResourceList] : [];
+  const isListAsked = canListChange && own(filter, "resourcesListChanged") === true;
+  const topics: readonly Topic[] = isListAsked ? [kResourceList] : [];
   return { kind: "filter", topics: [...topics, ...new Set(uris)] };
 }
 

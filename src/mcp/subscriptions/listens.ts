@@ -58,7 +58,7 @@ export class Listens {
 
   /** Opens one, which acknowledges what of its filter is honoured; or says why not. */
   open({ id, params }: RequestFrame): RpcError | undefined {
-    const filter = readListenFilter(params);
+    const filter = readListenFilter(params, this.#shared.resources.watchList !== undefined);
     if (filter.kind === "error") return filter;
     if (!this.#hasRoom(filter.topics)) return tooManySubscriptions;
     const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: () => {} };

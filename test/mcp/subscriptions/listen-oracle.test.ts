@@ -2,7 +2,8 @@
 import { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, describe, expect, it } from "vitest";
-import { serverCapabilities } from "../../../src/mcp/handshake.ts";
+import { toCapabilities, type ServerCapabilities } from "../../../src/mcp/handshake.ts";
+import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
 import { createHostileApp } from "../../fixtures/hostile.ts";
 import { GateHarness, type Sent } from "../gate-harness.ts";
@@ -17,14 +18,14 @@ class Oracle {
   readonly #handle: ReturnType<typeof serveStdio>;
   #server: Server | undefined;
 
-  constructor(info: { name: string; version: string }) {
+  constructor(info: { name: string; version: string }, capabilities: ServerCapabilities) {
     const transport: Transport = {
       start: async () => {},
       close: async () => transport.onclose?.(),
       send: async (message) => void this.sent.push(JSON.parse(JSON.stringify(message))),
     };
     this.#transport = transport;
-    const create = (): Server => (this.#server = new Server(info, { capabilities: serverCapabilities }));
+    const create = (): Server => (this.#server = new Server(info, { capabilities }));
     this.#handle = serveStdio(create, { transport });
   }
 
@@ -49,9 +50,16 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each.close();
 });
 
-async function open(hotPath: boolean): Promise<{ ours: GateHarness; oracle: Oracle }> {
-  const ours = await new GateHarness(createHostileApp({ hotPath, onFault: () => {} }).open()).open("modern");
-  const oracle = new Oracle(info);
+async function open({ hotPath, canListChange }: Setting): Promise<{ ours: GateHarness; oracle: Oracle }> {
+  const runtime = createHostileApp({ hotPath, onFault: () => {} }).open();
+  const { resources } = runtime;
+  const listing: ResourceWatcher = {
+    watch: (uri, changed, tell) => resources.watch(uri, changed, tell),
+    watchList: () => () => {},
+  };
+  const offered = canListChange ? { ...runtime, resources: listing } : runtime;
+  const ours = await new GateHarness(offered).open("modern");
+  const oracle = new Oracle(info, toCapabilities(offered.resources));
   opened.push(ours, oracle);
   await oracle.receive(modernLine("open", "server/discover"));
   oracle.sent.length = 0;
@@ -70,7 +78,18 @@ function texts(sent: readonly Sent[]): readonly string[] {
   return sent.filter(({ id }) => id !== "touch").map((message) => JSON.stringify(message));
 }
 
-describe.each([true, false])("subscriptions of the gate and of the SDK, with hotPath %s", (hotPath) => {
+interface Setting {
+  readonly hotPath: boolean;
+  /** Whether the app has a list that can change. */
+  readonly canListChange: boolean;
+}
+
+const settings: readonly Setting[] = [true, false].flatMap((hotPath) => [
+  { hotPath, canListChange: true },
+  { hotPath, canListChange: false },
+]);
+
+describe.each(settings)("subscriptions of the gate and of the SDK, with %j", (setting) => {
   it.each<[string, object]>([
     ["nothing", {}],
     ["one URI", state],
@@ -81,7 +100,7 @@ describe.each([true, false])("subscriptions of the gate and of the SDK, with hot
     ["a list and a URI", { ...state, resourcesListChanged: true }],
     ["what nobody knows", { ...state, everything: [1] }],
   ])("acknowledge a filter of %s in the same bytes", async (_what, filter) => {
-    const { ours, oracle } = await open(hotPath);
+    const { ours, oracle } = await open(setting);
     ours.gate.receive(listen("s", filter));
     await oracle.receive(listen("s", filter));
     await ours.until(() => ours.sent.length > 0);
@@ -99,7 +118,7 @@ describe.each([true, false])("subscriptions of the gate and of the SDK, with hot
     ["a text for a flag", { resourcesListChanged: "true" }],
     ["null for a flag that is not honoured", { toolsListChanged: null }],
   ])("refuse a filter that is or has %s with the same code", async (_what, filter) => {
-    const { ours, oracle } = await open(hotPath);
+    const { ours, oracle } = await open(setting);
     ours.gate.receive(listen(1, filter));
     await oracle.receive(listen(1, filter));
     expect(ours.sent).toMatchObject([{ id: 1, error: { code: -32602 } }]);
@@ -107,7 +126,7 @@ describe.each([true, false])("subscriptions of the gate and of the SDK, with hot
   });
 
   it("announce a change to each subscription in the same bytes, and nothing to one that was cancelled", async () => {
-    const { ours, oracle } = await open(hotPath);
+    const { ours, oracle } = await open(setting);
     for (const id of [1, "1", "gone"]) {
       ours.gate.receive(listen(id, state));
       await oracle.receive(listen(id, state));
@@ -122,7 +141,7 @@ describe.each([true, false])("subscriptions of the gate and of the SDK, with hot
   });
 
   it("end every subscription with the same answer when they are closed, and say nothing after it", async () => {
-    const { ours, oracle } = await open(hotPath);
+    const { ours, oracle } = await open(setting);
     for (const id of [7, "b"]) {
       ours.gate.receive(listen(id, state));
       await oracle.receive(listen(id, state));

@@ -1,0 +1,177 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { mcp } from "../../src/builder/mcp.ts";
+import { createInvoker } from "../../src/call/create-invoker.ts";
+import { createListedItems } from "../../src/catalog/listed-items.ts";
+import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
+import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
+import { createCatalog } from "../../src/catalog/create-catalog.ts";
+import { readTags } from "../../src/catalog/read-exposures.ts";
+import { HeldSurface } from "../../src/links/held-surface.ts";
+import type { Link } from "../../src/links/link.ts";
+import type { RpcAnswer } from "../../src/mcp/protocol.ts";
+import { ResourceList } from "../../src/mcp/resource-list.ts";
+import type { SurfaceClient } from "../../src/surface/client.ts";
+import { createClient } from "../../src/surface/create-client.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { inProcess } from "../../src/links/in-process.ts";
+import { cellSource } from "../../src/surface/source.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { GateHarness } from "./gate-harness.ts";
+import { ManualClock } from "./subscriptions/session-harness.ts";
+
+const surface = defineSurface("shop", {
+  jobs: mcpResource(collection({ key: z.string(), schema: z.number(), description: "The jobs" }), { listItems: true }),
+  // Sorted between the list of the keys and the items.
+  "jobs.x": mcpResource(cell({ schema: z.string() })),
+});
+
+type Numbers = ReadonlyMap<string, number>;
+const of = (...keys: string[]): Numbers => new Map(keys.map((key) => [key, 1]));
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const endless = (): Promise<never> => new Promise(() => {});
+
+/** A list over a link, without a gate. */
+function listOver(link: Link, pageSize = 1000) {
+  const clock = new ManualClock();
+  const held = new HeldSurface({ link, surface });
+  const { channel, subscriptions } = held;
+  // What it is a client of is known here.
+  const client = createClient(surface, channel) as SurfaceClient<unknown>;
+  const catalog = createCatalog({
+    exposures: readTags(surface),
+    tools: new Map(),
+    uriPrefix: "shop://",
+    channel,
+    client,
+  });
+  const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs: 0 });
+  const items = createListedItems({ catalog, watches, windowMs: 0 });
+  if (items === undefined) throw new Error("Making a list: there are no items");
+  const invoker = createInvoker({ report: () => {} });
+  closing.push(() => held.close());
+  return { clock, list: new ResourceList({ catalog, items, invoker, pageSize, clock }) };
+}
+
+interface Page {
+  readonly names: readonly string[];
+  readonly cursor: string | undefined;
+}
+
+function pageOf(answer: RpcAnswer): Page {
+  if (answer.kind === "error") throw new Error(`${answer.code} ${answer.message}`);
+  const { resources, nextCursor } = JSON.parse(`{${answer.body}}`);
+  return { names: resources.map((each: { name: string }) => each.name), cursor: nextCursor };
+}
+
+function liveShop(jobs = cellSource(of("b", "a"))) {
+  const live = implementSurface(surface, { jobs, "jobs.x": cellSource("") });
+  closing.push(() => live.close());
+  return { jobs, link: inProcess(live) };
+}
+
+describe("ResourceList.page()", () => {
+  it("waits for the items for 2 seconds, and then has the others", async () => {
+    const { clock, list } = listOver({ connect: endless });
+    const answer = list.page({});
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    clock.pass(1999);
+    expect(await Promise.race([answer, Promise.resolve("waits")])).toBe("waits");
+    clock.pass(1);
+    expect(pageOf(await answer).names).toEqual(["jobs", "jobs.x"]);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("goes on with the list of a first page when that has changed since", async () => {
+    const { jobs, link } = liveShop();
+    const { list } = listOver(link, 2);
+    const first = pageOf(await list.page(undefined));
+    expect(first.names).toEqual(["jobs", "jobs.x"]);
+    jobs.set(of("x", "y", "z"));
+    expect(pageOf(await list.page({})).names).toEqual(["jobs", "jobs.x"]);
+    expect(pageOf(await list.page({ cursor: first.cursor })).names).toEqual(["jobs/a", "jobs/b"]);
+  });
+
+  it("forgets a list when four others have been shown since, and knows no cursor of anybody else", async () => {
+    const { jobs, link } = liveShop();
+    const { list } = listOver(link, 2);
+    const { cursor } = pageOf(await list.page(undefined));
+    for (const key of ["1", "2", "3"]) {
+      jobs.set(of(key));
+      await list.page(undefined);
+    }
+    expect(pageOf(await list.page({ cursor })).names).toEqual(["jobs/a", "jobs/b"]);
+    jobs.set(of("4"));
+    await list.page(undefined);
+    for (const unknown of [cursor, "x", 1, null]) {
+      expect(await list.page({ cursor: unknown })).toMatchObject({ kind: "error", code: -32602 });
+    }
+  });
+
+  it("needs no application for a further page", async () => {
+    const { jobs, link } = liveShop();
+    const { list } = listOver(link, 3);
+    const { cursor } = pageOf(await list.page(undefined));
+    jobs.set(of());
+    await closing.shift()?.();
+    expect(pageOf(await list.page({ cursor })).names).toEqual(["jobs/b"]);
+  });
+});
+
+function open(hotPath: boolean, pageSize: number): GateHarness {
+  const app = mcp(surface, { hotPath, pageSize, uriPrefix: "shop://" }).implement({
+    jobs: cellSource(of("b", "a b")),
+    "jobs.x": cellSource(""),
+  });
+  const harness = new GateHarness(app.open());
+  closing.push(() => harness.close());
+  return harness;
+}
+
+describe.each(["legacy", "modern"] as const)("a list with items in the %s era", (era) => {
+  it("is the same on both paths, page by page", async () => {
+    const [hot, sdk] = await Promise.all([true, false].map((hotPath) => open(hotPath, 3).open(era)));
+    if (hot === undefined || sdk === undefined) throw new Error("Opening: there are two");
+    let cursor: unknown;
+    const seen: unknown[] = [];
+    for (let id = 1; id === 1 || cursor !== undefined; id += 1) {
+      const ask = { method: "resources/list", params: cursor === undefined ? {} : { cursor } };
+      const [ours, theirs] = await Promise.all([hot.request(era, id, ask), sdk.request(era, id, ask)]);
+      expect(ours).toEqual(theirs);
+      const result = Object(ours["result"]);
+      seen.push(...result.resources);
+      cursor = result.nextCursor;
+    }
+    const mimeType = "application/json";
+    expect(seen).toEqual([
+      {
+        uri: "shop://jobs",
+        name: "jobs",
+        description: "The jobs (Every key; of the items at most 1000 are listed)",
+        mimeType,
+      },
+      { uri: "shop://jobs.x", name: "jobs.x", mimeType },
+      { uri: "shop://jobs/a%20b", name: "jobs/a b", mimeType },
+      { uri: "shop://jobs/b", name: "jobs/b", mimeType },
+    ]);
+  });
+
+  it("is declared as one that changes, on both paths alike", async () => {
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const ask = era === "legacy" ? { method: "initialize", params } : { method: "server/discover" };
+    const [ours, theirs] = await Promise.all([true, false].map((hotPath) => open(hotPath, 3).request(era, 1, ask)));
+    expect(ours).toEqual(theirs);
+    expect(ours).toHaveProperty("result.capabilities", {
+      tools: {},
+      resources: { subscribe: true, listChanged: true },
+    });
+  });
+});

@@ -59,6 +59,7 @@ function toWatcher(watches: ResourceWatches, items: ListedItems | undefined): Re
   if (items === undefined) return watches;
   return {
     watch: (uri, changed, opened) => watches.watch(uri, changed, opened),
+    hasRoom: (uris) => watches.hasRoom(uris),
     watchList: (changed) => items.watch(changed),
   };
 }

@@ -55,6 +55,7 @@ async function open({ hotPath, canListChange }: Setting): Promise<{ ours: GateHa
   const { resources } = runtime;
   const listing: ResourceWatcher = {
     watch: (uri, changed, tell) => resources.watch(uri, changed, tell),
+    hasRoom: (uris) => resources.hasRoom(uris),
     watchList: () => () => {},
   };
   const offered = canListChange ? { ...runtime, resources: listing } : runtime;

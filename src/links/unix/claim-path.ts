@@ -2,13 +2,12 @@ import { randomBytes } from "node:crypto";
 import { link, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { SurfaceError } from "../../errors.ts";
-import { connectSocket } from "./connect-socket.ts";
 import { type FileAccess, unlessAbsent } from "./file-access.ts";
 import { codeOf } from "../system-error.ts";
+import { isAnswering } from "./is-answering.ts";
 import { spareBytes } from "./socket-path.ts";
-import { withLock } from "./with-lock.ts";
+import { type Claim, withLock } from "./with-lock.ts";
 
-const probeMs = 1000;
 const maxAttempts = 8;
 const longName = 16;
 
@@ -24,16 +23,6 @@ export function besidePath(path: string): string {
 
 function toInUse(path: string): SurfaceError {
   return new SurfaceError("SOCKET_IN_USE", `Listening on "${path}": another process answers there, and nobody may`);
-}
-
-/** Whether somebody answers at a socket. What cannot be told counts as an answer. */
-async function isAnswering(path: string): Promise<boolean> {
-  try {
-    (await connectSocket({ path, withinMs: probeMs })).destroy();
-    return true;
-  } catch (cause) {
-    return codeOf(cause) !== "ECONNREFUSED" && codeOf(cause) !== "ENOENT";
-  }
 }
 
 /**
@@ -52,7 +41,8 @@ async function removeStale(path: string): Promise<void> {
 }
 
 /** Makes room at `path`, where that is ours to make. */
-async function clear(path: string, access: FileAccess): Promise<void> {
+async function clear(claim: Claim, access: FileAccess): Promise<void> {
+  const { path } = claim;
   const stats = await unlessAbsent(access.lstat(path));
   if (stats === undefined) return;
   if (!stats.isSocket()) {
@@ -66,7 +56,7 @@ async function clear(path: string, access: FileAccess): Promise<void> {
   }
   if (await isAnswering(path)) throw toInUse(path);
   // Gone meanwhile: another starter has removed it.
-  await unlessAbsent(withLock(path, () => removeStale(path)));
+  await unlessAbsent(withLock(claim, () => removeStale(path)));
 }
 
 /**
@@ -77,7 +67,7 @@ async function clear(path: string, access: FileAccess): Promise<void> {
  */
 export async function claimPath(from: string, path: string, access: FileAccess): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    await clear(path, access);
+    await clear({ path, from }, access);
     try {
       // Unlike a move, it fails where something is.
       await link(from, path);

@@ -4,6 +4,12 @@ import { SurfaceError } from "../../errors.ts";
 /** Most bytes of a path that a socket can have: the operating system cuts longer ones off without a word. */
 const maxPathBytes = process.platform === "darwin" ? 103 : 107;
 
+/** Whether a socket can be at `path`. */
+export function isSocketPath(path: string): boolean {
+  const bytes = Buffer.byteLength(path);
+  return bytes > 0 && bytes <= maxPathBytes;
+}
+
 /**
  * Refuses what no socket can be at.
  *

@@ -1,15 +1,23 @@
-import { lstat, open, unlink } from "node:fs/promises";
+import { link, lstat, unlink } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf } from "../system-error.ts";
 import { unlessAbsent } from "./file-access.ts";
+import { isAnswering } from "./is-answering.ts";
+import { isSocketPath } from "./socket-path.ts";
 
-/** A lock that is older belongs to a process that was killed: nobody holds one for so long. */
+/** A lock that is older belongs to a process that is stuck: nobody else holds one for so long. */
 const abandonedMs = 10_000;
 const retryMs = 20;
 
-async function take(lock: string): Promise<boolean> {
+/** A path, and a socket beside it on which whoever wants the path listens. */
+export interface Claim {
+  readonly path: string;
+  readonly from: string;
+}
+
+async function take(lock: string, from: string): Promise<boolean> {
   try {
-    await (await open(lock, "wx", 0o600)).close();
+    await link(from, lock);
     return true;
   } catch (cause) {
     if (codeOf(cause) === "EEXIST") return false;
@@ -17,19 +25,26 @@ async function take(lock: string): Promise<boolean> {
   }
 }
 
-/** Removes the lock of a process that was killed. */
+/** Removes the lock of a process that was killed, since nobody answers on it, or of one that is stuck. */
 async function forgetAbandoned(lock: string): Promise<void> {
   const stats = await unlessAbsent(lstat(lock));
-  if (stats !== undefined && Date.now() - stats.mtimeMs > abandonedMs) await unlessAbsent(unlink(lock));
+  if (stats === undefined) return;
+  const isOld = Date.now() - stats.mtimeMs > abandonedMs;
+  // Beside the longest of paths there is no room for a name that can be asked: there, age has to do.
+  if (!isOld && (!isSocketPath(lock) || (await isAnswering(lock)))) return;
+  // Not that of another one who has removed it meanwhile, and taken it.
+  const now = await unlessAbsent(lstat(lock));
+  if (now?.ino === stats.ino) await unlessAbsent(unlink(lock));
 }
 
 /**
- * Runs `act` while no other process does that for the same path. The lock is a file beside it, which `act` outlives only
- * where its process is killed.
+ * Runs `act` while no other process does that for the same path. The lock is the socket of whoever has it, under a name
+ * beside the path: it outlives `act` only where its process is killed, and then nobody answers on it. A number of a process
+ * would say less: another one may have it by then, and one in another container has numbers of its own.
  */
-export async function withLock<TValue>(path: string, act: () => Promise<TValue>): Promise<TValue> {
+export async function withLock<TValue>({ path, from }: Claim, act: () => Promise<TValue>): Promise<TValue> {
   const lock = `${path}.lock`;
-  while (!(await take(lock))) {
+  while (!(await take(lock, from))) {
     await forgetAbandoned(lock);
     await sleep(retryMs);
   }

@@ -12,10 +12,10 @@ export interface UnixSocketOptions {
 
 /**
  * A link to a live surface that another process of this machine serves with `listenUnixSocket()`. The socket must belong
- * to the same user, or to root.
+ * to the same user, or to root, and so must its directory, to which nobody else may write.
  *
  * @throws SurfaceError `INVALID_OPTION` for a path that no socket can have; from `connect()`: `UNAVAILABLE` where nobody
- * answers, `NOT_A_SOCKET`, `WRONG_OWNER`, `PROTOCOL_MISMATCH` where somebody else answers, `UNKNOWN_MEMBER` for a surface
+ * answers, `UNSAFE_DIRECTORY`, `NOT_A_SOCKET`, `WRONG_OWNER`, `PROTOCOL_MISMATCH` where somebody else may answer, `UNKNOWN_MEMBER` for a surface
  * of another name, `ABORTED` when its signal fires.
  * @example
  * ```ts

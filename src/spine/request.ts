@@ -44,6 +44,7 @@ const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "UNKNOWN_MEMBER",
   "CONTRACT_MISMATCH",
   "PROTOCOL_MISMATCH",
+  "UNSAFE_DIRECTORY",
   "NOT_A_SOCKET",
   "WRONG_OWNER",
 ]);

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { lstat, stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { codeOf } from "../system-error.ts";
 
 /** What is asked of files, and by whom: owners are compared, and a test has one user only. */
@@ -8,12 +8,10 @@ export interface FileAccess {
   readonly uid: number | undefined;
   /** As the function of `node:fs/promises`. */
   lstat(path: string): Promise<Stats>;
-  /** As the function of `node:fs/promises`. */
-  stat(path: string): Promise<Stats>;
 }
 
 /** This process and its files. */
-export const ownAccess: FileAccess = Object.freeze({ uid: process.getuid?.(), lstat, stat });
+export const ownAccess: FileAccess = Object.freeze({ uid: process.getuid?.(), lstat });
 
 /** What `ask` comes to, or `undefined` where there is no such file. */
 export async function unlessAbsent<TValue>(ask: Promise<TValue>): Promise<TValue | undefined> {

@@ -8,6 +8,7 @@ import { createStreamTransport } from "../transport/stream-transport.ts";
 import { connectSocket } from "./connect-socket.ts";
 import { type FileAccess, ownAccess } from "./file-access.ts";
 import { codeOf } from "../system-error.ts";
+import { assertTrustedSocket } from "./trusted-socket.ts";
 
 /** What a connection to a socket is made of. */
 export interface UnixClientSetting extends ClientOptions {
@@ -17,26 +18,11 @@ export interface UnixClientSetting extends ClientOptions {
 }
 
 const connectMs = 5000;
-const superuser = 0;
-
-/** Whoever owns the socket is who is spoken to: another user could have put theirs where ours was expected. */
-async function assertTrusted(path: string, access: FileAccess): Promise<void> {
-  const { uid } = access;
-  const stats = await access.stat(path);
-  if (!stats.isSocket()) {
-    throw new SurfaceError("NOT_A_SOCKET", `Connecting to "${path}": it must be a socket, and is none`);
-  }
-  if (uid === undefined || stats.uid === uid || stats.uid === superuser) return;
-  throw new SurfaceError(
-    "WRONG_OWNER",
-    `Connecting to "${path}": the socket must be of user ${uid} or ${superuser}, and is of user ${stats.uid}`,
-  );
-}
 
 async function dial(setting: UnixClientSetting): Promise<Socket> {
   const { path, signal, access = ownAccess } = setting;
   try {
-    await assertTrusted(path, access);
+    await assertTrustedSocket(path, access);
     return await connectSocket({ path, signal, withinMs: connectMs });
   } catch (cause) {
     const code = codeOf(cause);

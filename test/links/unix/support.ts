@@ -56,6 +56,5 @@ export function accessOf(change: { readonly uid?: number; readonly ownerUid?: nu
   return {
     uid: change.uid ?? ownAccess.uid,
     lstat: (path) => owned(ownAccess.lstat(path)),
-    stat: (path) => owned(ownAccess.stat(path)),
   };
 }

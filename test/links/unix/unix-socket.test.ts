@@ -1,6 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { chmod, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listenUnixSocket } from "../../../src/links/listen-unix-socket.ts";
 import { unixSocket } from "../../../src/links/unix-socket.ts";
@@ -56,7 +57,7 @@ describe("unixSocket()", () => {
 
   it("connect() rejects with UNAVAILABLE when the system refuses it", async () => {
     const denied = Object.assign(new Error("denied"), { code: "EACCES" });
-    const access = { ...ownAccess, stat: () => Promise.reject(denied) };
+    const access = { ...ownAccess, lstat: () => Promise.reject(denied) };
     const path = await newPath();
     await expect(openUnixClient(echo, { path, access })).rejects.toMatchObject({ code: "UNAVAILABLE", cause: denied });
   });
@@ -69,10 +70,47 @@ describe("unixSocket()", () => {
 
   it("connect() refuses a socket of another user, and takes one of root", async () => {
     const path = await serveEcho();
-    const refused = openUnixClient(echo, { path, access: accessOf({ uid: 4711, ownerUid: 4712 }) });
+    const lstat = (at: string): Promise<Stats> => accessOf({ ownerUid: at === path ? 4712 : 0 }).lstat(at);
+    const refused = openUnixClient(echo, { path, access: { uid: 4711, lstat } });
     await expect(refused).rejects.toMatchObject({ code: "WRONG_OWNER" });
     const taken = await openUnixClient(echo, { path, access: accessOf({ uid: 4711, ownerUid: 0 }) });
     expect(await taken.client.say.call("hello")).toBe("hello");
+  });
+
+  it("connect() refuses a link to a socket", async () => {
+    const path = await serveEcho();
+    await symlink(path, `${path}-link`);
+    await expect(unixSocket(`${path}-link`).connect(echo)).rejects.toMatchObject({ code: "NOT_A_SOCKET" });
+  });
+
+  it.each(["720", "702", "777", "1777"])(
+    "connect() refuses a directory when others can write there, by mode %s",
+    async (mode) => {
+      const path = await serveEcho();
+      await chmod(dirname(path), Number.parseInt(mode, 8));
+      await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({
+        code: "UNSAFE_DIRECTORY",
+        message: expect.stringContaining(`chmod go-w "${dirname(path)}"`),
+      });
+    },
+  );
+
+  it("connect() takes a directory when others can only read it", async () => {
+    const path = await serveEcho();
+    await chmod(dirname(path), 0o755);
+    const { client } = await unixSocket(path).connect(echo);
+    expect(await client.say.call("hello")).toBe("hello");
+  });
+
+  it("connect() refuses a directory of another user, and a link to one", async () => {
+    const path = await serveEcho();
+    const folder = dirname(path);
+    const access = { uid: 4711, lstat: (at: string) => accessOf({ ownerUid: at === folder ? 4712 : 4711 }).lstat(at) };
+    const unsafe = { code: "UNSAFE_DIRECTORY" };
+    await expect(openUnixClient(echo, { path, access })).rejects.toMatchObject(unsafe);
+    await symlink(folder, join(folder, "link"));
+    const through = join(folder, "link", "s.sock");
+    await expect(openUnixClient(echo, { path: through })).rejects.toMatchObject(unsafe);
   });
 
   it("connect() refuses a surface of another name", async () => {

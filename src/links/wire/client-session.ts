@@ -9,6 +9,9 @@ import { SentRequest, type RequestSetting } from "./sent-request.ts";
 import type { WireTransport } from "./transport.ts";
 import { WirePeer, type Incoming, type PeerHandlers } from "./wire-peer.ts";
 
+/** How many answers may wait for a far side that takes none: it needs one, to a ping. */
+const maxOwed = 16;
+
 /** What a session receives besides answers. */
 export interface Listener {
   /** Takes a message; `false` when its sender had no right to send it. */
@@ -33,6 +36,8 @@ export class ClientSession implements PeerHandlers {
   readonly #requests = new Set<SentRequest>();
   readonly #listeners = new Map<number, Listener>();
   #lastId = 0;
+  /** How many requests have come since the output was last seen to have room. */
+  #owed = 0;
   #heartbeat: Heartbeat | undefined;
   #stopGrace: (() => void) | undefined;
   #isLeaving = false;
@@ -131,6 +136,9 @@ export class ClientSession implements PeerHandlers {
   }
 
   async request({ method }: Incoming): Promise<unknown> {
+    // It is read on while the output is full, so that nothing else bounds what answers take.
+    this.#owed = this.#peer.isFull ? this.#owed + 1 : 0;
+    if (this.#owed > maxOwed) this.#breach("it asked again and again, and took no answer");
     if (method === methods.ping) return null;
     return new ResponseError(errorCodes.methodNotFound, "a client serves nothing");
   }
@@ -142,7 +150,7 @@ export class ClientSession implements PeerHandlers {
     // Unknown ones are late: what they were for has settled.
     const listener = typeof id === "number" ? this.#listeners.get(id) : undefined;
     if (listener === undefined || listener.take(params)) return;
-    this.close(new SurfaceError("PROTOCOL_MISMATCH", `Using ${this.#setting.what}: it sent more than it may`));
+    this.#breach("it sent more than it may");
   }
 
   drained(): void {
@@ -161,6 +169,10 @@ export class ClientSession implements PeerHandlers {
     for (const request of [...this.#requests]) request.lose(lost);
     this.#listeners.clear();
     this.#resolveClosed(this.#reason);
+  }
+
+  #breach(why: string): void {
+    this.close(new SurfaceError("PROTOCOL_MISMATCH", `Using ${this.#setting.what}: ${why}`));
   }
 
   #onGoodbye(): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { settle, until } from "../../surface/support.ts";
-import { connectRich, outcome, serveRaw } from "./support.ts";
+import { connectRaw, connectRich, outcome, serveRaw } from "./support.ts";
 
 describe("limits", () => {
   it("refuse a stream over 4,096 of one peer, leave room to ask meanwhile, and take another when one has ended", async () => {
@@ -66,6 +66,37 @@ describe("limits", () => {
     pair.server.release();
     await until(() => peer.heard.filter(({ result }) => result !== undefined).length === 501);
     await live.close();
+  });
+
+  it.each(["surface/ping", "unheard/of"])(
+    "end a client's connection when its far side asks %s again and again and takes no answer",
+    async (method) => {
+      const { peer, pair, closed } = await connectRaw();
+      pair.client.capacity = 4;
+      for (let id = 0; id < 100; id += 1) peer.ask(id, method);
+      await peer.reply(99);
+      pair.client.hold();
+      for (let id = 100; id < 1000; id += 1) peer.ask(id, method);
+      await until(() => pair.client.sent.some((message) => message.method === "surface/goodbye"));
+      expect(pair.client.sent.length).toBeLessThan(150);
+      pair.client.release();
+      expect(await closed).toMatchObject({ kind: "lost", cause: { code: "PROTOCOL_MISMATCH" } });
+    },
+  );
+
+  it("leave a client's connection alone when its far side asks now and then while its output is full", async () => {
+    const { peer, pair, closed } = await connectRaw();
+    pair.client.capacity = 1;
+    let isClosed = false;
+    void closed.then(() => (isClosed = true));
+    for (let round = 0; round < 20; round += 1) {
+      pair.client.hold();
+      for (let id = 0; id < 4; id += 1) peer.ask(`${round}.${id}`, "surface/ping");
+      await settle();
+      pair.client.release();
+      await peer.reply(`${round}.3`);
+    }
+    expect(isClosed).toBe(false);
   });
 
   it("are a client's own where it asks for too much: the others work", async () => {

@@ -1,13 +1,16 @@
 /**
- * Builds `dist` from `src` with the compiler alone.
+ * Builds `dist` from `src`: the compiler checks it and writes a module and a declaration for every source, which is what
+ * bundlers take and drop the unused of. In `dist/node` they are joined, one file an entry and one for each part that is
+ * loaded later, which is what Node takes: it starts in two thirds of the time (decision 0014).
  *
- * The compiler writes into a fresh folder that then takes the place of `dist`: no file of an earlier build survives, and
- * a build that fails leaves the last good one in place. `--if-stale` builds only when a source is newer than `dist`.
+ * Both write into a fresh folder that then takes the place of `dist`: no file of an earlier build survives, and a build
+ * that fails leaves the last good one in place. `--if-stale` builds only when a source is newer than `dist`.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import * as esbuild from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -31,13 +34,35 @@ function isStale() {
   return Math.max(newest(join(root, "src")), ...inputs) > statSync(entry).mtimeMs;
 }
 
-function build() {
+/** The public entries, as package.json maps them. */
+const entries = ["index.ts", "testing/index.ts"].map((path) => join(root, "src", path));
+
+/** Shared parts are split off, so that there is one of each class and symbol, whichever entries are loaded. */
+function joinModules() {
+  return esbuild.build({
+    entryPoints: entries,
+    outbase: join(root, "src"),
+    outdir: join(staging, "node"),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    packages: "external",
+    chunkNames: "chunks/[name]-[hash]",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+}
+
+async function build() {
   mkdirSync(staging, { recursive: true });
   const run = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", staging], {
     cwd: root,
     stdio: "inherit",
   });
   if (run.status !== 0) return run.status ?? 1;
+  await joinModules();
   if (existsSync(dist)) renameSync(dist, retired);
   renameSync(staging, dist);
   return 0;
@@ -45,7 +70,7 @@ function build() {
 
 if (!process.argv.includes("--if-stale") || isStale()) {
   try {
-    process.exitCode = build();
+    process.exitCode = await build();
   } finally {
     rmSync(staging, { recursive: true, force: true });
     rmSync(retired, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type BuildResult } from "esbuild";
 import { manifest } from "../architecture/package-entries.ts";
@@ -61,8 +62,9 @@ function toBundle({ metafile }: Built): Bundle {
 }
 
 /**
- * Bundles code that imports the built package by its name, minified, with every other package left outside. Only where it
- * is split is what is loaded later counted apart; but then everything that is loaded later by any file is kept.
+ * Bundles code that imports the built package by its name, minified, with every other package left outside: module by
+ * module, as bundlers for anything but Node take it. Only where it is split is what is loaded later counted apart;
+ * but then everything that is loaded later by any file is kept.
  */
 export async function bundle(code: string, { splitting = false } = {}): Promise<Bundle> {
   const built = await build({
@@ -78,6 +80,7 @@ export async function bundle(code: string, { splitting = false } = {}): Promise<
     platform: "node",
     target: "node20",
     external: Object.keys(manifest.dependencies),
+    alias: { [manifest.name]: join(root, "dist", "index.js") },
   });
   return toBundle(built);
 }

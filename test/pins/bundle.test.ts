@@ -23,6 +23,23 @@ describe("the bundle", () => {
     expect(imports).not.toContain("node:net");
   });
 
+  it("a face that is served over stdio loads only the folders that serve it when the main entry is bundled", async () => {
+    const { files } = await bundle(`export * from "surface-mcp";`, { splitting: true });
+    expect([...new Set(files.map((path) => path.split("/")[1] ?? ""))].toSorted()).toEqual([
+      "builder",
+      "call",
+      "catalog",
+      "errors.js",
+      "links",
+      "mcp",
+      "schema",
+      "spine",
+      "stdio",
+      "surface",
+      "tags",
+    ]);
+  });
+
   it("a module that only describes a surface brings neither the SDK nor a server when it is bundled", async () => {
     const code = `import { cell, defineSurface } from "surface-mcp"; console.log(defineSurface("a", { b: cell({}) }));`;
     const { bytes, files, imports } = await bundle(code);

@@ -4,8 +4,12 @@ import { manifest } from "../architecture/package-entries.ts";
 describe("package.json", () => {
   it("exports maps these subpaths and no others when it is read", () => {
     expect(manifest.exports).toEqual({
-      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
-      "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
+      ".": { types: "./dist/index.d.ts", node: "./dist/node/index.js", default: "./dist/index.js" },
+      "./testing": {
+        types: "./dist/testing/index.d.ts",
+        node: "./dist/node/testing/index.js",
+        default: "./dist/testing/index.js",
+      },
       "./package.json": "./package.json",
     });
   });

@@ -1,10 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { listFiles, root } from "../architecture/source.ts";
 
 let packed: readonly string[] = [];
+
+/** The modules of this package that a built module imports, at once or later. */
+function importedBy(path: string): string[] {
+  const text = readFileSync(join(root, path), "utf8");
+  return [...text.matchAll(/(?:from |import\(|^import )"(\.{1,2}\/[^"]+)"/gm)].map(([, specifier = ""]) =>
+    posix.join(posix.dirname(path), specifier),
+  );
+}
 
 describe("the packed package", () => {
   beforeAll(() => {
@@ -32,7 +40,7 @@ describe("the packed package", () => {
 
   it("holds nothing that an earlier build left behind when dist is packed", () => {
     const orphans = packed
-      .filter((path) => path.startsWith("dist/"))
+      .filter((path) => path.startsWith("dist/") && !path.startsWith("dist/node/"))
       .filter((path) => !existsSync(join(root, path.replace(/^dist\//, "src/").replace(/\.(?:js|d\.ts)$/, ".ts"))));
     expect(orphans).toEqual([]);
   });
@@ -43,5 +51,12 @@ describe("the packed package", () => {
       return [`${base}.js`, `${base}.d.ts`];
     });
     expect(expected.filter((path) => !packed.includes(path))).toEqual([]);
+  });
+
+  it("holds the entries that Node takes, and what they load, and nothing else beside them when dist is packed", () => {
+    const loaded = new Set(["dist/node/index.js", "dist/node/testing/index.js"]);
+    for (const path of loaded) for (const next of importedBy(path)) loaded.add(next);
+    expect(packed.filter((path) => path.startsWith("dist/node/")).toSorted()).toEqual([...loaded].toSorted());
+    expect(loaded.size).toBeGreaterThan(10);
   });
 });

@@ -81,6 +81,7 @@ describe("the items of a collection in the list of resources", () => {
     await quiet();
     expect(heard.count).toBe(0);
     jobs.set(of("a", "b"));
+    await quiet();
     jobs.set(
       new Map([
         ["b", 7],
@@ -193,6 +194,21 @@ describe("the items of a collection in the list of resources", () => {
     const late = listen(runtime);
     await expect.poll(() => one.count, patience).toBe(2);
     expect([other.count, late.count]).toEqual([1, 0]);
+  });
+
+  it("are not announced to who has ended that while a notice was kept back", async () => {
+    const { runtime, jobs, carts } = serve(200);
+    const [one, other] = [listen(runtime), listen(runtime)];
+    await list(runtime);
+    await quiet();
+    jobs.set(of("x"));
+    await expect.poll(() => [one.count, other.count], patience).toEqual([1, 1]);
+    // Of another collection: known at once, and told when the window of the list ends.
+    carts.set(of("x"));
+    await quiet(20);
+    other.end();
+    await expect.poll(() => one.count, patience).toBe(2);
+    expect(other.count).toBe(1);
   });
 
   it("are not watched any more when nobody listens, and again when somebody does", async () => {

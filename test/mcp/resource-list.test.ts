@@ -58,7 +58,7 @@ function listOver(link: Link, pageSize = 1000) {
   if (items === undefined) throw new Error("Making a list: there are no items");
   const invoker = createInvoker({ report: () => {} });
   closing.push(() => held.close());
-  return { clock, list: new ResourceList({ catalog, items, invoker, pageSize, clock }) };
+  return { clock, items, list: new ResourceList({ catalog, items, invoker, pageSize, clock }) };
 }
 
 interface Page {
@@ -90,6 +90,22 @@ describe("ResourceList.page()", () => {
     expect(clock.pending).toBe(0);
   });
 
+  it("has the items that were seen last when they are watched and a read of them fails", async () => {
+    const { items } = listOver(liveShop().link);
+    const nothing = async (): Promise<undefined> => undefined;
+    expect(await items.list(nothing)).toEqual([[]]);
+    let heard = 0;
+    items.watch(() => void (heard += 1));
+    await expect
+      .poll(() => items.list(nothing), { timeout: 10_000 })
+      .toMatchObject([[{ name: "jobs/a" }, { name: "jobs/b" }]]);
+    // Whoever was shown none before that has been told.
+    expect(heard).toBeLessThanOrEqual(1);
+    const told = heard;
+    await items.list(nothing);
+    expect(heard).toBe(told);
+  });
+
   it("goes on with the list of a first page when that has changed since", async () => {
     const { jobs, link } = liveShop();
     const { list } = listOver(link, 2);
@@ -108,6 +124,8 @@ describe("ResourceList.page()", () => {
       jobs.set(of(key));
       await list.page(undefined);
     }
+    // Shown again and again, it is one list.
+    for (let count = 0; count < 5; count += 1) await list.page(undefined);
     expect(pageOf(await list.page({ cursor })).names).toEqual(["jobs/a", "jobs/b"]);
     jobs.set(of("4"));
     await list.page(undefined);

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, symlink, utimes } from "node:fs/promises";
+import { lstat, mkdir, readdir, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Claim, withLock } from "../../../src/links/unix/with-lock.ts";
-import { afterThis, listenRaw, newFolder } from "./support.ts";
+import { afterThis, leaveStale, listenRaw, newFolder } from "./support.ts";
 
 /** A bound on a hang that is well below what the lock of a process that is stuck costs. */
 const longMs = 8000;
@@ -86,11 +86,69 @@ describe("withLock()", { timeout: 30_000 }, () => {
     expect(await withLock(claim, act)).toBe("done");
   });
 
-  it("takes the lock of a process that is stuck when that is old", async () => {
+  it.each([
+    ["old", 1],
+    ["of a time that is yet to come, since the clock was set back", 4_000_000_000],
+  ])("takes the lock of a process that is stuck when that is %s", async (_what, seconds) => {
     const claim = await newClaim();
     await hold(claim.path);
-    await utimes(`${claim.path}.lock`, 1, 1);
+    await utimes(`${claim.path}.lock`, seconds, seconds);
     expect(await within(longMs, withLock(claim, act))).toBe("done");
+  });
+
+  it("gives up with SOCKET_IN_USE when it waits for too long", async () => {
+    const claim = await newClaim();
+    await hold(claim.path);
+    const { ino } = await lstat(`${claim.path}.lock`);
+    await expect(withLock(claim, act, 100)).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
+    expect((await lstat(`${claim.path}.lock`)).ino).toBe(ino);
+  });
+
+  it("leaves what no process has put there alone when it gives up", async () => {
+    const claim = await newClaim();
+    await mkdir(`${claim.path}.lock`);
+    await utimes(`${claim.path}.lock`, 1, 1);
+    await expect(withLock(claim, act, 100)).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
+    expect(await readdir(dirname(claim.path))).toEqual(["s-own", "s.lock"]);
+  });
+
+  it("counts the age of a lock from when it was taken, however long that was waited for", async () => {
+    const claim = await newClaim();
+    await utimes(claim.from, 1, 1);
+    await withLock(claim, async () => {
+      const other = { path: claim.path, from: `${claim.path}-other` };
+      await listenRaw(other.from);
+      await expect(withLock(other, act, 100)).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
+    });
+  });
+
+  it("lets one act at a time when many want a lock that was left", async () => {
+    const claim = await newClaim();
+    await leaveStale(`${claim.path}.lock`);
+    let acting = 0;
+    let most = 0;
+    const alone = async (): Promise<void> => {
+      acting += 1;
+      most = Math.max(most, acting);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      acting -= 1;
+    };
+    const wanting = Array.from({ length: 12 }, async (_, index) => {
+      const from = `${claim.path}-${index}`;
+      await listenRaw(from);
+      await withLock({ path: claim.path, from }, alone);
+    });
+    await Promise.all(wanting);
+    expect(most).toBe(1);
+  });
+
+  it("leaves the lock of another alone when its own was taken from it", async () => {
+    const claim = await newClaim();
+    await withLock(claim, async () => {
+      await rm(`${claim.path}.lock`);
+      await listenRaw(`${claim.path}.lock`);
+    });
+    expect(await readdir(dirname(claim.path))).toEqual(["s-own", "s.lock"]);
   });
 
   it("waits when nobody can tell whether there is somebody", async () => {

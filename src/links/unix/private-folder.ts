@@ -1,5 +1,7 @@
 import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
 import { SurfaceError } from "../../errors.ts";
+import { codeOf } from "../system-error.ts";
 import { type FileAccess, unlessAbsent } from "./file-access.ts";
 
 const anybodyElse = 0o077;
@@ -11,6 +13,18 @@ function toUnsafe(folder: string, problem: string): SurfaceError {
   );
 }
 
+/** Level by level: the system's own way tries for ever where a parent is there and takes no directory, as in `/proc`. */
+async function makeFolder(folder: string, access: FileAccess): Promise<void> {
+  if ((await unlessAbsent(access.lstat(folder))) !== undefined) return;
+  await makeFolder(dirname(folder), access);
+  try {
+    await mkdir(folder, { mode: 0o700 });
+  } catch (cause) {
+    // Another starter was faster; what it has made is looked at like ours.
+    if (codeOf(cause) !== "EEXIST") throw cause;
+  }
+}
+
 /**
  * Makes the directory of a socket where it is absent, for its owner alone, and refuses one that others can reach into:
  * whoever can write there can put a socket of their own in the place of ours.
@@ -18,7 +32,7 @@ function toUnsafe(folder: string, problem: string): SurfaceError {
  * @throws SurfaceError `UNSAFE_DIRECTORY`.
  */
 export async function assurePrivateFolder(folder: string, access: FileAccess): Promise<void> {
-  if ((await unlessAbsent(access.lstat(folder))) === undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder, access);
   const stats = await access.lstat(folder);
   if (!stats.isDirectory()) throw toUnsafe(folder, "and is none");
   if (access.uid !== undefined && stats.uid !== access.uid) {

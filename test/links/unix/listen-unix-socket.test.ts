@@ -248,6 +248,14 @@ describe("listenUnixSocket()", () => {
     expect(await say(path)).toBe("hello");
   });
 
+  it.runIf(process.platform === "linux")(
+    "rejects with UNAVAILABLE when a directory is there that takes no other",
+    async () => {
+      const refused = { code: "UNAVAILABLE", cause: { code: "ENOENT" } };
+      await expect(listenUnixSocket(openEcho().live, "/proc/none/a/s")).rejects.toMatchObject(refused);
+    },
+  );
+
   it("does not wait for the lock of a process that was killed a while ago", async () => {
     const { live } = openEcho();
     const path = await newPath();

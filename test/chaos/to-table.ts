@@ -26,6 +26,8 @@ function megabytes(bytes: number | undefined): string {
 export function toTable(tally: Tally, elapsedMs: number): string {
   const [first] = tally.figures;
   const last = tally.figures.at(-1);
+  // By then everything that is loaded and compiled once has been.
+  const tenth = tally.figures[Math.floor(tally.cycles / 10)];
   const rows: [string, string][] = [
     ["cycles", figure(tally.cycles)],
     ...counts(tally.strikes).map(([name, count]): [string, string] => [`  ${name}`, count]),
@@ -40,9 +42,12 @@ export function toTable(tally: Tally, elapsedMs: number): string {
     ["strike to first answer, p50/p99/max", spread(tally.outagesMs)],
     ["restart to first answer, p50/p99/max", spread(tally.restartsMs)],
     ["listening to first answer, p50/p99/max", spread(tally.redialsMs)],
-    ["memory of the face, first/last cycle", `${megabytes(first?.rss)} / ${megabytes(last?.rss)}`],
+    [
+      "memory of the face, first/tenth/last",
+      [first, tenth, last].map((figures) => megabytes(figures?.rss)).join(" / "),
+    ],
     ["open files of the face, first/last", `${first?.files ?? "unknown"} / ${last?.files ?? "unknown"}`],
     ["duration", `${(elapsedMs / 1000).toFixed(1)} s`],
   ];
-  return rows.map(([name, value]) => `${name.padEnd(40)}${value.padStart(24)}`).join("\n");
+  return rows.map(([name, value]) => `${name.padEnd(40)}${value.padStart(32)}`).join("\n");
 }

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleProgram } from "./bundle-program.ts";
 import type { ChurnReport } from "./churn-report.ts";
 
@@ -12,6 +13,8 @@ let script = "";
 beforeAll(async () => {
   script = await bundleProgram("churn", "churn");
 });
+
+afterAll(() => rm(script, { force: true }));
 
 async function churn(kind: string, cycles: number): Promise<ChurnReport> {
   const args = ["--expose-gc", script, kind, String(cycles)];

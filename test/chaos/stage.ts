@@ -34,10 +34,13 @@ export class Stage {
   backend: BackendProcess;
   readonly #setting: BackendSetting;
   readonly #folder: string;
+  /** The programs, made for this run. */
+  readonly #scripts: readonly string[];
   #read = 0;
 
   private constructor(seed: number, faceScript: string, setting: Omit<BackendSetting, "path" | "journal">) {
     this.#folder = mkdtempSync(join(tmpdir(), "chaos-"));
+    this.#scripts = [faceScript, setting.script];
     this.#setting = { ...setting, path: join(this.#folder, "s.sock"), journal: join(this.#folder, "journal") };
     writeFileSync(this.#setting.journal, "");
     this.seed = seed;
@@ -89,7 +92,7 @@ export class Stage {
     const code = await this.face.stop();
     this.backend.signal("SIGKILL");
     await this.backend.gone();
-    rmSync(this.#folder, { recursive: true, force: true });
+    for (const path of [this.#folder, ...this.#scripts]) rmSync(path, { recursive: true, force: true });
     return code;
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers";
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
@@ -38,6 +39,14 @@ function read(codec: PartCodec, part: unknown, what: string): unknown {
     const issues = cause instanceof SurfaceError ? cause.issues : [];
     throw new SurfaceError("INVALID_OUTPUT", `Using ${what}: the answer does not fit its schema`, { issues, cause });
   }
+}
+
+/**
+ * Runs something when what this turn has brought was passed on, also by those who write at the end of a turn. Giving
+ * credit wakes the far side, and it took a tenth of the way of a change to do that first.
+ */
+function afterThisTurn(run: () => void): void {
+  setImmediate(() => setImmediate(run));
 }
 
 /** The members of a surface, over a session. */
@@ -85,7 +94,8 @@ export class WireClient implements ChannelPort {
         return opened.read;
       },
       grant: (credit) => {
-        if (opened !== undefined) this.#session.notify(methods.credit, { stream: opened.id, credit });
+        const stream = opened?.id;
+        if (stream !== undefined) afterThisTurn(() => this.#session.notify(methods.credit, { stream, credit }));
       },
       stop: () => opened?.request.cancel(new SurfaceError("ABORTED", "Iterating: the consumer has left")),
     });

@@ -7,13 +7,21 @@ import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { createRows } from "./tools/create-rows.ts";
-import { readToolCount } from "./tools/read-tool-count.ts";
+import { readOptions } from "./tools/read-options.ts";
 import { bigInput, bigOutput, bumpOutput, createGeneratedInput, echoShape } from "./tools/tool-schemas.ts";
 import { generatedWords, words } from "./tools/tool-words.ts";
 
 const counterUri = "surface://bench/counter";
 const rows = createRows();
 let counter = 0;
+/** Tells whoever watches the counter that it has changed; each time, as the SDK's documentation does it. */
+let announce = (): void => {};
+
+function change(): number {
+  counter += 1;
+  announce();
+  return counter;
+}
 
 interface HandTool {
   readonly description: string;
@@ -43,7 +51,7 @@ const tools = new Map<string, HandTool>([
       input: noInput,
       output: bumpOutput,
       mutates: true,
-      run: () => ({ counter: (counter += 1) }),
+      run: () => ({ counter: change() }),
     },
   ],
   [
@@ -58,7 +66,7 @@ const tools = new Map<string, HandTool>([
   ],
 ]);
 
-for (let index = 0; index < readToolCount(); index += 1) {
+for (let index = 0; index < readOptions().tools; index += 1) {
   const { name, description } = generatedWords(index);
   const input = createGeneratedInput();
   const run: HandTool["run"] = (args) => ({ text: input.parse(args).id });
@@ -79,8 +87,27 @@ const listed = [...tools].map(([name, { description, input, output, mutates }]) 
   annotations: { readOnlyHint: !mutates, destructiveHint: mutates, idempotentHint: !mutates, openWorldHint: false },
 }));
 
-function createServer(): Server {
-  const server = new Server({ name: "bench", version: "0.0.0" }, { capabilities: { tools: {}, resources: {} } });
+/** In the modern era the SDK itself knows who listens to what. */
+function serveWatchers(server: Server, era: "legacy" | "modern"): void {
+  let isWatched = era === "modern";
+  const follow = (uri: string, watched: boolean): Record<never, never> => {
+    if (uri !== counterUri) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Unknown resource");
+    isWatched = watched;
+    return {};
+  };
+  if (era === "legacy") {
+    server.setRequestHandler("resources/subscribe", ({ params }) => follow(params.uri, true));
+    server.setRequestHandler("resources/unsubscribe", ({ params }) => follow(params.uri, false));
+  }
+  announce = () => {
+    if (isWatched) void server.sendResourceUpdated({ uri: counterUri });
+  };
+}
+
+function createServer({ era }: { readonly era: "legacy" | "modern" }): Server {
+  const capabilities = { tools: {}, resources: { subscribe: true } };
+  const server = new Server({ name: "bench", version: "0.0.0" }, { capabilities });
+  serveWatchers(server, era);
   server.setRequestHandler("tools/list", () => ({ tools: listed }));
   server.setRequestHandler("tools/call", ({ params }) => {
     const tool = tools.get(params.name);
@@ -99,3 +126,4 @@ function createServer(): Server {
 }
 
 serveStdio(createServer);
+if (process.send !== undefined) (await import("./tools/obey-driver.ts")).obeyDriver(change);

@@ -1,23 +1,33 @@
 /**
- * `npm run bench [-- --quick]`: the server under test against one written by hand on the same SDK, in one run, turn by
- * turn. Prints a table of medians; ends with code 1 when a budget is broken. docs/performance.md says how to read it.
+ * `npm run bench [-- --quick]`: the server under test against one written by hand on the same SDK, and against itself in
+ * other circumstances, in one run, turn by turn. Prints two tables of medians; ends with code 1 when a budget is broken.
+ * docs/performance.md says how to read them.
  */
 import { parseArgs } from "node:util";
 import { compileServers } from "./compile-servers.ts";
 import { eras } from "./driver/requests.ts";
 import { checkSame } from "./measure/check-same.ts";
+import { measureBridge } from "./measure/measure-bridge.ts";
+import { measureBursts } from "./measure/measure-bursts.ts";
 import { measureCalls } from "./measure/measure-calls.ts";
 import { measureLists } from "./measure/measure-lists.ts";
+import { changesARound, measureNotices } from "./measure/measure-notices.ts";
 import { measureStart } from "./measure/measure-start.ts";
 import type { Sample } from "./measure/sample.ts";
 import { summarise } from "./report/summarise.ts";
 import { toTable } from "./report/to-table.ts";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
-const rounds = values.quick ? { starts: 5, calls: 3, lists: 2 } : { starts: 20, calls: 9, lists: 5 };
+const rounds = values.quick
+  ? { starts: 5, calls: 3, lists: 2, notices: 1, changes: 20, bursts: 1, bridge: 2 }
+  : { starts: 20, calls: 9, lists: 5, notices: 3, changes: changesARound, bursts: 2, bridge: 4 };
 
-async function repeat(what: string, count: number, measure: (round: number) => Promise<Sample>): Promise<Sample[]> {
-  const samples: Sample[] = [];
+async function repeat<TSample>(
+  what: string,
+  count: number,
+  measure: (round: number) => Promise<TSample>,
+): Promise<TSample[]> {
+  const samples: TSample[] = [];
   for (let round = 0; round < count; round += 1) {
     process.stderr.write(`${what}: round ${round + 1} of ${count}\n`);
     samples.push(await measure(round));
@@ -37,10 +47,27 @@ for (const era of eras) {
   samples.push(...(await repeat(`calls, ${era}`, rounds.calls, (round) => measureCalls(commands, era, round))));
 }
 
-const rows = summarise(samples);
-process.stdout.write(`${toTable(rows)}\n`);
-const over = rows.filter(({ verdict }) => verdict === "over").map(({ figure }) => figure);
+/** Ours against itself, and against what the design allows. */
+const own: Sample[] = [];
+samples.push(...(await repeat("notices", rounds.notices, (round) => measureNotices(commands, round, rounds.changes))));
+for (const era of eras) {
+  for (const found of await repeat(`bursts, ${era}`, rounds.bursts, (round) => measureBursts(commands, era, round))) {
+    samples.push(found.written);
+    own.push(found.own);
+  }
+  for (const found of await repeat(`bridge, ${era}`, rounds.bridge, (round) => measureBridge(commands, era, round))) {
+    samples.push(found.written);
+    own.push(found.own);
+  }
+}
+
+const tables = [
+  { rows: summarise(samples), compared: ["ours", "hand-written"] },
+  { rows: summarise(own), compared: ["taken", "against"] },
+] as const;
+for (const { rows, compared } of tables) process.stdout.write(`${toTable(rows, compared)}\n\n`);
+const over = tables.flatMap(({ rows }) => rows.filter(({ verdict }) => verdict === "over"));
 if (over.length > 0) {
-  process.stderr.write(`Over budget: ${over.join("; ")}\n`);
+  process.stderr.write(`Over budget: ${over.map(({ figure }) => figure).join("; ")}\n`);
   process.exitCode = 1;
 }

@@ -1,13 +1,26 @@
 /**
- * The server under test: `npx tsx bench/server.ts [--tools N]`.
+ * The server under test: `npx tsx bench/server.ts [--tools N] [--bridge PATH | --listen PATH]`.
  *
- * A cell `counter`, the tools `echo`, `big` and `bump`, and with `--tools N` that many generated ones.
+ * A cell `counter`, the tools `echo`, `big` and `bump`, and with `--tools N` that many generated ones. With `--listen` it
+ * is no server but the process that owns the surface, and with `--bridge` the server that reaches it there.
  */
-import { cell, cellSource, defineSurface, mcp, mcpResource, mcpTool, procedure, readOnly } from "../src/index.ts";
-import type { BespokeTool } from "../src/index.ts";
+import {
+  cell,
+  cellSource,
+  defineSurface,
+  implementSurface,
+  listenUnixSocket,
+  mcp,
+  mcpResource,
+  mcpTool,
+  procedure,
+  readOnly,
+  unixSocket,
+} from "../src/index.ts";
+import type { BespokeTool, Implementation } from "../src/index.ts";
 import { z } from "zod";
 import { createRows } from "./tools/create-rows.ts";
-import { readToolCount } from "./tools/read-tool-count.ts";
+import { readOptions } from "./tools/read-options.ts";
 import { bigInput, bigOutput, bumpOutput, createGeneratedInput, echoShape } from "./tools/tool-schemas.ts";
 import { generatedWords, words } from "./tools/tool-words.ts";
 
@@ -21,15 +34,17 @@ const bench = defineSurface("bench", {
 const counter = cellSource(0);
 const rows = createRows();
 
-const app = mcp(bench).implement({
+const handlers: Implementation<typeof bench.members> = {
   counter,
   echo: ({ text }) => ({ text }),
   big: ({ query }) => ({ query: query.text, rows }),
-  bump: () => {
-    counter.set(counter.get() + 1);
-    return { counter: counter.get() };
-  },
-});
+  bump: () => ({ counter: change() }),
+};
+
+function change(): number {
+  counter.set(counter.get() + 1);
+  return counter.get();
+}
 
 type GeneratedTool = BespokeTool<ReturnType<typeof createGeneratedInput>, unknown>;
 
@@ -51,4 +66,14 @@ function createGeneratedTools(count: number): Record<never, never> {
   return Object.fromEntries(tools) as Record<never, never>;
 }
 
-await app.tools(createGeneratedTools(readToolCount())).serve();
+const { tools, bridge, listen } = readOptions();
+if (listen === undefined) {
+  const app = bridge === undefined ? mcp(bench).implement(handlers) : mcp(bench).bridge(unixSocket(bridge));
+  await app.tools(createGeneratedTools(tools)).serve();
+} else {
+  const live = implementSurface(bench, handlers);
+  await listenUnixSocket(live, listen);
+  process.stdin.resume().once("end", () => void live.close());
+}
+// Loaded only where somebody writes from outside: a cold start has nothing to do with it.
+if (process.send !== undefined) (await import("./tools/obey-driver.ts")).obeyDriver(change);

@@ -54,5 +54,15 @@ export function toOpening(era: Era): string {
   return toRequest(question, era)(0);
 }
 
+/** Asks to be told of changes of the counter; one line says that it is so. */
+export function toWatching(era: Era): string {
+  const { uri } = questions.read.params;
+  const question =
+    era === "legacy"
+      ? { method: "resources/subscribe", params: { uri } }
+      : { method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: [uri] } } };
+  return toRequest(question, era)(2);
+}
+
 /** What a legacy client says after the handshake. */
 export const initialized: string = toLine({ method: "notifications/initialized" });

@@ -1,6 +1,7 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
+import { ValueOwner } from "./value-owner.ts";
 
 const LF = 0x0a;
 const hangMs = 60_000;
@@ -9,6 +10,14 @@ const keptText = 4_000;
 
 /** Tells how many answers a chunk of output completed, and the chunk. */
 export type AnswerListener = (count: number, chunk: Buffer) => void;
+
+/** How a process is started. */
+export interface ProcessOptions {
+  /** Whether it owns the value that is measured: it gets a channel on which it is told to write it. */
+  readonly owns?: boolean;
+}
+
+const ignore: AnswerListener = () => {};
 
 function countLines(chunk: Buffer): number {
   let count = 0;
@@ -21,19 +30,25 @@ function countLines(chunk: Buffer): number {
  * cost less than the server. Whoever starts it stops it.
  */
 export class ServerProcess {
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  #listener: AnswerListener = () => {};
+  readonly #child: ChildProcess;
+  readonly #input: Writable;
+  /** Takes all output while nothing was asked. */
+  #attending = ignore;
+  #listener = ignore;
   #fail: (cause: Error) => void = () => {};
   #said = "";
 
   /** Starts `node` with these arguments. */
-  constructor(args: readonly string[]) {
-    this.#child = spawn(process.execPath, args, { stdio: "pipe" });
-    this.#child.stdout.on("data", (chunk: Buffer) => this.#hear(chunk));
-    this.#child.stderr.setEncoding("utf8").on("data", (text: string) => {
+  constructor(args: readonly string[], { owns = false }: ProcessOptions = {}) {
+    this.#child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe", ...(owns ? ["ipc" as const] : [])] });
+    const { stdin, stdout, stderr } = this.#child;
+    if (stdin === null || stdout === null || stderr === null) throw new Error("Benchmark: a server has no pipes");
+    this.#input = stdin;
+    stdout.on("data", (chunk: Buffer) => this.#hear(chunk));
+    stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#said = (this.#said + text).slice(-keptText);
     });
-    this.#child.stdin.on("error", (cause) => this.#fail(cause));
+    stdin.on("error", (cause) => this.#fail(cause));
     this.#child.on("error", (cause) => this.#fail(cause));
     this.#child.on("exit", (code) =>
       this.#fail(new Error(`Benchmark: a server ended with code ${code}, and said: ${this.#said}`)),
@@ -53,9 +68,20 @@ export class ServerProcess {
     return this.#child.pid ?? 0;
   }
 
+  /** The process as the owner of the value; only where it was started as one. */
+  get owner(): ValueOwner {
+    return new ValueOwner(this.#child);
+  }
+
+  /** Hands all output that nobody asked for to a listener. */
+  attend(listener: AnswerListener): void {
+    this.#attending = listener;
+    this.#listener = listener;
+  }
+
   /** Sends text: one or more lines. */
   write(text: string): void {
-    this.#child.stdin.write(text);
+    this.#input.write(text);
   }
 
   /**
@@ -72,7 +98,7 @@ export class ServerProcess {
       });
     } finally {
       clearTimeout(timer);
-      this.#listener = () => {};
+      this.#listener = this.#attending;
       this.#fail = () => {};
     }
   }
@@ -93,7 +119,7 @@ export class ServerProcess {
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = once(this.#child, "exit");
-    this.#child.stdin.end();
+    this.#input.end();
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), 5_000);
     await gone;
     clearTimeout(timer);

@@ -1,4 +1,4 @@
-import { type Commands, openSession, type Side } from "../driver/open-session.ts";
+import { type Commands, openSession, type Side, sides } from "../driver/open-session.ts";
 import { pump } from "../driver/pump.ts";
 import { readCpuTime } from "../driver/read-cpu-time.ts";
 import { type Era, questions, toRequest } from "../driver/requests.ts";
@@ -62,7 +62,7 @@ export async function measureCalls(commands: Commands, era: Era, round: number):
     const sessions: Readonly<Record<Side, ServerProcess>> = { ours, written };
     const found: [string, Pair][] = [];
     for (const step of steps) {
-      const figures = await takeTurns(round, (side) => step(sessions[side], era));
+      const figures = await takeTurns(round, sides, (side) => step(sessions[side], era));
       found.push(...toSample(figures.ours, figures.written, ` (${era})`));
     }
     return new Map(found);

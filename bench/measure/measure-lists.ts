@@ -1,4 +1,4 @@
-import { type Commands, openSession } from "../driver/open-session.ts";
+import { type Commands, openSession, sides } from "../driver/open-session.ts";
 import { pump } from "../driver/pump.ts";
 import { questions, toRequest } from "../driver/requests.ts";
 import { quantile } from "../report/statistics.ts";
@@ -20,7 +20,7 @@ export async function measureLists(commands: Commands, round: number): Promise<S
   const found: [string, Pair][] = [];
   for (const { tools, total } of sizes) {
     const load = { total, inFlight: 1, request: toRequest(questions.list, "legacy") };
-    const { ours, written } = await takeTurns(round, async (side) => {
+    const { ours, written } = await takeTurns(round, sides, async (side) => {
       const start = performance.now();
       const server = await openSession([...commands[side], "--tools", String(tools - own)], "legacy");
       const startMs = performance.now() - start;

@@ -1,4 +1,4 @@
-import type { Commands } from "../driver/open-session.ts";
+import { type Commands, sides } from "../driver/open-session.ts";
 import { readCpuTime } from "../driver/read-cpu-time.ts";
 import { type Era, eras, toOpening } from "../driver/requests.ts";
 import { ServerProcess } from "../driver/server-process.ts";
@@ -27,7 +27,7 @@ async function startOnce(args: readonly string[], era: Era): Promise<Figures> {
 export async function measureStart(commands: Commands, round: number): Promise<Sample> {
   const found: [string, Pair][] = [];
   for (const era of eras) {
-    const { ours, written } = await takeTurns(round, (side) => startOnce(commands[side], era));
+    const { ours, written } = await takeTurns(round, sides, (side) => startOnce(commands[side], era));
     found.push(...toSample(ours, written));
   }
   return new Map(found);

@@ -1,17 +1,14 @@
-import type { Side } from "../driver/open-session.ts";
-
 /**
- * Runs a step for both sides, one right after the other, so that both meet the same weather. Who goes first alternates
- * by the round.
+ * Runs a step for all sides, one right after the other, so that all meet the same weather. Who goes first alternates by
+ * the round.
  */
-export async function takeTurns<TResult>(
+export async function takeTurns<TSide extends string, TResult>(
   round: number,
-  step: (side: Side) => Promise<TResult>,
-): Promise<Record<Side, TResult>> {
-  if (round % 2 === 0) {
-    const ours = await step("ours");
-    return { ours, written: await step("written") };
-  }
-  const written = await step("written");
-  return { ours: await step("ours"), written };
+  sides: readonly TSide[],
+  step: (side: TSide) => Promise<TResult>,
+): Promise<Record<TSide, TResult>> {
+  const found: [TSide, TResult][] = [];
+  for (const side of round % 2 === 0 ? sides : sides.toReversed()) found.push([side, await step(side)]);
+  // Each side is there: it had its turn.
+  return Object.fromEntries(found) as Record<TSide, TResult>;
 }

@@ -7,7 +7,7 @@ export interface Row {
   readonly figure: string;
   /** Medians. */
   readonly ours: number;
-  readonly written: number;
+  readonly base: number;
   /** The median of the ratios of each round, and the least and the greatest of them. */
   readonly ratio: number;
   readonly least: number;
@@ -30,13 +30,13 @@ export function summarise(samples: readonly Sample[]): readonly Row[] {
   const figures = [...new Set(samples.flatMap((sample) => [...sample.keys()]))];
   return figures.map((figure) => {
     const pairs = samples.flatMap((sample) => sample.get(figure) ?? []);
-    const ratios = pairs.map(({ ours, written }) => ours / written);
+    const ratios = pairs.map(({ ours, base }) => ours / base);
     const budget = budgets.find((one) => figure.startsWith(one.figure));
     const ratio = median(ratios);
     return {
       figure,
       ours: median(pairs.map(({ ours }) => ours)),
-      written: median(pairs.map(({ written }) => written)),
+      base: median(pairs.map(({ base }) => base)),
       ratio,
       least: Math.min(...ratios),
       greatest: Math.max(...ratios),

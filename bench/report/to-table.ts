@@ -1,6 +1,7 @@
 import type { Row } from "./summarise.ts";
 
-const heads = ["figure", "ours", "hand-written", "ratio", "least to greatest", "budget", ""] as const;
+/** What stands above the two columns that are compared. */
+export type Compared = readonly [ours: string, base: string];
 
 function toText(value: number): string {
   if (value >= 1_000) return Math.round(value).toLocaleString("en-US");
@@ -13,13 +14,14 @@ function budgetText({ budget }: Row): string {
 }
 
 function cellsOf(row: Row): readonly string[] {
-  const { figure, ours, written, ratio, least, greatest, verdict } = row;
+  const { figure, ours, base, ratio, least, greatest, verdict } = row;
   const spread = `${least.toFixed(2)} to ${greatest.toFixed(2)}`;
-  return [figure, toText(ours), toText(written), ratio.toFixed(2), spread, budgetText(row), verdict];
+  return [figure, toText(ours), toText(base), ratio.toFixed(2), spread, budgetText(row), verdict];
 }
 
 /** Writes rows as a table of Markdown, whose columns also line up as plain text. */
-export function toTable(rows: readonly Row[]): string {
+export function toTable(rows: readonly Row[], compared: Compared = ["ours", "hand-written"]): string {
+  const heads = ["figure", ...compared, "ratio", "least to greatest", "budget", ""];
   const body = rows.map(cellsOf);
   const widths = heads.map((head, column) =>
     Math.max(head.length, 3, ...body.map((cells) => cells[column]?.length ?? 0)),

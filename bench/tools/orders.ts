@@ -1,0 +1,28 @@
+/** What the driver tells the process that owns the value, over the channel that Node opens between them. */
+export type Order =
+  /** Writes the next value, and notes when. */
+  | { readonly kind: "change" }
+  /** Asks for a {@link Report} of the changes since the last one. */
+  | { readonly kind: "report" }
+  /** Writes many values, the last in the middle of a window, and reports the first and the last. */
+  | ({ readonly kind: "burst" } & Burst);
+
+/** A burst of writes: in one turn, or spread over several a few milliseconds apart. */
+export interface Burst {
+  readonly writes: number;
+  readonly turns: number;
+  readonly windowMs: number;
+}
+
+/** What the owner of the value answers. */
+export interface Report {
+  /** When it wrote, just before it did, by {@link monotonicMs}. */
+  readonly times: readonly number[];
+  /** What it wrote last. */
+  readonly value: number;
+}
+
+/** A clock that all processes of a machine share, in milliseconds. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

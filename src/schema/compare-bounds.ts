@@ -81,8 +81,20 @@ function fitsTypes(producer: JsonObject, consumer: JsonObject): boolean {
 function fitsValues(producer: JsonObject, consumer: JsonObject): boolean {
   const allowed = valuesOf(consumer);
   if (allowed === undefined) return true;
-  const texts = new Set(allowed.map(canonicalText));
-  return valuesOf(producer)?.every((value) => texts.has(canonicalText(value))) ?? false;
+  const given = valuesOf(producer);
+  if (given === undefined) return false;
+  const texts = textsOf(allowed);
+  for (const text of textsOf(given)) if (!texts.has(text)) return false;
+  return true;
+}
+
+const known = new WeakMap<readonly JsonValue[], ReadonlySet<string>>();
+
+/** The texts of a list of values, made once: a list is held against each arm of a union. */
+function textsOf(values: readonly JsonValue[]): ReadonlySet<string> {
+  const texts = known.get(values) ?? new Set(values.map(canonicalText));
+  known.set(values, texts);
+  return texts;
 }
 
 function isWithin(type: string, other: string): boolean {

@@ -101,8 +101,8 @@ export function isSameText(given: JsonValue, asked: JsonValue): boolean {
 }
 
 function findMissing(producer: JsonObject, consumer: JsonObject): string | undefined {
-  const [given, asked] = [namesOf(producer["required"]), namesOf(consumer["required"])];
-  return asked.find((key) => !given.includes(key));
+  const given = new Set(namesOf(producer["required"]));
+  return namesOf(consumer["required"]).find((key) => !given.has(key));
 }
 
 function namesOf(required: JsonValue | undefined): readonly string[] {

@@ -7,6 +7,7 @@ import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { annotationKeywords } from "./keywords.ts";
 import { PairMemory } from "./pair-memory.ts";
+import { isWeighable, weigh } from "./shape-weight.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 
@@ -17,8 +18,8 @@ export interface ShapePair {
   readonly side: SchemaSide;
 }
 
-// What two ends have in common is found long before; beyond these the two are in doubt.
-const maxSteps = 50_000;
+// What two ends have in common is found long before; beyond these the two are in doubt. A step is a part looked at.
+const maxSteps = 1_000_000;
 const maxRefs = 32;
 const anything: JsonObject = {};
 const nothing: JsonObject = { not: {} };
@@ -34,9 +35,11 @@ export function compareShapes({ producer, consumer, side }: ShapePair): string |
     side,
     documents: { producer: createSchemaDocument(producer), consumer: createSchemaDocument(consumer) },
     memory: new PairMemory(),
+    weighed: new Set(),
     steps: 0,
   };
   try {
+    if (!isWeighable(producer) || !isWeighable(consumer)) return "";
     if (canonicalText(producer) === canonicalText(consumer)) return undefined;
     return compare(comparison, { producer, consumer, path: "" });
   } catch {
@@ -49,6 +52,8 @@ interface Comparison {
   readonly side: SchemaSide;
   readonly documents: { readonly producer: SchemaDocument; readonly consumer: SchemaDocument };
   readonly memory: PairMemory;
+  /** Lists of values whose texts are known. */
+  readonly weighed: Set<JsonValue>;
   steps: number;
 }
 
@@ -59,9 +64,37 @@ function compare(comparison: Comparison, pair: NodePair): string | undefined {
   if (isEmpty(consumer) || isNever(producer)) return undefined;
   comparison.steps += 1;
   if (comparison.steps > maxSteps || isNever(consumer)) return pair.path;
-  return comparison.memory.recall({ ...pair, producer, consumer }, () =>
-    compareNodes(comparison, { ...pair, producer, consumer }),
-  );
+  return comparison.memory.recall({ ...pair, producer, consumer }, () => {
+    const isTooMuch = !spend(comparison, { producer, consumer });
+    return isTooMuch ? pair.path : compareNodes(comparison, { ...pair, producer, consumer });
+  });
+}
+
+/** Spends what it takes to compare two nodes by themselves; `false` when that is too much. */
+function spend(comparison: Comparison, { producer, consumer }: Omit<NodePair, "path">): boolean {
+  comparison.steps += spanOf(producer) + spanOf(consumer);
+  for (const node of [producer, consumer]) {
+    const { enum: values, const: value } = node;
+    comparison.steps += weigh(value);
+    // Their texts are made once, and those of a producer are looked up each time.
+    if (values === undefined) continue;
+    if (!comparison.weighed.has(values)) comparison.steps += weigh(values);
+    comparison.weighed.add(values);
+  }
+  comparison.steps += listOf(producer["enum"]).length;
+  return comparison.steps <= maxSteps;
+}
+
+/** How many parts a node has itself; values are counted apart. */
+function spanOf(node: JsonObject): number {
+  let span = 0;
+  for (const key in node) {
+    const part = node[key];
+    span += 1;
+    if (key === "enum" || key === "const" || typeof part !== "object" || part === null) continue;
+    span += Array.isArray(part) ? part.length : Object.keys(part).length;
+  }
+  return span;
 }
 
 function compareNodes(comparison: Comparison, pair: NodePair): string | undefined {
@@ -78,18 +111,28 @@ function compareNodes(comparison: Comparison, pair: NodePair): string | undefine
 /** Tells whether each value of the producer fits some arm. Not always the same one: what it allows is taken apart. */
 function fitsSome(comparison: Comparison, { producer, path }: NodePair, arms: readonly JsonObject[]): boolean {
   if (arms.some((consumer) => compare(comparison, { producer, consumer, path }) === undefined)) return true;
-  const cases = casesOf(comparison, producer);
-  return cases.length > 0 && cases.every((one) => fitsSome(comparison, { producer: one, consumer: one, path }, arms));
+  let hasCases = false;
+  for (const one of casesOf(comparison, producer)) {
+    hasCases = true;
+    // Counted before the next is made: whoever says much must not have it made again for each of its values.
+    comparison.steps += 1 + spanOf(one);
+    if (comparison.steps > maxSteps) return false;
+    if (!fitsSome(comparison, { producer: one, consumer: one, path }, arms)) return false;
+  }
+  return hasCases;
 }
 
-function casesOf(comparison: Comparison, node: JsonObject): readonly JsonObject[] {
+function* casesOf(comparison: Comparison, node: JsonObject): Generator<JsonObject> {
   const { anyOf, ...rest } = node;
-  if (anyOf !== undefined)
-    return listOf(anyOf).map((arm) => resolve(comparison.documents.producer, toNode(arm)) ?? anything);
+  if (anyOf !== undefined) {
+    for (const arm of listOf(anyOf)) yield resolve(comparison.documents.producer, toNode(arm)) ?? anything;
+    return;
+  }
   const values = valuesOf(node);
-  if (values !== undefined && values.length > 1) return values.map((value) => ({ ...rest, enum: [value] }));
-  const types = values === undefined ? typesOf(node) : undefined;
-  return types !== undefined && types.length > 1 ? types.map((type) => ({ ...rest, type })) : [];
+  const [key, parts] = values === undefined ? (["type", typesOf(node) ?? []] as const) : (["enum", values] as const);
+  // One alone is the node itself.
+  if (parts.length < 2) return;
+  for (const part of parts) yield { ...rest, [key]: key === "enum" ? [part] : part };
 }
 
 /** Compares all keywords but those of alternatives, which a producer may have said in its own. */

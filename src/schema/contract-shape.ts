@@ -1,10 +1,12 @@
 import { canonicalText } from "./canonical-text.ts";
+import { clipText } from "./clip-text.ts";
 import { compareShapes } from "./compare-shapes.ts";
 import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { isJsonObject } from "./json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { setOwn } from "./set-own.ts";
+import { isWeighable } from "./shape-weight.ts";
 import { wireKey } from "./wire-forms.ts";
 
 /** At the root of a shape: the value may be left out. */
@@ -25,6 +27,11 @@ export function toContractShape(compiled: CompiledSchema): JsonSchema {
 /** The one text of a shape, whatever the order of its keys: what is hashed. */
 export function contractText(shape: JsonSchema): string {
   return canonicalText(shape);
+}
+
+/** The beginning of that text, for people; of a shape that is too large to be compared, that it is. */
+export function shownShape(shape: JsonSchema, maxBytes: number): string {
+  return isWeighable(shape) ? clipText(contractText(shape), maxBytes) : "too large to be compared";
 }
 
 /**

@@ -277,6 +277,30 @@ describe("isCompatible()", () => {
     expect(found).toBe("");
   });
 
+  const numbers = (count: number): number[] => Array.from({ length: count }, (_none, index) => index);
+  const named = (count: number, value: JsonValue) => Object.fromEntries(numbers(count).map((at) => [`k${at}`, value]));
+
+  it.each<[string, JsonSchema]>([
+    ["many values among many keywords", { enum: numbers(4000), ...named(20_000, 0) }],
+    ["more values than are read", { enum: numbers(1_000_000) }],
+    ["more types than there are", { type: numbers(100_000).map(() => "string") }],
+    ["more fields than are read", { type: "object", properties: named(100_000, { type: "string" }) }],
+    ["values as large as a message", { enum: [{ a: "x".repeat(8_000_000) }, { b: "y".repeat(8_000_000) }] }],
+    ["an option for each of many values", { anyOf: numbers(400).map((at) => ({ enum: [`${at}`, ...numbers(100)] })) }],
+  ])("isCompatible() is in doubt before long when one shape has %s", (_what, shape) => {
+    const one = { anyOf: [{ type: "string", maxLength: 0 }, { type: "null" }] };
+    const began = performance.now();
+    expect(isCompatible({ producer: shape, consumer: one })).not.toBe(true);
+    expect(isCompatible({ producer: { type: "object" }, consumer: shape })).not.toBe(true);
+    // It held for minutes, and took gigabytes.
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it("isCompatible() says yes when each of many values fits one of two lists", () => {
+    const consumer = { anyOf: [{ enum: numbers(2000).slice(0, 1000) }, { enum: numbers(2000).slice(1000) }] };
+    expect(isCompatible({ producer: { enum: numbers(2000) }, consumer })).toBe(true);
+  });
+
   it("isCompatible() never throws when both shapes are random JSON", () => {
     fc.assert(
       fc.property(fc.dictionary(keywords, fc.jsonValue()), fc.dictionary(keywords, fc.jsonValue()), (one, other) => {

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { contractText, isCompatible, toContractShape } from "../../schema/contract-shape.ts";
+import { contractText, isCompatible, shownShape, toContractShape } from "../../schema/contract-shape.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
-import { clipText } from "../../schema/clip-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";
 import type { Member } from "../../surface/member.ts";
 import { toMemberSchemas } from "./member-schemas.ts";
@@ -61,7 +60,7 @@ export interface Difference {
 const maxShapeBytes = 240;
 
 function toShown(shape: JsonSchema | undefined): string {
-  return shape === undefined ? "none" : clipText(contractText(shape), maxShapeBytes);
+  return shape === undefined ? "none" : shownShape(shape, maxShapeBytes);
 }
 
 /** Parts that may be there on one side only: nobody depends on them. */

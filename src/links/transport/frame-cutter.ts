@@ -5,8 +5,21 @@ import { FrameBuffer } from "./frame-buffer.ts";
 /** Most bytes of one message, its header not counted. */
 export const maxFrameBytes: number = 16 * 1024 * 1024;
 
+/** Most bytes of a message of somebody who has not said who it is: names and digests of some thousand members. */
+export const maxFirstBytes: number = 1024 * 1024;
+
+/** The error of a message that is larger than what is taken. */
+export function toTooLarge(bytes: number, most: number): SurfaceError {
+  return new SurfaceError(
+    "FRAME_TOO_LARGE",
+    `Reading from a link: a frame has ${bytes} bytes, and must have at most ${most}`,
+  );
+}
+
 const maxHeaderBytes = 4 * 1024;
 const headerEnd = "\r\n\r\n";
+/** What no header has, whatever follows: a control character, half the end of a line, a line without a colon. */
+const noHeader = /[^\t\r\n -~\u0080-\u00FF]|(?<!\r)\n|(?:^|\n)[^:\r\n]*\r\n/;
 const nothing = Buffer.alloc(0);
 const replacement = "\uFFFD";
 
@@ -39,6 +52,8 @@ export class FrameCutter {
   #header: Buffer = nothing;
   /** How long the message is whose header was read; `undefined` while a header is read. */
   #length: number | undefined;
+  /** Most bytes of a message whose header is read from now on. */
+  maxBytes: number = maxFrameBytes;
 
   /** @param onFrame - told of each message, within `push()`. */
   constructor(onFrame: (text: string) => void) {
@@ -65,22 +80,22 @@ export class FrameCutter {
     if (end > maxHeaderBytes || (end === -1 && joined.length > maxHeaderBytes)) {
       throw misfit(`a header must end within ${maxHeaderBytes} bytes`);
     }
+    const header = joined.toString("latin1", 0, end === -1 ? joined.length : end);
+    // At once: garbage may be all that comes, and whoever waits for an answer would wait for the end of a header.
+    if (noHeader.test(header)) throw misfit('a header must be lines of "name: value"');
     if (end === -1) {
       this.#header = Buffer.from(joined);
       return nothing;
     }
-    this.#length = this.#check(readLength(joined.toString("latin1", 0, end)));
+    this.#length = this.#check(readLength(header));
     this.#header = nothing;
     return bytes.subarray(end + headerEnd.length - before);
   }
 
   #check(length: number): number {
     if (length === 0) throw misfit("a frame must not be empty");
-    if (length <= maxFrameBytes) return length;
-    throw new SurfaceError(
-      "FRAME_TOO_LARGE",
-      `Reading from a link: a frame has ${length} bytes, and must have at most ${maxFrameBytes}`,
-    );
+    if (length <= this.maxBytes) return length;
+    throw toTooLarge(length, this.maxBytes);
   }
 
   #readBody(bytes: Buffer, length: number): Buffer {

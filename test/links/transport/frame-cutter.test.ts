@@ -61,6 +61,10 @@ describe("FrameCutter", () => {
     ["a header that never ends", "x".repeat(5000)],
     ["a header that ends too late", `Content-Length: 2\r\nx: ${"x".repeat(5000)}\r\n\r\n{}`],
     ["an empty header", "\r\n\r\n{}"],
+    ["garbage that is no line yet", "\u0000"],
+    ["garbage that ends no line of a header", "garbage\n"],
+    ["a line without a colon, before its header ends", "garbage\r\n"],
+    ["half the end of a line", "a: b\nContent-Length: 2\r\n\r\n{}"],
     ["bytes that are not UTF-8", Buffer.from('Content-Length: 4\r\n\r\n"\xff\xfe"', "latin1")],
     ["half a character", Buffer.from('Content-Length: 3\r\n\r\n"\xc5"', "latin1")],
   ])("push() throws PROTOCOL_MISMATCH when it meets %s", (_what, bytes) => {

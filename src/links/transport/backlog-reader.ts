@@ -1,6 +1,7 @@
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import { fitsDepth, maxDepth } from "./fits-depth.ts";
+import { fitsValues, maxValues } from "./fits-values.ts";
 
 /** What a {@link BacklogReader} tells its transport. */
 export interface ReaderEvents {
@@ -15,7 +16,7 @@ const heavyBacklog = 1024 * 1024;
 const textCost = 64;
 
 function parse(text: string): object | undefined {
-  if (!fitsDepth(text)) return undefined;
+  if (!fitsDepth(text) || !fitsValues(text)) return undefined;
   try {
     const message: unknown = JSON.parse(text);
     return typeof message === "object" && message !== null && !Array.isArray(message) ? message : undefined;
@@ -120,7 +121,7 @@ export class BacklogReader extends AbstractMessageReader {
     // Which methods there are, and what they take, is judged by whoever listens.
     if (message !== undefined) return callback(message as Message);
     this.drop();
-    const problem = `a message must be a JSON object of at most ${maxDepth} levels`;
+    const problem = `a message must be a JSON object of at most ${maxDepth} levels and ${maxValues} values`;
     this.#end = { cause: new SurfaceError("PROTOCOL_MISMATCH", `Reading from a link: ${problem}`) };
   }
 

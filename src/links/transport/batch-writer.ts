@@ -1,19 +1,10 @@
-import { Buffer } from "node:buffer";
 import type { Writable } from "node:stream";
 import { AbstractMessageWriter, type Message, type MessageWriter } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
-import { maxFrameBytes } from "./frame-cutter.ts";
+import { isResult, toMessageText } from "./message-text.ts";
 
 /** More in one write is not faster. In UTF-16 units, which counting costs nothing for. */
 const flushAt = 64 * 1024;
-
-/** The error of a message that is larger than the far side takes: it is not sent, and the connection lives on. */
-export function toOversize(bytes: number): SurfaceError {
-  return new SurfaceError(
-    "FRAME_TOO_LARGE",
-    `Writing to a link: a message has ${bytes} bytes, and must have at most ${maxFrameBytes}`,
-  );
-}
 
 /** The error of a message that was written after the end. */
 export function toUnwritable(): SurfaceError {
@@ -27,15 +18,20 @@ export function toUnwritable(): SurfaceError {
 export class BatchWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #output: Writable;
   readonly #end: () => void;
+  #answered: (() => void) | undefined;
   #pending = "";
   #isScheduled = false;
   #isEnded = false;
 
-  /** @param end - ends the stream, after everything was handed to it. */
-  constructor(output: Writable, end: () => void) {
+  /**
+   * @param end - ends the stream, after everything was handed to it.
+   * @param answered - told once, when a request is answered with a result.
+   */
+  constructor(output: Writable, end: () => void, answered?: () => void) {
     super();
     this.#output = output;
     this.#end = end;
+    this.#answered = answered;
   }
 
   /** Whether the stream holds more than its high-water mark. */
@@ -46,9 +42,11 @@ export class BatchWriter extends AbstractMessageWriter implements MessageWriter 
   /** Rejects with `FRAME_TOO_LARGE`, or with `UNAVAILABLE` after the end: nothing of the message was sent then. */
   async write(message: Message): Promise<void> {
     if (this.#isEnded || !this.#output.writable) throw toUnwritable();
-    const text = JSON.stringify(message);
-    const bytes = Buffer.byteLength(text);
-    if (bytes > maxFrameBytes) throw toOversize(bytes);
+    const { text, bytes } = toMessageText(message);
+    if (this.#answered !== undefined && isResult(message)) {
+      this.#answered();
+      this.#answered = undefined;
+    }
     this.#pending += `Content-Length: ${bytes}\r\n\r\n${text}`;
     if (this.#pending.length >= flushAt) this.#flush();
     else this.#schedule();

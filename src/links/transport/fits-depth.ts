@@ -4,8 +4,8 @@ export const maxDepth = 256;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Where the string ends whose opening quote stands at `start`. */
-function skipString(text: string, start: number): number {
+/** Where the string of a JSON text ends whose opening quote stands at `start`. */
+export function skipString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
     while (text.charCodeAt(before) === backslash) before -= 1;

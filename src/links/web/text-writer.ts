@@ -1,8 +1,7 @@
-import { Buffer } from "node:buffer";
 import { AbstractMessageWriter, type Message, type MessageWriter } from "vscode-jsonrpc/node";
 import { WebSocket } from "ws";
-import { toOversize, toUnwritable } from "../transport/batch-writer.ts";
-import { maxFrameBytes } from "../transport/frame-cutter.ts";
+import { toUnwritable } from "../transport/batch-writer.ts";
+import { isResult, toMessageText } from "../transport/message-text.ts";
 
 /** From here on what was written waits for the far side. */
 const highWaterMark = 64 * 1024;
@@ -11,13 +10,18 @@ const highWaterMark = 64 * 1024;
 export class TextWriter extends AbstractMessageWriter implements MessageWriter {
   readonly #socket: WebSocket;
   readonly #drained: () => void;
+  #answered: (() => void) | undefined;
   #wasFull = false;
 
-  /** @param drained - called each time that it is no longer full. */
-  constructor(socket: WebSocket, drained: () => void) {
+  /**
+   * @param drained - called each time that it is no longer full.
+   * @param answered - told once, when a request is answered with a result.
+   */
+  constructor(socket: WebSocket, drained: () => void, answered?: () => void) {
     super();
     this.#socket = socket;
     this.#drained = drained;
+    this.#answered = answered;
   }
 
   /** Whether more was written than the far side has taken. */
@@ -28,9 +32,11 @@ export class TextWriter extends AbstractMessageWriter implements MessageWriter {
   /** Rejects with `FRAME_TOO_LARGE`, or with `UNAVAILABLE` after the end: nothing of the message was sent then. */
   async write(message: Message): Promise<void> {
     if (this.#socket.readyState !== WebSocket.OPEN) throw toUnwritable();
-    const text = JSON.stringify(message);
-    const bytes = Buffer.byteLength(text);
-    if (bytes > maxFrameBytes) throw toOversize(bytes);
+    const { text } = toMessageText(message);
+    if (this.#answered !== undefined && isResult(message)) {
+      this.#answered();
+      this.#answered = undefined;
+    }
     this.#socket.send(text, this.#onSent);
     this.#wasFull ||= this.isFull;
   }

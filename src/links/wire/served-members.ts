@@ -16,6 +16,9 @@ export interface ServedMember {
   readonly answer: PartCodec;
 }
 
+/** Most members that one request may ask about, some of them again. */
+const maxNames = 10_000;
+
 /** What a live surface says of its members over a link. */
 export class ServedMembers {
   readonly #surface: Surface<Spec>;
@@ -39,7 +42,7 @@ export class ServedMembers {
   /** The shapes of those members that were asked for, are here and have one. */
   shapes(asked: readonly JsonValue[]): JsonObject {
     const shapes: JsonObject = {};
-    for (const key of asked) {
+    for (const key of new Set(asked)) {
       const member = typeof key === "string" ? memberOf(this.#surface, key) : undefined;
       if (member !== undefined && typeof key === "string") Object.assign(shapes, toShape(member, key));
     }
@@ -114,8 +117,8 @@ function toShape(member: Member, key: string): JsonObject {
   }
 }
 
-/** Whether what came is a list of names. */
+/** The list of names that came; `undefined` when it is none, or longer than any that there is a use for. */
 export function readNames(params: unknown): readonly JsonValue[] | undefined {
   const members = isJsonObject(params) ? params["members"] : undefined;
-  return Array.isArray(members) ? members : undefined;
+  return Array.isArray(members) && members.length <= maxNames ? members : undefined;
 }

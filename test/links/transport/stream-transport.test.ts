@@ -1,5 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { maxValues } from "../../../src/links/transport/fits-values.ts";
 import { maxFrameBytes } from "../../../src/links/transport/frame-cutter.ts";
 import { createStreamTransport } from "../../../src/links/transport/stream-transport.ts";
 import { framed, hear, openPair, textOf, until } from "./support.ts";
@@ -37,6 +38,7 @@ describe("createStreamTransport()", () => {
     ["null", framed("null"), "PROTOCOL_MISMATCH"],
     ["a mark of byte order", framed("\uFEFF{}"), "PROTOCOL_MISMATCH"],
     ["too many levels", framed(`{"a":${"[".repeat(300)}${"]".repeat(300)}}`), "PROTOCOL_MISMATCH"],
+    ["too many values", framed(`{"a":[${"[],".repeat(maxValues)}[]]}`), "PROTOCOL_MISMATCH"],
     ["a huge length", `Content-Length: ${1024 ** 3}\r\n\r\n`, "FRAME_TOO_LARGE"],
   ])("ends with a typed cause, after what came before, when the far side sends %s", async (_what, bytes, code) => {
     const { near, far } = await openPair();
@@ -105,6 +107,17 @@ describe("createStreamTransport()", () => {
     await until(() => right.messages.length === 2);
     expect(right.messages[0]).toEqual(largest);
     expect(left.errors).toEqual([]);
+    left.transport.close();
+  });
+
+  it("write() refuses one message and sends the next when the first has more values than the far side takes", async () => {
+    const { near, far } = await openPair();
+    const [left, right] = [hear(near), hear(far)];
+    const full = { ...ping, params: Array(maxValues).fill(1) };
+    await expect(left.transport.writer.write(full)).rejects.toMatchObject({ code: "FRAME_TOO_LARGE" });
+    await left.transport.writer.write(ping);
+    await until(() => right.messages.length === 1);
+    expect(right.messages).toEqual([ping]);
     left.transport.close();
   });
 

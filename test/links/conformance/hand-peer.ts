@@ -3,7 +3,8 @@
  * with the JSON-RPC library, so that a mistake they share with the document shows.
  */
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 
 /** One message, as it is on the wire. */
@@ -35,8 +36,8 @@ export function toFrame(text: string): Buffer {
   return Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`, "ascii"), body]);
 }
 
-/** Texts over a socket. */
-export function overSocket(socket: Socket): Pipe {
+/** Texts over a socket, or whatever else takes bytes and gives them. */
+export function overSocket(socket: Duplex): Pipe {
   let held: Buffer = Buffer.alloc(0);
   let tell = (_text: string): void => {};
   socket.on("error", () => {});
@@ -62,7 +63,8 @@ export function overSocket(socket: Socket): Pipe {
   };
 }
 
-function overWeb(socket: WebSocket): Pipe {
+/** Texts over a web socket. */
+export function overWeb(socket: WebSocket): Pipe {
   socket.on("error", () => {});
   return {
     send: (text) => socket.send(text),

@@ -137,14 +137,13 @@ export class ResourceWatches {
   async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<string | undefined> {
     const resource = this.#shared.get(uri)?.resource;
     const latest = this.#setting.subscriptions.latest(uri);
-    if (resource === undefined || latest === undefined) return resolved.read(call);
     const changes = this.#changes;
-    if (resource.seenAfter === changes) {
+    if (resource !== undefined && latest !== undefined && resource.seenAfter === changes) {
       const written = resource.write(latest.value);
-      return written === undefined ? resolved.read(call) : written.text;
+      if (written !== undefined) return written.text;
     }
     const text = await resolved.read(call);
-    if (resource.write(latest.value)?.text === text) resource.confirm(latest.value, changes);
+    resource?.compare(text, { latest: this.#setting.subscriptions.latest(uri), changes });
     return text;
   }
 }

@@ -9,6 +9,14 @@ export interface Written {
   readonly text: string | undefined;
 }
 
+/** What is known when something has been read. */
+interface Known {
+  /** What the watch knows. */
+  readonly latest: { readonly value: unknown } | undefined;
+  /** How many calls that may have changed something had ended when the read began. */
+  readonly changes: number;
+}
+
 /** What a {@link WatchedResource} is made of. */
 export interface WatchedSetting {
   readonly watch: ResourceWatch;
@@ -20,6 +28,9 @@ export interface WatchedSetting {
 
 /** Of what has ended, nothing is known to be the newest. */
 const never = -1;
+
+/** As long as a read has told more than the watch, its value is not the newest. */
+const doubted = -2;
 
 function isSame(left: Written | undefined, right: Written | undefined): boolean {
   return toDistinct(left) === toDistinct(right);
@@ -40,6 +51,8 @@ export class WatchedResource {
   readonly #watch: ResourceWatch;
   readonly #changes: () => number;
   #seenAfter = 0;
+  /** Whether a read has told something since the stream was opened that the stream has not. */
+  #isOvertaken = false;
   #seen: { readonly value: unknown } | undefined;
   #version = 0;
   #isThere: boolean | undefined;
@@ -66,10 +79,13 @@ export class WatchedResource {
     return this.#seenAfter;
   }
 
-  /** A value was read once more, and is still the one that was seen last: after so many calls it is the newest. */
-  confirm(value: unknown, changes: number): void {
-    const isSeen = this.#seen !== undefined && Object.is(this.#seen.value, value);
-    if (isSeen && this.#seenAfter !== never) this.#seenAfter = changes;
+  /**
+   * Something was read, after so many calls. Where it is what the watch knows, that is the newest. Otherwise the read has
+   * overtaken the watch, and what that knows, or is about to know, may be older than what was told now.
+   */
+  compare(text: string | undefined, { latest, changes }: Known): void {
+    this.#isOvertaken = latest === undefined || this.write(latest.value)?.text !== text;
+    if (this.#seenAfter !== never) this.#seenAfter = this.#isOvertaken ? doubted : changes;
   }
 
   /** Whether anything can be under the URI; `undefined` until its stream has told. */
@@ -85,6 +101,7 @@ export class WatchedResource {
   /** Follows it over a link, for the spine. */
   open({ channel }: OpenedLink, events: WatchEvents<unknown>): () => void {
     const openedAfter = this.#changes();
+    this.#isOvertaken = false;
     let isSnapshot = true;
     return pump((signal) => this.#watch.follow(channel, { signal }), {
       value: (value) => {
@@ -92,7 +109,7 @@ export class WatchedResource {
         this.#see(value, isSnapshot);
         // The snapshot is read after it was asked for. A later value may have been read at any time before it came, and
         // says nothing of a call that ended meanwhile.
-        if (isSnapshot) this.#seenAfter = openedAfter;
+        if (isSnapshot && !this.#isOvertaken) this.#seenAfter = openedAfter;
         isSnapshot = false;
         events.value(value);
       },

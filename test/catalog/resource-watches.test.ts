@@ -358,6 +358,28 @@ describe("a read of what is watched", () => {
     expect(JSON.stringify([...found])).not.toMatch(/running|idle/);
   });
 
+  it("never goes back behind what a read has told, where that has overtaken the watch", async () => {
+    const note = defineSurface("note", { value: mcpResource(cell({ schema: z.number() })) });
+    const value = cellSource(0);
+    const runtime = mcp(note)
+      .bridge(lateLink({ ...implementSurface(note, { value }) }))
+      .open();
+    open.push(runtime);
+    const readValue = async (): Promise<number> => {
+      const params = { uri: "surface://note/value" };
+      const answer = await runtime.handlers["resources/read"](params, { era: "modern", call: new CallContext() });
+      return Number(JSON.parse(answer.kind === "error" ? "{}" : `{${answer.body}}`).contents[0].text);
+    };
+    runtime.resources.watch("surface://note/value", () => {});
+    const found: number[] = [];
+    for (let n = 1; n <= 60; n += 1) {
+      if (n % 4 === 0) value.set(n);
+      found.push(await readValue());
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(found).toEqual(found.toSorted((left, right) => left - right));
+  });
+
   it("is not warm of a stream that has ended: reading that starts it anew", async () => {
     let runs = 0;
     const once = defineSurface("once", { log: mcpResource(stream({ output: z.number() })) });

@@ -44,6 +44,7 @@ async function open(setting: StdioServerSetting, scope: Scope): Promise<object> 
     end: () => {},
     // An input that nobody reads does not keep the process alive.
     destroy: () => void input.pause(),
+    isWary: true,
   });
   const peer = serveWire(setting.live, transport, setting);
   scope.add(() => peer.close());

@@ -4,7 +4,7 @@ import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../system-clock.ts";
 import type { WireTransport } from "../wire/transport.ts";
 import { BatchWriter } from "./batch-writer.ts";
-import { FrameCutter } from "./frame-cutter.ts";
+import { FrameCutter, maxFirstBytes, maxFrameBytes } from "./frame-cutter.ts";
 import { BacklogReader } from "./backlog-reader.ts";
 
 /** The two ends of a pipe of bytes. */
@@ -15,6 +15,8 @@ export interface PipeEnds {
   readonly end?: () => void;
   /** Lets go of both at once. May be called more than once. */
   readonly destroy: () => void;
+  /** Whether no large message is read before one was answered with a result, as a server does with a hello. */
+  readonly isWary?: boolean;
   /** Why it ended, for a log, where more is known than the streams say. Never rejects. */
   readonly explain?: () => Promise<Error | undefined>;
 }
@@ -36,14 +38,20 @@ class StreamTransport implements WireTransport {
   #isClosing = false;
 
   constructor(ends: PipeEnds) {
-    const { input, output, end = () => output.end() } = ends;
+    const { input, output, end = () => output.end(), isWary = false } = ends;
     this.#ends = ends;
     this.reader = new BacklogReader({
       backlog: (isHeavy) => (isHeavy ? input.pause() : input.resume()),
       over: () => this.#release(),
     });
-    this.writer = new BatchWriter(output, () => end());
-    this.#cutter = new FrameCutter((text) => this.reader.push(text));
+    const cutter = new FrameCutter((text) => this.reader.push(text));
+    this.#cutter = cutter;
+    if (isWary) cutter.maxBytes = maxFirstBytes;
+    this.writer = new BatchWriter(
+      output,
+      () => end(),
+      () => (cutter.maxBytes = maxFrameBytes),
+    );
     input.on("data", this.#onData);
     input.on("end", () => void this.#finish());
     for (const stream of new Set([input, output])) {

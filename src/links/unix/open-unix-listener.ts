@@ -51,7 +51,7 @@ async function removeOwn(path: string, inode: number): Promise<void> {
 
 function accept(peers: Peers): Server {
   const server = createServer((socket: Socket) => {
-    peers.add(createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() }));
+    peers.add(createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy(), isWary: true }));
   });
   server.maxConnections = maxPeers;
   return server;

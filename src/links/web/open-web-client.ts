@@ -60,7 +60,7 @@ export async function openWebClient<TSpec extends Spec>(
     handshakeTimeout: connectMs,
   });
   // At once: what is said with the opening would be missed later, and so would an error.
-  const transport = createWebSocketTransport(socket);
+  const transport = createWebSocketTransport(socket, false);
   await opened(socket, setting);
   return openOver(surface, transport, setting);
 }

@@ -47,7 +47,7 @@ function accept(peers: Peers, rules: UpgradeRules): Server {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const status = judgeUpgrade(request, rules);
     if (status !== undefined) return refuse(socket, status);
-    opener.handleUpgrade(request, socket, head, (opened) => peers.add(createWebSocketTransport(opened)));
+    opener.handleUpgrade(request, socket, head, (opened) => peers.add(createWebSocketTransport(opened, true)));
   });
   return server;
 }

@@ -4,6 +4,7 @@ import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../system-clock.ts";
 import { codeOf } from "../system-error.ts";
 import { BacklogReader } from "../transport/backlog-reader.ts";
+import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/frame-cutter.ts";
 import type { WireTransport } from "../wire/transport.ts";
 import { TextWriter } from "./text-writer.ts";
 
@@ -35,17 +36,23 @@ class WebSocketTransport implements WireTransport {
   readonly writer: TextWriter;
   readonly #socket: WebSocket;
   readonly #drained: (() => void)[] = [];
+  #maxBytes: number;
   #isClosing = false;
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, isWary: boolean) {
     this.#socket = socket;
+    this.#maxBytes = isWary ? maxFirstBytes : maxFrameBytes;
     this.reader = new BacklogReader({
       backlog: (isHeavy) => (isHeavy ? socket.pause() : socket.resume()),
       over: () => socket.terminate(),
     });
-    this.writer = new TextWriter(socket, () => {
-      for (const tell of this.#drained) tell();
-    });
+    this.writer = new TextWriter(
+      socket,
+      () => {
+        for (const tell of this.#drained) tell();
+      },
+      () => (this.#maxBytes = maxFrameBytes),
+    );
     socket.on("message", (data, isBinary) => this.#read(data, isBinary));
     socket.on("error", (error) => this.reader.end(toCause(error)));
     socket.on("close", (code) => this.reader.end(toClosed(code)));
@@ -78,14 +85,21 @@ class WebSocketTransport implements WireTransport {
   }
 
   #read(data: RawData, isBinary: boolean): void {
-    if (!isBinary && Buffer.isBuffer(data)) return this.reader.push(data.toString("utf8"));
+    if (!isBinary && Buffer.isBuffer(data)) {
+      if (data.length > this.#maxBytes) return this.reader.end(toTooLarge(data.length, this.#maxBytes));
+      return this.reader.push(data.toString("utf8"));
+    }
     this.reader.end(
       new SurfaceError("PROTOCOL_MISMATCH", "Reading from a link: a message must be text, and is binary"),
     );
   }
 }
 
-/** Makes a transport over a web socket, which it owns from then on. */
-export function createWebSocketTransport(socket: WebSocket): WireTransport {
-  return new WebSocketTransport(socket);
+/**
+ * Makes a transport over a web socket, which it owns from then on.
+ *
+ * @param isWary - whether no large message is read before one was answered with a result, as a server does with a hello.
+ */
+export function createWebSocketTransport(socket: WebSocket, isWary: boolean): WireTransport {
+  return new WebSocketTransport(socket, isWary);
 }

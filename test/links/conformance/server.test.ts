@@ -102,6 +102,36 @@ describe.each([
     });
   });
 
+  it("describes a member once, however often it is named, and refuses a list that is too long", async () => {
+    const peer = await greet(await serve());
+    const { result } = await peer.request("surface/describe", { members: Array(10_000).fill("say") });
+    expect(Object.keys(Object(Object(result).members))).toEqual(["say"]);
+    const refused = await peer.request("surface/describe", { members: Array(10_001).fill("say") });
+    expect(refused).toMatchObject({ error: { code: -32_602 } });
+  });
+
+  it("reads no large message before it has answered a hello, and reads one then", async () => {
+    const served = await serve();
+    const large = { ...say, argument: "x".repeat(1024 * 1024) };
+    const early = await dial(served);
+    early.start("surface/ask", large);
+    await early.pipe.closed;
+    const refused = await dial(served);
+    await refused.request("surface/ping");
+    refused.start("surface/ask", large);
+    await refused.pipe.closed;
+    const peer = await greet(served);
+    expect(await peer.request("surface/ask", large)).toMatchObject({ result: { value: large.argument } });
+  });
+
+  it("ends the connection of a peer that sends more values than are read, and lives on", async () => {
+    const served = await serve();
+    const peer = await greet(served);
+    peer.start("surface/ask", { ...say, argument: Array(500_001).fill(0) });
+    await peer.pipe.closed;
+    await expectAlive(served);
+  });
+
   it("answers uses, and says what is wrong with others in none of its own words", async () => {
     const peer = await greet(await serve());
     expect(await peer.request("surface/ask", { verb: "get", member: "count" })).toMatchObject({ result: { value: 1 } });

@@ -32,6 +32,7 @@ function toBroken(cause: unknown): SurfaceError {
 class StreamTransport implements WireTransport {
   readonly reader: BacklogReader;
   readonly writer: BatchWriter;
+  received = 0;
   readonly #ends: PipeEnds;
   readonly #cutter: FrameCutter;
   readonly #drained: (() => void)[] = [];
@@ -67,6 +68,10 @@ class StreamTransport implements WireTransport {
     return this.writer.isFull;
   }
 
+  get backlog(): number {
+    return this.#ends.output.writableLength;
+  }
+
   onDrain(fn: () => void): void {
     this.#drained.push(fn);
   }
@@ -90,6 +95,7 @@ class StreamTransport implements WireTransport {
   }
 
   readonly #onData = (chunk: Buffer): void => {
+    this.received += chunk.length;
     try {
       this.#cutter.push(chunk);
     } catch (cause) {

@@ -47,7 +47,9 @@ function accept(peers: Peers, rules: UpgradeRules): Server {
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const status = judgeUpgrade(request, rules);
     if (status !== undefined) return refuse(socket, status);
-    opener.handleUpgrade(request, socket, head, (opened) => peers.add(createWebSocketTransport(opened, true)));
+    opener.handleUpgrade(request, socket, head, (opened) =>
+      peers.add(createWebSocketTransport(opened, true, request.socket)),
+    );
   });
   return server;
 }

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../system-clock.ts";
@@ -36,11 +37,14 @@ class WebSocketTransport implements WireTransport {
   readonly writer: TextWriter;
   readonly #socket: WebSocket;
   readonly #drained: (() => void)[] = [];
+  /** What the messages come over, which tells of a message that is not whole yet. */
+  #raw: Socket | undefined;
   #maxBytes: number;
   #isClosing = false;
 
-  constructor(socket: WebSocket, isWary: boolean) {
+  constructor(socket: WebSocket, isWary: boolean, raw?: Socket) {
     this.#socket = socket;
+    this.#raw = raw;
     this.#maxBytes = isWary ? maxFirstBytes : maxFrameBytes;
     this.reader = new BacklogReader({
       backlog: (isHeavy) => (isHeavy ? socket.pause() : socket.resume()),
@@ -53,9 +57,18 @@ class WebSocketTransport implements WireTransport {
       },
       () => (this.#maxBytes = maxFrameBytes),
     );
+    socket.once("upgrade", (response) => (this.#raw = response.socket));
     socket.on("message", (data, isBinary) => this.#read(data, isBinary));
     socket.on("error", (error) => this.reader.end(toCause(error)));
     socket.on("close", (code) => this.reader.end(toClosed(code)));
+  }
+
+  get received(): number {
+    return this.#raw?.bytesRead ?? 0;
+  }
+
+  get backlog(): number {
+    return this.#socket.bufferedAmount;
   }
 
   get isFull(): boolean {
@@ -99,7 +112,8 @@ class WebSocketTransport implements WireTransport {
  * Makes a transport over a web socket, which it owns from then on.
  *
  * @param isWary - whether no large message is read before one was answered with a result, as a server does with a hello.
+ * @param raw - what it came from, where it is open already.
  */
-export function createWebSocketTransport(socket: WebSocket, isWary: boolean): WireTransport {
-  return new WebSocketTransport(socket, isWary);
+export function createWebSocketTransport(socket: WebSocket, isWary: boolean, raw?: Socket): WireTransport {
+  return new WebSocketTransport(socket, isWary, raw);
 }

@@ -80,6 +80,8 @@ export class ClientSession implements PeerHandlers {
       clock,
       everyMs,
       takeHeard: () => this.#peer.takeHeard(),
+      takeMoved: () => this.#peer.takeMoved(),
+      tell: () => this.#peer.tell(methods.ping),
       ask: () => this.#peer.ask(methods.ping),
       lost: () => this.#peer.end(silence),
     });

@@ -7,6 +7,10 @@ export interface HeartbeatSetting {
   readonly everyMs: number;
   /** Whether something was heard since this was last asked. */
   takeHeard(): boolean;
+  /** Whether bytes came or were taken since this was last asked, be it of a message that takes longer than an interval. */
+  takeMoved(): boolean;
+  /** Lets the far side hear something. */
+  tell(): void;
   /** Asks the far side whether it is there. */
   ask(): void;
   /** It is not. */
@@ -50,7 +54,10 @@ export class Heartbeat {
 
   #tick(isLate: boolean): void {
     const wasHeard = this.#setting.takeHeard();
-    if (wasHeard || isLate) {
+    const hasMoved = this.#setting.takeMoved();
+    // Its answer would come behind the message that is under way, and it may hear nothing else of us until then.
+    if (hasMoved && !wasHeard) this.#setting.tell();
+    if (wasHeard || hasMoved || isLate) {
       this.#silent = 0;
       return;
     }

@@ -6,6 +6,10 @@ export interface WireTransport {
   readonly writer: MessageWriter;
   /** Whether more was written than the far side has taken: what can wait, or be dropped, should. */
   readonly isFull: boolean;
+  /** How many bytes have come so far, those of a message that is not whole yet too. */
+  readonly received: number;
+  /** How many bytes were written that the far side has not taken. */
+  readonly backlog: number;
   /** Calls `fn` each time that it is no longer full. */
   onDrain(fn: () => void): void;
   /** Stops reading, so that the far side feels it; callable twice. */

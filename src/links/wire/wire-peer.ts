@@ -63,6 +63,8 @@ export class WirePeer {
   readonly #pauses = new Set<"waiting" | "full">();
   #waiting = 0;
   #wasHeard = false;
+  #received = 0;
+  #backlog = 0;
   #isOver = false;
   /** Nothing more comes, and what has come has its turn before the end. */
   #ending: { readonly cause: unknown } | undefined;
@@ -117,6 +119,20 @@ export class WirePeer {
     const wasHeard = this.#wasHeard;
     this.#wasHeard = false;
     return wasHeard;
+  }
+
+  /** Whether bytes came or were taken since this was last asked. */
+  takeMoved(): boolean {
+    const { received, backlog } = this.#transport;
+    const hasMoved = received > this.#received || backlog < this.#backlog;
+    this.#received = received;
+    this.#backlog = backlog;
+    return hasMoved;
+  }
+
+  /** Lets the far side hear something, unless that waits behind what it has not taken. */
+  tell(method: string): void {
+    if (!this.isFull) void this.notify(method, {});
   }
 
   /** Sends a request. Its caller has seen that the peer is open. */

@@ -79,6 +79,8 @@ export class WireServer implements PeerHandlers {
       clock,
       everyMs,
       takeHeard: () => peer.takeHeard(),
+      takeMoved: () => peer.takeMoved(),
+      tell: () => peer.tell(methods.ping),
       ask: () => peer.ask(methods.ping),
       lost: () => peer.end(undefined),
     });

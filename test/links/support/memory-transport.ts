@@ -57,6 +57,7 @@ export class MemoryTransport implements WireTransport {
   /** Whether what is written goes nowhere: a peer that has stopped, and whose socket stands. */
   isSilent = false;
   isPaused = false;
+  received = 0;
   isClosed = false;
   onDelivered: () => void = () => {};
   other: MemoryTransport | undefined;
@@ -67,6 +68,10 @@ export class MemoryTransport implements WireTransport {
 
   get isFull(): boolean {
     return this.#onWay.length >= this.capacity;
+  }
+
+  get backlog(): number {
+    return this.#onWay.length;
   }
 
   onDrain(fn: () => void): void {
@@ -150,6 +155,7 @@ export class MemoryTransport implements WireTransport {
   #deliver(): void {
     const wasFull = this.isFull;
     while (this.#mayDeliver()) {
+      if (this.other !== undefined) this.other.received += 1;
       this.other?.reader.callback(JSON.parse(this.#onWay.shift() ?? "null"));
       this.onDelivered();
     }

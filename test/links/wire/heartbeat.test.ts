@@ -5,7 +5,7 @@ import { ManualClock } from "../manual-clock.ts";
 import { connectRaw, connectRich, outcome, serveRaw } from "./support.ts";
 
 function start(clock = new ManualClock()) {
-  const seen = { asked: 0, lost: 0, heard: false };
+  const seen = { asked: 0, lost: 0, told: 0, heard: false, moved: false };
   const heartbeat = new Heartbeat({
     clock,
     everyMs: 100,
@@ -14,6 +14,12 @@ function start(clock = new ManualClock()) {
       seen.heard = false;
       return heard;
     },
+    takeMoved() {
+      const { moved } = seen;
+      seen.moved = false;
+      return moved;
+    },
+    tell: () => void (seen.told += 1),
     ask: () => void (seen.asked += 1),
     lost: () => void (seen.lost += 1),
   });
@@ -49,6 +55,21 @@ describe("Heartbeat", () => {
     heartbeat.stop();
     await clock.pass(1000);
     expect(seen.lost).toBe(0);
+  });
+
+  it("starts anew while bytes come of a message that is not whole, and says meanwhile that this side is there", async () => {
+    const { clock, seen, heartbeat } = start();
+    for (let round = 0; round < 10; round += 1) {
+      seen.moved = true;
+      await clock.pass(100);
+    }
+    expect(seen).toMatchObject({ asked: 0, lost: 0, told: 10 });
+    [seen.moved, seen.heard] = [true, true];
+    await clock.pass(100);
+    expect(seen).toMatchObject({ told: 10 });
+    await clock.pass(300);
+    expect(seen).toMatchObject({ asked: 1, lost: 1 });
+    heartbeat.stop();
   });
 
   it("starts anew when its own process did not run: a timer fires late", () => {

@@ -20,7 +20,7 @@ import { toTable } from "./report/to-table.ts";
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
 const rounds = values.quick
   ? { starts: 5, calls: 3, lists: 2, notices: 1, changes: 20, bursts: 1, bridge: 2 }
-  : { starts: 20, calls: 9, lists: 5, notices: 3, changes: changesARound, bursts: 2, bridge: 4 };
+  : { starts: 20, calls: 7, lists: 5, notices: 3, changes: changesARound, bursts: 1, bridge: 3 };
 
 async function repeat<TSample>(
   what: string,

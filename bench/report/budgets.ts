@@ -5,6 +5,8 @@ export interface Budget {
   /** Whether the ratio has to stay at or below the bound, or at or above it. */
   readonly sense: "at most" | "at least";
   readonly ratio: number;
+  /** A bound on what is counted holds in every round, and not in the middle one. */
+  readonly everyRound?: true;
   /** A goal is shown; missing it does not fail the run. */
   readonly goal?: true;
 }
@@ -16,7 +18,7 @@ export const budgets: readonly Budget[] = [
   { figure: "CPU a call", sense: "at most", ratio: 0.3 },
   { figure: "cold start", sense: "at most", ratio: 1.1 },
   { figure: "bridged change to notice p50", sense: "at most", ratio: 3 },
-  { figure: "allowed: ", sense: "at most", ratio: 1 },
+  { figure: "allowed: ", sense: "at most", ratio: 1, everyRound: true },
   { figure: "change to notice p50", sense: "at most", ratio: 0.8, goal: true },
   { figure: "bridge: call p50", sense: "at most", ratio: 3, goal: true },
   { figure: "bridge: calls /s", sense: "at least", ratio: 0.2, goal: true },

@@ -33,15 +33,17 @@ export function summarise(samples: readonly Sample[]): readonly Row[] {
     const ratios = pairs.map(({ ours, base }) => ours / base);
     const budget = budgets.find((one) => figure.startsWith(one.figure));
     const ratio = median(ratios);
+    const [least, greatest] = [Math.min(...ratios), Math.max(...ratios)];
+    const worst = budget?.sense === "at most" ? greatest : least;
     return {
       figure,
       ours: median(pairs.map(({ ours }) => ours)),
       base: median(pairs.map(({ base }) => base)),
       ratio,
-      least: Math.min(...ratios),
-      greatest: Math.max(...ratios),
+      least,
+      greatest,
       budget,
-      verdict: judge(ratio, budget),
+      verdict: judge(budget?.everyRound === true ? worst : ratio, budget),
     };
   });
 }

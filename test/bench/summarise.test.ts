@@ -33,6 +33,12 @@ describe("the benchmark's report", () => {
     expect(verdictOf("allowed: notices of 10,000 writes at once (legacy)", 101)).toBe("over");
   });
 
+  it("summarise() judges the worst round when a budget holds in every one", () => {
+    const figure = "allowed: notices of 10,000 writes at once (legacy)";
+    expect(summarise(rounds(figure, [1, 2], [3, 2], [1, 2]))[0]?.verdict).toBe("over");
+    expect(summarise(rounds(figure, [1, 2], [2, 2], [1, 2]))[0]?.verdict).toBe("ok");
+  });
+
   it("summarise() calls it missed and not over when a goal is not reached", () => {
     expect(verdictOf("tools/list of 1000, ms", 91)).toBe("missed");
     expect(verdictOf("change to notice p50, ms (legacy)", 81)).toBe("missed");

@@ -1,21 +1,28 @@
-import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import type { Commands } from "./driver/open-session.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
+const here = fileURLToPath(new URL(".", import.meta.url));
+const out = fileURLToPath(new URL("../.scratch/bench/out", import.meta.url));
 
 /**
- * Compiles both servers, and the package with them, to plain JavaScript, and says how to start them. Types are not
- * checked: that is another command's work.
+ * Compiles both servers, and the package with them, to plain JavaScript, and says how to start them: modules joined, as
+ * Node takes the package (decision 0014). Types are not checked: that is another command's work.
  */
-export function compileServers(): Commands {
-  const compiler = fileURLToPath(new URL("../node_modules/typescript/bin/tsc", import.meta.url));
-  const run = spawnSync(process.execPath, [compiler, "-p", "bench/tsconfig.json", "--noCheck"], {
-    cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
+export async function compileServers(): Promise<Commands> {
+  const names = ["server", "hand-written"];
+  await build({
+    entryPoints: names.map((name) => join(here, `${name}.ts`)),
+    outdir: out,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    packages: "external",
+    chunkNames: "chunks/[name]-[hash]",
+    logLevel: "warning",
   });
-  if (run.status !== 0) throw new Error(`Benchmark: compiling the servers ended with code ${run.status}`);
-  const compiled = (name: string): string =>
-    fileURLToPath(new URL(`../.scratch/bench/out/bench/${name}.js`, import.meta.url));
-  return { ours: [compiled("server")], written: [compiled("hand-written")] };
+  return { ours: [join(out, "server.js")], written: [join(out, "hand-written.js")] };
 }

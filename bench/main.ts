@@ -35,7 +35,7 @@ async function repeat<TSample>(
   return samples;
 }
 
-const commands = compileServers();
+const commands = await compileServers();
 await checkSame(commands);
 // Not counted: the first start reads every file from the disk.
 await measureStart(commands, 0);

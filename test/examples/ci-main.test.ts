@@ -173,8 +173,14 @@ describe("npm start, in the middle of which the coordinator is killed,", { timeo
     // Deaf to anything but SIGKILL, and endless unless it is started again.
     const slow = `process.on("SIGTERM", () => {}); const again = fs.existsSync(${first});
       fs.writeFileSync(again ? ${second} : ${first}, process.pid + "\\n"); setTimeout(() => {}, again ? 300 : 1e6);`;
+    // The kill waits for something to have ended: on a busy machine it would come before the other has begun.
+    const quick = `const look = setInterval(() => {
+      if (!fs.existsSync(${first})) return;
+      clearInterval(look);
+      ${noting("quick")}
+    }, 10);`;
     const running = drive({
-      quick: { script: noting("quick") },
+      quick: { script: quick },
       slow: { script: slow },
       last: { script: noting("last"), needs: ["quick", "slow"] },
     });

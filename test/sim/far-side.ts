@@ -184,6 +184,7 @@ export class FarSide {
     this.streams.push(stream);
     key.streams += 1;
     key.open = stream;
+    key.newest = stream;
     context.meddle(0.04);
     if (context.isFailing()) this.failStream(stream, false);
     else this.#speakAtOnce(stream);
@@ -264,8 +265,8 @@ export class FarSide {
   }
 
   #markOver(stream: SimStream, isFinished: boolean): void {
-    // Its watchers may have left while it was being opened.
-    if (stream.key.pairs.length === 0) return;
+    // Its watchers may have left while it was being opened, and others have come, with a stream of theirs.
+    if (stream.key.pairs.length === 0 || stream.key.newest !== stream) return;
     stream.key.overOn = stream.link;
     stream.key.isFinished = isFinished;
   }

@@ -1,4 +1,4 @@
-import { systemClock } from "../links/system-clock.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
 import { Throttle } from "../spine/throttle.ts";
 import type { Catalog } from "./create-catalog.ts";

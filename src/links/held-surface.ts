@@ -17,7 +17,7 @@ import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-us
 import { Lease } from "./lease.ts";
 import { leased } from "./leased-iterable.ts";
 import type { Link } from "./link.ts";
-import { systemClock } from "./system-clock.ts";
+import { systemClock } from "../surface/system-clock.ts";
 
 /** What a held surface is made of. */
 export interface HeldSetting {

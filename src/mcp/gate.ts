@@ -1,6 +1,6 @@
 import { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
-import { systemClock } from "../links/system-clock.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Clock } from "../spine/clock.ts";
 import { internalError } from "../surface/fault.ts";

@@ -4,7 +4,7 @@ import type { Catalog } from "../catalog/create-catalog.ts";
 import type { ListedItem } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
-import { systemClock } from "../links/system-clock.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
 import { describeItem, describeResource } from "./describe-entries.ts";
 import { createPagedList, unknownCursor, type PagedList } from "./pages.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
 import { SubscriptionSession } from "../../src/mcp/subscriptions/subscription-session.ts";
-import { systemClock } from "../../src/links/system-clock.ts";
+import { systemClock } from "../../src/surface/system-clock.ts";
 import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
 import { unixSocket } from "../../src/links/unix-socket.ts";
 import { collection } from "../../src/surface/collection.ts";

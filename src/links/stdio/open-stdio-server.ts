@@ -6,7 +6,7 @@ import type { Listening } from "../listening.ts";
 import type { PeerOptions } from "../serve-peers.ts";
 import { startListening } from "../start-listening.ts";
 import type { StdoutGuard } from "../stdout-guard.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { serveWire } from "../wire/serve-wire.ts";
 

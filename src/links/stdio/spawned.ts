@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { SurfaceError } from "../../errors.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import { codeOf } from "../system-error.ts";
 import { endWithUs } from "./end-with-us.ts";
 

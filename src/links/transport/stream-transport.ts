@@ -1,7 +1,7 @@
 import type { Buffer } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { SurfaceError } from "../../errors.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import type { WireTransport } from "../wire/transport.ts";
 import { BatchWriter } from "./batch-writer.ts";
 import { FrameCutter, maxFirstBytes, maxFrameBytes } from "./frame-cutter.ts";

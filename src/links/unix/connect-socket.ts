@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { followSignal } from "../../spine/follow-signal.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import { SurfaceError } from "../../errors.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 
 /** Where to, and how long it may take. */
 export interface SocketDial {

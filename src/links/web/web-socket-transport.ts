@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import { SurfaceError } from "../../errors.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import { codeOf } from "../system-error.ts";
 import { BacklogReader } from "../transport/backlog-reader.ts";
 import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/frame-cutter.ts";

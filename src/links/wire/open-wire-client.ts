@@ -8,7 +8,7 @@ import { createClient } from "../../surface/create-client.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import { ClientSession } from "./client-session.ts";
 import { PeerContract } from "./peer-contract.ts";
 import { defaultHandshakeMs, defaultHeartbeatMs, methods, protocolVersion } from "./protocol.ts";

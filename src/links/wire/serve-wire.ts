@@ -3,7 +3,7 @@ import type { Clock } from "../../spine/clock.ts";
 import { reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
 import { kChannel, kScope, type LiveSurface } from "../../surface/implement-surface.ts";
 import type { Spec } from "../../surface/member.ts";
-import { systemClock } from "../system-clock.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import { defaultHandshakeMs, defaultHeartbeatMs } from "./protocol.ts";
 import type { WireTransport } from "./transport.ts";
 import { WireServer } from "./wire-server.ts";

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers";
 import { ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
@@ -8,6 +7,7 @@ import { toPort, type ChannelPort } from "../../surface/channel-port.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import type { Spec } from "../../surface/member.ts";
+import { nextTurn } from "../../surface/owner/next-turn.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { toPartCodec } from "./part-codec.ts";
 import { ProgressSender } from "./progress-sender.ts";
@@ -266,7 +266,7 @@ export class WireServer implements PeerHandlers {
       this.#look();
     });
     // The last answer is on its way out.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     this.#peer.end(undefined);
     await this.closed;
   }

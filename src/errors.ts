@@ -50,6 +50,7 @@ export const surfaceErrorCodes = [
   "OUTCOME_UNKNOWN",
   "PROTOCOL_MISMATCH",
   "FRAME_TOO_LARGE",
+  "DROPPED",
   "CLOSED",
   "INTERNAL",
 ] as const;

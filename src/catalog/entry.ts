@@ -10,8 +10,22 @@ export interface ProgressReport {
   readonly message?: string;
 }
 
+/** How much something matters to whoever reads a log; the levels of RFC 5424. */
+export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+
+/** One line of the client's log. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  /** Any JSON; the client sees it as it is. */
+  readonly data: unknown;
+  /** Who says it. */
+  readonly logger?: string;
+}
+
 /** One call or read, as an entry sees it. */
 export interface EntryCall {
+  /** Tells the client's log, where it wants to know of that level. Left out where nobody could be told. */
+  readonly log?: ((entry: LogEntry) => void) | undefined;
   /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
   readonly signal: AbortSignal;
   progress(report: ProgressReport): void;
@@ -50,7 +64,7 @@ export interface FaceOwned {
 }
 
 /** One tool that an agent may call. */
-export interface ToolEntry {
+export interface ToolEntry extends EntryLooks {
   /** The member key or the bespoke tool's name: its identity everywhere but on the wire. */
   readonly id: string;
   /** Its name on the wire: letters, digits and `_`, at most 64. */
@@ -68,6 +82,62 @@ export interface ToolEntry {
   readonly owner: FaceOwned | "surface";
   /** Runs it. Only `call/` does. */
   run(input: unknown, call: EntryCall): unknown;
+}
+
+/** A picture that stands for an entry. */
+export interface Icon {
+  /** An `https:` or `data:` URI. */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** For example `["48x48"]`, or `["any"]`. */
+  readonly sizes?: readonly string[];
+  /** The background that it is made for. */
+  readonly theme?: "light" | "dark";
+}
+
+/** What hosts show of an entry, and what they are told besides. */
+export interface EntryLooks {
+  readonly icons?: readonly Icon[] | undefined;
+  /** Passed on as `_meta`, for hosts that know its keys (`"anthropic/maxResultSizeChars"`). */
+  readonly meta?: JsonObject | undefined;
+}
+
+/** What is under a URI, where it is not JSON or there is more to say of it: a text or bytes, one of the two. */
+export interface ResourceBody {
+  readonly mimeType: string;
+  readonly text?: string;
+  /** Bytes in base64. */
+  readonly blob?: string;
+  /** Said beside it as `_meta`. */
+  readonly meta?: JsonObject;
+}
+
+/** What reading a resource gives: JSON text, or a body. */
+export type ResourceContent = string | ResourceBody;
+
+/** Proposes values for what somebody has begun to write. Its caller cuts the list. */
+export type Completer = (begun: string, call: EntryCall) => Promise<readonly string[]> | readonly string[];
+
+/** One argument of a prompt; all of them are texts on the wire. */
+export interface PromptArgument {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required: boolean;
+  readonly complete?: Completer;
+}
+
+/** One prompt that a person may choose. */
+export interface PromptEntry extends EntryLooks {
+  readonly id: string;
+  /** Its name on the wire. */
+  readonly name: string;
+  readonly origin: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly arguments: readonly PromptArgument[];
+  /** The JSON text of its messages, an array. @throws SurfaceError `VALIDATION_ERROR`, for arguments that do not fit. */
+  render(args: JsonObject, call: EntryCall): Promise<string>;
 }
 
 /** How a resource is watched. */
@@ -91,7 +161,7 @@ export interface ListedItem {
 }
 
 /** One resource that an agent may read: a fixed URI. */
-export interface ResourceEntry {
+export interface ResourceEntry extends EntryLooks {
   readonly id: string;
   readonly origin: string;
   readonly uri: string;
@@ -109,10 +179,12 @@ export interface TemplateVariable {
   readonly name: string;
   readonly json: JsonSchema;
   readonly required: boolean;
+  /** Values that there are, such as the keys of a collection. Left out where only the schema can tell. */
+  readonly complete?: Completer;
 }
 
 /** A family of resources that an agent may read: a URI with variables. */
-export interface TemplateEntry {
+export interface TemplateEntry extends EntryLooks {
   readonly id: string;
   readonly origin: string;
   /** The URI up to the first variable, without the slash. */

@@ -1,8 +1,8 @@
 import type { Buffer } from "node:buffer";
 import type { Readable, Writable } from "node:stream";
 import { SurfaceError } from "../../errors.ts";
-import { systemClock } from "../../surface/system-clock.ts";
 import type { WireTransport } from "../wire/transport.ts";
+import { BaseTransport } from "./base-transport.ts";
 import { BatchWriter } from "./batch-writer.ts";
 import { FrameCutter, maxFirstBytes, maxFrameBytes } from "./frame-cutter.ts";
 import { BacklogReader } from "./backlog-reader.ts";
@@ -21,29 +21,25 @@ export interface PipeEnds {
   readonly explain?: () => Promise<Error | undefined>;
 }
 
-/** How long the far side may take to say goodbye in turn. */
-const closingMs = 1000;
-
 function toBroken(cause: unknown): SurfaceError {
   return new SurfaceError("DISCONNECTED", "Using a link: the connection broke", { cause });
 }
 
 /** Carries messages over bytes, framed as in the Language Server Protocol. Listens to both streams for good. */
-class StreamTransport implements WireTransport {
+class StreamTransport extends BaseTransport {
   readonly reader: BacklogReader;
   readonly writer: BatchWriter;
   received = 0;
   readonly #ends: PipeEnds;
   readonly #cutter: FrameCutter;
-  readonly #drained: (() => void)[] = [];
-  #isClosing = false;
 
   constructor(ends: PipeEnds) {
+    super();
     const { input, output, end = () => output.end(), isWary = false } = ends;
     this.#ends = ends;
     this.reader = new BacklogReader({
       backlog: (isHeavy) => (isHeavy ? input.pause() : input.resume()),
-      over: () => this.#release(),
+      over: () => this.destroy(),
     });
     const cutter = new FrameCutter((text) => this.reader.push(text));
     this.#cutter = cutter;
@@ -59,39 +55,19 @@ class StreamTransport implements WireTransport {
       stream.on("error", (cause: unknown) => void this.#finish(toBroken(cause)));
       stream.on("close", () => void this.#finish());
     }
-    output.on("drain", () => {
-      for (const tell of this.#drained) tell();
-    });
-  }
-
-  get isFull(): boolean {
-    return this.writer.isFull;
+    output.on("drain", () => this.drained());
   }
 
   get backlog(): number {
     return this.#ends.output.writableLength;
   }
 
-  onDrain(fn: () => void): void {
-    this.#drained.push(fn);
+  protected destroy(): void {
+    this.#ends.destroy();
   }
 
-  pause(): void {
-    this.reader.pause();
-  }
-
-  resume(): void {
-    this.reader.resume();
-  }
-
-  close(): void {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
-    // Read on, into nothing: the far side's end would not be seen otherwise.
-    this.reader.drop();
-    this.writer.end();
-    const stop = systemClock.after(closingMs, () => this.#ends.destroy());
-    this.#ends.input.once("close", stop);
+  protected onceClosed(fn: () => void): void {
+    this.#ends.input.once("close", fn);
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -108,10 +84,6 @@ class StreamTransport implements WireTransport {
   async #finish(cause?: Error): Promise<void> {
     const { explain } = this.#ends;
     this.reader.end(explain === undefined ? cause : ((await explain()) ?? cause));
-  }
-
-  #release(): void {
-    this.#ends.destroy();
   }
 }
 

@@ -2,15 +2,13 @@ import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import type { RawData, WebSocket } from "ws";
 import { SurfaceError } from "../../errors.ts";
-import { systemClock } from "../../surface/system-clock.ts";
 import { codeOf } from "../system-error.ts";
 import { BacklogReader } from "../transport/backlog-reader.ts";
+import { BaseTransport } from "../transport/base-transport.ts";
 import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/frame-cutter.ts";
 import type { WireTransport } from "../wire/transport.ts";
 import { TextWriter } from "./text-writer.ts";
 
-/** How long the far side may take to say goodbye in turn. */
-const closingMs = 1000;
 /** Codes of a close that somebody meant: done, going away, and none given. */
 const orderly: ReadonlySet<number> = new Set([1000, 1001, 1005]);
 
@@ -32,29 +30,26 @@ function toClosed(code: number): SurfaceError | undefined {
 }
 
 /** Carries messages over a web socket, a text each. Listens to it for good. */
-class WebSocketTransport implements WireTransport {
+class WebSocketTransport extends BaseTransport {
   readonly reader: BacklogReader;
   readonly writer: TextWriter;
   readonly #socket: WebSocket;
-  readonly #drained: (() => void)[] = [];
   /** What the messages come over, which tells of a message that is not whole yet. */
   #raw: Socket | undefined;
   #maxBytes: number;
-  #isClosing = false;
 
   constructor(socket: WebSocket, isWary: boolean, raw?: Socket) {
+    super();
     this.#socket = socket;
     this.#raw = raw;
     this.#maxBytes = isWary ? maxFirstBytes : maxFrameBytes;
     this.reader = new BacklogReader({
       backlog: (isHeavy) => (isHeavy ? socket.pause() : socket.resume()),
-      over: () => socket.terminate(),
+      over: () => this.destroy(),
     });
     this.writer = new TextWriter(
       socket,
-      () => {
-        for (const tell of this.#drained) tell();
-      },
+      () => this.drained(),
       () => (this.#maxBytes = maxFrameBytes),
     );
     socket.once("upgrade", (response) => (this.#raw = response.socket));
@@ -71,30 +66,12 @@ class WebSocketTransport implements WireTransport {
     return this.#socket.bufferedAmount;
   }
 
-  get isFull(): boolean {
-    return this.writer.isFull;
+  protected destroy(): void {
+    this.#socket.terminate();
   }
 
-  onDrain(fn: () => void): void {
-    this.#drained.push(fn);
-  }
-
-  pause(): void {
-    this.reader.pause();
-  }
-
-  resume(): void {
-    this.reader.resume();
-  }
-
-  close(): void {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
-    // Read on, into nothing: the far side's end would not be seen otherwise.
-    this.reader.drop();
-    this.writer.end();
-    const stop = systemClock.after(closingMs, () => this.#socket.terminate());
-    this.#socket.once("close", stop);
+  protected onceClosed(fn: () => void): void {
+    this.#socket.once("close", fn);
   }
 
   #read(data: RawData, isBinary: boolean): void {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { joinModules } from "../scripts/join-modules.mjs";
 import type { Commands } from "./driver/open-session.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -12,17 +12,6 @@ const out = fileURLToPath(new URL("../.scratch/bench/out", import.meta.url));
  */
 export async function compileServers(): Promise<Commands> {
   const names = ["server", "hand-written"];
-  await build({
-    entryPoints: names.map((name) => join(here, `${name}.ts`)),
-    outdir: out,
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    packages: "external",
-    chunkNames: "chunks/[name]-[hash]",
-    logLevel: "warning",
-  });
+  await joinModules({ entries: names.map((name) => join(here, `${name}.ts`)), base: here, out });
   return { ours: [join(out, "server.js")], written: [join(out, "hand-written.js")] };
 }

@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import * as esbuild from "esbuild";
+import { joinModules } from "./join-modules.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -37,24 +37,6 @@ function isStale() {
 /** The public entries, as package.json maps them. */
 const entries = ["index.ts", "testing/index.ts"].map((path) => join(root, "src", path));
 
-/** Shared parts are split off, so that there is one of each class and symbol, whichever entries are loaded. */
-function joinModules() {
-  return esbuild.build({
-    entryPoints: entries,
-    outbase: join(root, "src"),
-    outdir: join(staging, "node"),
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    packages: "external",
-    chunkNames: "chunks/[name]-[hash]",
-    legalComments: "none",
-    logLevel: "warning",
-  });
-}
-
 async function build() {
   mkdirSync(staging, { recursive: true });
   const run = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json", "--outDir", staging], {
@@ -62,7 +44,7 @@ async function build() {
     stdio: "inherit",
   });
   if (run.status !== 0) return run.status ?? 1;
-  await joinModules();
+  await joinModules({ entries, base: join(root, "src"), out: join(staging, "node") });
   if (existsSync(dist)) renameSync(dist, retired);
   renameSync(staging, dist);
   return 0;

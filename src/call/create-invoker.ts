@@ -75,8 +75,8 @@ class EntryInvoker implements Invoker {
     const forget = this.#deadlines.watch(call, readTimeoutMs);
     try {
       call.assertRunning();
-      const text = await call.outcome(resolved.read(call));
-      return text === undefined ? { kind: "absent" } : { kind: "content", text };
+      const content = await call.outcome(resolved.read(call));
+      return content === undefined ? { kind: "absent" } : { kind: "content", content };
     } catch (cause) {
       if (isAbsent(cause)) return { kind: "absent" };
       return toRefused(cause, { where: `resource "${resolved.id}"`, report: this.#report });

@@ -1,4 +1,5 @@
 import type { Issue } from "../errors.ts";
+import type { ResourceContent } from "../catalog/entry.ts";
 import type { JsonValue } from "../schema/json.ts";
 
 /** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */
@@ -25,14 +26,39 @@ export type ToolOutcome =
       /** The text of a JSON object. */
       readonly text: string;
     }
+  | {
+      /** What its author made by `content()`. */
+      readonly kind: "rich";
+      /** The text of a JSON array of content blocks. */
+      readonly blocks: string;
+      /** The text of a JSON object that says the same to programs; left out where its author gave none. */
+      readonly structured: string | undefined;
+    }
+  | Refused;
+
+/** What came of a prompt. */
+export type PromptOutcome =
+  | {
+      readonly kind: "messages";
+      /** The text of a JSON array of messages. */
+      readonly text: string;
+    }
+  | Refused;
+
+/** What came of a completer. */
+export type CompletionOutcome =
+  | {
+      readonly kind: "values";
+      /** As its author proposed them: texts, of any number and length. */
+      readonly values: readonly string[];
+    }
   | Refused;
 
 /** What came of a read. */
 export type ReadOutcome =
   | {
       readonly kind: "content";
-      /** JSON text. */
-      readonly text: string;
+      readonly content: ResourceContent;
     }
   | {
       /** There is nothing under this URI. */

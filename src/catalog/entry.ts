@@ -147,10 +147,10 @@ export interface ResourceWatch {
   /** Its value now, then after each change; may skip to the newest. Ends where there is nothing more to come. */
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
   /**
-   * One of those values -> its JSON text, the same that reading gives; `undefined`: there is nothing under the URI. Throws
-   * where it cannot be written, and where reading would wait for more.
+   * One of those values -> what reading gives; `undefined`: there is nothing under the URI. Throws where it cannot be
+   * written, and where reading would wait for more.
    */
-  render(value: unknown): string | undefined;
+  render(value: unknown): ResourceContent | undefined;
 }
 
 /** One resource of many that are listed because they are there now. */
@@ -167,8 +167,8 @@ export interface ResourceEntry extends EntryLooks {
   readonly uri: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
-  /** Its JSON text now; `undefined`: there is none. */
-  read(call: EntryCall): Promise<string | undefined>;
+  /** What is there now; `undefined`: nothing. */
+  read(call: EntryCall): Promise<ResourceContent | undefined>;
   readonly watch: ResourceWatch;
   /** Its JSON text -> what is listed besides, sorted by URI. Left out where nothing is. */
   readonly toItems?: (text: string) => readonly ListedItem[];
@@ -194,8 +194,8 @@ export interface TemplateEntry extends EntryLooks {
   readonly variables: readonly TemplateVariable[];
   readonly title: string | undefined;
   readonly description: string | undefined;
-  /** The JSON text of one member of the family; variables by name, decoded and coerced. `undefined`: there is none. */
-  read(variables: JsonObject, call: EntryCall): Promise<string | undefined>;
+  /** What one member of the family holds; variables by name, decoded and coerced. `undefined`: nothing. */
+  read(variables: JsonObject, call: EntryCall): Promise<ResourceContent | undefined>;
   /** How that member is watched. */
   watch(variables: JsonObject): ResourceWatch;
 }

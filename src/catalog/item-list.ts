@@ -1,4 +1,5 @@
-import type { ListedItem, ResourceEntry } from "./entry.ts";
+import type { ListedItem, ResourceContent, ResourceEntry } from "./entry.ts";
+import { textOf } from "./resource-content.ts";
 import type { ResourceWatches, Watching } from "./resource-watches.ts";
 import type { Resolved } from "./resolve-uri.ts";
 
@@ -6,7 +7,7 @@ import type { Resolved } from "./resolve-uri.ts";
 export type ListingEntry = ResourceEntry & Required<Pick<ResourceEntry, "toItems">>;
 
 /** Reads what a URI resolved to, in good time; `undefined` where that cannot be. Never rejects. */
-export type ReadText = (resolved: Resolved) => Promise<string | undefined>;
+export type ReadContent = (resolved: Resolved) => Promise<ResourceContent | undefined>;
 
 function isSame(left: readonly ListedItem[], right: readonly ListedItem[]): boolean {
   return left === right || (left.length === right.length && left.every(({ uri }, index) => uri === right[index]?.uri));
@@ -34,10 +35,10 @@ export class ItemList {
   }
 
   /** Those that are there now: by the value that is watched, else by a read. None where neither can be. */
-  async list(read: ReadText): Promise<readonly ListedItem[]> {
+  async list(read: ReadContent): Promise<readonly ListedItem[]> {
     const { uri } = this.#entry;
-    const text = (await read(this.#watches.resolve(uri) ?? this.#entry)) ?? this.#watches.known(uri);
-    const items = text === undefined ? undefined : this.#toItems(text);
+    const content = (await read(this.#watches.resolve(uri) ?? this.#entry)) ?? this.#watches.known(uri);
+    const items = content === undefined ? undefined : this.#toItems(content);
     if (this.#watching !== undefined) {
       if (items === undefined) this.#isShort = true;
       else this.#shown ??= items;
@@ -60,9 +61,9 @@ export class ItemList {
 
   /** Looks at once, and not when the window of its notices ends: whoever is shown it from here on has missed nothing. */
   look(): void {
-    const text = this.#watches.known(this.#entry.uri);
-    if (text === undefined || this.#watching === undefined) return;
-    const items = this.#toItems(text);
+    const content = this.#watches.known(this.#entry.uri);
+    if (content === undefined || this.#watching === undefined) return;
+    const items = this.#toItems(content);
     const wasMissed = this.#isShort && items.length > 0;
     const isNews = wasMissed || (this.#shown !== undefined && !isSame(this.#shown, items));
     this.#isOpen = true;
@@ -80,7 +81,9 @@ export class ItemList {
     this.#isOpen = false;
   }
 
-  #toItems(text: string): readonly ListedItem[] {
+  #toItems(content: ResourceContent): readonly ListedItem[] {
+    // A list of keys is JSON, whatever else is said of it.
+    const text = textOf(content) ?? "[]";
     if (this.#written?.text !== text) this.#written = { text, items: this.#entry.toItems(text) };
     return this.#written.items;
   }

@@ -3,7 +3,7 @@ import type { Clock } from "../spine/clock.ts";
 import { Throttle } from "../spine/throttle.ts";
 import type { Catalog } from "./create-catalog.ts";
 import type { ListedItem } from "./entry.ts";
-import { ItemList, type ListingEntry, type ReadText } from "./item-list.ts";
+import { ItemList, type ListingEntry, type ReadContent } from "./item-list.ts";
 import type { ResourceWatches } from "./resource-watches.ts";
 
 /** What {@link createListedItems} takes. */
@@ -39,7 +39,7 @@ export class ListedItems {
   }
 
   /** The items that are there now, collection by collection; the same array where nothing has changed. */
-  list(read: ReadText): Promise<readonly (readonly ListedItem[])[]> {
+  list(read: ReadContent): Promise<readonly (readonly ListedItem[])[]> {
     return Promise.all(this.#lists.map((each) => each.list(read)));
   }
 

@@ -4,10 +4,11 @@ import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { noSuchResource } from "./change-waits.ts";
 import type { Catalog } from "./create-catalog.ts";
-import type { EntryCall, ToolEntry } from "./entry.ts";
+import type { EntryCall, ResourceContent, ToolEntry } from "./entry.ts";
 import { isAbsent } from "./is-absent.ts";
 import { pullOrigin } from "./pull-tool-names.ts";
 import type { UriResolver } from "./resolve-uri.ts";
+import { jsonMimeType } from "./resource-content.ts";
 import { toToolHints } from "./tool-hints.ts";
 
 /** How long a read may take, in milliseconds. */
@@ -19,8 +20,7 @@ const maxWordsBytes = 120;
 
 interface ReadAnswer {
   readonly uri: string;
-  /** JSON text. */
-  readonly text: string;
+  readonly content: ResourceContent;
 }
 
 const inputSchema = deepFreeze({
@@ -31,7 +31,13 @@ const inputSchema = deepFreeze({
 
 const outputSchema = deepFreeze({
   type: "object",
-  properties: { uri: { type: "string" }, value: { description: "The resource's value now" } },
+  properties: {
+    uri: { type: "string" },
+    value: { description: "The resource's value now" },
+    mimeType: { type: "string", description: "What the value is, where it is not JSON: a text" },
+    encoding: { type: "string", enum: ["base64"], description: "How the value holds bytes" },
+    meta: { type: "object", description: "What else is said of it: stale, for example" },
+  },
   required: ["uri", "value"],
   additionalProperties: false,
 });
@@ -65,14 +71,27 @@ function readUri(args: JsonObject): string {
 async function readResource(uri: string, resolve: UriResolver, call: EntryCall): Promise<ReadAnswer> {
   const resolved = resolve(uri);
   if (resolved === undefined) throw noSuchResource(uri);
-  let text: string | undefined;
+  let content: ResourceContent | undefined;
   try {
-    text = await resolved.read(call);
+    content = await resolved.read(call);
   } catch (cause) {
     if (!isAbsent(cause)) throw cause;
   }
-  if (text !== undefined) return { uri, text };
+  if (content !== undefined) return { uri, content };
   throw new Refusal("ABSENT", `there is nothing under "${uri}" now`);
+}
+
+/** The fields of an answer that say what a resource holds, as JSON text. */
+function writeContent(content: ResourceContent): string {
+  if (typeof content === "string") return `"value":${content}`;
+  const { mimeType, text, blob, meta } = content;
+  const isJson = mimeType === jsonMimeType && text !== undefined;
+  return [
+    `"value":${isJson ? text : JSON.stringify(text ?? blob ?? "")}`,
+    ...(isJson ? [] : [`"mimeType":${JSON.stringify(mimeType)}`]),
+    ...(text === undefined ? [`"encoding":"base64"`] : []),
+    ...(meta === undefined ? [] : [`"meta":${JSON.stringify(meta)}`]),
+  ].join();
 }
 
 /** The tool that reads a resource, for hosts whose agents cannot. */
@@ -89,9 +108,9 @@ export function createReadResourceTool(catalog: Catalog, resolve: UriResolver): 
     output: {
       json: outputSchema,
       stringify(value) {
-        // run() made it; its text is JSON.
-        const { uri, text } = value as ReadAnswer;
-        return `{"uri":${JSON.stringify(uri)},"value":${text}}`;
+        // run() made it.
+        const { uri, content } = value as ReadAnswer;
+        return `{"uri":${JSON.stringify(uri)},${writeContent(content)}}`;
       },
     },
     timeoutMs,

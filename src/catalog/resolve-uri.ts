@@ -1,12 +1,12 @@
 import { coerceScalar } from "../schema/coerce-scalar.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Catalog } from "./create-catalog.ts";
-import type { EntryCall, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
+import type { EntryCall, ResourceContent, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
 
 /** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
 export interface Resolved {
   readonly id: string;
-  read(call: EntryCall): Promise<string | undefined>;
+  read(call: EntryCall): Promise<ResourceContent | undefined>;
   readonly watch: ResourceWatch;
 }
 

@@ -2,7 +2,7 @@ import { toInputSchema } from "../schema/to-input-schema.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import type { EntryCall, ResourceEntry, ResourceWatch, TemplateEntry } from "./entry.ts";
+import type { EntryCall, ResourceContent, ResourceEntry, ResourceWatch, TemplateEntry } from "./entry.ts";
 import { originOf, wordsOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
 
@@ -12,14 +12,14 @@ export interface ResourceView<TValue> {
   /** As {@link ResourceWatch.follow}. */
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<TValue>;
   /** As {@link ResourceWatch.render}. */
-  render(value: TValue): string | undefined;
+  render(value: TValue): ResourceContent | undefined;
 }
 
 async function readView<TValue>(
   { channel }: Exposed,
   view: ResourceView<TValue>,
   call: EntryCall,
-): Promise<string | undefined> {
+): Promise<ResourceContent | undefined> {
   // Handed over as it is: reads are many, and the signal of a call is the one thing that a use takes.
   return view.render(await view.fetch(channel, call));
 }

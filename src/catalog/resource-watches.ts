@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { Watcher } from "../spine/shared-watch.ts";
 import type { Subscriptions } from "../spine/subscriptions.ts";
-import type { EntryCall } from "./entry.ts";
+import type { EntryCall, ResourceContent } from "./entry.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { WatchedResource } from "./watched-resource.ts";
 
@@ -73,10 +73,10 @@ export class ResourceWatches {
     return { id: resolved.id, watch: resolved.watch, read: (call) => this.#read(uri, resolved, call) };
   }
 
-  /** The JSON text under a URI that is watched, where its newest value is known; maybe from before a call that has ended. */
-  known(uri: string): string | undefined {
+  /** What is under a URI that is watched, where its newest value is known; maybe from before a call that has ended. */
+  known(uri: string): ResourceContent | undefined {
     const latest = this.#setting.subscriptions.latest(uri);
-    return latest === undefined ? undefined : this.#shared.get(uri)?.resource.write(latest.value)?.text;
+    return latest === undefined ? undefined : this.#shared.get(uri)?.resource.write(latest.value)?.content;
   }
 
   /**
@@ -134,16 +134,16 @@ export class ResourceWatches {
     return shared;
   }
 
-  async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<string | undefined> {
+  async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<ResourceContent | undefined> {
     const resource = this.#shared.get(uri)?.resource;
     const latest = this.#setting.subscriptions.latest(uri);
     const changes = this.#changes;
     if (resource !== undefined && latest !== undefined && resource.seenAfter === changes) {
       const written = resource.write(latest.value);
-      if (written !== undefined) return written.text;
+      if (written !== undefined) return written.content;
     }
-    const text = await resolved.read(call);
-    resource?.compare(text, { latest: this.#setting.subscriptions.latest(uri), changes });
-    return text;
+    const content = await resolved.read(call);
+    resource?.compare(content, { latest: this.#setting.subscriptions.latest(uri), changes });
+    return content;
   }
 }

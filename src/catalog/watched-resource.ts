@@ -2,11 +2,12 @@ import { pump } from "../links/pump.ts";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
 import { digestOf } from "./change-cursor.ts";
-import type { ResourceWatch } from "./entry.ts";
+import type { ResourceContent, ResourceWatch } from "./entry.ts";
+import { isSameContent, toDistinctText } from "./resource-content.ts";
 
-/** A value, written: its text, `undefined` for nothing under the URI. */
+/** A value, written: `undefined` for nothing under the URI. */
 export interface Written {
-  readonly text: string | undefined;
+  readonly content: ResourceContent | undefined;
 }
 
 /** What is known when something has been read. */
@@ -39,12 +40,12 @@ function isSame(left: Written | undefined, right: Written | undefined): boolean 
 /** A text for each thing that can be said of a value; no two that differ share one. */
 function toDistinct(written: Written | undefined): string {
   if (written === undefined) return "unknown";
-  return written.text === undefined ? "absent" : `text ${written.text}`;
+  return written.content === undefined ? "absent" : toDistinctText(written.content);
 }
 
 /**
  * What is known of one resource for as long as it is watched: the value that was seen last, how often it has changed, and
- * its text, which is written once a value.
+ * what it is written as, once a value.
  */
 export class WatchedResource {
   readonly epoch: string;
@@ -83,8 +84,9 @@ export class WatchedResource {
    * Something was read, after so many calls. Where it is what the watch knows, that is the newest. Otherwise the read has
    * overtaken the watch, and what that knows, or is about to know, may be older than what was told now.
    */
-  compare(text: string | undefined, { latest, changes }: Known): void {
-    this.#isOvertaken = latest === undefined || this.write(latest.value)?.text !== text;
+  compare(content: ResourceContent | undefined, { latest, changes }: Known): void {
+    const known = latest && this.write(latest.value);
+    this.#isOvertaken = known === undefined || !isSameContent(known.content, content);
     if (this.#seenAfter !== never) this.#seenAfter = this.#isOvertaken ? doubted : changes;
   }
 
@@ -126,7 +128,7 @@ export class WatchedResource {
     });
   }
 
-  /** The text of a value; `undefined` where it cannot be written, or says nothing yet. */
+  /** What a value is written as; `undefined` where it cannot be written, or says nothing yet. */
   write(value: unknown): Written | undefined {
     const last = this.#written;
     if (last !== undefined && Object.is(last.of, value)) return last.written;
@@ -147,7 +149,7 @@ export class WatchedResource {
 
   #render(value: unknown): Written | undefined {
     try {
-      return { text: this.#watch.render(value) };
+      return { content: this.#watch.render(value) };
     } catch {
       // Reading it finds the same, and tells the log.
       return undefined;

@@ -1,4 +1,5 @@
 import type { Catalog } from "../catalog/create-catalog.ts";
+import type { ResourceContent } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
 import type { UriResolver } from "../catalog/resolve-uri.ts";
 import type { Invoker } from "../call/create-invoker.ts";
@@ -59,6 +60,10 @@ function toCallAnswer(outcome: ToolOutcome): RpcAnswer {
     const text = toWellFormedJson(outcome.text);
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}`);
   }
+  if (outcome.kind === "rich") {
+    const { blocks, structured } = outcome;
+    return toRpcResult(`"content":${blocks}${structured === undefined ? "" : `,"structuredContent":${structured}`}`);
+  }
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
   return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(outcome))}`,
@@ -86,6 +91,17 @@ function createCallHandler(source: HandlerSource): Handler {
   };
 }
 
+/** What is under a URI, as the protocol writes it. */
+function renderContent(uri: string, content: ResourceContent): string {
+  const head = `"uri":${writeJson(uri)}`;
+  if (typeof content === "string") {
+    return `{${head},"mimeType":"${resourceMimeType}","text":${writeJson(toWellFormedJson(content))}}`;
+  }
+  const { mimeType, text, blob, meta } = content;
+  const body = text === undefined ? `"blob":${writeJson(blob ?? "")}` : `"text":${writeJson(text)}`;
+  return `{${head},"mimeType":${writeJson(mimeType)},${body}${meta === undefined ? "" : `,"_meta":${writeJson(meta)}`}}`;
+}
+
 function createReadHandler(source: HandlerSource): Handler {
   return async (params, request) => {
     const uri = own(params, "uri");
@@ -95,9 +111,7 @@ function createReadHandler(source: HandlerSource): Handler {
     const outcome = await source.invoker.read(resolved, request.call);
     if (outcome.kind === "absent") return toAbsent(uri, request.era);
     if (outcome.kind === "refused") return toReadError(outcome);
-    const text = writeJson(toWellFormedJson(outcome.text));
-    const content = `{"uri":${writeJson(uri)},"mimeType":"${resourceMimeType}","text":${text}}`;
-    return toRpcResult(`"contents":[${content}]`, { cacheable: true });
+    return toRpcResult(`"contents":[${renderContent(uri, outcome.content)}]`, { cacheable: true });
   };
 }
 

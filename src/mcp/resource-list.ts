@@ -1,7 +1,7 @@
 import type { Invoker } from "../call/create-invoker.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
-import type { ListedItem } from "../catalog/entry.ts";
+import type { ListedItem, ResourceContent } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -65,13 +65,13 @@ export class ResourceList {
     return unknownCursor;
   }
 
-  async #read(resolved: Resolved): Promise<string | undefined> {
+  async #read(resolved: Resolved): Promise<ResourceContent | undefined> {
     const { invoker, clock = systemClock } = this.#setting;
     const call = new CallContext();
     const stop = clock.after(itemsTimeoutMs, () => call.cancel());
     const outcome = await invoker.read(resolved, call);
     stop();
-    return outcome.kind === "content" ? outcome.text : undefined;
+    return outcome.kind === "content" ? outcome.content : undefined;
   }
 
   #toList(items: Items): PagedList {

@@ -291,7 +291,7 @@ describe("Invoker.read()", () => {
   };
 
   it("read() gives the text of what there is, and says absent where there is nothing", async () => {
-    expect(await read(async () => "[1]")).toMatchObject({ outcome: { kind: "content", text: "[1]" } });
+    expect(await read(async () => "[1]")).toMatchObject({ outcome: { kind: "content", content: "[1]" } });
     expect(await read(async () => undefined)).toEqual({ outcome: { kind: "absent" }, faults: [] });
   });
 

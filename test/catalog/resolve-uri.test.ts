@@ -27,8 +27,8 @@ async function readUri(catalog: Catalog, uri: string): Promise<unknown> {
   const resolved: Resolved | undefined = createUriResolver(catalog)(uri);
   if (resolved === undefined) return undefined;
   try {
-    const text = await resolved.read(new CallContext());
-    return text === undefined ? undefined : JSON.parse(text);
+    const content = await resolved.read(new CallContext());
+    return typeof content === "string" ? JSON.parse(content) : content;
   } catch (cause) {
     return (cause as { code?: string }).code;
   }

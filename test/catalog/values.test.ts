@@ -23,7 +23,8 @@ async function outcomeOf(catalog: Catalog, name: string, args: JsonObject = {}):
 }
 
 async function textOf(catalog: Catalog, path: string): Promise<string | undefined> {
-  return createUriResolver(catalog)(`surface://probe/${path}`)?.read(new CallContext());
+  const content = await createUriResolver(catalog)(`surface://probe/${path}`)?.read(new CallContext());
+  return typeof content === "object" ? content.text : content;
 }
 
 const source = (value: unknown): object => ({ get: () => value, subscribe: () => () => {} });

@@ -1,4 +1,5 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
+import type { Reading } from "./reading.ts";
 
 /** What a caller may say about one use of a member. */
 export interface UseOptions {
@@ -56,6 +57,10 @@ export interface CellClient<TValue> {
   get(options?: UseOptions): Promise<TValue>;
   /** The value now, then each change; may skip to the newest. */
   watch(options?: UseOptions): AsyncIterable<TValue>;
+  /** What `get` gives, with whether it is known to be the newest. */
+  reading(options?: UseOptions): Promise<Reading<TValue>>;
+  /** What `watch` gives, each with whether it is known to be the newest; that it no longer is, or is again, is a change. */
+  readings(options?: UseOptions): AsyncIterable<Reading<TValue>>;
 }
 
 /** A collection, from a client's side. */
@@ -66,6 +71,14 @@ export interface CollectionClient<TKeyIn, TKey, TValue> {
   watchKeys(options?: UseOptions): AsyncIterable<readonly TKey[]>;
   /** The item now, then each change (`undefined` when it is removed); may skip to the newest. */
   watch(key: TKeyIn, options?: UseOptions): AsyncIterable<TValue | undefined>;
+  /** What `get` gives, with whether it is known to be the newest. */
+  reading(key: TKeyIn, options?: UseOptions): Promise<Reading<TValue | undefined>>;
+  /** What `watch` gives, each with whether it is known to be the newest; that it no longer is, or is again, is a change. */
+  readings(key: TKeyIn, options?: UseOptions): AsyncIterable<Reading<TValue | undefined>>;
+  /** What `keys` gives, with whether those are known to be the newest. */
+  keysReading(options?: UseOptions): Promise<Reading<readonly TKey[]>>;
+  /** What `watchKeys` gives, each with whether those are known to be the newest. */
+  keysReadings(options?: UseOptions): AsyncIterable<Reading<readonly TKey[]>>;
 }
 
 /** A stream, from a client's side. */

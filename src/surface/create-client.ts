@@ -2,7 +2,9 @@ import { untilAborted } from "../spine/until-aborted.ts";
 import type { SurfaceChannel } from "./channel.ts";
 import type { CallOptions, SurfaceClient, UseOptions, WaitOptions } from "./client.ts";
 import type { Surface } from "./define-surface.ts";
+import { mapDistinct } from "./map-distinct.ts";
 import type { Kind, Spec } from "./member.ts";
+import { toPlainValue, toReading, type Reading } from "./reading.ts";
 
 const noOptions: UseOptions = Object.freeze({});
 
@@ -14,17 +16,31 @@ function within<TValue>(use: UseOptions, key: string, start: () => Promise<TValu
   return signal === undefined ? start() : untilAborted({ start, signal, doing: `Using "${key}"` });
 }
 
+function readValue(key: string, use: UseOptions, ask: () => Promise<unknown>): Promise<unknown> {
+  return within(use, key, async () => toPlainValue(await ask()));
+}
+
+function readReading(key: string, use: UseOptions, ask: () => Promise<unknown>): Promise<Reading> {
+  return within(use, key, async () => toReading(await ask()));
+}
+
 /** One arm a kind: how a member looks to a client, in terms of the channel. */
 const clientOf: Readonly<Record<Kind, MakeClient>> = {
   cell: (channel, key) => ({
-    get: (use: UseOptions = noOptions) => within(use, key, () => channel.get(key, use)),
-    watch: (use: UseOptions = noOptions) => channel.watch(key, use),
+    get: (use: UseOptions = noOptions) => readValue(key, use, () => channel.get(key, use)),
+    watch: (use: UseOptions = noOptions) => mapDistinct(channel.watch(key, use), toPlainValue),
+    reading: (use: UseOptions = noOptions) => readReading(key, use, () => channel.get(key, use)),
+    readings: (use: UseOptions = noOptions) => mapDistinct(channel.watch(key, use), toReading),
   }),
   collection: (channel, key) => ({
-    keys: (use: UseOptions = noOptions) => within(use, key, () => channel.keys(key, use)),
-    get: (item: unknown, use: UseOptions = noOptions) => within(use, key, () => channel.item(key, item, use)),
-    watchKeys: (use: UseOptions = noOptions) => channel.watchKeys(key, use),
-    watch: (item: unknown, use: UseOptions = noOptions) => channel.watchItem(key, item, use),
+    keys: (use: UseOptions = noOptions) => readValue(key, use, () => channel.keys(key, use)),
+    get: (item: unknown, use: UseOptions = noOptions) => readValue(key, use, () => channel.item(key, item, use)),
+    watchKeys: (use: UseOptions = noOptions) => mapDistinct(channel.watchKeys(key, use), toPlainValue),
+    watch: (item: unknown, use: UseOptions = noOptions) => mapDistinct(channel.watchItem(key, item, use), toPlainValue),
+    reading: (item: unknown, use: UseOptions = noOptions) => readReading(key, use, () => channel.item(key, item, use)),
+    readings: (item: unknown, use: UseOptions = noOptions) => mapDistinct(channel.watchItem(key, item, use), toReading),
+    keysReading: (use: UseOptions = noOptions) => readReading(key, use, () => channel.keys(key, use)),
+    keysReadings: (use: UseOptions = noOptions) => mapDistinct(channel.watchKeys(key, use), toReading),
   }),
   stream: (channel, key) => ({
     open: (input: unknown, use: UseOptions = noOptions) => channel.open(key, input, use),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BackendBug } from "./backend-protocol.ts";
-import type { Patch } from "./bundle-program.ts";
+import type { Patch } from "../fixtures/patch-sources.ts";
 import { runChaos } from "./run-chaos.ts";
 
 /** A bound on a hang, on a machine that may be busy. */

@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Patch } from "../fixtures/patch-sources.ts";
 import { Chance } from "../sim/chance.ts";
 import { BackendProcess, type BackendSetting } from "./backend-process.ts";
 import type { BackendBug } from "./backend-protocol.ts";
-import { bundleProgram, type Patch } from "./bundle-program.ts";
+import { bundleProgram } from "./bundle-program.ts";
 import { FaceProcess } from "./face-process.ts";
 import { ChangeFollower, RingFollower } from "./followers.ts";
 import type { JournalLine } from "./history.ts";

@@ -1,4 +1,4 @@
-import type { Patch } from "./bundle-worker.ts";
+import type { Patch } from "../fixtures/patch-sources.ts";
 
 /** A bug that somebody could make, and that the simulator must find. */
 export interface Mutant {
@@ -7,19 +7,19 @@ export interface Mutant {
 }
 
 function holder(name: string, find: string, replacement: string): Mutant {
-  return { name, patches: [{ file: "connection-holder.ts", find, replacement }] };
+  return { name, patches: [{ file: "spine/connection-holder.ts", find, replacement }] };
 }
 
 function watch(name: string, find: string, replacement: string): Mutant {
-  return { name, patches: [{ file: "shared-watch.ts", find, replacement }] };
+  return { name, patches: [{ file: "spine/shared-watch.ts", find, replacement }] };
 }
 
 function request(name: string, find: string, replacement: string): Mutant {
-  return { name, patches: [{ file: "request.ts", find, replacement }] };
+  return { name, patches: [{ file: "spine/request.ts", find, replacement }] };
 }
 
 function throttle(name: string, find: string, replacement: string): Mutant {
-  return { name, patches: [{ file: "throttle.ts", find, replacement }] };
+  return { name, patches: [{ file: "spine/throttle.ts", find, replacement }] };
 }
 
 const isStale = `if (state.kind !== "dialing" || state.generation !== generation)`;
@@ -98,7 +98,7 @@ export const mutants: readonly Mutant[] = [
     name: "delays start again each time",
     patches: [
       {
-        file: "backoff.ts",
+        file: "spine/backoff.ts",
         find: `if (this.#upSince !== undefined && clock.now() - this.#upSince >= stableMs) this`,
         replacement: `this`,
       },
@@ -108,11 +108,11 @@ export const mutants: readonly Mutant[] = [
     name: "delays have no cap",
     patches: [
       {
-        file: "backoff.ts",
+        file: "spine/backoff.ts",
         find: `Math.min(capMs, baseMs * 2 ** this.#failures)`,
         replacement: `baseMs * 2 ** this.#failures`,
       },
-      { file: "backoff.ts", find: `if (longest < capMs) this`, replacement: `this` },
+      { file: "spine/backoff.ts", find: `if (longest < capMs) this`, replacement: `this` },
     ],
   },
   request("an answer is given twice", `if (this.#sending !== sending) return false;`, ``),
@@ -172,7 +172,7 @@ export const mutants: readonly Mutant[] = [
     name: "principals share a stream",
     patches: [
       {
-        file: "subscriptions.ts",
+        file: "spine/subscriptions.ts",
         find: `const { key } = watched;`,
         replacement: `const key = watched.key.slice(watched.key.indexOf("/"));`,
       },

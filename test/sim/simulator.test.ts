@@ -58,8 +58,9 @@ describe("the simulator", () => {
   });
 
   it("refuses a bug when it does not fit the spine exactly once", async () => {
-    const patch = { file: "throttle.ts", find: "this.#", replacement: "" };
+    const patch = { file: "spine/throttle.ts", find: "this.#", replacement: "" };
     await expect(bundleWorker([patch])).rejects.toThrow(/must be there once/);
+    await expect(bundleWorker([{ ...patch, file: "spine/none.ts" }])).rejects.toThrow(/must be part of the bundle/);
     await expect(bundleWorker([{ ...patch, find: "not there" }])).rejects.toThrow(/0 times/);
   });
 

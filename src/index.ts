@@ -18,8 +18,11 @@ export { defineSurface } from "./surface/define-surface.ts";
 export { event } from "./surface/event.ts";
 export { implementSurface } from "./surface/implement-surface.ts";
 export { procedure } from "./surface/procedure.ts";
+export { derive } from "./surface/derive/derive.ts";
+export { implementProjection, projectSurface } from "./surface/project-surface.ts";
 export { cellSource } from "./surface/source.ts";
 export { stream } from "./surface/stream.ts";
+export { surfaceClientRef } from "./surface/client-ref.ts";
 export type {
   CallOptions,
   CellClient,
@@ -37,6 +40,12 @@ export type {
 export type { SurfaceChannel } from "./surface/channel.ts";
 export type { CollectionDefinition, CollectionKey } from "./surface/collection.ts";
 export type { CellDefinition } from "./surface/cell.ts";
+export type { ClientRef } from "./surface/client-ref.ts";
+export type { CellUpstream, DeriveCellOptions } from "./surface/derive/derive-cell.ts";
+export type { DeriveCollectionOptions } from "./surface/derive/derive-collection.ts";
+export type { DeriveEventOptions } from "./surface/derive/derive-event.ts";
+export type { DeriveProcedureOptions } from "./surface/derive/derive-procedure.ts";
+export type { DeriveStreamOptions, LostStream } from "./surface/derive/derive-stream.ts";
 export type { Surface } from "./surface/define-surface.ts";
 export type { EventDefinition } from "./surface/event.ts";
 export type { Fault, FaultReporter } from "./surface/fault.ts";
@@ -57,6 +66,7 @@ export type {
 export type { CellName, CollectionName, EventName, ProcedureName, StreamName } from "./surface/names.ts";
 export type { HandlerContext } from "./surface/owner/owned-use.ts";
 export type { ProcedureDefinition } from "./surface/procedure.ts";
+export type { Projection } from "./surface/project-surface.ts";
 export type { CollectionChange, KeyedSource, Source, WritableSource } from "./surface/source.ts";
 export type { StreamDefinition } from "./surface/stream.ts";
 
@@ -64,6 +74,7 @@ export { childProcess } from "./links/child-process.ts";
 export { inProcess } from "./links/in-process.ts";
 export { listenUnixSocket } from "./links/listen-unix-socket.ts";
 export { listenWebSocket } from "./links/listen-web-socket.ts";
+export { projected } from "./links/projected.ts";
 export { serveOverStdio } from "./links/serve-over-stdio.ts";
 export { unixSocket } from "./links/unix-socket.ts";
 export { webSocket } from "./links/web-socket.ts";

@@ -1,5 +1,6 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { HandlerContext } from "./owner/owned-use.ts";
+import type { PushedCollection } from "./pushed-collection.ts";
 import type { KeyedSource, Source } from "./source.ts";
 
 /** What a handler receives: its input's output side, or nothing. */
@@ -19,7 +20,10 @@ export type ProcedureImplementation<TInput, TOutput, TProgress> = (
 export type MemberImplementation<TMember> = TMember extends { readonly kind: "cell"; readonly schema: infer Value }
   ? Source<Made<Value>>
   : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
-    ? Source<ReadonlyMap<Made<Key>, Made<Value>>> | KeyedSource<Made<Key>, Made<Value>>
+    ?
+        | Source<ReadonlyMap<Made<Key>, Made<Value>>>
+        | KeyedSource<Made<Key>, Made<Value>>
+        | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
     : TMember extends {
           readonly kind: "stream" | "event";
           readonly input: infer Input;

@@ -1,4 +1,4 @@
-import type { FaceOwned, ToolEntry } from "../catalog/entry.ts";
+import type { Completer, FaceOwned, PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
@@ -7,11 +7,17 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { CallContext } from "./call-context.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isThenable } from "./is-thenable.ts";
-import type { ReadOutcome, Refused, ToolOutcome } from "./outcome.ts";
-import { toRefused } from "./to-refused.ts";
+import type { CompletionOutcome, PromptOutcome, ReadOutcome, Refused, ToolOutcome } from "./outcome.ts";
+import { toRefused, type RefusedAt } from "./to-refused.ts";
 
 /** How long a read may take, in milliseconds. */
 const readTimeoutMs = 10_000;
+
+/** How long a prompt may take to be written, in milliseconds. */
+const promptTimeoutMs = 60_000;
+
+/** How long values may take to be proposed, in milliseconds: somebody is writing, and goes on. */
+const completionTimeoutMs = 5000;
 
 /** The only way to run a handler: validate, bound, run, map the outcome. Nothing it returns leaks what was thrown. */
 export interface Invoker {
@@ -19,8 +25,20 @@ export interface Invoker {
   call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome>;
   /** Reads what a URI resolved to. Never rejects. */
   read(resolved: Pick<Resolved, "id" | "read">, call: CallContext): Promise<ReadOutcome>;
+  /** Has a prompt written, with the arguments as they came off the wire. Never rejects. */
+  prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome>;
+  /** Has values proposed for what somebody has begun to write. Never rejects. */
+  complete(completion: Completion, call: CallContext): Promise<CompletionOutcome>;
   /** Clears all timers. Calls under way go on without a deadline: abort them first. */
   close(): void;
+}
+
+/** What is to be completed. */
+export interface Completion {
+  /** Named in the owner's log, for example `argument "city" of prompt "weather"`. */
+  readonly where: string;
+  readonly complete: Completer;
+  readonly begun: string;
 }
 
 /** What an invoker is made of. */
@@ -28,6 +46,13 @@ export interface InvokerOptions {
   readonly report: FaultReporter;
   /** Told whenever a call that may have changed something has ended, before its caller is. */
   readonly onChange?: () => void;
+}
+
+/** A piece of work that may take so long, and is answered for like this. */
+interface Bounded<TOutcome> {
+  readonly timeoutMs: number;
+  readonly run: () => Promise<TOutcome>;
+  readonly at: RefusedAt;
 }
 
 /** How far a call came: what was thrown means something else at each. */
@@ -86,8 +111,33 @@ class EntryInvoker implements Invoker {
     }
   }
 
+  async prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome> {
+    const run = async (): Promise<PromptOutcome> => ({ kind: "messages", text: await entry.render(args, call) });
+    // A prompt says what is wrong with its arguments by itself, and masks what its handler was refused.
+    const at = { where: entry.origin, report: this.#report, argumentsRoot: "" };
+    return this.#bounded(call, { timeoutMs: promptTimeoutMs, run, at });
+  }
+
+  async complete({ where, complete, begun }: Completion, call: CallContext): Promise<CompletionOutcome> {
+    const run = async (): Promise<CompletionOutcome> => ({ kind: "values", values: await complete(begun, call) });
+    return this.#bounded(call, { timeoutMs: completionTimeoutMs, run, at: { where, report: this.#report } });
+  }
+
   close(): void {
     this.#deadlines.close();
+  }
+
+  async #bounded<TOutcome>(call: CallContext, { timeoutMs, run, at }: Bounded<TOutcome>): Promise<TOutcome | Refused> {
+    const forget = this.#deadlines.watch(call, timeoutMs);
+    try {
+      call.assertRunning();
+      return await call.outcome(run());
+    } catch (cause) {
+      return toRefused(cause, at);
+    } finally {
+      forget();
+      call.finish();
+    }
   }
 
   #checkOutput(entry: ToolEntry, owner: FaceOwned, value: unknown): unknown {

@@ -4,7 +4,7 @@ import type { SurfaceClient } from "../surface/client.ts";
 import type { Kind, MemberOfKind } from "../surface/member.ts";
 import { assertUriPrefix } from "./assert-uri-prefix.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
-import type { ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { entryWarnings } from "./entry-warnings.ts";
 import { kindMappings } from "./kind-mappings.ts";
 import type { Exposed, KindMapping } from "./mapping.ts";
@@ -15,8 +15,11 @@ export interface Catalog {
   readonly tools: readonly ToolEntry[];
   readonly resources: readonly ResourceEntry[];
   readonly templates: readonly TemplateEntry[];
+  readonly prompts: readonly PromptEntry[];
   /** The tool of this name on the wire. */
   tool(name: string): ToolEntry | undefined;
+  /** The prompt of this name on the wire. */
+  prompt(name: string): PromptEntry | undefined;
   /** What every URI starts with. */
   readonly uriPrefix: string;
   /** Sentences for the author about things that work but may not everywhere. */
@@ -37,9 +40,10 @@ interface Entries {
   readonly tools: ToolEntry[];
   readonly resources: ResourceEntry[];
   readonly templates: TemplateEntry[];
+  readonly prompts: PromptEntry[];
 }
 
-type Listed = Pick<Catalog, "tools" | "resources" | "templates">;
+type Listed = Pick<Catalog, "tools" | "resources" | "templates" | "prompts">;
 
 function addEntries(entries: Entries, exposure: Exposure, source: CatalogSource): void {
   const { key, member, effect, options } = exposure;
@@ -57,18 +61,18 @@ function addEntries(entries: Entries, exposure: Exposure, source: CatalogSource)
   if (template !== undefined) entries.templates.push(template);
 }
 
-/** Indexes tools by name. @throws SurfaceError `NAME_COLLISION` naming both origins. */
-function indexTools(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
-  const byName = new Map<string, ToolEntry>();
-  for (const tool of tools) {
-    const taken = byName.get(tool.name);
+/** Indexes entries by name. @throws SurfaceError `NAME_COLLISION` naming both origins. */
+function indexNames<TEntry extends ToolEntry | PromptEntry>(entries: readonly TEntry[]): ReadonlyMap<string, TEntry> {
+  const byName = new Map<string, TEntry>();
+  for (const entry of entries) {
+    const taken = byName.get(entry.name);
     if (taken !== undefined) {
       throw new SurfaceError(
         "NAME_COLLISION",
-        `Naming ${tool.origin}: its name on the wire, "${tool.name}", is taken by ${taken.origin}`,
+        `Naming ${entry.origin}: its name on the wire, "${entry.name}", is taken by ${taken.origin}`,
       );
     }
-    byName.set(tool.name, tool);
+    byName.set(entry.name, entry);
   }
   return byName;
 }
@@ -90,7 +94,7 @@ function sortFrozen<TEntry extends object>(
  */
 export function createCatalog(source: CatalogSource): Catalog {
   assertUriPrefix(source.uriPrefix);
-  const entries: Entries = { tools: [], resources: [], templates: [] };
+  const entries: Entries = { tools: [], resources: [], templates: [], prompts: [] };
   for (const exposure of source.exposures) addEntries(entries, exposure, source);
   for (const [name, tool] of source.tools) entries.tools.push(toBespokeEntry(name, tool, source.client));
   return toCatalog(entries, source.uriPrefix);
@@ -101,13 +105,16 @@ export function withTools(catalog: Catalog, more: readonly ToolEntry[]): Catalog
   return toCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog.uriPrefix);
 }
 
-function toCatalog({ tools, resources, templates }: Listed, uriPrefix: string): Catalog {
-  const byName = indexTools(tools);
+function toCatalog({ tools, resources, templates, prompts }: Listed, uriPrefix: string): Catalog {
+  const toolsByName = indexNames(tools);
+  const promptsByName = indexNames(prompts);
   return Object.freeze({
     tools: sortFrozen(tools, (tool) => tool.name),
     resources: sortFrozen(resources, (resource) => resource.uri),
     templates: sortFrozen(templates, (template) => template.uriTemplate),
-    tool: (name: string) => byName.get(name),
+    prompts: sortFrozen(prompts, (prompt) => prompt.name),
+    tool: (name: string) => toolsByName.get(name),
+    prompt: (name: string) => promptsByName.get(name),
     uriPrefix,
     warnings: entryWarnings(tools, [...resources, ...templates]),
   });

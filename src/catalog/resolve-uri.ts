@@ -2,6 +2,7 @@ import { coerceScalar } from "../schema/coerce-scalar.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Catalog } from "./create-catalog.ts";
 import type { EntryCall, ResourceContent, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
+import { isClimbing } from "./is-climbing.ts";
 
 /** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
 export interface Resolved {
@@ -28,7 +29,7 @@ function decodeSegment(segment: string): string | undefined {
   } catch {
     return undefined;
   }
-  return text === "" || text === "." || text === ".." || control.test(text) ? undefined : text;
+  return text === "" || text === "." || control.test(text) || isClimbing(text) ? undefined : text;
 }
 
 /** One path segment -> the value of a variable; `undefined` where it does not fit. */

@@ -30,7 +30,7 @@ const uris = (items: readonly ListedItem[]): readonly string[] => items.map(({ u
 /** Whether no path of a URI can hold a text as one segment. */
 function isUnfit(key: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are what it is for
-  return /^\.{0,2}$|[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u.test(key);
+  return /^\.?$|(?:^|[/\\])\.\.[. ]*(?:$|[/\\])|[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u.test(key);
 }
 
 describe("the items that a collection lists", () => {
@@ -44,7 +44,7 @@ describe("the items that a collection lists", () => {
     ]);
   });
 
-  it.each(["", ".", "..", "a\u0000", "\ud83d", "x".repeat(9000)])(
+  it.each(["", ".", "..", "../a", "a\\..", "%2e%2e", "a\u0000", "\ud83d", "x".repeat(9000)])(
     "leave out the key %j, which no URI spells",
     (key) => {
       expect(uris(listing(z.string()).list(key, "a"))).toEqual([`${base}/a`]);

@@ -1,5 +1,7 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
+import type { ObservableLike } from "./observable.ts";
 import type { HandlerContext } from "./owner/owned-use.ts";
+import type { PushedSource } from "./pushed.ts";
 import type { PushedCollection } from "./pushed-collection.ts";
 import type { KeyedSource, Source } from "./source.ts";
 
@@ -15,15 +17,21 @@ export type ProcedureImplementation<TInput, TOutput, TProgress> = (
   context: HandlerContext<Made<TProgress>>,
 ) => Made<TOutput> | Promise<Made<TOutput>> | AsyncGenerator<Made<TProgress>, Made<TOutput>, undefined>;
 
+/** What implements a cell: what can be read at any time, or what gives its values by and by. */
+export type CellImplementation<TValue> =
+  | Source<TValue>
+  | PushedSource<TValue>
+  | AsyncIterable<TValue>
+  | ObservableLike<TValue>;
+
 // One arm a kind; the arms test the discriminant and two properties, never the whole member.
 /** What implements a member. */
 export type MemberImplementation<TMember> = TMember extends { readonly kind: "cell"; readonly schema: infer Value }
-  ? Source<Made<Value>>
+  ? CellImplementation<Made<Value>>
   : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
-    ?
-        | Source<ReadonlyMap<Made<Key>, Made<Value>>>
-        | KeyedSource<Made<Key>, Made<Value>>
-        | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
+    ? | Source<ReadonlyMap<Made<Key>, Made<Value>>>
+      | KeyedSource<Made<Key>, Made<Value>>
+      | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
     : TMember extends {
           readonly kind: "stream" | "event";
           readonly input: infer Input;

@@ -37,7 +37,7 @@ function isKind<TKind extends Kind>(owner: Owner, kinds: readonly TKind[]): owne
 export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>, scope: Scope): SurfaceChannel {
   const owners = new Owners(surface, byKey, scope);
   return Object.freeze({
-    get: async (key) => owners.find(key, "cell").get(),
+    get: async (key, use) => owners.find(key, "cell").get(use),
     watch: (key, use) => owners.find(key, "cell").watch(use),
     keys: async (key) => owners.find(key, "collection").keys(),
     watchKeys: (key, use) => owners.find(key, "collection").watchKeys(use),

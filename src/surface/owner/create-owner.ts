@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import type { Member } from "../member.ts";
+import type { Member, MemberOfKind } from "../member.ts";
 import type { Source } from "../source.ts";
 import { CellOwner } from "./cell-owner.ts";
 import { CollectionOwner } from "./collection-owner.ts";
@@ -7,10 +7,12 @@ import { EventOwner } from "./event-owner.ts";
 import type { ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { ProcedureOwner, type ProcedureHandler } from "./procedure-owner.ts";
+import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { StreamOwner } from "./stream-owner.ts";
+import { toUpstream } from "./upstream.ts";
 
 /** What owns one member's implementation. */
-export type Owner = CellOwner | CollectionOwner | StreamOwner | EventOwner | ProcedureOwner;
+export type Owner = CellOwner | PushedCellOwner | CollectionOwner | StreamOwner | EventOwner | ProcedureOwner;
 
 type Handler = ListenHandler & ProcedureHandler;
 
@@ -42,6 +44,18 @@ function assertSource(
   );
 }
 
+/** What is there to be read has an owner of its own: nobody need wait for its first value. */
+function createCellOwner(member: MemberOfKind<"cell">, handler: unknown, setting: OwnerSetting): Owner {
+  const where = `cell "${setting.key}"`;
+  if (hasMethods(handler, ["peek", "subscribe"]) && !hasMethods(handler, ["get"])) {
+    throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: a signal is made a source by fromSignal(…)`);
+  }
+  const upstream = hasMethods(handler, ["get", "subscribe"]) ? undefined : toUpstream(handler);
+  if (upstream !== undefined) return new PushedCellOwner(member, upstream, setting);
+  assertSource(handler, where);
+  return new CellOwner(member, handler, setting);
+}
+
 /**
  * Makes the owner of a member: one arm a kind.
  *
@@ -52,8 +66,7 @@ export function createOwner(member: Member, handler: unknown, setting: OwnerSett
   const where = `${member.kind} "${setting.key}"`;
   switch (member.kind) {
     case "cell":
-      assertSource(handler, where);
-      return new CellOwner(member, handler, setting);
+      return createCellOwner(member, handler, setting);
     case "collection":
       assertSource(handler, where);
       return new CollectionOwner(member, handler, setting);

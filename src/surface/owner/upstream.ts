@@ -1,0 +1,81 @@
+import { SurfaceError } from "../../errors.ts";
+import type { ObservableLike } from "../observable.ts";
+import { kPushed, type PushedOrigin } from "../pushed.ts";
+import type { Reading } from "../reading.ts";
+import { Observed } from "./observed.ts";
+
+/** Where the values of a cell come from that are not there to be read at any time. */
+export interface Upstream {
+  /** Opens it anew; may be asynchronous where its author made it so. */
+  open(signal: AbortSignal): AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
+  /** One frame, without opening it. */
+  readonly read?: (signal: AbortSignal) => Promise<unknown>;
+  /** What a frame says. @throws SurfaceError `INVALID_OUTPUT`. */
+  toReading(frame: unknown): Reading;
+  /** Whether what it said last stands for good when it ends, and it is not to be opened again. */
+  readonly isFinalAtEnd: boolean;
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" || typeof value === "function") && value !== null;
+}
+
+function isFunction(value: unknown): value is () => unknown {
+  return typeof value === "function";
+}
+
+function hasMethod(value: object, name: PropertyKey): boolean {
+  return isFunction(Reflect.get(value, name));
+}
+
+function readFrame(frame: unknown): Reading {
+  if (isObject(frame) && "value" in frame) return frame;
+  throw new SurfaceError("INVALID_OUTPUT", "Reading a pushed source: it gave something that is no reading");
+}
+
+const toPlainReading = (value: unknown): Reading => ({ value });
+
+function fromPushed(origin: PushedOrigin<unknown>): Upstream {
+  const read = origin.read?.bind(origin);
+  return {
+    open: (signal) => origin.open(signal),
+    ...(read === undefined ? {} : { read }),
+    toReading: readFrame,
+    isFinalAtEnd: false,
+  };
+}
+
+function fromObservable(observable: ObservableLike<unknown>): Upstream {
+  return { open: () => new Observed(observable), toReading: toPlainReading, isFinalAtEnd: true };
+}
+
+/** By the well-known method libraries hand over observables that are not their own. */
+function toInterop(value: object): unknown {
+  for (const name of [Reflect.get(Symbol, "observable") as unknown, "@@observable"]) {
+    if (typeof name !== "symbol" && typeof name !== "string") continue;
+    const give: unknown = Reflect.get(value, name);
+    if (isFunction(give)) return give.call(value);
+  }
+  return undefined;
+}
+
+function toObservable(value: object): ObservableLike<unknown> | undefined {
+  const found = toInterop(value) ?? value;
+  if (!isObject(found) || !hasMethod(found, "subscribe")) return undefined;
+  // What its subscribe() takes and returns cannot be known before it is called.
+  return found as ObservableLike<unknown>;
+}
+
+/** What a cell's implementation gives by and by; `undefined` where it is nothing of that kind. */
+export function toUpstream(value: unknown): Upstream | undefined {
+  if (!isObject(value)) return undefined;
+  // Only this package puts anything under that symbol.
+  if (kPushed in value) return fromPushed(value[kPushed] as PushedOrigin<unknown>);
+  if (hasMethod(value, Symbol.asyncIterator)) {
+    // What its method returns is looked at when it is opened.
+    const iterable = value as AsyncIterable<unknown>;
+    return { open: () => iterable, toReading: toPlainReading, isFinalAtEnd: true };
+  }
+  const observable = toObservable(value);
+  return observable === undefined ? undefined : fromObservable(observable);
+}

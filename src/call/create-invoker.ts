@@ -1,3 +1,4 @@
+import { isContent, kContent, type Content } from "../catalog/content.ts";
 import type { Completer, FaceOwned, PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
@@ -58,6 +59,10 @@ interface Bounded<TOutcome> {
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
 
+function isRich({ output }: ToolEntry, value: unknown): value is Content {
+  return output.rich === true && isContent(value);
+}
+
 class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;
   readonly #onChange: (() => void) | undefined;
@@ -84,6 +89,7 @@ class EntryInvoker implements Invoker {
       stage = "running";
       const work = entry.run(input, call);
       const value = isThenable(work) ? await call.outcome(work) : work;
+      if (isRich(entry, value)) return await this.#answerRichly(entry, value, call);
       const fitting = owner === "surface" ? value : this.#checkOutput(entry, owner, value);
       const answer: unknown = fitting instanceof Promise ? await call.outcome(fitting) : fitting;
       return { kind: "answer", text: entry.output.stringify(answer) };
@@ -138,6 +144,19 @@ class EntryInvoker implements Invoker {
       forget();
       call.finish();
     }
+  }
+
+  /** What is said to programs is checked as a plain answer is: one that says nothing to them has to be allowed to. */
+  async #answerRichly(entry: ToolEntry, { [kContent]: made }: Content, call: CallContext): Promise<ToolOutcome> {
+    const { owner, output } = entry;
+    const fitting = owner === "surface" ? made.structured : this.#checkOutput(entry, owner, made.structured);
+    const structured: unknown = fitting instanceof Promise ? await call.outcome(fitting) : fitting;
+    const isSaid = structured !== undefined || output.json !== undefined;
+    return {
+      kind: "rich",
+      blocks: JSON.stringify(made.blocks),
+      structured: isSaid ? output.stringify(structured) : undefined,
+    };
   }
 
   #checkOutput(entry: ToolEntry, owner: FaceOwned, value: unknown): unknown {

@@ -89,7 +89,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: Surfa
     description: options.description,
     hints: toToolHints("unstated", options),
     input: toToolInput(tool.input, origin),
-    output: toToolOutput(tool.output, origin),
+    output: { ...toToolOutput(tool.output, origin), rich: true },
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => tool.handler(args, new BespokeContext(call, client)),

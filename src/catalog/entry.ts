@@ -2,6 +2,7 @@ import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
+import type { Icon } from "../tags/looks.ts";
 
 /** How far along a call is. `progress` must grow from report to report; MCP clients show `message`. */
 export interface ProgressReport {
@@ -55,6 +56,8 @@ export interface ToolOutput {
   readonly json: JsonSchema | undefined;
   /** The answer -> the text of a JSON object. @throws SurfaceError `UNSERIALISABLE`. */
   stringify(value: unknown): string;
+  /** Whether it may answer by `content()`, whose `structured` is what {@link stringify} is given then. */
+  readonly rich?: true;
 }
 
 /** The schemas of a tool that the face itself owns. */
@@ -82,17 +85,6 @@ export interface ToolEntry extends EntryLooks {
   readonly owner: FaceOwned | "surface";
   /** Runs it. Only `call/` does. */
   run(input: unknown, call: EntryCall): unknown;
-}
-
-/** A picture that stands for an entry. */
-export interface Icon {
-  /** An `https:` or `data:` URI. */
-  readonly src: string;
-  readonly mimeType?: string;
-  /** For example `["48x48"]`, or `["any"]`. */
-  readonly sizes?: readonly string[];
-  /** The background that it is made for. */
-  readonly theme?: "light" | "dark";
 }
 
 /** What hosts show of an entry, and what they are told besides. */

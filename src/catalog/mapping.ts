@@ -1,8 +1,9 @@
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
 import type { Effect } from "../tags/symbols.ts";
+import { keepLooks } from "../tags/looks.ts";
 import type { TagOptions } from "../tags/tool-options.ts";
-import type { ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
+import type { EntryLooks, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 
 /** One member that is exposed, and everything its entries are made of. */
 export interface Exposed<TMember extends Member = Member> {
@@ -35,12 +36,13 @@ export function originOf(exposed: Exposed): string {
   return `${exposed.member.kind} "${exposed.key}"`;
 }
 
-/** Title and description: the tag's own words first, the member's otherwise. */
-export function wordsOf(exposed: Exposed): {
-  readonly title: string | undefined;
-  readonly description: string | undefined;
-} {
+/** What people and models are shown of an entry. */
+type Words = EntryLooks & Pick<ToolEntry, "title" | "description">;
+
+/** Title and description, the tag's own first, the member's otherwise; and what the tag says of its looks. */
+export function wordsOf(exposed: Exposed): Words {
   return {
+    ...keepLooks(exposed.options),
     title: exposed.options.title ?? exposed.member.title,
     description: exposed.options.description ?? exposed.member.description,
   };

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { assertIcons, assertMeta } from "./looks.ts";
 import { kEffect, type Taggable } from "./symbols.ts";
 import {
   maxTimeoutMs,
@@ -45,6 +46,8 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
     throw new SurfaceError("CONTRADICTION", `${attempt}: a tool that does not mutate cannot be destructive`);
   }
   checkTimeout(options, attempt);
+  assertIcons(options.icons, attempt);
+  assertMeta(options.meta, attempt);
 }
 
 /** The options of a resource of any kind, not yet checked. */
@@ -71,8 +74,10 @@ export function assertResourceOptions({ kind }: Taggable, options: AnyResourceOp
       throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a resource option`);
     }
   }
-  const { windowMs, listItems } = options;
+  const { windowMs, listItems, icons, meta } = options;
   checkListItems(kind, listItems, attempt);
+  assertIcons(icons, attempt);
+  assertMeta(meta, attempt);
   if (windowMs !== undefined && !isWindow(windowMs)) {
     throw new SurfaceError(
       "INVALID_OPTION",

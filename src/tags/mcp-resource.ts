@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import { assertResourceOptions } from "./check-options.ts";
+import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
 import type { Retagged } from "./retagged.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
@@ -84,7 +85,7 @@ export function mcpResource<const $Member extends Taggable>(
 ): Retagged<$Member, "resource", "read"> {
   assertTaggable(member);
   assertResourceOptions(member, options ?? {}, `Tagging ${nameKind(member)} as a resource`);
-  const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: { ...options } };
+  const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: { ...options, ...keepLooks(options ?? {}) } };
   // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "resource", "read">;
 }

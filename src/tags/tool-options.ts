@@ -1,7 +1,8 @@
+import type { Looks } from "./looks.ts";
 import type { TypeProblem } from "./type-problem.ts";
 
 /** What an author may say about a resource, beside its definition. */
-export interface ResourceOptions {
+export interface ResourceOptions extends Looks {
   /** Shown to people. Default: the member's own. */
   readonly title?: string;
   /** Read by the model: keep the key fact first, at most 2 KB. Default: the member's own. */
@@ -26,7 +27,7 @@ export interface CollectionResourceOptions extends ResourceOptions {
  * What an author may say about a tool: one set of options for tags, `expose` and bespoke tools alike. The four hints
  * are advertised as MCP tool annotations, always all of them.
  */
-export interface ToolOptions extends Pick<ResourceOptions, "title" | "description"> {
+export interface ToolOptions extends Pick<ResourceOptions, "title" | "description" | keyof Looks> {
   /** Does a call change anything? Default `true` for procedures and bespoke tools; stream and event tools never do. */
   readonly mutates?: boolean;
   /** Can a change be hard to undo? Default: the same as `mutates`. */
@@ -48,6 +49,8 @@ export const toolOptionNames: readonly (keyof ToolOptions)[] = [
   "idempotent",
   "openWorld",
   "timeoutMs",
+  "icons",
+  "meta",
 ];
 
 /** What a tag of either kind has kept of its author's words. */
@@ -59,6 +62,8 @@ export const resourceOptionNames: readonly (keyof CollectionResourceOptions)[] =
   "description",
   "windowMs",
   "listItems",
+  "icons",
+  "meta",
 ];
 
 /** The longest time between two notices that an author may ask for, in milliseconds. */

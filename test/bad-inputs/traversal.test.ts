@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleScript } from "../fixtures/bundle-script.ts";
+import { envelope } from "../fixtures/envelope.ts";
+import { ServerProcess } from "../fixtures/server-process.ts";
+import { traversals, type Traversal } from "../fixtures/traversals.ts";
+import { prepare } from "./send-input.ts";
+
+type Loose = Readonly<Record<string, unknown>>;
+
+let script = "";
+beforeAll(async () => {
+  script = await bundleScript(new URL("../fixtures/traversal-server.ts", import.meta.url), "bad-traversals");
+});
+
+const eras = [
+  { era: "modern", precondition: "modern", unknown: -32_602, meta: { _meta: envelope } },
+  { era: "legacy", precondition: "legacy-ready", unknown: -32_002, meta: {} },
+] as const;
+
+describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unknown, meta }) => {
+  let server: ServerProcess;
+  let lastId = 0;
+  beforeAll(async () => {
+    server = new ServerProcess(script);
+    await prepare(server, precondition);
+  });
+  afterAll(async () => {
+    expect(server.noise).toEqual([]);
+    await server.kill();
+  });
+
+  /** Sends a request; its answer, and what reached a handler meanwhile. */
+  async function ask(method: string, params: Loose): Promise<{ answer: Loose; marks: readonly unknown[] }> {
+    const before = server.marks.length;
+    lastId += 1;
+    const frame = await server.request({ id: lastId, method, params: { ...params, ...meta } });
+    expect(frame, `an answer to ${method}`).toBeDefined();
+    return { answer: frame?.message ?? {}, marks: server.marks.slice(before).map(([, value]) => value) };
+  }
+
+  const uris = ({ segment }: Traversal): readonly string[] => [`app://log/${segment}`, `app://files/${segment}`];
+  const climbing = traversals.filter(({ given }) => given === undefined);
+
+  it.each(traversals)("reaches no handler by a read when it is spelled with $name", async (traversal) => {
+    const { given } = traversal;
+    for (const uri of uris(traversal)) {
+      const { answer, marks } = await ask("resources/read", { uri });
+      // A name as good as any is decoded once, and what is under it is the handler's to know.
+      if (given !== undefined) expect(new Set(marks)).toEqual(new Set([given]));
+      else expect([answer, marks]).toMatchObject([{ error: { code: unknown } }, []]);
+    }
+  });
+
+  it("reads as what never existed when it is refused", async () => {
+    const never = (await ask("resources/read", { uri: "app://never" })).answer;
+    for (const uri of climbing.flatMap(uris)) {
+      const { answer } = await ask("resources/read", { uri });
+      const named = JSON.stringify(never).replaceAll("app://never", JSON.stringify(uri).slice(1, -1));
+      expect({ ...answer, id: 0 }).toEqual({ ...(JSON.parse(named) as Loose), id: 0 });
+    }
+  });
+
+  it("is watched by nobody when it is subscribed to", async () => {
+    const before = server.marks.length;
+    const bad = climbing.flatMap(uris);
+    if (precondition === "modern") {
+      lastId += 1;
+      const resourceSubscriptions = [...bad, "app://files/a"];
+      const params = { notifications: { resourceSubscriptions }, ...meta };
+      await server.send(JSON.stringify({ jsonrpc: "2.0", id: lastId, method: "subscriptions/listen", params }));
+      const isAck = ({ message }: { message: Loose }): boolean =>
+        message["method"] === "notifications/subscriptions/acknowledged";
+      await server.until(() => server.frames.some(isAck));
+      expect(server.frames.find(isAck)?.message).toMatchObject({
+        params: { notifications: { resourceSubscriptions: ["app://files/a"] } },
+      });
+    } else {
+      for (const uri of bad) {
+        const { answer } = await ask("resources/subscribe", { uri });
+        expect(answer).toMatchObject({ error: { code: unknown } });
+      }
+    }
+    expect(server.marks.slice(before).filter(([, value]) => value !== "a")).toEqual([]);
+  });
+
+  it("is refused by the tools that read and wait when they are given it", async () => {
+    for (const uri of climbing.flatMap(uris)) {
+      const read = await ask("tools/call", { name: "read_resource", arguments: { uri } });
+      const wait = await ask("tools/call", { name: "wait_for_change", arguments: { uris: [uri], timeout_ms: 1 } });
+      for (const { answer, marks } of [read, wait]) {
+        expect([answer, marks]).toMatchObject([{ result: { isError: true } }, []]);
+      }
+    }
+  });
+
+  it("is plain data, passed on as it is, when it is an argument of a tool", async () => {
+    for (const { segment, given } of traversals) {
+      for (const path of [segment, given ?? ""]) {
+        const { answer, marks } = await ask("tools/call", { name: "open", arguments: { path } });
+        expect([answer, marks]).toMatchObject([{ result: { structuredContent: { value: path } } }, [path]]);
+      }
+    }
+  });
+
+  it("lists and reads what it can be told from when keys look like it", async () => {
+    const { answer } = await ask("resources/list", {});
+    const listed = JSON.stringify(answer);
+    // A key that climbs has no URI; names that only look like one do.
+    expect(listed).not.toMatch(/\.\.%2F|\.\.\/|%25/);
+    expect(listed).toContain(`app://files/${encodeURIComponent("．．／．．／etc／passwd")}`);
+    const spellings = ["a", "%61"].map(async (segment) => {
+      const read = await ask("resources/read", { uri: `app://files/${segment}` });
+      return JSON.stringify(read.answer["result"]).replace(`files/${segment}`, "files/?");
+    });
+    expect(new Set(await Promise.all(spellings)).size).toBe(1);
+  });
+});

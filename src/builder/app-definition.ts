@@ -25,6 +25,13 @@ export interface McpOptions {
    * announced. Default 100; at most 60,000. A resource's own `windowMs` goes before it.
    */
   readonly changeWindowMs?: number;
+  /**
+   * How much of a tool's result is given whole, in bytes of its text; of a larger one the beginning, and where to read the
+   * rest. Default 262,144; at least 4,096.
+   */
+  readonly maxResultBytes?: number;
+  /** The same of what is under a URI. Default 1,048,576; at least 4,096. */
+  readonly maxResourceBytes?: number;
   /** Answer in the gate what our handlers know. Default `true`; `false` sends every request through the SDK, to compare. */
   readonly hotPath?: boolean;
   /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */

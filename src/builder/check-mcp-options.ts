@@ -1,5 +1,6 @@
 import { assertUriPrefix } from "../catalog/assert-uri-prefix.ts";
 import { SurfaceError } from "../errors.ts";
+import { leastLargeBytes } from "../mcp/large-values.ts";
 import { isWindow } from "../tags/check-options.ts";
 import { maxWindowMs } from "../tags/tool-options.ts";
 import type { McpOptions } from "./app-definition.ts";
@@ -14,6 +15,10 @@ const count: Check = (value) =>
   Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "must be a whole number above 0";
 const window: Check = (value) =>
   isWindow(value) ? undefined : `must be a number of milliseconds from 0 to ${maxWindowMs}`;
+const bytes: Check = (value) =>
+  Number.isSafeInteger(value) && Number(value) >= leastLargeBytes
+    ? undefined
+    : `must be a whole number of bytes, at least ${leastLargeBytes}`;
 const checks: ReadonlyMap<string, Check> = new Map(
   Object.entries({
     name: text,
@@ -23,6 +28,8 @@ const checks: ReadonlyMap<string, Check> = new Map(
     uriPrefix: text,
     pageSize: count,
     changeWindowMs: window,
+    maxResultBytes: bytes,
+    maxResourceBytes: bytes,
     hotPath: flag,
     onFault: callable,
   } satisfies Record<keyof McpOptions, Check>),

@@ -2,7 +2,7 @@ import { createInvoker } from "../call/create-invoker.ts";
 import { ChangeWaits } from "../catalog/change-waits.ts";
 import { createCatalog, withTools, type Catalog } from "../catalog/create-catalog.ts";
 import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
-import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
+import { createUriResolver } from "../catalog/resolve-uri.ts";
 import { createListedItems, type ListedItems } from "../catalog/listed-items.ts";
 import { ResourceWatches } from "../catalog/resource-watches.ts";
 import { createWaitForChangeTool } from "../catalog/wait-for-change-tool.ts";
@@ -11,6 +11,7 @@ import { inProcess } from "../links/in-process.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
 import { createHandlers } from "../mcp/handlers.ts";
+import { LargeValues, type Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
 import type { AppRuntime, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
@@ -50,7 +51,9 @@ function warn(warnings: readonly string[]): void {
 /** What exists for agents, and how what can be read is found and watched. */
 interface Offer {
   readonly catalog: Catalog;
-  readonly resolve: UriResolver;
+  /** Finds what can be read: resources, and the parts of what was too large for one answer. */
+  readonly resolve: (uri: string) => Readable | undefined;
+  readonly large: LargeValues;
   readonly watches: ResourceWatches;
   readonly items: ListedItems | undefined;
 }
@@ -72,14 +75,16 @@ function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope)
   const catalog = createCatalog({ exposures, tools, uriPrefix, channel, client });
   const windowMs = options.changeWindowMs ?? defaultChangeWindowMs;
   const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs });
-  const resolve = (uri: string): Resolved | undefined => watches.resolve(uri);
+  const large = new LargeValues({ uriPrefix, ...options });
+  scope.add(() => large.close());
+  const resolve = (uri: string): Readable | undefined => large.resolve(uri) ?? watches.resolve(uri);
   const items = createListedItems({ catalog, watches, windowMs });
   scope.add(() => items?.close());
-  if (!pull) return { catalog, resolve, watches, items };
+  if (!pull) return { catalog, resolve, large, watches, items };
   const waits = new ChangeWaits(watches);
   scope.add(() => waits.close());
   const pullTools = [createReadResourceTool(catalog, resolve), createWaitForChangeTool(waits)];
-  return { catalog: withTools(catalog, pullTools), resolve, watches, items };
+  return { catalog: withTools(catalog, pullTools), resolve, large, watches, items };
 }
 
 function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
@@ -91,16 +96,17 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     void internalError(cause, `reaching surface "${surface.name}"`, report);
   const held = new HeldSurface({ link, surface, onUnreachable });
   scope.add(() => held.close());
-  const { catalog, resolve, watches, items } = createOffer(definition, held, scope);
+  const { catalog, watches, items, ...offer } = createOffer(definition, held, scope);
   warn(catalog.warnings);
   const invoker = createInvoker({ report, onChange: () => watches.distrust() });
   scope.add(() => invoker.close());
   return {
     info: toInfo(definition),
     instructions: options.instructions,
-    handlers: createHandlers({ catalog, resolve, invoker, items, pageSize: options.pageSize ?? defaultPageSize }),
+    handlers: createHandlers({ ...offer, catalog, invoker, items, pageSize: options.pageSize ?? defaultPageSize }),
     resources: toWatcher(watches, items),
     limits: defaultFrameLimits,
+    logs: definition.tools.size > 0,
     hotPath: options.hotPath ?? true,
     report,
   };

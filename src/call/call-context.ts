@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
+import type { EntryCall, LogEntry, ProgressReport } from "../catalog/entry.ts";
 import { clipText } from "../schema/clip-text.ts";
 
 const maxMessageBytes = 512;
@@ -7,11 +7,16 @@ const maxMessageBytes = 512;
 /** Receives a call's progress. */
 export type ProgressSink = (report: ProgressReport) => void;
 
+/** Receives what a call tells its client's log. */
+export type LogSink = (entry: LogEntry) => void;
+
 /**
  * One call under way. Its signal is made only if somebody asks for it, since most handlers never do. It can end early
  * by {@link abort}, whether or not the handler listens.
  */
 export class CallContext implements EntryCall {
+  /** Tells the client's log while the call runs; left out where the client wants to hear nothing. */
+  readonly log: LogSink | undefined;
   readonly #sink: ProgressSink | undefined;
   #controller: AbortController | undefined;
   #ended: SurfaceError | undefined;
@@ -19,9 +24,13 @@ export class CallContext implements EntryCall {
   #finished = false;
   #last = Number.NEGATIVE_INFINITY;
 
-  /** @param sink - where progress goes; left out when the caller did not ask for any. */
-  constructor(sink?: ProgressSink) {
+  /**
+   * @param sink - where progress goes; left out when the caller did not ask for any.
+   * @param log - where the client's log is; left out when it is not to be told of anything.
+   */
+  constructor(sink?: ProgressSink, log?: LogSink) {
     this.#sink = sink;
+    this.log = log && ((entry) => void (this.#isOver || log(entry)));
   }
 
   get signal(): AbortSignal {
@@ -37,7 +46,7 @@ export class CallContext implements EntryCall {
    * line of at most 512 bytes.
    */
   progress(report: ProgressReport): void {
-    if (this.#sink === undefined || this.#finished || this.#ended !== undefined) return;
+    if (this.#sink === undefined || this.#isOver) return;
     const { progress, total, message } = report;
     if (!Number.isFinite(progress) || progress <= this.#last) return;
     this.#last = progress;
@@ -48,6 +57,11 @@ export class CallContext implements EntryCall {
     });
   }
 
+  /** Whether nothing may be said any more under this call: it was answered, or nobody waits for its answer. */
+  get #isOver(): boolean {
+    return this.#finished || this.#ended !== undefined;
+  }
+
   /** Throws what the call was ended with; does nothing while it runs. */
   assertRunning(): void {
     if (this.#ended !== undefined) throw this.#ended;
@@ -55,7 +69,7 @@ export class CallContext implements EntryCall {
 
   /** Ends the call early: its signal fires and {@link outcome} rejects. Does nothing once the call has finished. */
   abort(error: SurfaceError): void {
-    if (this.#finished || this.#ended !== undefined) return;
+    if (this.#isOver) return;
     this.#ended = error;
     this.#controller?.abort(error);
     this.#fail?.(error);

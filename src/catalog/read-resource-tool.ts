@@ -7,7 +7,7 @@ import type { Catalog } from "./create-catalog.ts";
 import type { EntryCall, ResourceContent, ToolEntry } from "./entry.ts";
 import { isAbsent } from "./is-absent.ts";
 import { pullOrigin } from "./pull-tool-names.ts";
-import type { UriResolver } from "./resolve-uri.ts";
+import type { Resolved } from "./resolve-uri.ts";
 import { jsonMimeType } from "./resource-content.ts";
 import { toToolHints } from "./tool-hints.ts";
 
@@ -68,7 +68,10 @@ function readUri(args: JsonObject): string {
   });
 }
 
-async function readResource(uri: string, resolve: UriResolver, call: EntryCall): Promise<ReadAnswer> {
+/** Finds what can be read under a URI. */
+type FindReadable = (uri: string) => Pick<Resolved, "read"> | undefined;
+
+async function readResource(uri: string, resolve: FindReadable, call: EntryCall): Promise<ReadAnswer> {
   const resolved = resolve(uri);
   if (resolved === undefined) throw noSuchResource(uri);
   let content: ResourceContent | undefined;
@@ -95,7 +98,7 @@ function writeContent(content: ResourceContent): string {
 }
 
 /** The tool that reads a resource, for hosts whose agents cannot. */
-export function createReadResourceTool(catalog: Catalog, resolve: UriResolver): ToolEntry {
+export function createReadResourceTool(catalog: Catalog, resolve: FindReadable): ToolEntry {
   const name = "read_resource";
   return {
     id: name,

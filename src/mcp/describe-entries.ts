@@ -1,18 +1,21 @@
-import type { ListedItem, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
+import type { EntryLooks, ListedItem, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
 import { writeJson } from "./write-json.ts";
 
 /** What resources of members are: JSON. */
 export const resourceMimeType = "application/json";
 
-interface Words {
+interface Described extends EntryLooks {
   readonly title: string | undefined;
   readonly description: string | undefined;
 }
 
-function words({ title, description }: Words): object {
+/** What people and hosts are told of an entry of any kind. */
+function words({ title, description, icons, meta }: Described): object {
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(meta === undefined ? {} : { _meta: meta }),
   };
 }
 
@@ -45,4 +48,14 @@ export function describeTemplate(template: TemplateEntry): string {
     ...words(template),
     mimeType: resourceMimeType,
   });
+}
+
+/** The JSON text of a prompt as `prompts/list` shows it. */
+export function describePrompt(prompt: PromptEntry): string {
+  const args = prompt.arguments.map(({ name, title, description, required }) => ({
+    name,
+    ...words({ title, description }),
+    required,
+  }));
+  return writeJson({ name: prompt.name, ...words(prompt), ...(args.length === 0 ? {} : { arguments: args }) });
 }

@@ -1,4 +1,6 @@
+import type { LogLevel } from "../catalog/entry.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { isLogLevel } from "./log-level.ts";
 import { modernVersions, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
@@ -6,17 +8,6 @@ const versionKey = `${keyPrefix}protocolVersion`;
 const capabilitiesKey = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
 const logLevelKey = `${keyPrefix}logLevel`;
-
-const logLevels: ReadonlySet<unknown> = new Set([
-  "debug",
-  "info",
-  "notice",
-  "warning",
-  "error",
-  "critical",
-  "alert",
-  "emergency",
-]);
 
 function own(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
@@ -65,7 +56,7 @@ function checkOptional(meta: JsonObject): RpcError | undefined {
     return bad(`"${clientInfoKey}" must be an object with a name and a version`);
   }
   const logLevel = own(meta, logLevelKey);
-  return logLevel === undefined || logLevels.has(logLevel) ? undefined : bad(`"${logLevelKey}" is not a log level`);
+  return logLevel === undefined || isLogLevel(logLevel) ? undefined : bad(`"${logLevelKey}" is not a log level`);
 }
 
 function isClientInfo(value: unknown): boolean {
@@ -86,6 +77,13 @@ export function checkInitialize(params: JsonObject | undefined): RpcError | unde
   if (!isJsonObject(own(given, "capabilities"))) return bad('"capabilities" must be an object');
   if (!isClientInfo(own(given, "clientInfo"))) return bad('"clientInfo" must be an object with a name and a version');
   return undefined;
+}
+
+/** The level from which on a modern request asks for what its call tells the client's log. */
+export function logLevelOf(params: JsonObject | undefined): LogLevel | undefined {
+  const meta = metaOf(params);
+  const level = meta === undefined ? undefined : own(meta, logLevelKey);
+  return isLogLevel(level) ? level : undefined;
 }
 
 /** A request's progress token, or what is wrong with it or with the `_meta` around it. */

@@ -5,7 +5,8 @@ import type { JsonObject } from "../schema/json.ts";
 import type { Clock } from "../spine/clock.ts";
 import { internalError } from "../surface/fault.ts";
 import { CallQueue } from "./call-queue.ts";
-import { progressTokenOf } from "./envelope.ts";
+import { ClientLog, loggedMethod, renderLogged, type LogOutput } from "./client-log.ts";
+import { logLevelOf, progressTokenOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
 import { toFrameError, type FrameFault } from "./frame-error.ts";
 import type { Handler } from "./handlers.ts";
@@ -44,8 +45,14 @@ const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in fl
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const empty = toRpcResult("");
 
-/** Each era has a handshake of its own, which the other does not know. */
-const foreign: Readonly<Record<Era, string>> = { legacy: "server/discover", modern: "initialize" };
+/** What an era does not know, although it is answered here: each has a handshake of its own. */
+const foreign: Readonly<Record<Era, ReadonlySet<string>>> = {
+  legacy: new Set(["server/discover"]),
+  modern: new Set(["initialize", "logging/setLevel"]),
+};
+
+/** What is left out while the output is full. */
+const droppable: ReadonlySet<unknown> = new Set(["notifications/progress", loggedMethod]);
 
 /** A request under way: a call of ours, or the SDK owes the answer: to a client that still probes, or to another. */
 type Running = CallContext | "probe" | "sdk";
@@ -64,6 +71,8 @@ export class Gate {
   /** Those of the methods that may have to wait for the application. */
   readonly #queues: ReadonlyMap<string, CallQueue<RequestId>>;
   readonly #progress: ProgressOutput;
+  readonly #log = new ClientLog();
+  readonly #logOutput: LogOutput;
   readonly #render: AnswerRenderer;
   readonly #subscriptions: SubscriptionSession;
   /** The methods that are answered here; none when the hot path is off. */
@@ -88,15 +97,17 @@ export class Gate {
     });
     this.#queues = new Map([
       ["tools/call", this.#calls],
+      ["prompts/get", this.#calls],
       ["resources/read", this.#reads],
+      ["completion/complete", this.#reads],
       // Read from the application where it can change.
       ...(runtime.resources.watchList === undefined ? [] : [["resources/list", this.#reads] as const]),
     ]);
-    this.#progress = { send, isFull: () => this.#outputFull };
+    const isFull = (): boolean => this.#outputFull;
+    this.#progress = { send, isFull };
+    this.#logOutput = { send: (params) => send(renderLogged(params)), isFull };
     this.#render = createAnswerRenderer(runtime.info);
-    this.#handlers = new Map(
-      runtime.hotPath ? Object.entries({ ...runtime.handlers, ...createHandshake(runtime) }) : [],
-    );
+    this.#handlers = new Map(runtime.hotPath ? Object.entries(this.#toHandlers(runtime)) : []);
   }
 
   /** Says whether answers pile up unread: while they do, nothing is started or reported that would add to them. */
@@ -140,6 +151,15 @@ export class Gate {
     await this.#sdk?.close();
   }
 
+  #toHandlers(runtime: AppRuntime): Readonly<Record<string, Handler>> {
+    const setLevel: Handler = (params) => this.#log.setLevel(params);
+    return {
+      ...runtime.handlers,
+      ...createHandshake(runtime),
+      ...(runtime.logs ? { "logging/setLevel": setLevel } : {}),
+    };
+  }
+
   #onRequest(frame: RequestFrame): void {
     const { id, method } = frame;
     if (this.#running.has(id) || this.#subscriptions.has(id)) return this.#answer(id, duplicateId, "legacy");
@@ -161,10 +181,11 @@ export class Gate {
     if (typeof token === "object") return this.#answer(id, token, era);
     if (method === "shutdown" || (method === "ping" && era === "legacy")) return this.#answer(id, empty, era);
     if (this.#serveSubscription(frame, era)) return;
-    const handler = method === foreign[era] ? undefined : this.#handlers.get(method);
+    const handler = foreign[era].has(method) ? undefined : this.#handlers.get(method);
     if (handler === undefined) return this.#forward(frame);
     const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
-    this.#run({ frame, handler, era, call: new CallContext(sink) });
+    const log = this.#options.runtime.logs ? this.#log.sinkFor(era, logLevelOf(params), this.#logOutput) : undefined;
+    this.#run({ frame, handler, era, call: new CallContext(sink, log) });
   }
 
   #serveSubscription(frame: RequestFrame, era: Era): boolean {
@@ -273,7 +294,7 @@ export class Gate {
   }
 
   #notify(message: RpcMessage): void {
-    if (this.#outputFull && message["method"] === "notifications/progress") return;
+    if (this.#outputFull && droppable.has(message["method"])) return;
     this.#options.send(JSON.stringify(message));
   }
 

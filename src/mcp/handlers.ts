@@ -1,14 +1,18 @@
 import type { Catalog } from "../catalog/create-catalog.ts";
-import type { ResourceContent } from "../catalog/entry.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
-import type { UriResolver } from "../catalog/resolve-uri.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Refused, ToolOutcome } from "../call/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
-import { describeResource, describeTemplate, describeTool, resourceMimeType } from "./describe-entries.ts";
+import { createCompleteHandler } from "./complete-handler.ts";
+import { describeResource, describeTemplate, describeTool } from "./describe-entries.ts";
+import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
 import { toAbsent, toNotFound } from "./not-found.ts";
+import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
+import { createPromptHandlers, type PromptHandlers } from "./prompt-handlers.ts";
 import { rpcCodes, toRpcError, toRpcResult, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import { renderContent, toLargeBlocks, toLargeResult } from "./render-large.ts";
 import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
@@ -22,21 +26,32 @@ export type HandledMethod =
   | "tools/call"
   | "resources/list"
   | "resources/templates/list"
-  | "resources/read";
+  | "resources/read"
+  | OptionalMethod;
+
+/** Those of them that an app has only where there is something for them to answer. */
+type OptionalMethod = keyof PromptHandlers | "completion/complete";
 
 /** One handler a method. */
-export type Handlers = Readonly<Record<HandledMethod, Handler>>;
+export type Handlers = Readonly<
+  Record<Exclude<HandledMethod, OptionalMethod>, Handler> & Partial<Record<OptionalMethod, Handler>>
+>;
 
 /** What the handlers are made of. */
 export interface HandlerSource {
   readonly catalog: Catalog;
-  readonly resolve: UriResolver;
+  /** Finds what can be read under a URI. */
+  readonly resolve: (uri: string) => Readable | undefined;
+  /** What was too large for one answer. */
+  readonly large: LargeValues;
   readonly invoker: Invoker;
   /** How many entries a page of a list holds. */
   readonly pageSize: number;
   /** What is listed because it is there now; left out where nothing is. */
   readonly items?: ListedItems | undefined;
 }
+
+type RichOutcome = Extract<ToolOutcome, { readonly kind: "rich" }>;
 
 const noArguments: JsonObject = Object.freeze({});
 
@@ -54,16 +69,21 @@ function textBlock(text: string): string {
   return `"content":[{"type":"text","text":${writeJson(text)}}]`;
 }
 
-function toCallAnswer(outcome: ToolOutcome): RpcAnswer {
+function toRichAnswer(tool: ToolEntry, { blocks, structured }: RichOutcome, large: LargeValues): RpcAnswer {
+  const body = `"content":${blocks}${structured === undefined ? "" : `,"structuredContent":${structured}`}`;
+  const bytes = bytesOver(body, large.maxResultBytes);
+  return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
+}
+
+function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, large: LargeValues): RpcAnswer {
   if (outcome.kind === "answer") {
     // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
     const text = toWellFormedJson(outcome.text);
+    const bytes = bytesOver(text, large.maxResultBytes);
+    if (bytes !== undefined) return toLargeResult(tool, large.keep(text, bytes));
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}`);
   }
-  if (outcome.kind === "rich") {
-    const { blocks, structured } = outcome;
-    return toRpcResult(`"content":${blocks}${structured === undefined ? "" : `,"structuredContent":${structured}`}`);
-  }
+  if (outcome.kind === "rich") return toRichAnswer(tool, outcome, large);
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
   return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(outcome))}`,
@@ -74,44 +94,28 @@ function toReadError(refused: Refused): RpcAnswer {
   return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
 }
 
-/** An own property of params; inherited names are nobody's arguments. */
-function own(params: JsonObject | undefined, key: string): unknown {
-  return params !== undefined && Object.hasOwn(params, key) ? params[key] : undefined;
-}
-
 function createCallHandler(source: HandlerSource): Handler {
   return async (params, request) => {
-    const name = own(params, "name");
-    const args = own(params, "arguments") ?? noArguments;
-    if (typeof name !== "string" || !isJsonObject(args) || own(params, "arguments") === null) return badToolParams;
+    const name = ownParam(params, "name");
+    const args = ownParam(params, "arguments") ?? noArguments;
+    if (typeof name !== "string" || !isJsonObject(args) || ownParam(params, "arguments") === null) return badToolParams;
     const tool = source.catalog.tool(name);
     if (tool === undefined) return unknownTool;
     const outcome = await source.invoker.call(tool, args, request.call);
-    return toCallAnswer(outcome);
+    return toCallAnswer(tool, outcome, source.large);
   };
-}
-
-/** What is under a URI, as the protocol writes it. */
-function renderContent(uri: string, content: ResourceContent): string {
-  const head = `"uri":${writeJson(uri)}`;
-  if (typeof content === "string") {
-    return `{${head},"mimeType":"${resourceMimeType}","text":${writeJson(toWellFormedJson(content))}}`;
-  }
-  const { mimeType, text, blob, meta } = content;
-  const body = text === undefined ? `"blob":${writeJson(blob ?? "")}` : `"text":${writeJson(text)}`;
-  return `{${head},"mimeType":${writeJson(mimeType)},${body}${meta === undefined ? "" : `,"_meta":${writeJson(meta)}`}}`;
 }
 
 function createReadHandler(source: HandlerSource): Handler {
   return async (params, request) => {
-    const uri = own(params, "uri");
+    const uri = ownParam(params, "uri");
     if (typeof uri !== "string") return badReadParams;
     const resolved = source.resolve(uri);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const outcome = await source.invoker.read(resolved, request.call);
     if (outcome.kind === "absent") return toAbsent(uri, request.era);
     if (outcome.kind === "refused") return toReadError(outcome);
-    return toRpcResult(`"contents":[${renderContent(uri, outcome.content)}]`, { cacheable: true });
+    return toRpcResult(`"contents":[${renderContent(uri, outcome.content, source.large)}]`, { cacheable: true });
   };
 }
 
@@ -133,11 +137,14 @@ export function createHandlers(source: HandlerSource): Handlers {
     items: catalog.templates.map(describeTemplate),
     pageSize,
   });
+  const complete = createCompleteHandler(catalog, source.invoker);
   return Object.freeze({
     "tools/list": (params) => tools.page(params),
     "tools/call": createCallHandler(source),
     "resources/list": createResourcesHandler(source),
     "resources/templates/list": (params) => templates.page(params),
     "resources/read": createReadHandler(source),
+    ...createPromptHandlers(source),
+    ...(complete === undefined ? {} : { "completion/complete": complete }),
   } satisfies Handlers);
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../schema/json.ts";
-import type { Handler } from "./handlers.ts";
+import type { Handler, Handlers } from "./handlers.ts";
 import { modernVersions, toRpcResult } from "./protocol.ts";
 import type { ResourceWatcher, ServerInfo } from "./servable-app.ts";
 import { writeJson } from "./write-json.ts";
@@ -10,20 +10,38 @@ export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2
 /** What a server can do, as both eras are told. */
 export interface ServerCapabilities {
   /** The tools of an app never change while it is open. */
-  readonly tools: Readonly<Record<never, never>>;
+  readonly tools: Nothing;
   readonly resources: { readonly subscribe: true; readonly listChanged?: true };
+  readonly prompts?: Nothing;
+  readonly completions?: Nothing;
+  readonly logging?: Nothing;
 }
 
-/** What a server can do: to announce changes of a list is promised only where it can change. */
-export function toCapabilities({ watchList }: Pick<ResourceWatcher, "watchList">): ServerCapabilities {
-  return { tools: {}, resources: { subscribe: true, ...(watchList === undefined ? {} : { listChanged: true }) } };
+/** There is nothing more to say of it. */
+type Nothing = Readonly<Record<never, never>>;
+
+/** What tells what a server can do. */
+export interface Capable {
+  readonly resources: Pick<ResourceWatcher, "watchList">;
+  readonly handlers: Pick<Handlers, "prompts/list" | "completion/complete">;
+  readonly logs: boolean;
+}
+
+/** What a server can do: nothing is promised where there is nothing of it, and no change of a list that cannot change. */
+export function toCapabilities({ resources, handlers, logs }: Capable): ServerCapabilities {
+  return {
+    tools: {},
+    resources: { subscribe: true, ...(resources.watchList === undefined ? {} : { listChanged: true }) },
+    ...(handlers["prompts/list"] === undefined ? {} : { prompts: {} }),
+    ...(handlers["completion/complete"] === undefined ? {} : { completions: {} }),
+    ...(logs ? { logging: {} } : {}),
+  };
 }
 
 /** How a server introduces itself. */
-export interface Introduction {
+export interface Introduction extends Capable {
   readonly info: ServerInfo;
   readonly instructions: string | undefined;
-  readonly resources: Pick<ResourceWatcher, "watchList">;
 }
 
 /** The methods by which a client meets the server. */
@@ -45,8 +63,8 @@ function negotiate(params: JsonObject | undefined): string {
  * served and with the newest otherwise, `server/discover` with the modern revisions.
  */
 export function createHandshake(introduction: Introduction): Readonly<Record<HandshakeMethod, Handler>> {
-  const { info, instructions, resources } = introduction;
-  const capabilities = toCapabilities(resources);
+  const { info, instructions } = introduction;
+  const capabilities = toCapabilities(introduction);
   const words = instructions === undefined ? {} : { instructions };
   const discovery = toRpcResult(toBody({ supportedVersions: modernVersions, capabilities, ...words }), {
     cacheable: true,

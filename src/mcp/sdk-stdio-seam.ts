@@ -1,10 +1,18 @@
 import { isJsonObject } from "../schema/json.ts";
-import { ProtocolError, Server } from "@modelcontextprotocol/server";
+import {
+  LOG_LEVEL_META_KEY,
+  ProtocolError,
+  Server,
+  type Implementation,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { CallContext } from "../call/call-context.ts";
+import { CallContext, type LogSink } from "../call/call-context.ts";
 import { internalError } from "../surface/fault.ts";
+import { ClientLog, loggedMethod, type LogOutput } from "./client-log.ts";
 import type { HandledMethod } from "./handlers.ts";
 import { toCapabilities } from "./handshake.ts";
+import { isLogLevel } from "./log-level.ts";
 import { rpcCodes, type Era, type RpcAnswer } from "./protocol.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -42,6 +50,9 @@ const handled: readonly HandledMethod[] = [
   "resources/list",
   "resources/templates/list",
   "resources/read",
+  "prompts/list",
+  "prompts/get",
+  "completion/complete",
 ];
 
 interface ServerOptions {
@@ -50,27 +61,48 @@ interface ServerOptions {
   readonly notFound: NotFoundIds;
 }
 
-function createServer({ runtime, era, notFound }: ServerOptions): Server {
-  const { info, instructions, handlers, resources } = runtime;
-  const server = new Server(
-    { ...info },
-    { capabilities: toCapabilities(resources), ...(instructions === undefined ? {} : { instructions }) },
+/** A call whose reports and log go out under the request that it serves. */
+function toCall({ mcpReq }: ServerContext, log: (output: LogOutput) => LogSink | undefined): CallContext {
+  const { signal, _meta: meta, notify } = mcpReq;
+  const progressToken = meta?.progressToken;
+  // What cannot be sent any more has no one left to read it.
+  const tell = (notice: Parameters<typeof notify>[0]): void => void notify(notice).catch(() => {});
+  const call = new CallContext(
+    progressToken === undefined
+      ? undefined
+      : (report) => tell({ method: "notifications/progress", params: { ...report, progressToken } }),
+    log({
+      // The params of a notice are an object.
+      send: (params) => tell({ method: loggedMethod, params: JSON.parse(params) as Record<string, unknown> }),
+      isFull: () => false,
+    }),
   );
+  signal.addEventListener("abort", () => call.cancel(), { once: true });
+  return call;
+}
+
+function createServer({ runtime, era, notFound }: ServerOptions): Server {
+  const { info, instructions, handlers } = runtime;
+  const server = new Server(
+    // It only writes them out: that its arrays may not be changed is what its type does not know.
+    info as Implementation,
+    { capabilities: toCapabilities(runtime), ...(instructions === undefined ? {} : { instructions }) },
+  );
+  const log = new ClientLog();
+  // In the place of the SDK's own, which tells everything until a level is set.
+  if (runtime.logs) {
+    server.setRequestHandler("logging/setLevel", ({ params: { level } }) => toSdkResult(log.setLevel({ level })));
+  }
   for (const method of handled) {
+    const handler = handlers[method];
+    if (handler === undefined) continue;
     server.setRequestHandler(method, async (request, context) => {
-      const { id, signal, _meta: meta, notify } = context.mcpReq;
-      const progressToken = meta?.progressToken;
-      const call = new CallContext(
-        progressToken === undefined
-          ? undefined
-          : (report) => {
-              // A progress report that cannot be sent any more has no one left to read it.
-              notify({ method: "notifications/progress", params: { ...report, progressToken } }).catch(() => {});
-            },
-      );
-      signal.addEventListener("abort", () => call.cancel(), { once: true });
-      const params: unknown = request.params;
-      const answer = await handlers[method](isJsonObject(params) ? params : undefined, { era, call });
+      const { id, signal } = context.mcpReq;
+      const params = isJsonObject(request.params) ? request.params : undefined;
+      const level: unknown = Reflect.get(context.mcpReq.envelope ?? {}, LOG_LEVEL_META_KEY);
+      const asked = isLogLevel(level) ? level : undefined;
+      const call = toCall(context, (output) => (runtime.logs ? log.sinkFor(era, asked, output) : undefined));
+      const answer = await handler(params, { era, call });
       const isLegacyCode = answer.kind === "error" && answer.code === rpcCodes.legacyResourceNotFound;
       // Nothing is sent to who cancelled, so nothing would take the id out again.
       if (isLegacyCode && !signal.aborted) notFound.add(id);

@@ -1,4 +1,5 @@
 import type { FaultReporter } from "../surface/fault.ts";
+import type { Icon } from "../tags/looks.ts";
 import type { Handlers } from "./handlers.ts";
 import type { FrameLimits } from "./limits.ts";
 
@@ -7,6 +8,9 @@ export interface ServerInfo {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly Icon[];
 }
 
 /** What can be watched of an app, by URI. */
@@ -33,6 +37,8 @@ export interface AppRuntime {
   readonly handlers: Handlers;
   readonly resources: ResourceWatcher;
   readonly limits: FrameLimits;
+  /** Whether there is code of the author's that can tell the client's log. */
+  readonly logs: boolean;
   /** Answer in the gate what our handlers know; `false` sends every request through the SDK, to compare. */
   readonly hotPath: boolean;
   readonly report: FaultReporter;

@@ -1,21 +1,24 @@
 import { CallContext } from "../call/call-context.ts";
-import type { ProgressReport } from "../catalog/entry.ts";
+import type { LogEntry, ProgressReport } from "../catalog/entry.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { AppNames, LinkedApp } from "../builder/stages.ts";
 import { SurfaceError } from "../errors.ts";
 import type { HandledMethod } from "../mcp/handlers.ts";
-import type { Era } from "../mcp/protocol.ts";
+import { rpcCodes, toRpcError, type Era } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
 import { expandTemplate, type TemplateVariables } from "./expand-template.ts";
 import { readAnswer } from "./read-answer.ts";
+import { RpcFailure } from "./rpc-failure.ts";
 import { toToolAnswer, type ToolAnswer } from "./tool-answer.ts";
 
 /** What a test may say about one call. */
 export interface TestCallOptions {
   /** Receives progress, as a client that sent a progress token would. */
   readonly onProgress?: (report: ProgressReport) => void;
+  /** Receives what the call tells the client's log, at every level. */
+  readonly onLog?: (entry: LogEntry) => void;
   /** Cancels the call, as `notifications/cancelled` would. */
   readonly signal?: AbortSignal;
 }
@@ -111,6 +114,8 @@ export interface TestClientOptions {
   readonly era?: Era;
 }
 
+const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
+
 function textAt(from: JsonObject, key: string): string {
   const found = from[key];
   return typeof found === "string" ? found : "";
@@ -136,13 +141,15 @@ class InMemoryClient {
   }
 
   async request(method: HandledMethod, params?: JsonObject, options: TestCallOptions = {}): Promise<JsonObject> {
-    const { signal, onProgress } = options;
-    const call = new CallContext(onProgress);
+    const { signal, onProgress, onLog } = options;
+    const handler = this.#runtime.handlers[method];
+    if (handler === undefined) throw new RpcFailure(unknownMethod);
+    const call = new CallContext(onProgress, onLog);
     const cancel = (): void => call.cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       if (signal?.aborted === true) cancel();
-      return readAnswer(await this.#runtime.handlers[method](params, { era: this.#era, call }));
+      return readAnswer(await handler(params, { era: this.#era, call }));
     } finally {
       signal?.removeEventListener("abort", cancel);
     }

@@ -25,13 +25,14 @@ import { GateHarness, type Sent } from "./gate-harness.ts";
  * - The texts of parameter errors: the SDK quotes its own validator, which may quote what was sent.
  * - The code of a parameter of a wrong type: the SDK answers -32603 where its own schema refuses the params of a
  *   method, and -32602 is what the specification asks for.
- * - Correlation ids: they are random.
+ * - Correlation ids, and those of values that were cut into parts: they are random.
  * - An own key `__proto__` in arguments: the SDK's parser drops it, ours shows it to the schema, which may refuse it.
  */
 const paramCodes: ReadonlySet<unknown> = new Set([-32602, -32603]);
 
 function withoutChance(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value).replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "…"));
+  const chance = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|_parts\/[\da-f]{32}/g;
+  return JSON.parse(JSON.stringify(value).replaceAll(chance, "…"));
 }
 
 function errorOf(message: Sent): { code: unknown } | undefined {

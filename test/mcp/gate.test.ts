@@ -129,12 +129,13 @@ describe("Gate", () => {
     expect(harness.answers(3)).toEqual([]);
   });
 
-  it("drops the SDK's reports of progress while the output is full, and nothing else of it", () => {
+  it("drops the SDK's reports of progress and lines of the log while the output is full, and nothing else of it", () => {
     const sent: string[] = [];
     const connectSdk: SdkConnector = (_runtime, say) => ({
       deliver: () => {
         say({ jsonrpc: "2.0", method: "notifications/progress" });
         say({ jsonrpc: "2.0", method: "notifications/message" });
+        say({ jsonrpc: "2.0", method: "notifications/other" });
       },
       close: async () => {},
     });
@@ -142,10 +143,10 @@ describe("Gate", () => {
     const gate = new Gate({ runtime, connectSdk, send: (json) => sent.push(JSON.parse(json).method) });
     gate.setOutputFull(true);
     gate.receive(modernLine(1, "prompts/list"));
-    expect(sent).toEqual(["notifications/message"]);
+    expect(sent).toEqual(["notifications/other"]);
     gate.setOutputFull(false);
     gate.receive(modernLine(2, "prompts/list"));
-    expect(sent.slice(1)).toEqual(["notifications/progress", "notifications/message"]);
+    expect(sent.slice(1)).toEqual(["notifications/progress", "notifications/message", "notifications/other"]);
   });
 
   it("sends nothing after it was closed, and may be closed twice", async () => {

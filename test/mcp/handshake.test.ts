@@ -48,7 +48,10 @@ describe("the handshake of the gate", () => {
       expect(hot).toEqual(sdk);
       expect(hot).toHaveProperty("result.protocolVersion");
       // Its list of resources never changes.
-      expect(hot).toHaveProperty("result.capabilities", { tools: {}, resources: { subscribe: true } });
+      expect(hot).toHaveProperty("result.capabilities.resources", { subscribe: true });
+      // One of its tools can tell the log; it has no prompts.
+      expect(hot).toHaveProperty("result.capabilities.logging", {});
+      expect(hot).not.toHaveProperty("result.capabilities.prompts");
     },
   );
 

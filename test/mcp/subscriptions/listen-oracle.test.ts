@@ -60,7 +60,7 @@ async function open({ hotPath, canListChange }: Setting): Promise<{ ours: GateHa
   };
   const offered = canListChange ? { ...runtime, resources: listing } : runtime;
   const ours = await new GateHarness(offered).open("modern");
-  const oracle = new Oracle(info, toCapabilities(offered.resources));
+  const oracle = new Oracle(info, toCapabilities(offered));
   opened.push(ours, oracle);
   await oracle.receive(modernLine("open", "server/discover"));
   oracle.sent.length = 0;

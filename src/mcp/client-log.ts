@@ -1,0 +1,90 @@
+import type { LogSink } from "../call/call-context.ts";
+import type { LogEntry, LogLevel } from "../catalog/entry.ts";
+import { clipText } from "../schema/clip-text.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { anyCodec } from "../schema/wire-codec.ts";
+import { isAtLeast, isLogLevel } from "./log-level.ts";
+import { rpcCodes, toRpcError, toRpcResult, type Era, type RpcAnswer } from "./protocol.ts";
+import { toWellFormedJson } from "./write-json.ts";
+
+/** What is told from, in the legacy era, until the client says otherwise: what a person would want to read. */
+const firstLevel: LogLevel = "info";
+
+/** How much one line may carry, in bytes of JSON. */
+const maxDataBytes = 64 * 1024;
+
+/** How much of more than that is shown. */
+const excerptBytes = 4 * 1024;
+
+const maxLoggerBytes = 128;
+
+const empty = toRpcResult("");
+const unknownLevel = toRpcError(rpcCodes.invalidParams, 'Invalid params: "level" must be the name of a log level');
+
+/** The method of the notices by which a client is told. */
+export const loggedMethod = "notifications/message";
+
+/** One notice, of its params as JSON text. */
+export function renderLogged(params: string): string {
+  return `{"jsonrpc":"2.0","method":"${loggedMethod}","params":${params}}`;
+}
+
+/** Where lines of the log go. */
+export interface LogOutput {
+  /** Sends the params of a `notifications/message`, as JSON text. */
+  readonly send: (params: string) => void;
+  /** Whether what is sent piles up unread. */
+  readonly isFull: () => boolean;
+}
+
+/** Any value as JSON text of at most so many bytes; what is too large, or no JSON, is replaced by what says so. */
+function writeData(data: unknown): string {
+  let text: string;
+  try {
+    text = toWellFormedJson(anyCodec.stringify(data));
+  } catch {
+    return '"(what was logged is no JSON)"';
+  }
+  // A UTF-16 unit is at most 3 bytes.
+  if (text.length * 3 <= maxDataBytes) return text;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxDataBytes) return text;
+  return toWellFormedJson(JSON.stringify({ truncated: true, bytes, excerpt: clipText(text, excerptBytes) }));
+}
+
+function renderEntry({ level, data, logger }: LogEntry): string {
+  const by =
+    typeof logger === "string" ? `,"logger":${toWellFormedJson(JSON.stringify(clipText(logger, maxLoggerBytes)))}` : "";
+  return `{"level":"${level}"${by},"data":${writeData(data)}}`;
+}
+
+/**
+ * What one client wants to read in its log: in the legacy era from the level on that it has set for its connection, in the
+ * modern era of those requests only that ask for it. While the output is full, lines are dropped as progress is.
+ */
+export class ClientLog {
+  #level: LogLevel = firstLevel;
+
+  /** Answers `logging/setLevel`. */
+  setLevel(params: JsonObject | undefined): RpcAnswer {
+    const level = isJsonObject(params) && Object.hasOwn(params, "level") ? params["level"] : undefined;
+    if (!isLogLevel(level)) return unknownLevel;
+    this.#level = level;
+    return empty;
+  }
+
+  /**
+   * Where a request's call tells the log; `undefined` where its client wants to hear nothing.
+   *
+   * @param asked - the level that a modern request carries; of no meaning in the legacy era.
+   */
+  sinkFor(era: Era, asked: LogLevel | undefined, output: LogOutput): LogSink | undefined {
+    if (era === "modern" && asked === undefined) return undefined;
+    return (entry) => {
+      // The level of a connection may be set while a call runs.
+      const least = era === "modern" ? asked : this.#level;
+      if (least === undefined || !isAtLeast(entry.level, least) || output.isFull()) return;
+      output.send(renderEntry(entry));
+    };
+  }
+}

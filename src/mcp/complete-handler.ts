@@ -1,0 +1,127 @@
+import type { Invoker } from "../call/create-invoker.ts";
+import type { Catalog } from "../catalog/create-catalog.ts";
+import type { Completer, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { Handler } from "./handlers.ts";
+import { ownParam } from "./own-param.ts";
+import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
+import { valuesOf } from "./schema-values.ts";
+import { writeJson } from "./write-json.ts";
+
+/** As many as one answer may hold. */
+const maxValues = 100;
+
+/** What is longer is nobody's choice from a list, and is left out; in UTF-16 units. */
+const maxValueLength = 1024;
+
+const badParams = toRpcError(
+  rpcCodes.invalidParams,
+  'Invalid params: "ref" must be a prompt or resource reference, "argument" a name and a value',
+);
+
+/** The answer for a reference to what does not exist, or what this caller cannot see: one text for both. */
+const unknownRef = toRpcError(rpcCodes.invalidParams, "Invalid params: there is nothing of this reference");
+
+/** What proposes values for the arguments of one prompt or template, by their names. */
+type Completers = ReadonlyMap<string, Completer>;
+
+/** What a request asks to have completed. */
+interface Begun {
+  /** What is known of it; `undefined` where there is no such prompt or resource. */
+  readonly completers: Completers | undefined;
+  readonly where: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+function ofPrompt(prompt: PromptEntry): Completers {
+  return new Map(prompt.arguments.flatMap(({ name, complete }) => (complete === undefined ? [] : [[name, complete]])));
+}
+
+function ofTemplate(template: TemplateEntry): Completers {
+  return new Map(
+    template.variables.flatMap(({ name, json, complete }) => {
+      const values = valuesOf(json);
+      const found: Completer | undefined = complete ?? (values && (() => values));
+      return found === undefined ? [] : [[name, found]];
+    }),
+  );
+}
+
+/** Everything that can be referred to, with what proposes values for it. */
+class References {
+  readonly #prompts: ReadonlyMap<string, Completers>;
+  readonly #uris: ReadonlyMap<string, Completers>;
+
+  constructor({ prompts, resources, templates }: Catalog) {
+    this.#prompts = new Map(prompts.map((prompt) => [prompt.name, ofPrompt(prompt)]));
+    this.#uris = new Map([
+      // It has no variables; but it exists.
+      ...resources.map(({ uri }) => [uri, new Map()] as const),
+      ...templates.map((template) => [template.uriTemplate, ofTemplate(template)] as const),
+    ]);
+  }
+
+  /** Whether there is anything to propose. */
+  get isEmpty(): boolean {
+    return [...this.#prompts.values(), ...this.#uris.values()].every(({ size }) => size === 0);
+  }
+
+  /** Reads what a request asks for; `undefined` where its params are of no use. */
+  read(params: JsonObject | undefined): Begun | undefined {
+    const ref = ownParam(params, "ref");
+    const argument = ownParam(params, "argument");
+    if (!isJsonObject(ref) || !isJsonObject(argument) || !hasFitContext(params)) return undefined;
+    const name = ownParam(argument, "name");
+    const value = ownParam(argument, "value");
+    const key = ownParam(ref, ref["type"] === "ref/prompt" ? "name" : "uri");
+    if (typeof name !== "string" || typeof value !== "string" || typeof key !== "string") return undefined;
+    if (ref["type"] === "ref/prompt") {
+      return { completers: this.#prompts.get(key), where: `completing prompt "${key}"`, name, value };
+    }
+    if (ref["type"] !== "ref/resource") return undefined;
+    return { completers: this.#uris.get(key), where: `completing resource "${key}"`, name, value };
+  }
+}
+
+/** Whether what was filled in already, which nothing here depends on, is what the protocol says. */
+function hasFitContext(params: JsonObject | undefined): boolean {
+  const context = ownParam(params, "context");
+  if (context === undefined) return true;
+  if (!isJsonObject(context)) return false;
+  const given = ownParam(context, "arguments");
+  return given === undefined || (isJsonObject(given) && Object.values(given).every((each) => typeof each === "string"));
+}
+
+/** Those of some values that go on with what was begun, each once; as many as fit, and how many there are. */
+function toCompletion(values: readonly unknown[], begun: string): RpcAnswer {
+  const start = begun.toLowerCase();
+  const isFit = (value: unknown): boolean =>
+    typeof value === "string" && value.length <= maxValueLength && value.toLowerCase().startsWith(start);
+  const fitting = [...new Set(values.filter(isFit))];
+  const completion = {
+    values: fitting.slice(0, maxValues),
+    total: fitting.length,
+    hasMore: fitting.length > maxValues,
+  };
+  return toRpcResult(`"completion":${writeJson(completion)}`);
+}
+
+/**
+ * Makes the handler of `completion/complete`; `undefined` where there is nothing to propose. What proposes values and
+ * fails, or does not answer in time, proposes none: whoever types goes on without.
+ */
+export function createCompleteHandler(catalog: Catalog, invoker: Invoker): Handler | undefined {
+  const references = new References(catalog);
+  if (references.isEmpty) return undefined;
+  return async (params, request) => {
+    const begun = references.read(params);
+    if (begun === undefined) return badParams;
+    if (begun.completers === undefined) return unknownRef;
+    const { name, value, where } = begun;
+    const complete = begun.completers.get(name);
+    if (complete === undefined) return toCompletion([], value);
+    const outcome = await invoker.complete({ where, complete, begun: value }, request.call);
+    return toCompletion(outcome.kind === "values" ? outcome.values : [], value);
+  };
+}

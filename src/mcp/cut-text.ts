@@ -1,0 +1,31 @@
+/** Where a text may be cut at `end`, so that no character is halved. */
+function toBoundary(text: string, start: number, end: number): number {
+  const code = text.charCodeAt(end);
+  const isInside = end < text.length && (code & 0xfc00) === 0xdc00 && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+  if (!isInside) return end;
+  return end - 1 > start ? end - 1 : end + 1;
+}
+
+function findEnd(text: string, start: number, maxBytes: number): number {
+  let length = Math.min(text.length - start, maxBytes);
+  for (;;) {
+    const end = toBoundary(text, start, start + length);
+    const bytes = Buffer.byteLength(JSON.stringify(text.slice(start, end)));
+    if (bytes <= maxBytes || length === 1) return end;
+    length = Math.max(1, Math.min(length - 1, Math.floor((length * maxBytes) / bytes)));
+  }
+}
+
+/**
+ * Cuts a text at character boundaries into parts of at most so many bytes, counted as the JSON strings that they travel
+ * in: what is written in escapes takes several times its length. Joined, they are the text again.
+ */
+export function cutText(text: string, maxBytes: number): readonly string[] {
+  const parts: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = findEnd(text, start, maxBytes);
+    parts.push(text.slice(start, end));
+    start = end;
+  }
+  return parts;
+}

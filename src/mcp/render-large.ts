@@ -1,0 +1,84 @@
+import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
+import { jsonMimeType } from "../catalog/resource-content.ts";
+import type { Refused } from "../call/outcome.ts";
+import { bytesOver, type Excerpt, type LargeValues } from "./large-values.ts";
+import { toRpcResult, type RpcAnswer } from "./protocol.ts";
+import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
+import { toWellFormedJson, writeJson } from "./write-json.ts";
+
+/** Where it stands in a `_meta` that what is said is not all of it: how long that is, and where the next part can be read. */
+export const truncatedMetaKey = "surface-mcp/truncated";
+
+function toMark({ bytes, next }: Excerpt): object {
+  return { bytes, ...(next === undefined ? {} : { next }) };
+}
+
+function toMeta(excerpt: Excerpt): string {
+  return `${JSON.stringify(truncatedMetaKey)}:${writeJson(toMark(excerpt))}`;
+}
+
+/** What leads on to the next part, as a block of a result. */
+function toLink({ next }: Excerpt): string {
+  if (next === undefined) return "";
+  const link = { type: "resource_link", uri: next, name: "next_part", title: "The next part", mimeType: jsonMimeType };
+  return `,${writeJson(link)}`;
+}
+
+function tooLarge({ hints }: ToolEntry, details: { readonly bytes: number; readonly next?: string }): Refused {
+  const done = hints.readOnlyHint ? "the call succeeded" : "the call took effect and need not be repeated";
+  const message = `${done}, but its result of ${details.bytes} bytes is more than one answer may hold`;
+  return { kind: "refused", code: "RESULT_TOO_LARGE", message, issues: [], details, correlationId: undefined };
+}
+
+function toTooLarge(refused: Refused, excerpt?: Excerpt): RpcAnswer {
+  const head = refusalText(refused);
+  const rest = excerpt?.next === undefined ? "the rest cannot be kept" : `the next part is ${excerpt.next}`;
+  const text = excerpt === undefined ? head : `${head}\nIt begins with what follows; ${rest}\n${excerpt.excerpt}`;
+  const blocks = `{"type":"text","text":${writeJson(text)}}${excerpt === undefined ? "" : toLink(excerpt)}`;
+  const error = `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(refused))}`;
+  return toRpcResult(`"content":[${blocks}],"isError":true`, {
+    meta: excerpt === undefined ? error : `${error},${toMeta(excerpt)}`,
+  });
+}
+
+/**
+ * The answer of a tool whose result, the text of a JSON object, is too large: how it begins, and where it goes on. Where an
+ * output schema was advertised that is said as an error, since clients refuse a result that does not fit it.
+ */
+export function toLargeResult(tool: ToolEntry, excerpt: Excerpt): RpcAnswer {
+  const { bytes, next } = excerpt;
+  if (tool.output.json !== undefined) {
+    return toTooLarge(tooLarge(tool, { bytes, ...(next === undefined ? {} : { next }) }), excerpt);
+  }
+  const text = writeJson(excerpt);
+  const content = `"content":[{"type":"text","text":${writeJson(text)}}${toLink(excerpt)}]`;
+  return toRpcResult(`${content},"structuredContent":${text}`, { meta: toMeta(excerpt) });
+}
+
+/** The answer of a tool whose blocks are too large: they cannot be cut, so nothing of them is shown. */
+export function toLargeBlocks(tool: ToolEntry, bytes: number): RpcAnswer {
+  return toTooLarge(tooLarge(tool, { bytes }));
+}
+
+/** What is under a URI where it is too large: how it begins, as JSON whatever it is, and where it goes on. */
+function renderExcerpt(head: string, excerpt: Excerpt, body?: ResourceBody): string {
+  const of = body === undefined || body.mimeType === jsonMimeType ? {} : { mimeType: body.mimeType };
+  const encoding = body?.blob === undefined ? {} : { encoding: "base64" };
+  const text = writeJson({ ...excerpt, ...of, ...encoding });
+  const meta = { ...body?.meta, [truncatedMetaKey]: toMark(excerpt) };
+  return `{${head},"mimeType":"${jsonMimeType}","text":${writeJson(text)},"_meta":${writeJson(meta)}}`;
+}
+
+/** What is under a URI, as the protocol writes it: whole, or its beginning. */
+export function renderContent(uri: string, content: ResourceContent, large: LargeValues): string {
+  const head = `"uri":${writeJson(uri)}`;
+  const body: ResourceBody = typeof content === "string" ? { mimeType: jsonMimeType, text: content } : content;
+  const { mimeType, text: given, blob = "", meta } = body;
+  // Text that is JSON already has escapes of its own, in which half a character would be found no more.
+  const text = given !== undefined && mimeType === jsonMimeType ? toWellFormedJson(given) : given;
+  const bytes = bytesOver(text ?? blob, large.maxResourceBytes);
+  if (bytes !== undefined) return renderExcerpt(head, large.keep(text ?? blob, bytes), body);
+  const written = text === undefined ? `"blob":${writeJson(blob)}` : `"text":${writeJson(text)}`;
+  const more = meta === undefined ? "" : `,"_meta":${writeJson(meta)}`;
+  return `{${head},"mimeType":${writeJson(mimeType)},${written}${more}}`;
+}

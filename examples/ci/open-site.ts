@@ -13,9 +13,10 @@ import { fillPlaceholders, usesPlaceholder } from "./engine/placeholders.ts";
 import { endOrphans } from "./engine/process-group.ts";
 import { replayJournal } from "./engine/replay-journal.ts";
 import type { Replay } from "./engine/replay-journal.ts";
+import { openRunFiles } from "./engine/run-files.ts";
 import { keepScratch } from "./engine/scratch.ts";
 import type { PipelineSite } from "./pipeline-handlers.ts";
-import { journalIn, makeStateDir, scratchIn } from "./state-dir.ts";
+import { journalIn, makeStateDir, runsIn, scratchIn } from "./state-dir.ts";
 
 /** A pipeline as its state directory says that it stands, and everything it holds on to. */
 export interface Site extends PipelineSite {
@@ -76,18 +77,29 @@ interface SiteParts {
 
 function toSite({ dir, pipeline, scratch, journal, replay, digest }: SiteParts): Site {
   const { memory, cut } = replay;
-  const engine = createEngine(pipeline, { graceMs: GRACE_MS, memory, record: journal.write, temporaryDir: dir });
+  let onReady = (): void => {};
+  const ready = new Promise<void>((resolve) => (onReady = resolve));
+  const engine = createEngine(pipeline, {
+    graceMs: GRACE_MS,
+    memory,
+    record: journal.write,
+    files: openRunFiles(runsIn(dir)),
+    temporaryDir: dir,
+  });
   return {
     pipeline,
     engine,
     scratch,
+    ready,
     earlier: memory.verdicts,
     onRepaired: (repair) => journal.write({ kind: "repaired", repair }),
     async takeUp() {
       journal.write({ kind: "opened", pid: process.pid, at: Date.now(), pipeline: digest });
       await removeRemains(dir);
       await Promise.all(cut.map(({ group, born }) => endOrphans(group, born, ORPHAN_WAIT_MS)));
-      return engine.resume();
+      const cutNodes = engine.resume();
+      onReady();
+      return cutNodes;
     },
     async close() {
       journal.close();

@@ -21,3 +21,13 @@ export function journalIn(dir: string): string {
 export function scratchIn(dir: string): string {
   return join(dir, "scratch");
 }
+
+/** Where it keeps the logs of its runs, a folder a run. */
+export function runsIn(dir: string): string {
+  return join(dir, "runs");
+}
+
+/** Where it says why it could not start, or what went wrong with it. */
+export function coordinatorLogIn(dir: string): string {
+  return join(dir, "coordinator.log");
+}

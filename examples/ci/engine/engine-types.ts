@@ -1,6 +1,7 @@
 import type { EngineMemory, EngineRecorder } from "./engine-record.ts";
 import type { LogTail } from "./log-tail.ts";
 import type { NodeState } from "./node-state.ts";
+import type { RunFiles } from "./run-files.ts";
 import type { Source } from "./source.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -16,6 +17,8 @@ export interface EngineOptions {
   readonly temporaryDir?: string;
   /** Takes down what the engine does. Default: nobody does. */
   readonly record?: EngineRecorder;
+  /** Keeps each node's log beyond the end of the process. Default: nothing does. */
+  readonly files?: RunFiles;
   /** What to go on from. Default: from nothing. */
   readonly memory?: EngineMemory;
 }

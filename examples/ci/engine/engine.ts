@@ -3,10 +3,19 @@ import { tmpdir } from "node:os";
 import type { Engine, EngineOptions } from "./engine-types.ts";
 import { NO_MEMORY } from "./engine-record.ts";
 import { CiError } from "./errors.ts";
+import { LOG_BYTES } from "./log-tail.ts";
 import { PipelineEngine } from "./pipeline-engine.ts";
 import type { Pipeline } from "./pipeline.ts";
+import { NO_FILES } from "./run-files.ts";
 
-const DEFAULTS = { parallel: 2, logBytes: 65_536, graceMs: 2000, memory: NO_MEMORY, record: () => {} };
+const DEFAULTS = {
+  parallel: 2,
+  logBytes: LOG_BYTES,
+  graceMs: 2000,
+  memory: NO_MEMORY,
+  record: () => {},
+  files: NO_FILES,
+};
 
 /**
  * Makes an engine for a pipeline; all nodes are idle, or as the memory says. The caller owns it and closes it. Should the process exit

@@ -16,9 +16,19 @@ export interface LogBook {
   clear(ids: readonly string[]): void;
 }
 
-/** Makes a book of logs of at most `limit` bytes each, which begin with what is restored. */
-export function createLogBook(nodes: readonly PipelineNode[], limit: number, restored: readonly LogTail[]): LogBook {
-  const logs = new Map(nodes.map(({ id }) => [id, createNodeLog(id, limit)]));
+/** What the logs of a book are like. */
+export interface LogBookSetting {
+  /** The most bytes that a log keeps. */
+  readonly limit: number;
+  /** What they begin with. */
+  readonly restored: readonly LogTail[];
+  /** Told everything that is added to any of them. */
+  readonly tee: (id: string, text: string) => void;
+}
+
+/** Makes a book with a log a node. */
+export function createLogBook(nodes: readonly PipelineNode[], { limit, restored, tee }: LogBookSetting): LogBook {
+  const logs = new Map(nodes.map(({ id }) => [id, createNodeLog(id, limit, (text) => tee(id, text))]));
   for (const log of restored) logs.get(log.node)?.restore(log);
   return {
     find: (id) => logs.get(id),

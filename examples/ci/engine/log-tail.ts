@@ -8,6 +8,8 @@ export interface LogTail {
   readonly bytes: number;
 }
 
+/** How much of a log is kept, in UTF-8 bytes. */
+export const LOG_BYTES = 65_536;
 /** How far behind the cut a line may begin and still be where the text begins; a longer one is cut inside. */
 const LINE_SEARCH_BYTES = 4096;
 const NEWLINE = 0x0a;
@@ -31,7 +33,7 @@ export function createTailBuffer(limit: number): TailBuffer {
   let bytes = 0;
   const cutTo = (bound: number): void => {
     if (keptBytes <= bound) return;
-    kept = newestOf(kept, limit);
+    kept = newestOf(Buffer.from(kept), limit);
     keptBytes = Buffer.byteLength(kept);
   };
   return {
@@ -60,10 +62,13 @@ export function createTailBuffer(limit: number): TailBuffer {
   };
 }
 
-function newestOf(text: string, limit: number): string {
-  const all = Buffer.from(text);
+/**
+ * The newest `limit` bytes of a text, where there are more: it begins at a line if one begins near the cut, else at a
+ * character. The byte before the cut must be among those given: when it ends a line, nothing more has to go.
+ */
+export function newestOf(all: Buffer, limit: number): string {
   const cut = all.length - limit;
-  // The byte before the cut counts: when it ends a line, nothing more has to go.
+  if (cut <= 0) return all.toString("utf8");
   const newline = all.subarray(cut - 1, cut + Math.min(LINE_SEARCH_BYTES, limit - 1)).indexOf(NEWLINE);
   let from = newline >= 0 ? cut + newline : cut;
   while (isContinuation(all[from])) from += 1;

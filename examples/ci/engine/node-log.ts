@@ -16,8 +16,8 @@ export interface NodeLog extends Watchable<LogTail> {
   note(line: string): void;
 }
 
-/** Makes an empty log that keeps the newest `limit` bytes. */
-export function createNodeLog(node: string, limit: number): NodeLog {
+/** Makes an empty log that keeps the newest `limit` bytes, and hands everything on as it comes. */
+export function createNodeLog(node: string, limit: number, tee: (text: string) => void = () => {}): NodeLog {
   const tail = createTailBuffer(limit);
   const cleaner = createTextCleaner();
   const changed = createSource<undefined>(undefined);
@@ -25,6 +25,7 @@ export function createNodeLog(node: string, limit: number): NodeLog {
   const append = (text: string): void => {
     if (text === "") return;
     tail.append(text);
+    tee(text);
     atLineStart = text.endsWith("\n");
     changed.set(undefined);
   };

@@ -5,6 +5,7 @@ import * as z from "zod";
 
 import { CiError } from "./errors.ts";
 import { findCycle } from "./find-cycle.ts";
+import { NODE_ID } from "./node-id.ts";
 import type { Pipeline, PipelineNode } from "./pipeline.ts";
 import { fillPlaceholders } from "./placeholders.ts";
 
@@ -34,7 +35,7 @@ const NoProto = z
 const PipelineFile = z.strictObject({
   name: z.string().min(1),
   cwd: Text.optional(),
-  nodes: NoProto.pipe(z.record(z.string().regex(/^[a-z0-9-]{1,64}$/, ID_RULE), NodeFile)),
+  nodes: NoProto.pipe(z.record(z.string().regex(NODE_ID, ID_RULE), NodeFile)),
 });
 
 /**

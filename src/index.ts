@@ -14,9 +14,11 @@ export type { InferInput, InferOutput, Schema } from "./schema/standard.ts";
 
 export { cell } from "./surface/cell.ts";
 export { collection } from "./surface/collection.ts";
+export { composeSurfaces } from "./surface/compose-surfaces.ts";
 export { defineSurface } from "./surface/define-surface.ts";
 export { event } from "./surface/event.ts";
 export { implementSurface } from "./surface/implement-surface.ts";
+export { implementSurfaces } from "./surface/implement-surfaces.ts";
 export { procedure } from "./surface/procedure.ts";
 export { derive } from "./surface/derive/derive.ts";
 export { implementProjection, projectSurface } from "./surface/project-surface.ts";
@@ -38,6 +40,7 @@ export type {
   WaitOptions,
 } from "./surface/client.ts";
 export type { SurfaceChannel } from "./surface/channel.ts";
+export type { Composed } from "./surface/compose-surfaces.ts";
 export type { CollectionDefinition, CollectionKey } from "./surface/collection.ts";
 export type { CellDefinition } from "./surface/cell.ts";
 export type { ClientRef } from "./surface/client-ref.ts";
@@ -51,6 +54,7 @@ export type { EventDefinition } from "./surface/event.ts";
 export type { Fault, FaultReporter } from "./surface/fault.ts";
 export type { Implementation, MemberImplementation } from "./surface/implementation.ts";
 export type { ImplementOptions, LiveSurface } from "./surface/implement-surface.ts";
+export type { AnyLiveSurface, LiveSurfaces, Served } from "./surface/implement-surfaces.ts";
 export type {
   Cell,
   Collection,
@@ -76,6 +80,8 @@ export { listenUnixSocket } from "./links/listen-unix-socket.ts";
 export { listenWebSocket } from "./links/listen-web-socket.ts";
 export { projected } from "./links/projected.ts";
 export { serveOverStdio } from "./links/serve-over-stdio.ts";
+export { siblingLinks } from "./links/sibling-links.ts";
+export { surfaceClients } from "./links/surface-clients.ts";
 export { unixSocket } from "./links/unix-socket.ts";
 export { webSocket } from "./links/web-socket.ts";
 export type { ChildProcessOptions } from "./links/child-process.ts";
@@ -84,12 +90,15 @@ export type { ListenUnixSocketOptions } from "./links/listen-unix-socket.ts";
 export type { ListenWebSocketOptions } from "./links/listen-web-socket.ts";
 export type { Listening, SocketListening, WebListening } from "./links/listening.ts";
 export type { ServeOverStdioOptions } from "./links/serve-over-stdio.ts";
+export type { SiblingLinksOptions } from "./links/sibling-links.ts";
+export type { SurfaceClients } from "./links/surface-clients.ts";
 export type { UnixSocketOptions } from "./links/unix-socket.ts";
 export type { WebSocketOptions } from "./links/web-socket.ts";
 
-export type { BespokeTool, ToolContext } from "./catalog/bespoke-tool.ts";
+export type { BespokeTool } from "./catalog/bespoke-tool.ts";
 export type { ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
+export type { ToolContext } from "./catalog/tool-context.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";
 export type { ServableApp, ServeTarget, Serving } from "./mcp/servable-app.ts";

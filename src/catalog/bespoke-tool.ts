@@ -2,21 +2,15 @@ import type { InferOutput, Schema } from "../schema/standard.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
+import { keepLooks } from "../tags/looks.ts";
 import { defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { SurfaceError } from "../errors.ts";
-import type { EntryCall, ProgressReport, ToolEntry } from "./entry.ts";
+import type { ToolEntry } from "./entry.ts";
+import { createToolContext, type ToolContext } from "./tool-context.ts";
 import { toToolHints } from "./tool-hints.ts";
 import { toToolInput } from "./tool-input.ts";
 import { toToolOutput } from "./tool-output.ts";
 import { toWireName } from "./wire-name.ts";
-
-/** What a bespoke tool's handler receives besides its arguments. */
-export interface ToolContext<TSpec> extends EntryCall {
-  /** The surface behind the app. Connects on first use, so that a tool which needs no backend works without one. */
-  readonly client: SurfaceClient<TSpec>;
-  /** May be taken out of the context: `({ progress }) => …`. */
-  readonly progress: (report: ProgressReport) => void;
-}
 
 /** What every bespoke tool says, whatever its input. */
 export interface BespokeWords extends ToolOptions {
@@ -44,24 +38,6 @@ export interface AnyBespokeTool extends BespokeWords {
   handler(args: unknown, context: ToolContext<unknown>): unknown;
 }
 
-/** A handler's context over an entry's call: the signal stays unmade until it is asked for. */
-class BespokeContext implements ToolContext<unknown> {
-  readonly client: SurfaceClient<unknown>;
-  readonly #call: EntryCall;
-
-  constructor(call: EntryCall, client: SurfaceClient<unknown>) {
-    this.#call = call;
-    this.client = client;
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.signal;
-  }
-
-  // A field and not a method, since handlers take it out of the context.
-  readonly progress = (report: ProgressReport): void => this.#call.progress(report);
-}
-
 /** What a bespoke tool says that is not an option of every tool. */
 const ownWords: ReadonlySet<string> = new Set(["input", "output", "handler", "allowDash"]);
 
@@ -87,11 +63,12 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: Surfa
     origin,
     title: options.title,
     description: options.description,
+    ...keepLooks(options),
     hints: toToolHints("unstated", options),
     input: toToolInput(tool.input, origin),
     output: { ...toToolOutput(tool.output, origin), rich: true },
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     owner: { input: tool.input, output: tool.output },
-    run: (args, call) => tool.handler(args, new BespokeContext(call, client)),
+    run: (args, call) => tool.handler(args, createToolContext(call, client)),
   };
 }

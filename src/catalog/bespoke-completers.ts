@@ -1,0 +1,54 @@
+import { SurfaceError } from "../errors.ts";
+import type { InferInput, Schema } from "../schema/standard.ts";
+import type { SurfaceClient } from "../surface/client.ts";
+import type { Completer } from "./entry.ts";
+import { createToolContext, type ToolContext } from "./tool-context.ts";
+
+/** Proposes values for one field, given what somebody has begun to write. */
+export type BespokeCompleter<TSpec> = (
+  begun: string,
+  context: ToolContext<TSpec>,
+) => readonly string[] | Promise<readonly string[]>;
+
+/** Completers by field of an input. */
+export type BespokeCompleters<TInput, TSpec> = {
+  readonly [Key in keyof InferInput<Extract<TInput, Schema>>]?: BespokeCompleter<TSpec>;
+};
+
+/** Completers as the catalog keeps them. */
+export type AnyBespokeCompleters = Readonly<Record<string, BespokeCompleter<unknown> | undefined>>;
+
+/** What {@link toCompleter} takes. */
+export interface CompleterSource {
+  readonly complete: AnyBespokeCompleters | undefined;
+  readonly client: SurfaceClient<unknown>;
+}
+
+/** The completer of one field; `undefined` where its author wrote none. */
+export function toCompleter(name: string, { complete, client }: CompleterSource): Completer | undefined {
+  const own = complete !== undefined && Object.hasOwn(complete, name) ? complete[name] : undefined;
+  return own && ((begun, call) => own(begun, createToolContext(call, client)));
+}
+
+/**
+ * Refuses completers of fields that there are not, and what is no function, for callers who cast.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertCompleters(complete: unknown, fields: readonly string[], origin: string): void {
+  if (complete === undefined) return;
+  if (typeof complete !== "object" || complete === null) {
+    throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: its "complete" must have a function a field`);
+  }
+  for (const [field, completer] of Object.entries(complete)) {
+    if (!fields.includes(field)) {
+      throw new SurfaceError(
+        "INVALID_OPTION",
+        `Adding ${origin}: it completes "${field}", which is no field of its input`,
+      );
+    }
+    if (completer !== undefined && typeof completer !== "function") {
+      throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: the completer of "${field}" must be a function`);
+    }
+  }
+}

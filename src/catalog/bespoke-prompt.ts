@@ -1,0 +1,193 @@
+import { SurfaceError } from "../errors.ts";
+import { coerceScalar, scalarFields, type ScalarField } from "../schema/coerce-scalar.ts";
+import type { CompiledSchema } from "../schema/compiled-schema.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
+import { setOwn } from "../schema/set-own.ts";
+import { toInputSchema } from "../schema/to-input-schema.ts";
+import { checkInput } from "../surface/check-value.ts";
+import type { SurfaceClient } from "../surface/client.ts";
+import type { MaybeSchema } from "../surface/member.ts";
+import { assertIcons, assertMeta, keepLooks, type Looks } from "../tags/looks.ts";
+import {
+  assertCompleters,
+  toCompleter,
+  type AnyBespokeCompleters,
+  type BespokeCompleters,
+} from "./bespoke-completers.ts";
+import type { BespokeArguments } from "./bespoke-tool.ts";
+import { blockJson, type ContentBlock } from "./content.ts";
+import type { EntryCall, PromptArgument, PromptEntry } from "./entry.ts";
+import { runHandler } from "./handler-fault.ts";
+import { toSchemaCompleter } from "./schema-completer.ts";
+import { createToolContext, type ToolContext } from "./tool-context.ts";
+import { toWireName } from "./wire-name.ts";
+
+/** One message of a prompt. */
+export interface PromptMessage {
+  readonly role: "user" | "assistant";
+  /** A text, or a block: a picture, or a resource. */
+  readonly content: ContentBlock | string;
+}
+
+/** What a prompt's handler returns: one message of the user's, or several of both. */
+export type PromptAnswer = string | readonly PromptMessage[];
+
+/** What every prompt says, whatever its input. */
+export interface PromptWords extends Looks {
+  readonly title?: string;
+  readonly description?: string;
+}
+
+/** A prompt: an input, all texts on the wire, and a function that writes the messages. */
+export interface BespokePrompt<TInput, TSpec> extends PromptWords {
+  /** The schema of the arguments: a flat object of scalars. Default: it takes none. */
+  readonly input?: TInput & MaybeSchema;
+  /** Proposes values by field; fields of an enum or of true and false need none. */
+  readonly complete?: BespokeCompleters<TInput, TSpec>;
+  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec>): PromptAnswer | Promise<PromptAnswer>;
+}
+
+/** A prompt as the catalog keeps it. */
+export interface AnyBespokePrompt extends PromptWords {
+  readonly input?: MaybeSchema;
+  readonly complete?: AnyBespokeCompleters;
+  handler(args: unknown, context: ToolContext<unknown>): unknown;
+}
+
+const knownWords: ReadonlySet<string> = new Set([
+  "title",
+  "description",
+  "icons",
+  "meta",
+  "input",
+  "complete",
+  "handler",
+]);
+
+const maxMessages = 1000;
+
+function refuse(origin: string, what: string): SurfaceError {
+  return new SurfaceError("INVALID_OPTION", `Adding ${origin}: ${what}`);
+}
+
+function assertWords(prompt: AnyBespokePrompt, origin: string): void {
+  for (const key of Object.keys(prompt)) {
+    if (!knownWords.has(key)) throw refuse(origin, `"${key}" is not an option of a prompt`);
+  }
+  assertIcons(prompt.icons, `Adding ${origin}`);
+  assertMeta(prompt.meta, `Adding ${origin}`);
+  if (typeof prompt.handler !== "function") {
+    throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
+  }
+}
+
+function fieldsOf(schema: CompiledSchema, origin: string): readonly ScalarField[] {
+  const fields = schema.wrapped ? undefined : scalarFields(schema.json);
+  if (fields !== undefined) return fields;
+  throw new SurfaceError(
+    "INVALID_MEMBER",
+    `Adding ${origin}: its input must be a flat object of scalars, since all arguments of a prompt are texts`,
+  );
+}
+
+function textOf(json: JsonObject, key: "title" | "description"): string | undefined {
+  const found = json[key];
+  return typeof found === "string" ? found : undefined;
+}
+
+function toArgument(
+  { name, json, required }: ScalarField,
+  prompt: AnyBespokePrompt,
+  client: SurfaceClient<unknown>,
+): PromptArgument {
+  const title = textOf(json, "title");
+  const description = textOf(json, "description");
+  const complete = toCompleter(name, { complete: prompt.complete, client }) ?? toSchemaCompleter(json);
+  return Object.freeze({
+    name,
+    required,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(complete === undefined ? {} : { complete }),
+  });
+}
+
+/** One argument off the wire -> its value; `undefined` for one that is not there. */
+function readArgument(given: JsonValue | undefined, { name, json, required }: ScalarField): JsonValue | undefined {
+  if (given === undefined) return undefined;
+  if (typeof given !== "string") {
+    throw new SurfaceError("VALIDATION_ERROR", `Reading "${name}": it does not fit`, {
+      issues: [{ path: name, message: "expected a text: all arguments of a prompt are" }],
+    });
+  }
+  const value = coerceScalar(given, json);
+  // Hosts send an empty text for what somebody did not fill in. What fits nothing is left for validation to name.
+  return value ?? (given === "" && !required ? undefined : given);
+}
+
+function readArguments(args: JsonObject, fields: readonly ScalarField[]): JsonObject {
+  const values: JsonObject = {};
+  for (const field of fields) {
+    const value = readArgument(Object.hasOwn(args, field.name) ? args[field.name] : undefined, field);
+    if (value !== undefined) setOwn(values, field.name, value);
+  }
+  return values;
+}
+
+function toMessage(message: unknown): JsonObject | undefined {
+  if (typeof message !== "object" || message === null || !("role" in message) || !("content" in message))
+    return undefined;
+  const { role, content } = message;
+  const json = blockJson(content);
+  return json !== undefined && (role === "user" || role === "assistant") ? { role, content: json } : undefined;
+}
+
+/** A handler's answer as the JSON text of messages. @throws SurfaceError `INVALID_OUTPUT`. */
+function writeMessages(answer: unknown, origin: string): string {
+  const given: unknown = typeof answer === "string" ? [{ role: "user", content: answer }] : answer;
+  const messages = Array.isArray(given) && given.length <= maxMessages ? given.map(toMessage) : [undefined];
+  if (!messages.includes(undefined)) return JSON.stringify(messages);
+  throw new SurfaceError(
+    "INVALID_OUTPUT",
+    `Answering for ${origin}: it must be a text, or at most ${maxMessages} of { role: "user" | "assistant", content } with a text or a block`,
+  );
+}
+
+/**
+ * Turns a prompt into an entry. Its input is validated by the face, which owns it.
+ *
+ * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
+ */
+export function toPromptEntry(name: string, prompt: AnyBespokePrompt, client: SurfaceClient<unknown>): PromptEntry {
+  const origin = `prompt "${name}"`;
+  assertWords(prompt, origin);
+  const schema = toInputSchema(prompt.input, origin);
+  const fields = fieldsOf(schema, origin);
+  assertCompleters(
+    prompt.complete,
+    fields.map((field) => field.name),
+    origin,
+  );
+  const check = async (args: JsonObject, call: EntryCall): Promise<unknown> => {
+    const checked = checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin);
+    if (!(checked instanceof Promise)) return checked;
+    const late: unknown = await checked;
+    // What was cancelled or too late while it was checked must not take effect.
+    call.signal.throwIfAborted();
+    return late;
+  };
+  return {
+    id: name,
+    name: toWireName(name, { origin }),
+    origin,
+    title: prompt.title,
+    description: prompt.description,
+    ...keepLooks(prompt),
+    arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, client))),
+    async render(args, call) {
+      const input = await check(args, call);
+      const answer = await runHandler(() => prompt.handler(input, createToolContext(call, client)), origin);
+      return writeMessages(answer, origin);
+    },
+  };
+}

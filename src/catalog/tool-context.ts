@@ -1,0 +1,41 @@
+import type { SurfaceClient } from "../surface/client.ts";
+import type { EntryCall, LogLevel, ProgressReport } from "./entry.ts";
+
+/** What the handlers of tools, prompts and resources that are no members receive besides their arguments. */
+export interface ToolContext<TSpec> {
+  /** The surface behind the app. Connects on first use, so that a handler which needs no backend works without one. */
+  readonly client: SurfaceClient<TSpec>;
+  /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
+  readonly signal: AbortSignal;
+  /** May be taken out of the context, as may `log`: `({ progress }) => …`. */
+  readonly progress: (report: ProgressReport) => void;
+  /** Tells the client's log, where the client wants to hear of that level; never waits, and never throws. */
+  readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
+}
+
+/** A context over an entry's call: the signal stays unmade until it is asked for. */
+class CallToolContext implements ToolContext<unknown> {
+  readonly client: SurfaceClient<unknown>;
+  readonly #call: EntryCall;
+
+  constructor(call: EntryCall, client: SurfaceClient<unknown>) {
+    this.#call = call;
+    this.client = client;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  // Fields and not methods, since handlers take them out of the context.
+  readonly progress = (report: ProgressReport): void => this.#call.progress(report);
+
+  readonly log = (level: LogLevel, data: unknown, logger?: string): void => {
+    this.#call.log?.({ level, data, ...(logger === undefined ? {} : { logger }) });
+  };
+}
+
+/** The context of one call. */
+export function createToolContext(call: EntryCall, client: SurfaceClient<unknown>): ToolContext<unknown> {
+  return new CallToolContext(call, client);
+}

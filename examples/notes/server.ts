@@ -7,8 +7,6 @@ if (dir === undefined) {
   console.error("Usage: server.ts DIR");
   process.exitCode = 2;
 } else {
-  const directory = await openNotesDirectory(dir);
-  const serving = await createNotesApp(directory).serve();
-  await serving.closed;
-  await directory.close();
+  // Nothing is closed behind it: the process ends with its host, and by the time a call is answered its file is whole.
+  await createNotesApp(await openNotesDirectory(dir)).serve();
 }

@@ -10,9 +10,11 @@ export interface Snippet {
   /** Where it stands, for the name of its file and for messages. */
   readonly name: string;
   readonly code: string;
+  /** What it prints when it is run, where a block of text right behind it says so. */
+  readonly prints?: string;
 }
 
-const fence = /^```ts\n([\s\S]*?)^```$/gm;
+const fence = /^```ts\n([\s\S]*?)^```$(?:\n\n^```text\n([\s\S]*?)^```$)?/gm;
 
 function toName(file: string, index: number): string {
   return `${file.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}-${index + 1}`;
@@ -27,7 +29,11 @@ export function markdownFiles(): readonly string[] {
 /** Every ```ts block of a markdown file. */
 export function snippetsOf(file: string): readonly Snippet[] {
   const text = readFileSync(join(root, file), "utf8");
-  return [...text.matchAll(fence)].map(([, code = ""], index) => ({ name: toName(file, index), code }));
+  return [...text.matchAll(fence)].map(([, code = "", prints], index) => ({
+    name: toName(file, index),
+    code,
+    ...(prints === undefined ? {} : { prints }),
+  }));
 }
 
 /** Every `@example` of the sources, without the comment's stars. */

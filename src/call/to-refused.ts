@@ -32,6 +32,8 @@ const unknownOutcome = "whether the call took effect is unknown: read the state 
  */
 const sentences: Partial<Record<SurfaceErrorCode, string>> = {
   ...plainWords,
+  DROPPED:
+    "the part of the application that this belongs to was dropped and will not answer; the other parts still work",
   OUTCOME_UNKNOWN: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
 };
 

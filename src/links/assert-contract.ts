@@ -1,6 +1,7 @@
 import { SurfaceError } from "../errors.ts";
-import { memberOf, type Surface } from "../surface/define-surface.ts";
+import type { Surface } from "../surface/define-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
+import type { ReachedSurface } from "./reach-surface.ts";
 
 /** Where the schemas of a member stand, whatever its kind. */
 const parts = ["key", "schema", "input", "output", "progress"] as const;
@@ -10,6 +11,7 @@ function mismatch(surface: string, problem: string): SurfaceError {
 }
 
 function toProblem(key: string, asked: Member, live: Member | undefined): string | undefined {
+  if (live === asked) return undefined;
   if (live === undefined) return `the live surface has no member "${key}"`;
   if (live.kind !== asked.kind) return `"${key}" must be a ${asked.kind}, and is a ${live.kind} of the live surface`;
   const part = parts.find((name) => Reflect.get(asked, name) !== Reflect.get(live, name));
@@ -22,16 +24,11 @@ function toProblem(key: string, asked: Member, live: Member | undefined): string
  * those that are shown. Schemas are compared by identity, which is all that can be known of them. Tags and words may
  * differ, and the live surface may have more members.
  *
- * @throws SurfaceError `UNKNOWN_MEMBER` when its name is another, `CONTRACT_MISMATCH` naming the first member that
- * differs.
+ * @throws SurfaceError `CONTRACT_MISMATCH` naming the first member that differs.
  */
-export function assertContract(asked: Surface<Spec>, live: Surface<Spec>): void {
-  if (asked === live) return;
-  if (asked.name !== live.name) {
-    throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${asked.name}": this link reaches "${live.name}"`);
-  }
+export function assertContract(asked: Surface<Spec>, live: Pick<ReachedSurface, "member">): void {
   for (const [key, member] of Object.entries(asked.members)) {
-    const problem = toProblem(key, member, memberOf(live, key));
+    const problem = toProblem(key, member, live.member(key));
     if (problem !== undefined) throw mismatch(asked.name, problem);
   }
 }

@@ -4,10 +4,12 @@ import type { SurfaceChannel } from "../surface/channel.ts";
 import { toChannel, toPort } from "../surface/channel-port.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import { kChannel, kScope, type LiveSurface } from "../surface/implement-surface.ts";
+import { kScope } from "../surface/implement-surface.ts";
+import type { Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
 import { assertContract } from "./assert-contract.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
+import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
 
 /** A channel that ends with its connection: watches end, new uses are refused; a call under way goes on to its end. */
 function createConnected(inner: SurfaceChannel, scope: Scope): SurfaceChannel {
@@ -25,8 +27,11 @@ function createConnected(inner: SurfaceChannel, scope: Scope): SurfaceChannel {
   });
 }
 
-/** Ends a connection with its live surface: uses are refused from then on, and those under way are waited for. */
-function endWith(live: Scope, scope: Scope): Pick<Connection<Spec>, "closed"> & { readonly leaving: Promise<void> } {
+/** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
+function endWith(
+  lives: readonly Scope[],
+  scope: Scope,
+): Pick<Connection<Spec>, "closed"> & { readonly leaving: Promise<void> } {
   let announce = (): void => {};
   let isGone = false;
   const leaving = new Promise<void>((resolve) => (announce = resolve));
@@ -34,7 +39,7 @@ function endWith(live: Scope, scope: Scope): Pick<Connection<Spec>, "closed"> & 
     scope.add(() => {
       if (!isGone) resolve({ kind: "closed" });
     });
-    const goodbye = async (): Promise<void> => {
+    const goodbye = async (live: Scope): Promise<void> => {
       isGone = true;
       announce();
       const tell = (): void => resolve({ kind: "gone" });
@@ -45,33 +50,43 @@ function endWith(live: Scope, scope: Scope): Pick<Connection<Spec>, "closed"> & 
         live.close().then(tell, tell);
       }
     };
-    scope.add(live.add(goodbye));
+    for (const live of lives) scope.add(live.add(() => goodbye(live)));
   });
   return { leaving, closed };
 }
 
+/** What a surface reaches here. @throws SurfaceError, as `connect()` does. */
+function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
+  const reached = reachSurface(served, toAsked(surface));
+  assertContract(surface, reached);
+  return reached;
+}
+
 /**
- * A link to a live surface in the same process. Values are handed over as they are, without a wire; closing a
- * connection does not close the live surface, which stays its maker's. When the live surface closes, its connections end
+ * A link to a live surface in the same process, or to several. Values are handed over as they are, without a wire; closing
+ * a connection does not close the live surface, which stays its maker's. When the live surface closes, its connections end
  * as `gone`.
  *
  * @throws SurfaceError, from `connect()`: `UNKNOWN_MEMBER` for a surface of another name, `CONTRACT_MISMATCH` for one of
- * the same name with a member that is missing here, of another kind or of other schemas, `CLOSED` for one that is closed.
+ * the same name with a member that is missing here, of another kind or of other schemas, `CLOSED` for one that is closed,
+ * `DROPPED` where it is one of several.
  * @example
  * ```ts
  * const connection = await inProcess(live).connect(counter);
  * ```
  */
-export function inProcess<TSpec extends Spec>(live: LiveSurface<TSpec>): Link {
+export function inProcess(live: Served): Link {
+  const { [kScope]: life } = live;
   return Object.freeze({
-    check: (surface: Surface<Spec>) => assertContract(surface, live.surface),
+    check: (surface: Surface<Spec>) => void reach(surface, live),
     async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
-      assertContract(surface, live.surface);
-      live[kScope].assertOpen();
+      const reached = reach(surface, live);
+      for (const each of [life, reached.scope]) each.assertOpen();
       const scope = new Scope(`the connection to surface "${surface.name}"`);
-      const channel = createConnected(live[kChannel], scope);
+      const channel = createConnected(reached.channel, scope);
       const client = createClient(surface, channel);
-      return Object.freeze({ client, channel, ...endWith(live[kScope], scope), close: () => scope.close() });
+      const ending = endWith(life === reached.scope ? [life] : [life, reached.scope], scope);
+      return Object.freeze({ client, channel, ...ending, close: () => scope.close() });
     },
   });
 }

@@ -1,5 +1,4 @@
-import type { LiveSurface } from "../surface/implement-surface.ts";
-import type { Spec } from "../surface/member.ts";
+import type { Served } from "../surface/implement-surfaces.ts";
 import type { SocketListening } from "./listening.ts";
 
 /** What {@link listenUnixSocket} may be told. */
@@ -9,7 +8,7 @@ export interface ListenUnixSocketOptions {
 }
 
 /**
- * Lets processes of the same user connect to a live surface over a Unix domain socket, up to 256 of them at once. The
+ * Lets processes of the same user connect to a live surface, or to several, over a Unix domain socket, up to 256 of them at once. The
  * directory of the socket is made where it is absent, for its owner alone. What an ended process has left at the path is
  * removed; of several processes that start at once, one gets it. The process lives on while it listens; when the live
  * surface closes, the listener does.
@@ -24,13 +23,12 @@ export interface ListenUnixSocketOptions {
  * await listening.close();
  * ```
  */
-export async function listenUnixSocket<TSpec extends Spec>(
-  live: LiveSurface<TSpec>,
+export async function listenUnixSocket(
+  live: Served,
   path: string,
   options: ListenUnixSocketOptions = {},
 ): Promise<SocketListening> {
   // Only who listens loads what it takes.
   const { openUnixListener } = await import("./unix/open-unix-listener.ts");
-  // Copied, since the compiler follows a live surface whose members it does not know part by part only.
-  return openUnixListener({ ...options, live: { ...live }, path });
+  return openUnixListener({ ...options, live, path });
 }

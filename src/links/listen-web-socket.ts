@@ -1,6 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import type { LiveSurface } from "../surface/implement-surface.ts";
-import type { Spec } from "../surface/member.ts";
+import type { Served } from "../surface/implement-surfaces.ts";
 import type { WebListening } from "./listening.ts";
 
 /** What {@link listenWebSocket} may be told. */
@@ -41,7 +40,7 @@ function problemOf({ port, host = "127.0.0.1", path = "/", token }: ListenWebSoc
 }
 
 /**
- * Lets others connect to a live surface over web sockets, up to 256 of them at once. Web pages may connect only from the
+ * Lets others connect to a live surface, or to several, over web sockets, up to 256 of them at once. Web pages may connect only from the
  * `origins` that are named, and nobody under a host name that is not expected. The process lives on while it listens;
  * when the live surface closes, the listener does.
  *
@@ -54,10 +53,7 @@ function problemOf({ port, host = "127.0.0.1", path = "/", token }: ListenWebSoc
  * await listening.close();
  * ```
  */
-export async function listenWebSocket<TSpec extends Spec>(
-  live: LiveSurface<TSpec>,
-  options: ListenWebSocketOptions,
-): Promise<WebListening> {
+export async function listenWebSocket(live: Served, options: ListenWebSocketOptions): Promise<WebListening> {
   const problem = problemOf(options);
   if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `Listening for web sockets: ${problem}`);
   const { port, host = "127.0.0.1", path = "/", origins = [], hosts = [], token, heartbeatMs } = options;
@@ -66,8 +62,7 @@ export async function listenWebSocket<TSpec extends Spec>(
   // Only who listens loads what it takes.
   const { openWebListener } = await import("./web/open-web-listener.ts");
   return openWebListener({
-    // Copied, since the compiler follows a live surface whose members it does not know part by part only.
-    live: { ...live },
+    live,
     port,
     host,
     rules: { path, hosts: names, origins: new Set(origins), token },

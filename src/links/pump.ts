@@ -9,6 +9,7 @@ const lastingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "CONTRACT_MISMATCH",
   "SCHEMA_UNSUPPORTED",
   "VALIDATION_ERROR",
+  "DROPPED",
 ]);
 
 /**

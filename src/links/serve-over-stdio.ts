@@ -1,5 +1,5 @@
-import { kScope, type LiveSurface } from "../surface/implement-surface.ts";
-import type { Spec } from "../surface/member.ts";
+import { kScope } from "../surface/implement-surface.ts";
+import type { Served } from "../surface/implement-surfaces.ts";
 import type { Listening } from "./listening.ts";
 import { guardStdout } from "./stdout-guard.ts";
 
@@ -10,7 +10,7 @@ export interface ServeOverStdioOptions {
 }
 
 /**
- * Lets the process that started this one connect to a live surface, over standard input and output. Whatever else is
+ * Lets the process that started this one connect to a live surface, or to several, over standard input and output. Whatever else is
  * written to standard output goes to standard error from then on. It closes when the input ends; what the process does
  * then is its author's choice.
  *
@@ -23,18 +23,14 @@ export interface ServeOverStdioOptions {
  * await live.close();
  * ```
  */
-export async function serveOverStdio<TSpec extends Spec>(
-  live: LiveSurface<TSpec>,
-  options: ServeOverStdioOptions = {},
-): Promise<Listening> {
+export async function serveOverStdio(live: Served, options: ServeOverStdioOptions = {}): Promise<Listening> {
   live[kScope].assertOpen();
   // At once: what is printed while the rest is loaded would stand before the first message.
   const guard = guardStdout();
   try {
     // Only who serves loads what it takes.
     const { openStdioServer } = await import("./stdio/open-stdio-server.ts");
-    // Copied, since the compiler follows a live surface whose members it does not know part by part only.
-    return await openStdioServer({ ...options, guard, live: { ...live } });
+    return await openStdioServer({ ...options, guard, live });
   } catch (cause) {
     guard.restore();
     throw cause;

@@ -1,5 +1,4 @@
-import type { LiveSurface } from "../surface/implement-surface.ts";
-import type { Spec } from "../surface/member.ts";
+import type { Served } from "../surface/implement-surfaces.ts";
 import { serveWire } from "./wire/serve-wire.ts";
 import type { WireTransport } from "./wire/transport.ts";
 
@@ -16,12 +15,12 @@ export interface PeerOptions {
 
 /** Everybody who is connected to one listening surface. */
 export class Peers {
-  readonly #live: LiveSurface<Spec>;
+  readonly #live: Served;
   readonly #options: PeerOptions;
   readonly #peers = new Set<ReturnType<typeof serveWire>>();
   #closing: Promise<unknown> | undefined;
 
-  constructor(live: LiveSurface<Spec>, options: PeerOptions) {
+  constructor(live: Served, options: PeerOptions) {
     this.#live = live;
     this.#options = options;
   }

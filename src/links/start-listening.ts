@@ -1,13 +1,13 @@
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
-import { kScope, type LiveSurface } from "../surface/implement-surface.ts";
-import type { Spec } from "../surface/member.ts";
+import { kScope } from "../surface/implement-surface.ts";
+import type { Served } from "../surface/implement-surfaces.ts";
 import type { Listening } from "./listening.ts";
 import { codeOf } from "./system-error.ts";
 
 /** What {@link startListening} starts. */
 export interface ListeningSetting<TMore> {
-  readonly live: LiveSurface<Spec>;
+  readonly live: Served;
   /** Where, for errors. */
   readonly where: string;
   /** Opens it; what is opened is closed by `scope`, also when it fails half way. */

@@ -30,7 +30,8 @@ export interface RequestSetting<TLink, TValue> {
   answered(value: TValue): void;
   /**
    * Receives the one outcome that is no answer: what the far side refused with, or a SurfaceError: `UNAVAILABLE`, sent
-   * nowhere or a read, safe to try again; `OUTCOME_UNKNOWN`, a mutation that was sent and not answered; `CLOSED`.
+   * nowhere or a read, safe to try again; `OUTCOME_UNKNOWN`, a mutation that was sent and not answered; `CLOSED`;
+   * `DROPPED`.
    */
   failed(cause: unknown): void;
 }
@@ -41,6 +42,7 @@ const maxSendings = 3;
 /** What is there is not what is wanted, or will not come back. */
 const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "CLOSED",
+  "DROPPED",
   "UNKNOWN_MEMBER",
   "CONTRACT_MISMATCH",
   "PROTOCOL_MISMATCH",
@@ -156,8 +158,9 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
 
   unreachable(cause: unknown): void {
     if (this.#over) return;
-    const isClosed = cause instanceof SurfaceError && cause.code === "CLOSED";
-    this.#fail(isClosed ? cause : this.#createUnavailable(cause));
+    // Closed here, or dropped there while the application goes on: that says more than that it cannot be reached.
+    const isTelling = cause instanceof SurfaceError && (cause.code === "CLOSED" || cause.code === "DROPPED");
+    this.#fail(isTelling ? cause : this.#createUnavailable(cause));
   }
 
   /** The first reply ends the sending: another one, or one that comes after a cancel, changes nothing. */

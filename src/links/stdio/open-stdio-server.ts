@@ -1,7 +1,6 @@
 import type { Writable } from "node:stream";
 import type { Scope } from "../../spine/scope.ts";
-import type { LiveSurface } from "../../surface/implement-surface.ts";
-import type { Spec } from "../../surface/member.ts";
+import type { Served } from "../../surface/implement-surfaces.ts";
 import type { Listening } from "../listening.ts";
 import type { PeerOptions } from "../serve-peers.ts";
 import { startListening } from "../start-listening.ts";
@@ -12,7 +11,7 @@ import { serveWire } from "../wire/serve-wire.ts";
 
 /** What a server over standard input and output is made of. */
 export interface StdioServerSetting extends PeerOptions {
-  readonly live: LiveSurface<Spec>;
+  readonly live: Served;
   /** Restored when it closes. */
   readonly guard: StdoutGuard;
 }

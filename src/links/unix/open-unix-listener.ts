@@ -3,8 +3,7 @@ import { chmod, lstat, unlink } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { dirname, resolve } from "node:path";
 import type { Scope } from "../../spine/scope.ts";
-import type { LiveSurface } from "../../surface/implement-surface.ts";
-import type { Spec } from "../../surface/member.ts";
+import type { Served } from "../../surface/implement-surfaces.ts";
 import type { SocketListening } from "../listening.ts";
 import { maxPeers, type PeerOptions, Peers } from "../serve-peers.ts";
 import { startListening } from "../start-listening.ts";
@@ -16,7 +15,7 @@ import { assertSocketPath } from "./socket-path.ts";
 
 /** What a listener on a socket is made of. */
 export interface UnixListenerSetting extends PeerOptions {
-  readonly live: LiveSurface<Spec>;
+  readonly live: Served;
   readonly path: string;
   /** Default: this process and its files. */
   readonly access?: FileAccess | undefined;

@@ -5,8 +5,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { SurfaceError } from "../../errors.ts";
 import type { Scope } from "../../spine/scope.ts";
-import type { LiveSurface } from "../../surface/implement-surface.ts";
-import type { Spec } from "../../surface/member.ts";
+import type { Served } from "../../surface/implement-surfaces.ts";
 import type { WebListening } from "../listening.ts";
 import { maxPeers, type PeerOptions, Peers } from "../serve-peers.ts";
 import { startListening } from "../start-listening.ts";
@@ -17,7 +16,7 @@ import { createWebSocketTransport } from "./web-socket-transport.ts";
 
 /** What a listener for web sockets is made of. */
 export interface WebListenerSetting extends PeerOptions {
-  readonly live: LiveSurface<Spec>;
+  readonly live: Served;
   readonly port: number;
   readonly host: string;
   readonly rules: UpgradeRules;

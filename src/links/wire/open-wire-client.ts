@@ -4,9 +4,11 @@ import type { Clock } from "../../spine/clock.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import { toChannel } from "../../surface/channel-port.ts";
 import type { UseOptions } from "../../surface/client.ts";
+import { segmentsOf } from "../../surface/compose-surfaces.ts";
 import { createClient } from "../../surface/create-client.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
+import { createDropped } from "../droppable-port.ts";
 import type { Connection } from "../link.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { ClientSession } from "./client-session.ts";
@@ -50,8 +52,13 @@ class Handshake {
   /** Shakes hands; resolves with how often the far side wants to be heard. */
   async shake(): Promise<number> {
     const { name } = this.#surface;
-    const hello = { protocol: protocolVersion, surface: name, members: this.contract.digests() };
-    const answer = await this.#ask(methods.hello, hello);
+    const segments = segmentsOf(this.#surface);
+    const answer = await this.#ask(methods.hello, {
+      protocol: protocolVersion,
+      surface: name,
+      ...(segments === undefined ? {} : { segments: Object.fromEntries(segments) }),
+      members: this.contract.digests(),
+    });
     if (answer["protocol"] !== protocolVersion || !isJsonObject(answer["members"])) throw this.#mismatch(undefined);
     if (answer["surface"] !== name) {
       throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to ${this.#what}: this link reaches another surface`);
@@ -91,6 +98,7 @@ class Handshake {
     if (untaken !== undefined) return untaken;
     const cause = readErrorAnswer(error, this.#what, () => undefined);
     if (!(cause instanceof SurfaceError) || cause.code === "PROTOCOL_MISMATCH") return this.#mismatch(error);
+    if (cause.code === "DROPPED") return createDropped(this.#surface.name);
     if (cause.code !== "UNKNOWN_MEMBER") return this.#unavailable(cause);
     return new SurfaceError("UNKNOWN_MEMBER", `Connecting to ${this.#what}: this link reaches another surface`);
   }
@@ -139,8 +147,8 @@ async function shakeHands(handshake: Handshake, session: ClientSession, options:
  * which members can be used. Members that differ are refused when they are used, with `CONTRACT_MISMATCH` or
  * `SCHEMA_UNSUPPORTED`; they do not keep the others from working.
  *
- * @throws SurfaceError `UNKNOWN_MEMBER` for a surface of another name, `PROTOCOL_MISMATCH` for a far side that speaks
- * something else, `UNAVAILABLE` for one that says nothing or has gone, `ABORTED` when the signal fires first, and
+ * @throws SurfaceError `UNKNOWN_MEMBER` for a surface of another name, `DROPPED` for one that was closed while others there
+ * go on, `PROTOCOL_MISMATCH` for a far side that speaks something else, `UNAVAILABLE` for one that says nothing or has gone, `ABORTED` when the signal fires first, and
  * whatever the transport ended with where that is an error of this package.
  */
 export async function openWireClient<TSpec extends Spec>(

@@ -1,9 +1,11 @@
 import { followSignal } from "../../spine/follow-signal.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
-import { kChannel, kScope, type LiveSurface } from "../../surface/implement-surface.ts";
-import type { Spec } from "../../surface/member.ts";
+import { kScope } from "../../surface/implement-surface.ts";
+import type { Served } from "../../surface/implement-surfaces.ts";
 import { systemClock } from "../../surface/system-clock.ts";
+import type { Scope } from "../../spine/scope.ts";
+import { reachSurface } from "../reach-surface.ts";
 import { defaultHandshakeMs, defaultHeartbeatMs } from "./protocol.ts";
 import type { WireTransport } from "./transport.ts";
 import { WireServer } from "./wire-server.ts";
@@ -31,31 +33,41 @@ export interface ServedWire {
   close(): Promise<void>;
 }
 
+/** Ends a server with what it serves. Returns what forgets that. */
+function endWith(scope: Scope, server: WireServer): () => void {
+  // Goodbye is said before the first use is told: whoever is answered then knows why.
+  const unfollow = followSignal(scope.signal, () => server.sayGoodbye());
+  const forget = scope.add(() => server.close());
+  return () => {
+    unfollow();
+    forget();
+  };
+}
+
 /**
- * Serves a live surface to one peer, over a transport that it owns from now on. When the live surface closes, this ends
- * with it, as {@link ServedWire.close} does; when the peer goes, the uses that it had are aborted.
+ * Serves a live surface, or several, to one peer, over a transport that it owns from now on. When what the peer uses
+ * closes, this ends with it, as {@link ServedWire.close} does; when the peer goes, the uses that it had are aborted.
  */
-export function serveWire<TSpec extends Spec>(
-  live: LiveSurface<TSpec>,
-  transport: WireTransport,
-  options: ServeWireOptions = {},
-): ServedWire {
-  const scope = live[kScope];
+export function serveWire(served: Served, transport: WireTransport, options: ServeWireOptions = {}): ServedWire {
+  const forgets = new Map<Scope, () => void>();
+  const follow = (scope: Scope): void => {
+    if (!forgets.has(scope)) forgets.set(scope, endWith(scope, server));
+  };
   const server = new WireServer({
-    surface: live.surface,
-    channel: live[kChannel],
+    reach(asked) {
+      const reached = reachSurface(served, asked);
+      follow(reached.scope);
+      return reached;
+    },
     transport,
     clock: options.clock ?? systemClock,
     heartbeatMs: options.heartbeatMs ?? defaultHeartbeatMs,
     handshakeMs: options.handshakeMs ?? defaultHandshakeMs,
     report: toSafeReporter(options.onFault ?? reportToConsole),
   });
-  // Goodbye is said before the first use is told: whoever is answered then knows why.
-  const unfollow = followSignal(scope.signal, () => server.sayGoodbye());
-  const forget = scope.add(() => server.close());
+  follow(served[kScope]);
   void server.closed.then(() => {
-    unfollow();
-    forget();
+    for (const forget of forgets.values()) forget();
   });
   return { closed: server.closed, close: () => server.close() };
 }

@@ -1,9 +1,9 @@
 import type { ResponseError } from "vscode-jsonrpc/node";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
-import { memberOf, type Surface } from "../../surface/define-surface.ts";
 import { internalError, maskFault, type FaultReporter } from "../../surface/fault.ts";
-import type { Member, Spec } from "../../surface/member.ts";
+import type { Member } from "../../surface/member.ts";
+import type { ReachedSurface } from "../reach-surface.ts";
 import { toContract } from "./contract.ts";
 import { toMemberCodec, type MemberCodec, type Verb } from "./member-codec.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
@@ -21,11 +21,11 @@ const maxNames = 10_000;
 
 /** What a live surface says of its members over a link. */
 export class ServedMembers {
-  readonly #surface: Surface<Spec>;
+  readonly #reached: Pick<ReachedSurface, "member">;
   readonly #report: FaultReporter;
 
-  constructor(surface: Surface<Spec>, report: FaultReporter) {
-    this.#surface = surface;
+  constructor(reached: Pick<ReachedSurface, "member">, report: FaultReporter) {
+    this.#reached = reached;
     this.#report = report;
   }
 
@@ -33,7 +33,7 @@ export class ServedMembers {
   digests(asked: JsonObject): JsonObject {
     const digests: JsonObject = {};
     for (const key of Object.keys(asked)) {
-      const member = memberOf(this.#surface, key);
+      const member = this.#reached.member(key);
       if (member !== undefined) digests[key] = toDigest(member, key);
     }
     return digests;
@@ -43,7 +43,7 @@ export class ServedMembers {
   shapes(asked: readonly JsonValue[]): JsonObject {
     const shapes: JsonObject = {};
     for (const key of new Set(asked)) {
-      const member = typeof key === "string" ? memberOf(this.#surface, key) : undefined;
+      const member = typeof key === "string" ? this.#reached.member(key) : undefined;
       if (member !== undefined && typeof key === "string") Object.assign(shapes, toShape(member, key));
     }
     return shapes;
@@ -55,7 +55,7 @@ export class ServedMembers {
    * @throws SurfaceError `UNKNOWN_MEMBER`, `WRONG_KIND` or `SCHEMA_UNSUPPORTED`.
    */
   find(key: string, verb: Verb): ServedMember {
-    const member = memberOf(this.#surface, key);
+    const member = this.#reached.member(key);
     if (member === undefined) throw new SurfaceError("UNKNOWN_MEMBER", "Serving a use: there is no such member");
     const codec = toMemberCodec(member, key);
     const answer = codec.answer(verb);
@@ -87,7 +87,7 @@ export class ServedMembers {
   }
 
   #encodeDetails({ code, details }: Refusal, key: string): JsonValue | undefined {
-    const member = memberOf(this.#surface, key);
+    const member = this.#reached.member(key);
     if (member === undefined || details === undefined) return undefined;
     try {
       return toPartCodec(toMemberCodec(member, key).schemas.errors[code]).encode(details)["value"];

@@ -2,12 +2,17 @@ import { ResponseError } from "vscode-jsonrpc/node";
 import { Refusal, SurfaceError, type Issue, type SurfaceErrorCode } from "../../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { createIssue, maxIssues } from "../../schema/render-issues.ts";
+import { isRelayed, markRelayed } from "../../surface/relayed.ts";
 import { errorCodes } from "./protocol.ts";
 
-/**
- * The codes that cross, in words of the reader's own: a far side is not to put any into its mouth. What says that a
- * connection failed is not among them.
- */
+/** What a live surface may say of one that it is a client of itself. Its own connection has not failed by that. */
+const relayed: ReadonlyMap<unknown, string> = new Map<SurfaceErrorCode, string>([
+  ["UNAVAILABLE", "what this comes from cannot be reached"],
+  ["OUTCOME_UNKNOWN", "whether it took effect is unknown"],
+  ["CONTRACT_MISMATCH", "what this comes from is of another version"],
+]);
+
+/** The codes that cross, in words of the reader's own: a far side is not to put any into its mouth. */
 const crossing: ReadonlyMap<unknown, string> = new Map<SurfaceErrorCode, string>([
   ["UNKNOWN_MEMBER", "the live surface has no such member"],
   ["WRONG_KIND", "the member is of another kind"],
@@ -22,6 +27,7 @@ const crossing: ReadonlyMap<unknown, string> = new Map<SurfaceErrorCode, string>
   ["OVERFLOW", "too much is under way"],
   ["FRAME_TOO_LARGE", "the answer is too large for one message"],
   ["PROTOCOL_MISMATCH", "the far side speaks another protocol"],
+  ["DROPPED", "it was dropped"],
   ["CLOSED", "the application behind this is closing"],
   ["INTERNAL", "an internal error occurred"],
 ]);
@@ -30,6 +36,7 @@ const maxIdLength = 64;
 
 /** Whether an error may cross as it is, its words left behind. */
 export function isCrossing(cause: SurfaceError): boolean {
+  if (isRelayed(cause)) return crossing.has(cause.code) || relayed.has(cause.code);
   // Without an id an internal error was masked by nobody.
   return cause.code === "INTERNAL" ? cause.correlationId !== undefined : crossing.has(cause.code);
 }
@@ -67,14 +74,15 @@ function readIssues(given: unknown): readonly Issue[] {
 
 function readSurfaceError(data: JsonObject, what: string): SurfaceError {
   const { code, correlationId } = data;
-  const words = crossing.get(code);
+  const words = crossing.get(code) ?? relayed.get(code);
   const id = typeof correlationId === "string" && correlationId.length <= maxIdLength ? correlationId : undefined;
   if (words === undefined) return new SurfaceError("INTERNAL", `Using ${what}: an error of an unknown kind occurred`);
   // It is among the codes that cross.
-  return new SurfaceError(code as SurfaceErrorCode, `Using ${what}: ${words}`, {
+  const error = new SurfaceError(code as SurfaceErrorCode, `Using ${what}: ${words}`, {
     issues: readIssues(data["issues"]),
     ...(id === undefined ? {} : { correlationId: id }),
   });
+  return relayed.has(code) ? markRelayed(error) : error;
 }
 
 /** How the details of a refusal are read: what does not fit is left out. */

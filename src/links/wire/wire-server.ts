@@ -2,18 +2,17 @@ import { ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
-import type { SurfaceChannel } from "../../surface/channel.ts";
-import { toPort, type ChannelPort } from "../../surface/channel-port.ts";
-import type { Surface } from "../../surface/define-surface.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
-import type { Spec } from "../../surface/member.ts";
 import { nextTurn } from "../../surface/owner/next-turn.ts";
+import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
+import { Greeted } from "./greeted.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { toPartCodec } from "./part-codec.ts";
 import { ProgressSender } from "./progress-sender.ts";
 import { errorCodes, goodbyeMs, maxAsks, maxStreams, methods, protocolVersion } from "./protocol.ts";
+import { readHello, type Hello } from "./read-hello.ts";
 import { readAsk, readCredit, readFollow, type AskedOnce, type AskedStream } from "./read-use.ts";
-import { readNames, ServedMembers, type ServedMember } from "./served-members.ts";
+import type { ServedMember } from "./served-members.ts";
 import { ServedStream } from "./served-stream.ts";
 import { ServedUse } from "./served-use.ts";
 import type { WireTransport } from "./transport.ts";
@@ -22,8 +21,12 @@ import { WirePeer, type Incoming, type PeerHandlers } from "./wire-peer.ts";
 
 /** What a server is made of. Times are in milliseconds. */
 export interface ServerSetting {
-  readonly surface: Surface<Spec>;
-  readonly channel: SurfaceChannel;
+  /**
+   * Finds what the peer asks for.
+   *
+   * @throws SurfaceError `UNKNOWN_MEMBER` or `DROPPED`.
+   */
+  reach(asked: AskedSurface): ReachedSurface;
   readonly transport: WireTransport;
   readonly clock: Clock;
   readonly heartbeatMs: number;
@@ -41,9 +44,6 @@ function refuse(code: "PROTOCOL_MISMATCH" | "UNKNOWN_MEMBER" | "OVERFLOW"): Resp
 
 /** Serves a live surface to one peer: the server's end of a connection, from the first message to the last. */
 export class WireServer implements PeerHandlers {
-  readonly #name: string;
-  readonly #port: ChannelPort;
-  readonly #members: ServedMembers;
   readonly #setting: ServerSetting;
   readonly #peer: WirePeer;
   readonly #progress: ProgressSender;
@@ -52,7 +52,7 @@ export class WireServer implements PeerHandlers {
   readonly #heartbeat: Heartbeat;
   readonly #stopHandshake: () => void;
   #asks = 0;
-  #isGreeted = false;
+  #greeted: Greeted | undefined;
   #isLeaving = false;
   #isPeerLeaving = false;
   #isOver = false;
@@ -64,10 +64,7 @@ export class WireServer implements PeerHandlers {
   readonly closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
 
   constructor(setting: ServerSetting) {
-    const { surface, transport, clock, heartbeatMs: everyMs, handshakeMs, report } = setting;
-    this.#name = surface.name;
-    this.#port = toPort(setting.channel);
-    this.#members = new ServedMembers(surface, report);
+    const { transport, clock, heartbeatMs: everyMs, handshakeMs } = setting;
     this.#setting = setting;
     const peer = new WirePeer(transport, this, true);
     this.#peer = peer;
@@ -85,7 +82,7 @@ export class WireServer implements PeerHandlers {
       lost: () => peer.end(undefined),
     });
     this.#stopHandshake = clock.after(handshakeMs, () => {
-      if (!this.#isGreeted) peer.end(undefined);
+      if (this.#greeted === undefined) peer.end(undefined);
     });
     peer.listen();
   }
@@ -105,16 +102,19 @@ export class WireServer implements PeerHandlers {
 
   async request({ method, params, cancel }: Incoming): Promise<unknown> {
     if (method === methods.hello) return this.#hello(params);
-    if (!this.#isGreeted) return refuse("PROTOCOL_MISMATCH");
+    const greeted = this.#greeted;
+    if (greeted === undefined) return refuse("PROTOCOL_MISMATCH");
     switch (method) {
       case methods.ping:
         return null;
       case methods.describe:
-        return this.#describe(params);
+        return greeted.describe(params) ?? invalid;
       case methods.ask:
-        return this.#take(readAsk(params), this.#asks < maxAsks, (asked) => this.#ask(asked, cancel));
+        return this.#take(readAsk(params), this.#asks < maxAsks, (asked) => this.#ask(greeted, asked, cancel));
       case methods.follow:
-        return this.#take(readFollow(params), this.#follows < maxStreams, (asked) => this.#follow(asked, cancel));
+        return this.#take(readFollow(params), this.#follows < maxStreams, (asked) =>
+          this.#follow(greeted, asked, cancel),
+        );
       default:
         return unknown;
     }
@@ -146,23 +146,29 @@ export class WireServer implements PeerHandlers {
   }
 
   #hello(params: unknown): unknown {
-    if (!isJsonObject(params) || !isJsonObject(params["members"])) return invalid;
-    if (params["protocol"] !== protocolVersion) return refuse("PROTOCOL_MISMATCH");
-    if (params["surface"] !== this.#name) return refuse("UNKNOWN_MEMBER");
+    const hello = readHello(params);
+    if (hello === undefined) return invalid;
+    if (hello.protocol !== protocolVersion) return refuse("PROTOCOL_MISMATCH");
+    try {
+      return this.#greet(hello);
+    } catch (cause) {
+      return toErrorAnswer(cause instanceof SurfaceError ? cause : new SurfaceError("INTERNAL", "Serving a hello"));
+    }
+  }
+
+  /** @throws SurfaceError `UNKNOWN_MEMBER` or `DROPPED`. */
+  #greet({ surface: asked, members }: Hello): unknown {
+    if (this.#greeted?.isFor(asked) === false) return refuse("UNKNOWN_MEMBER");
+    const reached = this.#setting.reach(asked);
     if (this.#isLeaving) return untaken;
-    this.#isGreeted = true;
+    this.#greeted ??= new Greeted(asked, reached, this.#setting.report);
     this.#stopHandshake();
     return {
       protocol: protocolVersion,
-      surface: this.#name,
-      members: this.#members.digests(params["members"]),
+      surface: asked.name,
+      members: this.#greeted.members.digests(members),
       heartbeatMs: this.#setting.heartbeatMs,
     };
-  }
-
-  #describe(params: unknown): unknown {
-    const names = readNames(params);
-    return names === undefined ? invalid : { members: this.#members.shapes(names) };
   }
 
   /** How many streams are under way; `#streams` has those that have begun. */
@@ -177,14 +183,14 @@ export class WireServer implements PeerHandlers {
     return hasRoom ? run(asked) : refuse("OVERFLOW");
   }
 
-  async #ask(asked: AskedOnce, cancel: CancellationToken): Promise<unknown> {
+  async #ask({ port, members }: Greeted, asked: AskedOnce, cancel: CancellationToken): Promise<unknown> {
     const { verb, member, argument, options, progress } = asked;
     const use = new ServedUse(cancel);
     this.#uses.add(use);
     this.#asks += 1;
     try {
-      const served = this.#members.find(member, verb);
-      const value = await this.#port.ask({
+      const served = members.find(member, verb);
+      const value = await port.ask({
         verb,
         member,
         argument: served.codec.decodeArgument(argument),
@@ -199,7 +205,7 @@ export class WireServer implements PeerHandlers {
       });
       return served.answer.encode(value);
     } catch (cause) {
-      return this.#members.toAnswer(cause, member);
+      return members.toAnswer(cause, member);
     } finally {
       this.#uses.delete(use);
       this.#asks -= 1;
@@ -218,6 +224,7 @@ export class WireServer implements PeerHandlers {
   }
 
   async #follow(
+    { port, members }: Greeted,
     { verb, member, argument, stream: id, credit }: AskedStream,
     cancel: CancellationToken,
   ): Promise<unknown> {
@@ -226,8 +233,8 @@ export class WireServer implements PeerHandlers {
     const { signal } = use;
     this.#uses.add(use);
     try {
-      const { codec, answer } = this.#members.find(member, verb);
-      const values = this.#port.follow({ verb, member, argument: codec.decodeArgument(argument), options: { signal } });
+      const { codec, answer } = members.find(member, verb);
+      const values = port.follow({ verb, member, argument: codec.decodeArgument(argument), options: { signal } });
       const stream = new ServedStream({
         values,
         credit,
@@ -240,7 +247,7 @@ export class WireServer implements PeerHandlers {
       await stream.run();
       return {};
     } catch (cause) {
-      return this.#members.toAnswer(cause, member);
+      return members.toAnswer(cause, member);
     } finally {
       this.#uses.delete(use);
       this.#streams.delete(id);
@@ -259,7 +266,7 @@ export class WireServer implements PeerHandlers {
     await new Promise<void>((resolve) => {
       const stopTimer = clock.after(goodbyeMs, resolve);
       this.#look = () => {
-        if (!this.#isOver && (this.#asks > 0 || (this.#isGreeted && !this.#isPeerLeaving))) return;
+        if (!this.#isOver && (this.#asks > 0 || (this.#greeted !== undefined && !this.#isPeerLeaving))) return;
         stopTimer();
         resolve();
       };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Refusal, SurfaceError, surfaceErrorCodes } from "../../../src/errors.ts";
+import { toLinkLoss } from "../../../src/links/link-loss.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
 import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
@@ -100,7 +101,8 @@ describe("errors over a wire", () => {
       peer.refuse(id, { code: -32000, message: "boo", data });
       const error = await use;
       expect(error).toBeInstanceOf(SurfaceError);
-      expect(["UNAVAILABLE", "DISCONNECTED", "OUTCOME_UNKNOWN"]).not.toContain(error.code);
+      expect(toLinkLoss(error)).toBeUndefined();
+      expect(error.code).not.toBe("DISCONNECTED");
       expect(error.message).not.toContain("boo");
     },
   );

@@ -1,0 +1,103 @@
+import { SurfaceError } from "../errors.ts";
+import type { Scope } from "../spine/scope.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
+import { toChannel, toPort, type ChannelPort } from "../surface/channel-port.ts";
+import { segmentsOf, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
+import { memberOf, type Surface } from "../surface/define-surface.ts";
+import { kChannel, kScope } from "../surface/implement-surface.ts";
+import { liveSiblingsOf, type AnyLiveSurface, type Served } from "../surface/implement-surfaces.ts";
+import type { Member, Spec } from "../surface/member.ts";
+import { createDropped, DroppablePort } from "./droppable-port.ts";
+import { SiblingPort } from "./sibling-port.ts";
+import { splitKey } from "./split-key.ts";
+
+/** What somebody who connects asks for. */
+export interface AskedSurface {
+  readonly name: string;
+  /** Of a composed surface: the names of those that it was composed of, by what stands before their keys. */
+  readonly segments: ReadonlyMap<string, string> | undefined;
+}
+
+/** What somebody who connects gets. */
+export interface ReachedSurface {
+  readonly channel: SurfaceChannel;
+  /** The member that is there under a key. */
+  member(key: string): Member | undefined;
+  /** When this closes, the connection ends: that of what is connected to alone. */
+  readonly scope: Scope;
+}
+
+/** What a surface is asked for by. */
+export function toAsked(surface: Surface<Spec>): AskedSurface {
+  return { name: surface.name, segments: segmentsOf(surface) };
+}
+
+/** The sibling of a name; where several have it, the one under the same segment, if any. */
+function findLive(segment: string, name: string, siblings: Siblings<AnyLiveSurface>): AnyLiveSurface | undefined {
+  // One live surface may stand under several segments.
+  const named = [...new Set(siblings.values())].filter(({ surface }) => surface.name === name);
+  const same = siblings.get(segment);
+  if (same !== undefined && named.includes(same)) return same;
+  return named.length === 1 ? named[0] : undefined;
+}
+
+function findSegments(
+  segments: ReadonlyMap<string, string>,
+  siblings: Siblings<AnyLiveSurface>,
+): ReadonlyMap<string, AnyLiveSurface> | undefined {
+  const found = new Map<string, AnyLiveSurface>();
+  for (const [segment, name] of segments) {
+    const live = findLive(segment, name, siblings);
+    if (live !== undefined) found.set(segment, live);
+  }
+  return found.size === 0 ? undefined : found;
+}
+
+function toReached(live: AnyLiveSurface): ReachedSurface {
+  const { surface, [kChannel]: channel, [kScope]: scope } = live;
+  return { channel, scope, member: (key) => memberOf(surface, key) };
+}
+
+function toComposed(lives: ReadonlyMap<string, AnyLiveSurface>, scope: Scope): ReachedSurface {
+  const ports = new Map<string, ChannelPort>();
+  for (const [segment, live] of lives) {
+    // One that is served alone takes the connection with it when it closes.
+    ports.set(segment, live[kScope] === scope ? toPort(live[kChannel]) : new DroppablePort(live));
+  }
+  return {
+    channel: toChannel(new SiblingPort(ports)),
+    scope,
+    member(key) {
+      const found = splitKey(key, lives);
+      return found === undefined ? undefined : memberOf(found.sibling.surface, found.key);
+    },
+  };
+}
+
+/** Those that can be connected to by name or as siblings: one that was composed and then implemented is no sibling. */
+function toSiblings(served: Served): Siblings<AnyLiveSurface> {
+  return liveSiblingsOf(served) ?? ("surface" in served ? new Map([[served.surface.name, served]]) : new Map());
+}
+
+/**
+ * Finds what somebody who connects asks for: the live surface of that name, or those of the names that it was composed of,
+ * as far as they are here.
+ *
+ * @throws SurfaceError `UNKNOWN_MEMBER` where nothing of it is here, `DROPPED` where it is one of several and was closed.
+ */
+export function reachSurface(served: Served, { name, segments }: AskedSurface): ReachedSurface {
+  const siblings = toSiblings(served);
+  const named = findLive("", name, siblings);
+  // Composed of the same, and implemented as one.
+  const isWhole = named !== undefined && siblingsOf(named.surface) !== undefined;
+  const composed = segments === undefined || isWhole ? undefined : findSegments(segments, siblings);
+  if (composed !== undefined) return toComposed(composed, served[kScope]);
+  if (named === undefined) throw toUnknown(name, siblings);
+  if (named !== served && named[kScope].closed) throw createDropped(name);
+  return toReached(named);
+}
+
+function toUnknown(name: string, siblings: Siblings<AnyLiveSurface>): SurfaceError {
+  const names = [...siblings.values()].map(({ surface }) => `"${surface.name}"`).join(" and ");
+  return new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${name}": this link reaches ${names}`);
+}

@@ -1,0 +1,127 @@
+import { SurfaceError } from "../errors.ts";
+import { Scope } from "../spine/scope.ts";
+import {
+  toChannel,
+  toPort,
+  type AskVerb,
+  type ChannelPort,
+  type FollowVerb,
+  type Use,
+} from "../surface/channel-port.ts";
+import { assertSegment, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
+import { createClient } from "../surface/create-client.ts";
+import type { Surface } from "../surface/define-surface.ts";
+import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import type { Spec } from "../surface/member.ts";
+import { relay } from "../surface/relayed.ts";
+import { HeldSurface } from "./held-surface.ts";
+import type { CloseReason, Connection, Link } from "./link.ts";
+import { SiblingPort } from "./sibling-port.ts";
+import { tellingEnds } from "./telling-ends.ts";
+
+/** What {@link siblingLinks} may be told. */
+export interface SiblingLinksOptions {
+  /** Told why a sibling cannot be reached: once for each time that it goes away. Default: the console's error stream. */
+  readonly onFault?: FaultReporter;
+}
+
+function mismatch(surface: Surface<Spec>, problem: string): SurfaceError {
+  return new SurfaceError("CONTRACT_MISMATCH", `Connecting to surface "${surface.name}": ${problem}`);
+}
+
+/** The siblings of a surface. @throws SurfaceError `CONTRACT_MISMATCH` where one of them has no link. */
+function toSiblings(surface: Surface<Spec>, links: ReadonlyMap<string, Link>): Siblings<Surface<Spec>> {
+  const siblings = siblingsOf(surface);
+  if (siblings === undefined) throw mismatch(surface, "it must be made by composeSurfaces()");
+  for (const segment of siblings.keys()) {
+    if (!links.has(segment)) throw mismatch(surface, `its sibling "${segment}" has no link`);
+  }
+  return siblings;
+}
+
+/** Passes on what a use failed with as the answer that it is: the connection of all siblings stands. */
+function relaying(port: ChannelPort): ChannelPort {
+  return {
+    ask: async (use: Use<AskVerb>) => {
+      try {
+        return await port.ask(use);
+      } catch (cause) {
+        throw relay(cause);
+      }
+    },
+    follow: (use: Use<FollowVerb>) => ({
+      [Symbol.asyncIterator]() {
+        const inner = port.follow(use)[Symbol.asyncIterator]();
+        return {
+          next: () =>
+            inner.next().catch((cause: unknown) => {
+              throw relay(cause);
+            }),
+          return: async () => (await inner.return?.()) ?? { done: true, value: undefined },
+        };
+      },
+    }),
+  };
+}
+
+class SiblingLinks implements Link {
+  readonly #links: ReadonlyMap<string, Link>;
+  readonly #report: FaultReporter;
+
+  constructor(links: ReadonlyMap<string, Link>, report: FaultReporter) {
+    this.#links = links;
+    this.#report = report;
+    Object.freeze(this);
+  }
+
+  check(surface: Surface<Spec>): void {
+    for (const [segment, sibling] of toSiblings(surface, this.#links)) this.#links.get(segment)?.check?.(sibling);
+  }
+
+  async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
+    const scope = new Scope(`the connections to the siblings of surface "${surface.name}"`);
+    const ports = new Map<string, ChannelPort>();
+    for (const [segment, sibling] of toSiblings(surface, this.#links)) {
+      const held = this.#hold(segment, sibling);
+      if (held === undefined) continue;
+      scope.add(() => held.close());
+      ports.set(segment, relaying(toPort(held.channel)));
+    }
+    const channel = toChannel(new SiblingPort(ports));
+    const closed = new Promise<CloseReason>((resolve) => scope.add(() => resolve({ kind: "closed" })));
+    return Object.freeze({ client: createClient(surface, channel), channel, closed, close: () => scope.close() });
+  }
+
+  #hold(segment: string, surface: Surface<Spec>): HeldSurface | undefined {
+    const link = this.#links.get(segment);
+    if (link === undefined) return undefined;
+    const onUnreachable = (cause: unknown): void =>
+      void internalError(cause, `reaching surface "${surface.name}"`, this.#report);
+    return new HeldSurface({ link: tellingEnds(link), surface, onUnreachable });
+  }
+}
+
+/**
+ * A link to a composed surface, each sibling of which is reached by a link of its own. Each is connected to when it is
+ * first used, and again when it was lost: while one cannot be reached its members answer `UNAVAILABLE`, and the others
+ * work. So the connection to all of them stands until it is closed.
+ *
+ * @param links - a link a sibling, by the segments of the surface.
+ * @throws SurfaceError `INVALID_OPTION` for what is not a link, `INVALID_NAME` for a segment; from `connect()`:
+ * `CONTRACT_MISMATCH` for a surface that is not composed, or has a sibling without a link.
+ * @example
+ * ```ts
+ * const app = mcp(composeSurfaces("ci", { pipeline, notes })).bridge(
+ *   siblingLinks({ pipeline: unixSocket(path), notes: inProcess(liveNotes) }),
+ * );
+ * ```
+ */
+export function siblingLinks(links: Readonly<Record<string, Link>>, options: SiblingLinksOptions = {}): Link {
+  const doing = "Linking siblings";
+  for (const [segment, link] of Object.entries(links)) {
+    assertSegment(segment, doing);
+    if (typeof link?.connect === "function") continue;
+    throw new SurfaceError("INVALID_OPTION", `${doing}: "${segment}" must be a link, for example inProcess(live)`);
+  }
+  return new SiblingLinks(new Map(Object.entries(links)), toSafeReporter(options.onFault ?? reportToConsole));
+}

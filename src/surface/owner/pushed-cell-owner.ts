@@ -1,12 +1,18 @@
 import { LinkedAbort } from "../../spine/linked-abort.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted, untilAborted } from "../../spine/until-aborted.ts";
+import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";
-import type { MemberOfKind } from "../member.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { PushedValue } from "./pushed-value.ts";
 import { SharedUpstream, toReason } from "./shared-upstream.ts";
 import type { Upstream } from "./upstream.ts";
+
+/** A cell, or the part of a collection that is read as one. */
+export interface PushedMember {
+  readonly kind: "cell" | "collection";
+  readonly schema: Schema;
+}
 
 /**
  * Owns a cell whose values come by and by: the first read waits for one, and each that came stands until the next, as
@@ -20,9 +26,9 @@ export class PushedCellOwner {
   readonly #shared: SharedUpstream;
   readonly #doing: string;
 
-  constructor(member: MemberOfKind<"cell">, upstream: Upstream, setting: OwnerSetting) {
+  constructor(member: PushedMember, upstream: Upstream, setting: OwnerSetting) {
     const { scope, report } = setting;
-    const where = `cell "${setting.key}"`;
+    const where = `${member.kind} "${setting.key}"`;
     this.#upstream = upstream;
     this.#setting = setting;
     this.#doing = `Reading ${where}`;

@@ -85,6 +85,18 @@ export class PushedValue {
     if (this.#shown !== undefined && this.#spell === undefined) this.#knownUntil = timeNow();
   }
 
+  /** Takes what a frame says. One that says nothing is as one that does not fit. Never rejects. */
+  async takeFrame(read: () => Reading, isWanted: () => boolean): Promise<void> {
+    let reading: Reading;
+    try {
+      reading = read();
+    } catch (cause) {
+      this.fail("invalid", cause);
+      return;
+    }
+    await this.take(reading, isWanted);
+  }
+
   /** Takes what was read, unless `isWanted` says in the end that something else has come meanwhile. Never rejects. */
   async take({ value: raw, stale }: Reading, isWanted: () => boolean): Promise<void> {
     let value: unknown;

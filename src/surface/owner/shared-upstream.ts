@@ -111,7 +111,10 @@ export class SharedUpstream {
     let count = 0;
     for await (const frame of running) {
       if (!this.#isCurrent(running)) return;
-      await value.take(upstream.toReading(frame), () => this.#isCurrent(running));
+      await value.takeFrame(
+        () => upstream.toReading(frame),
+        () => this.#isCurrent(running),
+      );
       this.#wakeups.wake();
       count += 1;
       if (count % burst === 0) await nextTurn();

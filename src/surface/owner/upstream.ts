@@ -1,7 +1,8 @@
 import { SurfaceError } from "../../errors.ts";
 import type { ObservableLike } from "../observable.ts";
-import { kPushed, type PushedOrigin } from "../pushed.ts";
+import { kPushed, Unmade, type PushedOrigin } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
+import { OpenedAnew } from "./opened-anew.ts";
 import { Observed } from "./observed.ts";
 
 /** Where the values of a cell come from that are not there to be read at any time. */
@@ -29,13 +30,15 @@ function hasMethod(value: object, name: PropertyKey): boolean {
 }
 
 function readFrame(frame: unknown): Reading {
+  if (frame instanceof Unmade) throw frame.cause;
   if (isObject(frame) && "value" in frame) return frame;
   throw new SurfaceError("INVALID_OUTPUT", "Reading a pushed source: it gave something that is no reading");
 }
 
 const toPlainReading = (value: unknown): Reading => ({ value });
 
-function fromPushed(origin: PushedOrigin<unknown>): Upstream {
+/** Where a pushed source comes from, as one kind of many. */
+export function fromPushed(origin: PushedOrigin<unknown>): Upstream {
   const read = origin.read?.bind(origin);
   return {
     open: (signal) => origin.open(signal),
@@ -74,7 +77,7 @@ export function toUpstream(value: unknown): Upstream | undefined {
   if (hasMethod(value, Symbol.asyncIterator)) {
     // What its method returns is looked at when it is opened.
     const iterable = value as AsyncIterable<unknown>;
-    return { open: () => iterable, toReading: toPlainReading, isFinalAtEnd: true };
+    return { open: () => new OpenedAnew(iterable), toReading: toPlainReading, isFinalAtEnd: true };
   }
   const observable = toObservable(value);
   return observable === undefined ? undefined : fromObservable(observable);

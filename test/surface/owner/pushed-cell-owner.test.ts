@@ -1,0 +1,537 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { SurfaceError } from "../../../src/errors.ts";
+import type { Schema } from "../../../src/schema/standard.ts";
+import { cell } from "../../../src/surface/cell.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
+import { kPushed, type PushedOrigin, type PushedSource } from "../../../src/surface/pushed.ts";
+import type { Reading } from "../../../src/surface/reading.ts";
+import { noteRejections, openLive, schemaOf, settle, take, until } from "../support.ts";
+import { Pushed } from "./pushed.ts";
+
+const counter = defineSurface("counter", { value: cell({ schema: z.number(), default: 7 }) });
+
+function toSource<TValue>(origin: PushedOrigin<TValue>): PushedSource<TValue> {
+  return { [kPushed]: origin };
+}
+
+/** A live cell whose values a test pushes. */
+async function openPushed(schema: Schema = z.number(), more: Partial<PushedOrigin<unknown>> = {}) {
+  const pushed = new Pushed<Reading>();
+  const surface = defineSurface("s", { value: cell({ schema }) });
+  const handlers = { value: toSource<unknown>({ open: (signal) => pushed.run(signal), ...more }) };
+  return { pushed, ...(await openLive(surface, handlers as never)) };
+}
+
+/** A live cell of numbers whose iterable a test makes. */
+function openIterable(iterable: AsyncIterable<number>) {
+  return openLive(counter, { value: iterable });
+}
+
+/** Reads a watch one step at a time. */
+function step<TValue>(values: AsyncIterable<TValue>) {
+  const steps = values[Symbol.asyncIterator]();
+  return { next: async (): Promise<TValue> => (await steps.next()).value, leave: async () => steps.return?.() };
+}
+
+const isoTime: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+
+function stale(value: unknown, reason: string): unknown {
+  return { value, stale: { reason, since: isoTime } };
+}
+
+async function failureOf(use: Promise<unknown>): Promise<unknown> {
+  return use.then(
+    (value) => ({ answered: value }),
+    (cause: unknown) => cause,
+  );
+}
+
+describe("a pushed cell", () => {
+  it("get() waits for the first value, and never shows the default, when nothing has come yet", async () => {
+    const { pushed, client } = await openPushed();
+    let answer: unknown = "none";
+    const reading = client.value.get().then((value) => (answer = value));
+    await settle();
+    expect(answer).toBe("none");
+    pushed.push({ value: 1 });
+    await reading;
+    expect(answer).toBe(1);
+    await until(() => pushed.running === 0);
+    expect(pushed).toMatchObject({ opened: 1, finished: 1 });
+  });
+
+  it("get() rejects at once when its signal fires, or the surface closes, before a value has come", async () => {
+    const { pushed, client, live } = await openPushed();
+    const controller = new AbortController();
+    const aborted = client.value.get({ signal: controller.signal });
+    const closed = failureOf(client.value.get());
+    await settle();
+    controller.abort();
+    await expect(aborted).rejects.toMatchObject({ code: "ABORTED" });
+    await live.close();
+    expect(await closed).toMatchObject({ code: "CLOSED" });
+    expect(pushed).toMatchObject({ opened: 1, finished: 1 });
+  });
+
+  it("readers share one iteration, which ends with the last of them", async () => {
+    const { pushed, client } = await openPushed();
+    const first = step(client.value.watch());
+    const second = step(client.value.watch());
+    const told = [first.next(), second.next(), client.value.get()];
+    await settle();
+    pushed.push({ value: 1 });
+    expect(await Promise.all(told)).toEqual([1, 1, 1]);
+    await first.leave();
+    expect(pushed).toMatchObject({ opened: 1, running: 1 });
+    expect(await client.value.get()).toBe(1);
+    await second.leave();
+    expect(pushed).toMatchObject({ opened: 1, running: 0 });
+  });
+
+  it("watch() gives the value now, then changes only, and skips to the newest", async () => {
+    const { pushed, client } = await openPushed();
+    const values = step(client.value.watch());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 1 });
+    expect(await first).toBe(1);
+    pushed.push({ value: 1 });
+    pushed.push({ value: 2 });
+    pushed.push({ value: 3 });
+    await settle();
+    expect(await values.next()).toBe(3);
+    const next = values.next();
+    pushed.push({ value: 3 });
+    await settle();
+    pushed.push({ value: 4 });
+    expect(await next).toBe(4);
+    await values.leave();
+  });
+
+  it("the last watcher's return(), and close(), wait for the iteration's finally", async () => {
+    for (const way of ["leave", "close"] as const) {
+      let release = (): void => {};
+      let isOver = false;
+      const gate = new Promise<void>((resolve) => (release = resolve));
+      const { client, live } = await openIterable({
+        async *[Symbol.asyncIterator]() {
+          try {
+            yield 1;
+            yield 2;
+          } finally {
+            await gate;
+            isOver = true;
+          }
+        },
+      });
+      const values = step(client.value.watch());
+      await values.next();
+      const ending = way === "leave" ? values.leave() : live.close();
+      let isEnded = false;
+      void ending.then(() => (isEnded = true));
+      await settle();
+      expect({ isOver, isEnded }).toEqual({ isOver: false, isEnded: false });
+      release();
+      await ending;
+      expect(isOver).toBe(true);
+      await live.close();
+    }
+  });
+
+  it("a reader who comes after a rest waits for a value of its own time", async () => {
+    const { pushed, client } = await openPushed();
+    const first = client.value.get();
+    await settle();
+    pushed.push({ value: 1 });
+    await first;
+    const second = client.value.get();
+    await settle();
+    pushed.push({ value: 2 });
+    expect(await second).toBe(2);
+  });
+
+  it("get() reads without opening when it can and nobody watches", async () => {
+    let reads = 0;
+    const read = async (): Promise<Reading> => {
+      reads += 1;
+      return { value: 5 };
+    };
+    const { pushed, client } = await openPushed(z.number(), { read });
+    expect(await client.value.get()).toBe(5);
+    expect(pushed.opened).toBe(0);
+    const values = step(client.value.watch());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 6 });
+    await first;
+    expect(await client.value.get()).toBe(6);
+    expect(reads).toBe(1);
+    await values.leave();
+  });
+
+  it("get() tells what the watch knows when a read that began before the watch is overtaken by it", async () => {
+    let answer: ((reading: Reading) => void) | undefined;
+    const read = (): Promise<Reading> => new Promise((resolve) => (answer = resolve));
+    const { pushed, client } = await openPushed(z.number(), { read });
+    const reading = client.value.get();
+    await settle();
+    const values = step(client.value.watch());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 2 });
+    await first;
+    answer?.({ value: 1 });
+    expect(await reading).toBe(2);
+    await values.leave();
+  });
+
+  it("the last good value stands as lost when its read fails, and the fault is told once", async () => {
+    const answers: (() => Reading)[] = [() => ({ value: 1 }), fail, fail, () => ({ value: 2 })];
+    const read = async (): Promise<Reading> => (answers.shift() ?? fail)();
+    const { client, faults } = await openPushed(z.number(), { read });
+    expect(await client.value.reading()).toEqual({ value: 1 });
+    const lost = await client.value.reading();
+    expect(lost).toEqual(stale(1, "lost"));
+    expect(await client.value.reading()).toEqual(lost);
+    expect(faults).toHaveLength(1);
+    expect(await client.value.reading()).toEqual({ value: 2 });
+  });
+
+  it("the last good value stands as lost while its upstream fails, until that has a good one again", async () => {
+    const { pushed, client, faults } = await openPushed();
+    const values = step(client.value.readings());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 1 });
+    expect(await first).toEqual({ value: 1 });
+    pushed.fail(new Error("secret"));
+    expect(await values.next()).toEqual(stale(1, "lost"));
+    expect(await client.value.get()).toBe(1);
+    await until(() => pushed.opened === 2);
+    pushed.fail(new Error("secret again"));
+    await until(() => pushed.opened === 3);
+    expect(faults).toMatchObject([{ where: 'cell "value"', cause: { message: "secret" } }]);
+    pushed.push({ value: 1 });
+    expect(await values.next()).toEqual({ value: 1 });
+    pushed.fail(new Error("another spell"));
+    await values.next();
+    expect(faults).toHaveLength(2);
+    await values.leave();
+    expect(pushed.running).toBe(0);
+  });
+
+  it("watch() repeats no value that has only gone stale and come back", async () => {
+    const { pushed, client } = await openPushed();
+    const values = step(client.value.watch());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 1 });
+    await first;
+    const next = values.next();
+    pushed.fail(new Error("lost"));
+    await until(() => pushed.opened === 2);
+    pushed.push({ value: 1 });
+    await settle();
+    pushed.push({ value: 2 });
+    expect(await next).toBe(2);
+    await values.leave();
+  });
+
+  it("a value that was known before a rest is stale since then when it cannot be had again", async () => {
+    const { pushed, client } = await openPushed();
+    const first = client.value.get();
+    await settle();
+    pushed.push({ value: 1 });
+    await first;
+    const rested = new Date().toISOString();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const second = client.value.reading();
+    await settle();
+    pushed.fail(new Error("gone"));
+    const reading = await second;
+    expect(reading).toEqual(stale(1, "lost"));
+    expect(Date.parse(reading.stale?.since ?? "") - Date.parse(rested)).toBeLessThan(20);
+  });
+
+  it("readers fail when there never was a value, and watchers wait for one through every failure", async () => {
+    const { pushed, client, faults } = await openPushed();
+    const values = step(client.value.watch());
+    const first = values.next();
+    const read = failureOf(client.value.get());
+    await settle();
+    pushed.fail(new Error("secret"));
+    const failure = await read;
+    expect(failure).toMatchObject({ code: "INTERNAL", correlationId: faults[0]?.correlationId });
+    expect(String(failure)).not.toContain("secret");
+    expect(await failureOf(client.value.get())).toBe(failure);
+    await until(() => pushed.opened === 2);
+    pushed.push({ value: 1 });
+    expect(await first).toBe(1);
+    expect(faults).toHaveLength(1);
+    await values.leave();
+  });
+
+  it.each(["UNAVAILABLE", "DISCONNECTED", "DROPPED"] as const)(
+    "get() says that upstream is gone, in words of its own, when it fails with %s",
+    async (code) => {
+      const { pushed, client } = await openPushed();
+      const read = failureOf(client.value.get());
+      await settle();
+      pushed.fail(new SurfaceError(code, 'Using "hidden"'));
+      const failure = await read;
+      expect(failure).toMatchObject({ code: code === "DROPPED" ? code : "UNAVAILABLE" });
+      expect(String(failure)).not.toContain("hidden");
+    },
+  );
+
+  it("a value that does not fit is refused and reported once, and the last good one stands as invalid", async () => {
+    const { pushed, client, faults } = await openPushed();
+    const values = step(client.value.readings());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 1 });
+    await first;
+    pushed.push({ value: "secret" });
+    expect(await values.next()).toEqual(stale(1, "invalid"));
+    pushed.push({ value: "secret too" });
+    await settle();
+    expect(faults).toMatchObject([{ cause: { code: "INVALID_OUTPUT" } }]);
+    expect(pushed.opened).toBe(1);
+    pushed.push({ value: 2 });
+    expect(await values.next()).toEqual({ value: 2 });
+    await values.leave();
+  });
+
+  it("get() refuses a first value that does not fit", async () => {
+    const { pushed, client } = await openPushed();
+    const read = failureOf(client.value.get());
+    await settle();
+    pushed.push({ value: "secret" });
+    expect(await read).toMatchObject({ code: "INVALID_OUTPUT", issues: [] });
+  });
+
+  it("values are told in order when their schema is asynchronous", async () => {
+    const schema = schemaOf(async (value) => {
+      await settle();
+      return typeof value === "number" ? { value } : { issues: [{ message: "no number" }] };
+    });
+    const { pushed, client } = await openPushed(schema);
+    const values = step(client.value.readings());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 1 });
+    expect(await first).toEqual({ value: 1 });
+    pushed.push({ value: "x" });
+    expect(await values.next()).toEqual(stale(1, "invalid"));
+    pushed.push({ value: 2 });
+    expect(await values.next()).toEqual({ value: 2 });
+    await values.leave();
+  });
+
+  it("what is stale upstream is stale here", async () => {
+    const { pushed, client } = await openPushed();
+    const values = step(client.value.readings());
+    const first = values.next();
+    await settle();
+    const lost = { reason: "lost", since: "2026-01-01T00:00:00.000Z" } as const;
+    pushed.push({ value: 1, stale: lost });
+    expect(await first).toEqual({ value: 1, stale: lost });
+    pushed.fail(new Error("lost"));
+    await settle();
+    expect(await client.value.reading()).toEqual({ value: 1, stale: lost });
+    await until(() => pushed.opened === 2);
+    pushed.push({ value: 1 });
+    expect(await values.next()).toEqual({ value: 1 });
+    await values.leave();
+  });
+
+  it("a source that ends is opened again, its value stale as long as it has given no other", async () => {
+    const { pushed, client, faults } = await openPushed();
+    const values = step(client.value.readings());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 1 });
+    await first;
+    pushed.end();
+    expect(await values.next()).toEqual(stale(1, "ended"));
+    await until(() => pushed.opened === 2);
+    pushed.push({ value: 2 });
+    expect(await values.next()).toEqual({ value: 2 });
+    expect(faults).toEqual([]);
+    await values.leave();
+  });
+
+  it("get() answers that there is nothing when its source has ended without a value", async () => {
+    const { pushed, client } = await openPushed();
+    const read = failureOf(client.value.get());
+    await settle();
+    pushed.end();
+    expect(await read).toMatchObject({ code: "ABSENT" });
+  });
+
+  it("a frame that is no reading is refused as a value that does not fit", async () => {
+    const { pushed, client, faults } = await openPushed();
+    const values = step(client.value.readings());
+    const first = values.next();
+    await settle();
+    pushed.push({ value: 1 });
+    await first;
+    pushed.push("hidden" as never);
+    expect(await values.next()).toEqual(stale(1, "invalid"));
+    expect(faults).toHaveLength(1);
+    await values.leave();
+  });
+});
+
+// oxlint-disable-next-line unicorn/no-thenable -- a thenable that fails is what it is for
+const failingThenable: object = { then: fail };
+
+function fail(): never {
+  throw new Error("secret");
+}
+
+/** An iterable that is made of an iterator's parts. */
+function iterableOf(parts: object): AsyncIterable<number> {
+  return { [Symbol.asyncIterator]: () => parts as AsyncIterator<number> };
+}
+
+describe("a cell of an async iterable", () => {
+  it("each first reader opens it anew", async () => {
+    let opened = 0;
+    const { client } = await openIterable({
+      async *[Symbol.asyncIterator]() {
+        opened += 1;
+        yield opened;
+        await new Promise(() => {});
+      },
+    });
+    expect(await client.value.get()).toBe(1);
+    expect(await client.value.get()).toBe(2);
+  });
+
+  it("its last value stands for good, and it is not opened again, when it ends", async () => {
+    let opened = 0;
+    const { client } = await openIterable({
+      async *[Symbol.asyncIterator]() {
+        opened += 1;
+        yield 1;
+        yield 2;
+      },
+    });
+    const values = step(client.value.readings());
+    await values.next();
+    await settle();
+    expect(await client.value.reading()).toEqual({ value: 2 });
+    await values.leave();
+    expect(await client.value.reading()).toEqual({ value: 2 });
+    expect(await take(client.value.watch(), 1)).toEqual([2]);
+    expect(opened).toBe(1);
+  });
+
+  it("readers are answered at once that there is nothing when it ended without a value", async () => {
+    const { client } = await openIterable({ async *[Symbol.asyncIterator]() {} });
+    expect(await failureOf(client.value.get())).toMatchObject({ code: "ABSENT" });
+    expect(await failureOf(client.value.get())).toMatchObject({ code: "ABSENT" });
+    await expect(take(client.value.watch(), 1)).rejects.toMatchObject({ code: "ABSENT" });
+  });
+
+  it("a generator that can be opened once keeps its last value, stale, when it was left", async () => {
+    async function* count(): AsyncGenerator<number> {
+      yield 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      yield 2;
+    }
+    const { client } = await openIterable(count());
+    expect(await client.value.get()).toBe(1);
+    await settle();
+    expect(await client.value.reading()).toEqual(stale(1, "ended"));
+  });
+
+  it("one that never waits keeps nothing else from running", async () => {
+    const { client, live } = await openIterable({
+      async *[Symbol.asyncIterator]() {
+        for (let count = 0; ; count += 1) yield count;
+      },
+    });
+    const values = step(client.value.watch());
+    await values.next();
+    await settle(10);
+    expect(await client.value.get()).toBeGreaterThan(0);
+    await values.leave();
+    await live.close();
+  });
+
+  it.each([
+    ["cannot be opened", { [Symbol.asyncIterator]: fail }],
+    ["is opened to nothing", { [Symbol.asyncIterator]: () => undefined }],
+    ["has no next()", iterableOf({})],
+    ["throws from next()", iterableOf({ next: fail })],
+    ["rejects next()", iterableOf({ next: async () => fail() })],
+    ["answers next() with nothing", iterableOf({ next: () => null })],
+    ["answers next() with a thenable that throws", iterableOf({ next: () => failingThenable })],
+    [
+      "answers with what throws when it is looked at",
+      iterableOf({
+        next: () => ({
+          get done(): boolean {
+            return fail();
+          },
+        }),
+      }),
+    ],
+  ])("get() is masked, and nothing is left behind, when it %s", async (_what, iterable) => {
+    const rejections = noteRejections();
+    const { client, faults, live } = await openIterable(iterable as AsyncIterable<number>);
+    const failure = await failureOf(client.value.get());
+    expect(failure).toMatchObject({ code: "INTERNAL" });
+    expect(String(failure)).not.toContain("secret");
+    expect(faults).toHaveLength(1);
+    await live.close();
+    await settle();
+    expect(rejections.end()).toEqual([]);
+  });
+
+  it.each([
+    ["throws", fail],
+    ["rejects", async () => fail()],
+    ["is no function", 5],
+    ["is a thenable that throws", () => failingThenable],
+  ])("the value is told, and the fault reported, when its return() %s", async (_what, end) => {
+    const rejections = noteRejections();
+    const next = async () => ({ done: false, value: 1 });
+    const { client, faults, live } = await openIterable(iterableOf({ next, return: end }));
+    expect(await client.value.get()).toBe(1);
+    await settle();
+    expect(faults).toHaveLength(1);
+    expect(await client.value.get()).toBe(1);
+    await live.close();
+    await settle();
+    expect(rejections.end()).toEqual([]);
+  });
+
+  it("the next reader is served, and close() ends, when the return() of the one before never settles", async () => {
+    const hanging = { next: async () => ({ done: false, value: 1 }), return: () => new Promise(() => {}) };
+    const { client, live } = await openIterable(iterableOf(hanging));
+    expect(await client.value.get()).toBe(1);
+    expect(await client.value.get()).toBe(1);
+    await live.close();
+  });
+
+  it("its watcher may leave, and close() ends, while a generator waits for what does not come", async () => {
+    const { client, live } = await openIterable({
+      async *[Symbol.asyncIterator]() {
+        yield 1;
+        await new Promise(() => {});
+      },
+    });
+    const left = step(client.value.watch());
+    expect(await left.next()).toBe(1);
+    await settle();
+    await left.leave();
+    const values = step(client.value.watch());
+    expect(await values.next()).toBe(1);
+    await settle();
+    await live.close();
+  });
+});

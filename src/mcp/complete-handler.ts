@@ -1,11 +1,11 @@
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
 import type { Completer, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
+import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
 import { ownParam } from "./own-param.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
-import { valuesOf } from "./schema-values.ts";
 import { writeJson } from "./write-json.ts";
 
 /** As many as one answer may hold. */
@@ -41,8 +41,7 @@ function ofPrompt(prompt: PromptEntry): Completers {
 function ofTemplate(template: TemplateEntry): Completers {
   return new Map(
     template.variables.flatMap(({ name, json, complete }) => {
-      const values = valuesOf(json);
-      const found: Completer | undefined = complete ?? (values && (() => values));
+      const found = complete ?? toSchemaCompleter(json);
       return found === undefined ? [] : [[name, found]];
     }),
   );

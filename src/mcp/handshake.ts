@@ -68,6 +68,7 @@ export function createHandshake(introduction: Introduction): Readonly<Record<Han
   const words = instructions === undefined ? {} : { instructions };
   const discovery = toRpcResult(toBody({ supportedVersions: modernVersions, capabilities, ...words }), {
     cacheable: true,
+    introduces: true,
   });
   return Object.freeze({
     initialize: (params) => {

@@ -37,6 +37,8 @@ export interface RpcResult {
   readonly meta: string;
   /** Whether the modern era demands cache hints on it. */
   readonly cacheable: boolean;
+  /** Whether it is by this that a client of the modern era learns everything that the server says of itself. */
+  readonly introduces: boolean;
 }
 
 /** What a handler answers. */
@@ -56,7 +58,8 @@ export function toRpcError(code: number, message: string, data?: unknown): RpcEr
 /** Makes a result answer. */
 export function toRpcResult(
   body: string,
-  more: { readonly meta?: string; readonly cacheable?: boolean } = {},
+  more: Partial<Pick<RpcResult, "meta" | "cacheable" | "introduces">> = {},
 ): RpcResult {
-  return { kind: "result", body, meta: more.meta ?? "", cacheable: more.cacheable ?? false };
+  const { meta = "", cacheable = false, introduces = false } = more;
+  return { kind: "result", body, meta, cacheable, introduces };
 }

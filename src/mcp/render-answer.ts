@@ -15,7 +15,10 @@ function member(body: string): string {
  * each answer is spliced between them.
  */
 export function createAnswerRenderer(info: ServerInfo): AnswerRenderer {
-  const serverInfo = `"io.modelcontextprotocol/serverInfo":${writeJson(info)}`;
+  const all = `"io.modelcontextprotocol/serverInfo":${writeJson(info)}`;
+  // Pictures may be many times larger than an answer: they are for who asks who this is.
+  const { name, version, title } = info;
+  const short = `"io.modelcontextprotocol/serverInfo":${writeJson({ name, version, title })}`;
   // Values change under a live surface: a client must ask again, and must not share what it was told.
   const cacheHints = `,"ttlMs":0,"cacheScope":"private"`;
   return (id, answer, era) => {
@@ -24,12 +27,12 @@ export function createAnswerRenderer(info: ServerInfo): AnswerRenderer {
       const { code, message, data } = answer;
       return `${head}"error":${writeJson({ code, message, data })}}`;
     }
-    const { body, meta, cacheable } = answer;
+    const { body, meta, cacheable, introduces } = answer;
     if (era === "legacy") {
       const legacyMeta = meta === "" ? "" : `"_meta":{${meta}}`;
       return `${head}"result":{${[body, legacyMeta].filter((part) => part !== "").join(",")}}}`;
     }
-    const stamps = `"resultType":"complete"${cacheable ? cacheHints : ""},"_meta":{${serverInfo}${member(meta)}}`;
+    const stamps = `"resultType":"complete"${cacheable ? cacheHints : ""},"_meta":{${introduces ? all : short}${member(meta)}}`;
     return `${head}"result":{${body === "" ? "" : `${body},`}${stamps}}}`;
   };
 }

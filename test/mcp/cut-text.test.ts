@@ -16,7 +16,7 @@ describe("cutText()", () => {
     const text = "\u{1f3fa}".repeat(1000);
     const parts = cutText(text, 101);
     expect(parts.join("")).toBe(text);
-    expect(parts.every((part) => part.isWellFormed())).toBe(true);
+    for (const part of parts) expect(Buffer.from(part).toString()).toBe(part);
   });
 
   it.each(['"', "\u0000", "ü", "a"])("fills its parts when the text is all %j, and passes the bound with none", (each) => {

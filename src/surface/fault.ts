@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
+import { isRelayed } from "./relayed.ts";
 
 /** An error that was kept from a caller, for the log of whoever owns the code that threw it. */
 export interface Fault {
@@ -84,12 +85,12 @@ function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
 
 /**
  * Turns whatever a handler threw into what its caller may see: a `Refusal` as it is, a few of our own codes in plain
- * words, an error that is masked already as it is, and `INTERNAL` with a correlation id for everything else. Never
- * throws.
+ * words, an error that is masked already or told of somebody further up as it is, and `INTERNAL` with a correlation id
+ * for everything else. Never throws.
  */
 export function maskFault(cause: unknown, where: string, report: FaultReporter): SurfaceError | Refusal {
   const ours = toOurs(cause);
-  if (ours instanceof Refusal) return ours;
+  if (ours instanceof Refusal || (ours !== undefined && isRelayed(cause))) return ours;
   if (ours !== undefined) {
     if (ours.correlationId !== undefined && loggedCodes.has(ours.code)) return ours;
     const words = plainWords[ours.code];

@@ -1,3 +1,4 @@
+import type { Unmade } from "./pushed.ts";
 import type { Reading } from "./reading.ts";
 
 /** By which an implementation is known whose keys and items come by and by. */
@@ -12,7 +13,7 @@ export interface CollectionOrigin<TKey, TAsked, TValue> {
   readonly watchKeys: (signal: AbortSignal) => AsyncIterable<Reading<readonly TKey[]>>;
   /** `undefined` where there is no such item. */
   readonly item: (key: TAsked, signal: AbortSignal) => Promise<Reading<TValue | undefined>>;
-  readonly watchItem: (key: TAsked, signal: AbortSignal) => AsyncIterable<Reading<TValue | undefined>>;
+  readonly watchItem: (key: TAsked, signal: AbortSignal) => AsyncIterable<Reading<TValue | undefined> | Unmade>;
 }
 
 /**

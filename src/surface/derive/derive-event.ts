@@ -1,6 +1,8 @@
 import type { CellClient, EventClient } from "../client.ts";
 import type { HandlerContext } from "../owner/owned-use.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
+import { followCell, type CellMap } from "./follow-cell.ts";
+import { followEvent, type EventFollowed } from "./follow-event.ts";
 
 /** What an event that is derived from an event may be told. */
 export interface DeriveEventOptions<TInput, TOccurrence, TGiven> {
@@ -11,8 +13,17 @@ export interface DeriveEventOptions<TInput, TOccurrence, TGiven> {
 }
 
 /**
- * Derives an event from one of another surface, or from the changes of a cell: `map` then makes an occurrence of a value
- * and the one before it, or `undefined` where nothing has happened.
+ * Derives an event from one of another surface, or from the changes of a cell. From an event it begins with what is kept
+ * there, and loses nothing that is kept while upstream is away. From a cell, `map` makes an occurrence of a value and the
+ * one before it (`undefined` for the first), or `undefined` where nothing has happened; it is not asked of a stale value.
+ *
+ * What `map` throws is reported, and that occurrence is left out.
+ *
+ * @example
+ * ```ts
+ * derive.event(client.settled, ({ ok }) => ({ ok }));
+ * derive.event(client.run, (run, before) => (run.over && before?.over === false ? run.verdict : undefined));
+ * ```
  */
 export function deriveEvent<$Input, $Occurrence, $Out, $Given = UpstreamInput<$Input>>(
   upstream: EventClient<$Input, $Occurrence>,
@@ -23,6 +34,17 @@ export function deriveEvent<$Value, $Out>(
   upstream: CellClient<$Value>,
   map: (value: $Value, previous: $Value | undefined) => $Out | undefined,
 ): (input: undefined, context: HandlerContext) => AsyncIterable<$Out>;
-export function deriveEvent(): (input: never, context: HandlerContext) => AsyncIterable<unknown> {
-  throw new Error("not yet");
+export function deriveEvent(
+  upstream: EventClient<undefined, unknown> | CellClient<unknown>,
+  map: (value: never, previous: never) => unknown,
+  options: DeriveEventOptions<undefined, never, never> = {},
+): (input: unknown, context: HandlerContext) => AsyncIterable<unknown> {
+  if ("readings" in upstream) {
+    // The overload says that it takes what this upstream gives.
+    const typed = map as CellMap;
+    return (_input, context) => followCell(upstream, typed, context);
+  }
+  // As above.
+  const followed = { upstream, map, ...options } as unknown as EventFollowed;
+  return (input, context) => followEvent(followed, input, context);
 }

@@ -1,6 +1,7 @@
 import type { InferOutput, Schema } from "../../schema/standard.ts";
-import type { ProcedureClient } from "../client.ts";
-import type { HandlerContext } from "../owner/owned-use.ts";
+import type { CallOptions, ProcedureClient } from "../client.ts";
+import { kMayRepeat, type HandlerContext } from "../owner/owned-use.ts";
+import { relay } from "../relayed.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
 
 /** What upstream reports as progress. */
@@ -14,11 +15,58 @@ export interface DeriveProcedureOptions<TInput, TOutput, TGiven, TOut> {
   readonly output?: (output: TOutput) => TOut;
 }
 
-/** Passes a procedure of another surface on. */
+/** A procedure's client without its types. */
+interface AnyProcedure {
+  call(input: unknown, options: CallOptions): Promise<unknown>;
+}
+
+interface Derived {
+  readonly upstream: AnyProcedure;
+  readonly options: {
+    readonly input?: (input: unknown) => unknown;
+    readonly output?: (output: unknown) => unknown;
+  };
+}
+
+async function pass({ upstream, options }: Derived, given: unknown, context: HandlerContext): Promise<unknown> {
+  const { input, output } = options;
+  const wanted = input === undefined ? given : input(given);
+  let answer: unknown;
+  try {
+    answer = await upstream.call(wanted, {
+      signal: context.signal,
+      onProgress: context.progress,
+      // Whoever may call this one twice may have upstream called twice. Otherwise upstream's own tag decides.
+      ...(context[kMayRepeat] === true ? { idempotent: true } : {}),
+    });
+  } catch (cause) {
+    throw relay(cause, {
+      tellsIssues: input === undefined,
+      disconnected: context[kMayRepeat] === true ? "UNAVAILABLE" : "OUTCOME_UNKNOWN",
+    });
+  }
+  return output === undefined ? answer : output(answer);
+}
+
+/**
+ * Passes a procedure of another surface on: its signal, its progress and its answer, and what it refuses. What says where
+ * things stand crosses as what it is, `UNAVAILABLE` and `OUTCOME_UNKNOWN` among them, and the issues of an input that went
+ * up as it was given. It is sent again, where its connection is lost, only if it is tagged `readOnly()` here or there.
+ *
+ * @example
+ * ```ts
+ * derive.procedure(client["node.rerun"]);
+ * ```
+ */
 export function deriveProcedure<$Input, $Output, $Progress, $Given = UpstreamInput<$Input>, $Out = $Output>(
   upstream: ProcedureClient<$Input, $Output, $Progress>,
   options?: DeriveProcedureOptions<$Input, $Output, $Given, $Out>,
 ): (input: $Given, context: HandlerContext<UpstreamProgress<$Progress>>) => Promise<$Out>;
-export function deriveProcedure(): (input: never, context: HandlerContext<never>) => Promise<unknown> {
-  throw new Error("not yet");
+export function deriveProcedure(
+  upstream: ProcedureClient<undefined, unknown, undefined>,
+  options: DeriveProcedureOptions<undefined, never, never, unknown> = {},
+): (input: unknown, context: HandlerContext) => Promise<unknown> {
+  // The overload says that these take what this upstream and its callers give.
+  const derived = { upstream, options } as unknown as Derived;
+  return (input, context) => pass(derived, input, context);
 }

@@ -39,9 +39,9 @@ export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>
   return Object.freeze({
     get: async (key, use) => owners.find(key, "cell").get(use),
     watch: (key, use) => owners.find(key, "cell").watch(use),
-    keys: async (key) => owners.find(key, "collection").keys(),
+    keys: async (key, use) => owners.find(key, "collection").keys(use),
     watchKeys: (key, use) => owners.find(key, "collection").watchKeys(use),
-    item: async (key, item) => owners.find(key, "collection").item(item),
+    item: async (key, item, use) => owners.find(key, "collection").item(item, use),
     watchItem: (key, item, use) => owners.find(key, "collection").watchItem(item, use),
     open: (key, input, use) => owners.find(key, "stream", "event").open(input, use),
     watchLatest: (key, input, use) => owners.find(key, "stream").watchLatest(input, use),

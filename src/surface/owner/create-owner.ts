@@ -8,11 +8,19 @@ import type { ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { ProcedureOwner, type ProcedureHandler } from "./procedure-owner.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
+import { isPushedCollection, PushedCollectionOwner } from "./pushed-collection-owner.ts";
 import { StreamOwner } from "./stream-owner.ts";
 import { toUpstream } from "./upstream.ts";
 
 /** What owns one member's implementation. */
-export type Owner = CellOwner | PushedCellOwner | CollectionOwner | StreamOwner | EventOwner | ProcedureOwner;
+export type Owner =
+  | CellOwner
+  | PushedCellOwner
+  | CollectionOwner
+  | PushedCollectionOwner
+  | StreamOwner
+  | EventOwner
+  | ProcedureOwner;
 
 type Handler = ListenHandler & ProcedureHandler;
 
@@ -68,6 +76,7 @@ export function createOwner(member: Member, handler: unknown, setting: OwnerSett
     case "cell":
       return createCellOwner(member, handler, setting);
     case "collection":
+      if (isPushedCollection(handler)) return new PushedCollectionOwner(member, handler, setting);
       assertSource(handler, where);
       return new CollectionOwner(member, handler, setting);
     case "stream":

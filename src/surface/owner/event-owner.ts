@@ -154,11 +154,12 @@ export class EventOwner {
   }
 
   #feed(input: unknown): Feed {
+    const memory = {};
     return new Feed({
       capacity: ringCapacity,
       rearms: true,
       scope: this.#setting.scope,
-      open: () => this.#listening.open(input, {}),
+      open: () => this.#listening.open(input, memory),
     });
   }
 }

@@ -3,7 +3,7 @@ import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.t
 import type { UseOptions } from "../client.ts";
 import { maskFault } from "../fault.ts";
 import type { MaybeSchema } from "../member.ts";
-import type { HandlerContext } from "./owned-use.ts";
+import { kMemory, type HandlerContext, type Memory } from "./owned-use.ts";
 import type { OwnerSetting } from "./owner.ts";
 
 /** What a stream or event is implemented by. One that is asynchronous itself compiles only with a cast, and works. */
@@ -16,6 +16,10 @@ export type ListenHandler = (
 export interface Listened {
   readonly input: MaybeSchema;
   readonly output: MaybeSchema;
+}
+
+interface ListenUse extends UseOptions {
+  readonly memory?: Memory | undefined;
 }
 
 /** Runs the handler of a stream or event for one listener: input checked first, every value checked on its way out. */
@@ -37,9 +41,9 @@ export class Listening {
     return checkOwnedInput(this.#member.input, value, this.#check);
   }
 
-  /** Opens the handler with an input that was validated before. */
-  open(valid: unknown, use: UseOptions): AsyncIterableIterator<unknown> {
-    return this.#iterate(() => valid, use);
+  /** Opens the handler with an input that was validated before, and with what it goes on from where it was open before. */
+  open(valid: unknown, memory?: Memory): AsyncIterableIterator<unknown> {
+    return this.#iterate(() => valid, { memory });
   }
 
   /** Opens the handler with an input that is validated when the first value is asked for. */
@@ -47,13 +51,13 @@ export class Listening {
     return this.#iterate(() => this.input(value), use);
   }
 
-  #iterate(input: () => unknown, use: UseOptions): AsyncIterableIterator<unknown> {
+  #iterate(input: () => unknown, use: ListenUse): AsyncIterableIterator<unknown> {
     return new OwnedIterator<unknown>({
       open: async (signal) => {
         const valid = await input();
         // Its listener has gone meanwhile: the handler is not to start.
         signal.throwIfAborted();
-        return this.#start(valid, signal);
+        return this.#start(valid, signal, use.memory);
       },
       check: (value) => checkOutput(this.#member.output, value, this.#check),
       mask: (cause) => this.#mask(cause),
@@ -62,9 +66,10 @@ export class Listening {
     });
   }
 
-  async #start(valid: unknown, signal: AbortSignal): Promise<AsyncIterable<unknown>> {
+  async #start(valid: unknown, signal: AbortSignal, memory: Memory | undefined): Promise<AsyncIterable<unknown>> {
+    const context = { signal, progress: () => {} };
     try {
-      return await this.#handler(valid, { signal, progress: () => {} });
+      return await this.#handler(valid, memory === undefined ? context : { ...context, [kMemory]: memory });
     } catch (cause) {
       throw this.#mask(cause);
     }

@@ -6,6 +6,17 @@ import type { CallOptions } from "../client.ts";
 import { internalError, maskFault, onRejection } from "../fault.ts";
 import type { MaybeSchema } from "../member.ts";
 
+/** Where a handler finds whether its caller's call may be made twice: for those that pass it on. */
+export const kMayRepeat: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.may-repeat");
+
+/** Where a handler finds its {@link Memory}. */
+export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.memory");
+
+/** What the handler of an event goes on from when it is started again. It lives as long as what it has said is kept. */
+export interface Memory {
+  state?: unknown;
+}
+
 /** What a handler receives besides its input. */
 export interface HandlerContext<TProgress = unknown> {
   /** Fires when the caller cancels, its deadline passes, or the surface closes. */
@@ -17,6 +28,10 @@ export interface HandlerContext<TProgress = unknown> {
    * @throws SurfaceError `INVALID_OUTPUT` for what does not fit the member's schema of progress.
    */
   progress(this: void, progress: TProgress): void;
+  /** @internal */
+  readonly [kMayRepeat]?: boolean;
+  /** @internal Left out for one listener, for whom nothing is kept. */
+  readonly [kMemory]?: Memory;
 }
 
 /** What all uses of one handler have in common. */
@@ -25,6 +40,8 @@ export interface UseTerms {
   readonly check: OutputCheck;
   /** The schema of progress. */
   readonly progress: MaybeSchema;
+  /** Whether the member only reads. */
+  readonly isReadOnly: boolean;
 }
 
 function isAbortError(cause: unknown): boolean {
@@ -48,6 +65,10 @@ export class OwnedUse implements HandlerContext {
     // A use that has ended links to nothing: nobody would ever let go of it.
     this.#linked ??= this.#ended ? new LinkedAbort() : new LinkedAbort(this.#use.signal, this.#terms.scope.signal);
     return this.#linked.signal;
+  }
+
+  get [kMayRepeat](): boolean {
+    return this.#use.idempotent ?? this.#terms.isReadOnly;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Places } from "../../spine/places.ts";
 import type { Scope } from "../../spine/scope.ts";
+import { tagOf } from "../../tags/tag-of.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
@@ -28,7 +29,7 @@ export class ProcedureOwner {
     this.#handler = handler;
     this.#scope = scope;
     this.#check = { where: `procedure "${setting.key}"`, report };
-    this.#terms = { scope, check: this.#check, progress: member.progress };
+    this.#terms = { scope, check: this.#check, progress: member.progress, isReadOnly: tagOf(member).effect === "read" };
     // One disposer for all calls: one a call would cost as much as a small call itself.
     scope.add(async () => void (await Promise.allSettled(this.#running.list().map(({ value }) => value))));
   }

@@ -126,7 +126,7 @@ export class StreamOwner {
       capacity: 1,
       idleMs,
       scope: this.#setting.scope,
-      open: () => this.#listening.open(input, {}),
+      open: () => this.#listening.open(input),
     });
   }
 }

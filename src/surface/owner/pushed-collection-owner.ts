@@ -1,0 +1,101 @@
+import { OwnedIterator } from "../../spine/owned-iterator.ts";
+import type { Schema } from "../../schema/standard.ts";
+import { checkOwnedInput, type OutputCheck } from "../check-value.ts";
+import type { UseOptions } from "../client.ts";
+import type { MemberOfKind } from "../member.ts";
+import type { PushedOrigin } from "../pushed.ts";
+import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
+import { toAbsentSchema, toListSchema } from "./part-schemas.ts";
+import { canonical } from "./canonical.ts";
+import type { OwnerSetting } from "./owner.ts";
+import { PushedCellOwner } from "./pushed-cell-owner.ts";
+import { fromPushed } from "./upstream.ts";
+
+type AnyCollection = PushedCollection<unknown, unknown, unknown>;
+
+/** Of how many items what was read last is remembered; the least recently used one is forgotten first. */
+const maxItems = 256;
+
+/** Whether a value is a {@link PushedCollection}. */
+export function isPushedCollection(value: unknown): value is AnyCollection {
+  return typeof value === "object" && value !== null && kPushedCollection in value;
+}
+
+/**
+ * Owns a collection whose keys and items come by and by. Its keys are read and watched as one cell would be, and so is each
+ * item: what came stands until the next, as stale while there can be none, and is opened once for all who watch it.
+ */
+export class PushedCollectionOwner {
+  readonly kind = "collection";
+  readonly #member: MemberOfKind<"collection">;
+  readonly #origin: CollectionOrigin<unknown, unknown, unknown>;
+  readonly #setting: OwnerSetting;
+  readonly #check: OutputCheck;
+  readonly #keys: PushedCellOwner;
+  readonly #itemSchema: Schema;
+  readonly #items = new Map<string, PushedCellOwner>();
+
+  constructor(member: MemberOfKind<"collection">, source: AnyCollection, setting: OwnerSetting) {
+    const origin = source[kPushedCollection];
+    this.#member = member;
+    this.#origin = origin;
+    this.#setting = setting;
+    this.#check = { where: `collection "${setting.key}"`, report: setting.report };
+    this.#itemSchema = toAbsentSchema(member.schema);
+    this.#keys = this.#own(toListSchema(member.key), { open: origin.watchKeys, read: origin.keys });
+  }
+
+  /** The keys now, or stale ones. @throws SurfaceError as the owner of a pushed cell. */
+  async keys(use: UseOptions): Promise<readonly unknown[]> {
+    // What its schema gives; where it is stale, that stands in its place, as everywhere on a channel.
+    return (await this.#keys.get(use)) as readonly unknown[];
+  }
+
+  /** The item now, or a stale one; `undefined` where there is none. @throws SurfaceError as `keys`, and `VALIDATION_ERROR`. */
+  async item(given: unknown, use: UseOptions): Promise<unknown> {
+    return this.#item(await this.#want(given)).get(use);
+  }
+
+  /** The keys now, then after each change, also of whether they are stale. */
+  watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
+    // As above.
+    return this.#keys.watch(use) as AsyncIterable<readonly unknown[]>;
+  }
+
+  /** The item now, then after each change, also of whether it is stale. */
+  watchItem(given: unknown, use: UseOptions): AsyncIterable<unknown> {
+    return new OwnedIterator({
+      open: async (signal) => {
+        const key = await this.#want(given);
+        return this.#item(key).watch({ signal });
+      },
+      scope: this.#setting.scope,
+      signal: use.signal,
+    });
+  }
+
+  async #want(given: unknown): Promise<unknown> {
+    return checkOwnedInput(this.#member.key, given, this.#check);
+  }
+
+  #item(key: unknown): PushedCellOwner {
+    const id = canonical(key);
+    const known = this.#items.get(id);
+    const owner = known ?? this.#own(this.#itemSchema, this.#itemOrigin(key));
+    // Put in again, so that a map's own order is the order of use.
+    this.#items.delete(id);
+    this.#items.set(id, owner);
+    // One that is forgotten while it is in use goes on for those who use it.
+    for (const oldest of this.#items.keys()) if (this.#items.size > maxItems) this.#items.delete(oldest);
+    return owner;
+  }
+
+  #itemOrigin(key: unknown): PushedOrigin<unknown> {
+    const { item, watchItem } = this.#origin;
+    return { open: (signal) => watchItem(key, signal), read: (signal) => item(key, signal) };
+  }
+
+  #own(schema: Schema, origin: PushedOrigin<unknown>): PushedCellOwner {
+    return new PushedCellOwner({ kind: "collection", schema }, fromPushed(origin), this.#setting);
+  }
+}

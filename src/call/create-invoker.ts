@@ -154,7 +154,8 @@ class EntryInvoker implements Invoker {
     const isSaid = structured !== undefined || output.json !== undefined;
     return {
       kind: "rich",
-      blocks: JSON.stringify(made.blocks),
+      // A list of our own: one that says of itself how it is written may be written as anything.
+      blocks: JSON.stringify([...made.blocks]),
       structured: isSaid ? output.stringify(structured) : undefined,
     };
   }

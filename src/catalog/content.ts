@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { assertIcons, assertMeta, isMimeType, type Icon } from "../tags/looks.ts";
+import { assertIcons, assertMeta, isMimeType, keepLooks, type Icon } from "../tags/looks.ts";
 
 /** Where a block keeps its JSON. Registered globally, so that two copies of this package take each other's. */
 export const kBlock: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.content-block");
@@ -133,7 +133,7 @@ function toBlock(json: JsonObject, { annotations, meta }: BlockOptions, what: st
     [kBlock]: Object.freeze({
       ...json,
       ...(annotations === undefined ? {} : { annotations: toAnnotations(annotations, what) }),
-      ...(meta === undefined ? {} : { _meta: meta }),
+      ...(meta === undefined ? {} : { _meta: keepLooks({ meta }).meta }),
     }),
   });
 }
@@ -223,10 +223,16 @@ export function content(
   return Object.freeze({ [kContent]: Object.freeze({ blocks: Object.freeze(made), structured: options.structured }) });
 }
 
-/** Whether a value was made by {@link content}. Never throws. */
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Whether a value was made by {@link content}, or cannot be told from one that was. Never throws. */
 export function isContent(value: unknown): value is Content {
   try {
-    return typeof value === "object" && value !== null && kContent in value;
+    if (!isObject(value) || !(kContent in value)) return false;
+    const made = value[kContent];
+    return isObject(made) && "blocks" in made && Array.isArray(made.blocks) && made.blocks.every(isObject);
   } catch {
     // A trap of what was returned.
     return false;

@@ -86,10 +86,12 @@ export function assertIcons(icons: unknown, attempt: string): void {
   }
 }
 
-/** An object's JSON text; `undefined` for what is none, or has none. */
-function writeMeta(meta: object): string | undefined {
+/** An object as JSON has it; `undefined` for what is none there, or is too large. */
+function readMeta(meta: unknown): object | undefined {
   try {
-    return Array.isArray(meta) ? undefined : JSON.stringify(meta);
+    const text = JSON.stringify(meta);
+    const json: unknown = text.length > maxMetaLength ? undefined : JSON.parse(text);
+    return typeof json === "object" && json !== null && !Array.isArray(json) ? json : undefined;
   } catch {
     return undefined;
   }
@@ -102,12 +104,11 @@ function writeMeta(meta: object): string | undefined {
  */
 export function assertMeta(meta: unknown, attempt: string): void {
   if (meta === undefined) return;
-  const text = typeof meta === "object" && meta !== null ? writeMeta(meta) : undefined;
-  if (text === undefined || text.length > maxMetaLength) {
+  const json = readMeta(meta);
+  if (json === undefined) {
     throw refuse(attempt, `"meta" must be a JSON object of at most ${maxMetaLength} characters`);
   }
-  // It is an object: it has been written as one.
-  const keys = Object.keys(meta as object);
+  const keys = Object.keys(json);
   const odd = keys.find((key) => key === "" || !metaKey.test(key));
   if (odd !== undefined) throw refuse(attempt, `"meta" has the key "${odd}", which must be like "name" or "host/name"`);
   const reserved = keys.find(isReserved);

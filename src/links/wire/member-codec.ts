@@ -7,15 +7,16 @@ import type { EventPage, EventWait } from "../../surface/client.ts";
 import type { Kind, Member } from "../../surface/member.ts";
 import { toMemberSchemas, type MemberSchemas } from "./member-schemas.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
+import { orStale } from "./stale-part.ts";
 
 /** Any verb of a channel. */
 export type Verb = AskVerb | FollowVerb;
 
 /** What the answer of a verb is: one value, a list of them, or what an event says of its occurrences. */
-type Form = "value" | "item" | "values" | "keys" | "wait" | "page";
+type Form = "state" | "item" | "keys" | "value" | "values" | "wait" | "page";
 
 const forms: Readonly<Record<Kind, Partial<Readonly<Record<Verb, Form>>>>> = {
-  cell: { get: "value", watch: "value" },
+  cell: { get: "state", watch: "state" },
   collection: { keys: "keys", watchKeys: "keys", item: "item", watchItem: "item" },
   stream: { open: "value", latest: "value", watchLatest: "values" },
   event: { open: "value", wait: "wait", recent: "page", watchRecent: "page" },
@@ -106,10 +107,11 @@ function pageOf(part: PartCodec): PartCodec {
 }
 
 const answers: Readonly<Record<Form, (schemas: MemberSchemas) => PartCodec>> = {
+  state: ({ value }) => orStale(toPartCodec(value)),
+  item: ({ value }) => orStale(orAbsent(toPartCodec(value))),
+  keys: ({ key }) => orStale(listOf(toPartCodec(key))),
   value: ({ value }) => toPartCodec(value),
-  item: ({ value }) => orAbsent(toPartCodec(value)),
   values: ({ value }) => listOf(toPartCodec(value)),
-  keys: ({ key }) => listOf(toPartCodec(key)),
   wait: ({ value }) => waitOf(toPartCodec(value)),
   page: ({ value }) => pageOf(toPartCodec(value)),
 };

@@ -36,9 +36,10 @@ const maxIdLength = 64;
 
 /** Whether an error may cross as it is, its words left behind. */
 export function isCrossing(cause: SurfaceError): boolean {
-  if (isRelayed(cause)) return crossing.has(cause.code) || relayed.has(cause.code);
+  const { code, correlationId } = cause;
+  if (isRelayed(cause)) return crossing.has(code) || relayed.has(code);
   // Without an id an internal error was masked by nobody.
-  return cause.code === "INTERNAL" ? cause.correlationId !== undefined : crossing.has(cause.code);
+  return code === "INTERNAL" ? correlationId !== undefined : crossing.has(code);
 }
 
 /** The answer for an error that may cross. */

@@ -1,0 +1,243 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { SurfaceError } from "../../src/errors.ts";
+import { childProcess } from "../../src/links/child-process.ts";
+import { inProcess } from "../../src/links/in-process.ts";
+import { HeldSurface } from "../../src/links/held-surface.ts";
+import type { Link } from "../../src/links/link.ts";
+import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
+import { listenWebSocket } from "../../src/links/listen-web-socket.ts";
+import { surfaceClients } from "../../src/links/surface-clients.ts";
+import { unixSocket } from "../../src/links/unix-socket.ts";
+import { webSocket } from "../../src/links/web-socket.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { implementSurfaces } from "../../src/surface/implement-surfaces.ts";
+import { cellSource } from "../../src/surface/source.ts";
+import { noteRejections, settle } from "../surface/support.ts";
+import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
+import { afterThis, newFolder } from "./unix/support.ts";
+import * as z from "zod";
+
+const fixture = fileURLToPath(new URL("stdio/fixtures/siblings-server.ts", import.meta.url));
+
+/** Two siblings somewhere, a link to both, and what drops the second. */
+interface Stage {
+  readonly link: Link;
+  readonly drop: () => void;
+}
+
+function startHere() {
+  const [one, other] = [startPipeline(), startNotes()];
+  const both = implementSurfaces({ pipeline: one.live, notes: other.live });
+  afterThis(async () => {
+    await both.close();
+    await Promise.all([one.live.close(), other.live.close()]);
+  });
+  return { one, other, both, drop: () => void other.live.close() };
+}
+
+const stages: readonly { name: string; open: () => Promise<Stage> }[] = [
+  {
+    name: "in process",
+    async open() {
+      const { both, drop } = startHere();
+      return { link: inProcess(both), drop };
+    },
+  },
+  {
+    name: "over a unix socket",
+    async open() {
+      const { both, drop } = startHere();
+      const path = join(await newFolder(), "s.sock");
+      await listenUnixSocket(both, path);
+      return { link: unixSocket(path), drop };
+    },
+  },
+  {
+    name: "over a web socket",
+    async open() {
+      const { both, drop } = startHere();
+      const { url } = await listenWebSocket(both, { port: 0 });
+      return { link: webSocket(url), drop };
+    },
+  },
+  {
+    name: "over a child process",
+    async open() {
+      let stderr = "";
+      const link = childProcess(process.execPath, ["--import", "tsx", fixture], {
+        onStderr: (text) => (stderr += text),
+      });
+      return { link, drop: () => void process.kill(Number(/.*pid (\d+)/s.exec(stderr)?.[1]), "SIGUSR2") };
+    },
+  },
+];
+
+const outcome = (use: Promise<unknown>): Promise<unknown> => use.catch((cause: unknown) => cause);
+const failing = (code: string) => expect.objectContaining({ code });
+
+describe.each(stages)("siblings $name", { timeout: 30_000 }, ({ name, open }) => {
+  const isProcess = name.includes("process") && !name.startsWith("in ");
+
+  it("are used over one connection, by their own keys", async () => {
+    const { link } = await open();
+    let connects = 0;
+    const counting: Link = { connect: (surface, use) => ((connects += 1), link.connect(surface, use)) };
+    const { clients, closed, close } = await surfaceClients(counting, { a: pipeline, b: notes });
+    afterThis(close);
+    expect(await clients.a.nodes.get()).toBe(1);
+    expect(await clients.b.nodes.get()).toBe("one");
+    expect(await clients.a["node.rerun"].call({ node: "x" })).toBe("again x");
+    expect(await clients.b.bump.call()).toBe(1);
+    expect(await outcome(clients.a["node.rerun"].call({ node: 5 } as never))).toMatchObject({
+      code: "VALIDATION_ERROR",
+      issues: [{ path: "node" }],
+    });
+    expect(connects).toBe(1);
+    await close();
+    expect(await closed).toEqual({ kind: "closed" });
+  });
+
+  it("are used as one composed surface, composed again, in part, and each by its own name", async () => {
+    const { link } = await open();
+    const inner = composeSurfaces("pipeline", { x: pipeline, y: notes });
+    const composed = await link.connect(composeSurfaces("all", { inner, again: notes }));
+    expect(await composed.client["inner.x.nodes"].get()).toBe(1);
+    expect(await composed.client["inner.y.nodes"].get()).toBe("one");
+    expect(await composed.client["again.nodes"].get()).toBe("one");
+    await composed.close();
+    const part = await link.connect(composeSurfaces("part", { z: notes }));
+    expect(await part.client["z.nodes"].get()).toBe("one");
+    await part.close();
+    const alone = await link.connect(pipeline);
+    expect(await alone.client.nodes.get()).toBe(1);
+    await alone.close();
+  });
+
+  it("refuse a surface that is not there, and answer for those that are when some are not", async () => {
+    const { link } = await open();
+    const nobody = defineSurface("nobody", { nodes: cell({ schema: z.number() }) });
+    expect(await outcome(link.connect(nobody))).toEqual(failing("UNKNOWN_MEMBER"));
+    expect(await outcome(surfaceClients(link, { nobody }))).toEqual(failing("UNKNOWN_MEMBER"));
+    const opening = await outcome(surfaceClients(link, { nobody, notes }));
+    // In process that is known at once.
+    if (opening instanceof SurfaceError) return void expect(opening).toEqual(failing("CONTRACT_MISMATCH"));
+    // It did not fail.
+    const { clients, close } = opening as Awaited<
+      ReturnType<typeof surfaceClients<{ nobody: typeof nobody; notes: typeof notes }>>
+    >;
+    expect(await outcome(clients.nobody.nodes.get())).toEqual(failing("CONTRACT_MISMATCH"));
+    expect(await clients.notes.nodes.get()).toBe("one");
+    await close();
+  });
+
+  it("go on when one is dropped, whose uses end with DROPPED, whatever they were", async () => {
+    const rejections = noteRejections();
+    const { link, drop } = await open();
+    const { clients, closed, close } = await surfaceClients(link, { a: pipeline, b: notes });
+    afterThis(close);
+    let end = "";
+    void closed.then(({ kind }) => (end = kind));
+    const watch = clients.b.nodes.watch()[Symbol.asyncIterator]();
+    const other = clients.a.nodes.watch()[Symbol.asyncIterator]();
+    expect([(await watch.next()).value, (await other.next()).value]).toEqual(["one", 1]);
+    const cut = [
+      outcome(watch.next()),
+      outcome(clients.b.rung.wait(undefined, { timeoutMs: 60_000 })),
+      outcome(clients.b.look.call()),
+    ];
+    const change = outcome(clients.b.slow.call());
+    await clients.b.bump.call();
+    drop();
+    expect(await Promise.all(cut)).toEqual(cut.map(() => failing("DROPPED")));
+    expect(await change).toEqual(failing("OUTCOME_UNKNOWN"));
+    expect(await outcome(clients.b.nodes.get())).toEqual(failing("DROPPED"));
+    expect(await outcome(clients.b.bump.call())).toEqual(failing("DROPPED"));
+    expect(await outcome(clients.b.nodes.watch()[Symbol.asyncIterator]().next())).toEqual(failing("DROPPED"));
+    expect(await clients.a.nodes.get()).toBe(1);
+    expect(await clients.a["node.rerun"].call({ node: "x" })).toBe("again x");
+    await other.return?.();
+    await settle(9);
+    expect(end).toBe("");
+    // Whoever comes later hears the same.
+    if (!isProcess) expect(await outcome(link.connect(notes))).toEqual(failing("DROPPED"));
+    expect(rejections.end()).toEqual([]);
+  });
+
+  it("end the connection of whoever used the dropped one alone, and nobody else's", async () => {
+    const { link, drop } = await open();
+    // Each connection to a process has a process of its own: the one that drops is the last that was started.
+    const apart = await link.connect(pipeline);
+    const alone = await link.connect(notes);
+    afterThis(() => Promise.all([alone.close(), apart.close()]));
+    await alone.client.bump.call();
+    drop();
+    expect(await alone.closed).toMatchObject({ kind: "gone" });
+    expect(await apart.client.nodes.get()).toBe(1);
+  });
+});
+
+describe("implementSurfaces()", () => {
+  it("refuses what is no live surface, one that is closed, none at all, and a segment that is none", async () => {
+    const { live } = startNotes();
+    const refusal = (siblings: object) => () => implementSurfaces(siblings as { a: typeof live });
+    expect(refusal({ a: { surface: notes } })).toThrow(failing("INVALID_OPTION"));
+    expect(refusal({ a: null })).toThrow(failing("INVALID_OPTION"));
+    expect(refusal({})).toThrow(failing("INVALID_OPTION"));
+    expect(refusal({ "a.b": live })).toThrow(failing("INVALID_NAME"));
+    await live.close();
+    expect(refusal({ a: live })).toThrow(failing("CLOSED"));
+  });
+
+  it("ends every connection when it is closed, and no live surface", async () => {
+    const { one, both } = startHere();
+    const [composed, alone] = [
+      await inProcess(both).connect(composeSurfaces("x", { pipeline, notes })),
+      await inProcess(both).connect(pipeline),
+    ];
+    await both.close();
+    expect(await composed.closed).toEqual({ kind: "gone" });
+    expect(await alone.closed).toEqual({ kind: "gone" });
+    expect(await outcome(inProcess(both).connect(pipeline))).toEqual(failing("CLOSED"));
+    expect(await (await inProcess(one.live).connect(pipeline)).client.nodes.get()).toBe(1);
+  });
+
+  it("finds two live surfaces of one name by their segments, and neither where that is not said", async () => {
+    const [east, west] = [startPipeline(), startPipeline()];
+    west.nodes.set(2);
+    const both = implementSurfaces({ east: east.live, west: west.live });
+    const link = inProcess(both);
+    const { clients } = await surfaceClients(link, { west: pipeline, east: pipeline });
+    expect([await clients.east.nodes.get(), await clients.west.nodes.get()]).toEqual([1, 2]);
+    expect(await outcome(link.connect(pipeline))).toEqual(failing("UNKNOWN_MEMBER"));
+    expect(await outcome(surfaceClients(link, { north: pipeline }))).toEqual(failing("UNKNOWN_MEMBER"));
+    await Promise.all([both.close(), east.live.close(), west.live.close()]);
+  });
+
+  it("is not needed for a surface that is composed and implemented as one, nor for a single sibling", async () => {
+    const composed = composeSurfaces("notes", { notes: defineSurface("notes", { at: cell({ schema: z.number() }) }) });
+    const live = implementSurface(composed, { "notes.at": cellSource(7) });
+    expect(await (await inProcess(live).connect(composed)).client["notes.at"].get()).toBe(7);
+    const { live: single } = startNotes();
+    const { clients } = await surfaceClients(inProcess(single), { n: notes });
+    expect(await clients.n.nodes.get()).toBe("one");
+    await Promise.all([live.close(), single.close()]);
+  });
+});
+
+describe("an app over one sibling of several", () => {
+  it("is told DROPPED and does not wait when that one was dropped", async () => {
+    const { both, drop } = startHere();
+    const held = new HeldSurface({ link: inProcess(both), surface: notes });
+    expect(await held.channel.get("nodes", {})).toBe("one");
+    drop();
+    await settle();
+    expect(await outcome(held.channel.get("nodes", {}))).toEqual(failing("DROPPED"));
+    expect(await outcome(held.channel.call("bump", undefined, {}))).toEqual(failing("DROPPED"));
+    await held.close();
+  });
+});

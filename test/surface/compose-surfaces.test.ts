@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { mcp } from "../../src/builder/mcp.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { composeSurfaces, segmentsOf } from "../../src/surface/compose-surfaces.ts";
+import { defineSurface, isSurface } from "../../src/surface/define-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { notes, pipeline } from "../links/support/siblings.ts";
+
+const code = (expected: string, message?: string) =>
+  expect.objectContaining({ code: expected, ...(message && { message: expect.stringContaining(message) }) });
+
+describe("composeSurfaces()", () => {
+  it("puts each segment before the keys of its sibling, and keeps the members as they are", () => {
+    const both = composeSurfaces("both", { pipeline, notes });
+    expect(isSurface(both)).toBe(true);
+    expect(Object.keys(both.members)).toEqual([
+      ...Object.keys(pipeline.members).map((key) => `pipeline.${key}`),
+      ...Object.keys(notes.members).map((key) => `notes.${key}`),
+    ]);
+    expect(both.members["pipeline.node.rerun"]).toBe(pipeline.members["node.rerun"]);
+    expect(Object.isFrozen(both) && Object.isFrozen(both.members)).toBe(true);
+  });
+
+  it("composes what is composed, and knows the names of those at the bottom", () => {
+    const inner = composeSurfaces("inner", { a: pipeline, b: notes });
+    const outer = composeSurfaces("outer", { inner, c: notes });
+    expect(outer.members["inner.a.nodes"]).toBe(pipeline.members.nodes);
+    expect([...(segmentsOf(outer) ?? [])]).toEqual([
+      ["inner.a", "pipeline"],
+      ["inner.b", "notes"],
+      ["c", "notes"],
+    ]);
+    expect(segmentsOf(pipeline)).toBeUndefined();
+  });
+
+  it.each(["", "a.b", "1a", "_a", "a-b", "__proto__", "ä", "a b"])("refuses the segment %j", (segment) => {
+    const siblings = Object.fromEntries([[segment, pipeline]]) as { a: typeof pipeline };
+    expect(() => composeSurfaces("x", siblings)).toThrow(code("INVALID_NAME", "segment"));
+  });
+
+  it("refuses what is no surface, a name that is none, and a key that becomes too long", () => {
+    expect(() => composeSurfaces("x", { a: { ...pipeline, members: 1 } && ({} as typeof pipeline) })).toThrow(
+      code("INVALID_MEMBER", '"a"'),
+    );
+    expect(() => composeSurfaces("0", { a: pipeline })).toThrow(code("INVALID_NAME"));
+    const long = defineSurface("long", { [`k${"x".repeat(126)}` as "k"]: cell({ schema: z.number() }) });
+    expect(() => composeSurfaces("x", { ab: long })).toThrow(code("INVALID_NAME", "128"));
+  });
+
+  it("has names that collide on the wire refused, naming both siblings' members", () => {
+    const verb = mcpTool(procedure({}));
+    const composed = composeSurfaces("x", {
+      a: defineSurface("a", { b_c: verb }),
+      a_b: defineSurface("a_b", { c: verb }),
+    });
+    const refusal = () => mcp(composed);
+    expect(refusal).toThrow(code("NAME_COLLISION", '"a.b_c"'));
+    expect(refusal).toThrow(code("NAME_COLLISION", '"a_b.c"'));
+  });
+});

@@ -70,7 +70,8 @@ function textBlock(text: string): string {
 }
 
 function toRichAnswer(tool: ToolEntry, { blocks, structured }: RichOutcome, large: LargeValues): RpcAnswer {
-  const body = `"content":${blocks}${structured === undefined ? "" : `,"structuredContent":${structured}`}`;
+  const said = structured === undefined ? "" : `,"structuredContent":${structured}`;
+  const body = toWellFormedJson(`"content":${blocks}${said}`);
   const bytes = bytesOver(body, large.maxResultBytes);
   return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
 }

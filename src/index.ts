@@ -17,6 +17,7 @@ export { collection } from "./surface/collection.ts";
 export { composeSurfaces } from "./surface/compose-surfaces.ts";
 export { defineSurface } from "./surface/define-surface.ts";
 export { event } from "./surface/event.ts";
+export { fromSignal } from "./surface/from-signal.ts";
 export { implementSurface } from "./surface/implement-surface.ts";
 export { implementSurfaces } from "./surface/implement-surfaces.ts";
 export { procedure } from "./surface/procedure.ts";
@@ -52,7 +53,8 @@ export type { DeriveStreamOptions, LostStream } from "./surface/derive/derive-st
 export type { Surface } from "./surface/define-surface.ts";
 export type { EventDefinition } from "./surface/event.ts";
 export type { Fault, FaultReporter } from "./surface/fault.ts";
-export type { Implementation, MemberImplementation } from "./surface/implementation.ts";
+export type { SignalLike } from "./surface/from-signal.ts";
+export type { CellImplementation, Implementation, MemberImplementation } from "./surface/implementation.ts";
 export type { ImplementOptions, LiveSurface } from "./surface/implement-surface.ts";
 export type { AnyLiveSurface, LiveSurfaces, Served } from "./surface/implement-surfaces.ts";
 export type {
@@ -68,9 +70,12 @@ export type {
   Stream,
 } from "./surface/member.ts";
 export type { CellName, CollectionName, EventName, ProcedureName, StreamName } from "./surface/names.ts";
+export type { ObservableLike, ValueObserver } from "./surface/observable.ts";
 export type { HandlerContext } from "./surface/owner/owned-use.ts";
 export type { ProcedureDefinition } from "./surface/procedure.ts";
 export type { Projection } from "./surface/project-surface.ts";
+export type { PushedSource } from "./surface/pushed.ts";
+export type { Reading, Staleness } from "./surface/reading.ts";
 export type { CollectionChange, KeyedSource, Source, WritableSource } from "./surface/source.ts";
 export type { StreamDefinition } from "./surface/stream.ts";
 

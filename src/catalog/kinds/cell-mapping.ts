@@ -1,6 +1,7 @@
 import { stringifyBare } from "../bare-value.ts";
 import { compileOutput } from "../compile-output.ts";
 import { originOf, type KindMapping } from "../mapping.ts";
+import { renderCarried } from "../render-carried.ts";
 import { toResourceEntry } from "../resource-entries.ts";
 
 /** A cell is one resource: its value as JSON. */
@@ -12,7 +13,7 @@ export const cellMapping: KindMapping<"cell"> = {
       resource: toResourceEntry<unknown>(exposed, {
         fetch: (channel, use) => channel.get(key, use),
         follow: (channel, use) => channel.watch(key, use),
-        render: (value) => stringifyBare(schema, value),
+        render: (carried) => renderCarried(carried, (value) => stringifyBare(schema, value)),
       }),
     };
   },

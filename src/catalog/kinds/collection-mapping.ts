@@ -4,6 +4,7 @@ import { encodeBare, stringifyBare } from "../bare-value.ts";
 import { compileOutput } from "../compile-output.ts";
 import type { ResourceEntry, TemplateEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping } from "../mapping.ts";
+import { renderCarried } from "../render-carried.ts";
 import { toResourceEntry, toTemplateEntry } from "../resource-entries.ts";
 import { toTemplateShape } from "../template-variables.ts";
 import { maxListedItems, toListedItems } from "../to-listed-items.ts";
@@ -11,10 +12,11 @@ import { maxListedItems, toListedItems } from "../to-listed-items.ts";
 function keyList(exposed: Exposed<MemberOfKind<"collection">>): ResourceEntry {
   const { key, member } = exposed;
   const schema = compileOutput(member.key, `key of ${originOf(exposed)}`);
-  return toResourceEntry<readonly unknown[]>(exposed, {
+  const render = (keys: readonly unknown[]): string => JSON.stringify(keys.map((each) => encodeBare(schema, each)));
+  return toResourceEntry<unknown>(exposed, {
     fetch: (channel, use) => channel.keys(key, use),
     follow: (channel, use) => channel.watchKeys(key, use),
-    render: (keys) => JSON.stringify(keys.map((each) => encodeBare(schema, each))),
+    render: (carried) => renderCarried(carried, render),
   });
 }
 
@@ -22,12 +24,13 @@ function items(exposed: Exposed<MemberOfKind<"collection">>): TemplateEntry {
   const { key, member } = exposed;
   const origin = originOf(exposed);
   const schema = compileOutput(member.schema, origin);
+  const render = (item: unknown): string | undefined => (item === undefined ? undefined : stringifyBare(schema, item));
   return toTemplateEntry<unknown>(exposed, {
     shape: toTemplateShape({ schema: toInputSchema(member.key, `key of ${origin}`), single: "key", origin }),
     viewOf: (itemKey) => ({
       fetch: (channel, use) => channel.item(key, itemKey, use),
       follow: (channel, use) => channel.watchItem(key, itemKey, use),
-      render: (item) => (item === undefined ? undefined : stringifyBare(schema, item)),
+      render: (carried) => renderCarried(carried, render),
     }),
   });
 }

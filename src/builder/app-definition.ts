@@ -1,3 +1,5 @@
+import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
+import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { Exposure } from "../catalog/read-exposures.ts";
 import type { Link } from "../links/link.ts";
@@ -5,6 +7,7 @@ import type { Surface } from "../surface/define-surface.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import type { Icon } from "../tags/looks.ts";
 
 /** What {@link mcp} may be told. */
 export interface McpOptions {
@@ -14,6 +17,12 @@ export interface McpOptions {
   readonly version?: string;
   /** How people see the server named. */
   readonly title?: string;
+  /** What the server is for, for people. */
+  readonly description?: string;
+  /** Where people read more about it: an `https:` or `http:` URL. */
+  readonly websiteUrl?: string;
+  /** Pictures that stand for the server; at most 16. */
+  readonly icons?: readonly Icon[];
   /** What the model is told about the server as a whole; some hosts cut at 2 KB. */
   readonly instructions?: string;
   /** What every URI starts with. Default `surface://<surface>/`. */
@@ -50,6 +59,8 @@ export interface AppDefinition {
   readonly options: McpOptions;
   readonly exposures: readonly Exposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
+  readonly prompts: ReadonlyMap<string, AnyBespokePrompt>;
+  readonly resources: ReadonlyMap<string, AnyBespokeResource>;
   readonly reach: Reach | undefined;
   /** Whether agents may read and wait by tools. */
   readonly pull: boolean;

@@ -2,6 +2,7 @@ import { assertUriPrefix } from "../catalog/assert-uri-prefix.ts";
 import { SurfaceError } from "../errors.ts";
 import { leastLargeBytes } from "../mcp/large-values.ts";
 import { isWindow } from "../tags/check-options.ts";
+import { assertIcons } from "../tags/looks.ts";
 import { maxWindowMs } from "../tags/tool-options.ts";
 import type { McpOptions } from "./app-definition.ts";
 
@@ -11,6 +12,10 @@ type Check = (value: unknown) => string | undefined;
 const text: Check = (value) => (typeof value === "string" ? undefined : "must be text");
 const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
+const website: Check = (value) =>
+  typeof value === "string" && /^https?:\/\/[^\s<>"]+$/i.test(value) ? undefined : "must be an https: or http: URL";
+// Looked at by itself: it says more than one sentence does.
+const pictures: Check = () => undefined;
 const count: Check = (value) =>
   Number.isSafeInteger(value) && Number(value) > 0 ? undefined : "must be a whole number above 0";
 const window: Check = (value) =>
@@ -24,6 +29,9 @@ const checks: ReadonlyMap<string, Check> = new Map(
     name: text,
     version: text,
     title: text,
+    description: text,
+    websiteUrl: website,
+    icons: pictures,
     instructions: text,
     uriPrefix: text,
     pageSize: count,
@@ -51,5 +59,6 @@ export function assertMcpOptions(options: McpOptions, surface: string): void {
       throw new SurfaceError("INVALID_OPTION", `Making an app of surface "${surface}": "${key}" ${problem}`);
     }
   }
+  assertIcons(options.icons, `Making an app of surface "${surface}"`);
   if (options.uriPrefix !== undefined) assertUriPrefix(options.uriPrefix);
 }

@@ -16,7 +16,8 @@ import { defaultFrameLimits } from "../mcp/limits.ts";
 import type { AppRuntime, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
-import { internalError, reportToConsole, toSafeReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import { keepLooks } from "../tags/looks.ts";
 import type { AppDefinition } from "./app-definition.ts";
 
 const defaultPageSize = 1000;
@@ -30,15 +31,31 @@ function openReach(definition: AppDefinition, scope: Scope): Link {
       `Serving surface "${surface.name}": it has no link; call bridge() or implement()`,
     );
   }
-  if (reach.kind === "link") return reach.link;
+  if (reach.kind === "link") {
+    const kept = reach.link.keep?.({ onFault: options.onFault });
+    if (kept !== undefined) scope.add(() => kept.close());
+    return kept ?? reach.link;
+  }
   const live = reach.implement(options.onFault);
   scope.add(() => live.close());
   return inProcess(live);
 }
 
 function toInfo({ surface, options }: AppDefinition): ServerInfo {
-  const { name = surface.name, version = "0.0.0", title } = options;
-  return Object.freeze({ name, version, ...(title === undefined ? {} : { title }) });
+  const { name = surface.name, version = "0.0.0", title, description, websiteUrl, icons } = options;
+  return Object.freeze({
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...keepLooks(icons === undefined ? {} : { icons }),
+  });
+}
+
+/** Where faults are told: one reporter, however often it is asked for. */
+function reporterOf({ options }: AppDefinition): FaultReporter {
+  return toSafeReporter(options.onFault ?? reportToConsole);
 }
 
 function warn(warnings: readonly string[]): void {
@@ -68,13 +85,15 @@ function toWatcher(watches: ResourceWatches, items: ListedItems | undefined): Re
 }
 
 function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope): Offer {
-  const { surface, options, exposures, tools, pull } = definition;
+  const { surface, options, exposures, tools, prompts, resources, pull } = definition;
   const { channel, subscriptions } = held;
+  const report = reporterOf(definition);
   const client = createClient(surface, channel);
   const uriPrefix = options.uriPrefix ?? `surface://${surface.name}/`;
-  const catalog = createCatalog({ exposures, tools, uriPrefix, channel, client });
+  const catalog = createCatalog({ exposures, tools, prompts, resources, uriPrefix, channel, client, report });
   const windowMs = options.changeWindowMs ?? defaultChangeWindowMs;
   const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs });
+  scope.add(() => watches.close());
   const large = new LargeValues({ uriPrefix, ...options });
   scope.add(() => large.close());
   const resolve = (uri: string): Readable | undefined => large.resolve(uri) ?? watches.resolve(uri);
@@ -89,7 +108,7 @@ function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope)
 
 function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
   const { surface, options } = definition;
-  const report = toSafeReporter(options.onFault ?? reportToConsole);
+  const report = reporterOf(definition);
   const link = openReach(definition, scope);
   link.check?.(surface);
   const onUnreachable = (cause: unknown): void =>
@@ -106,7 +125,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     handlers: createHandlers({ ...offer, catalog, invoker, items, pageSize: options.pageSize ?? defaultPageSize }),
     resources: toWatcher(watches, items),
     limits: defaultFrameLimits,
-    logs: definition.tools.size > 0,
+    logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,
     hotPath: options.hotPath ?? true,
     report,
   };

@@ -1,8 +1,8 @@
+import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
+import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../catalog/expose.ts";
-import { pullOrigin, pullToolNames } from "../catalog/pull-tool-names.ts";
 import { readExposeMap, readTags, type Exposure } from "../catalog/read-exposures.ts";
-import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -11,33 +11,12 @@ import { isSurface, type Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
-import { assertBespokeTool } from "./check-bespoke-tool.ts";
+import { addPrompts, addResources, addTools } from "./add-entries.ts";
 import { assertMcpOptions } from "./check-mcp-options.ts";
+import { claimNames } from "./claim-names.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
 import { createRuntime } from "./create-runtime.ts";
 import type { TagNames, UnlinkedApp } from "./stages.ts";
-
-/** The names on the wire that a definition has given away, with where they come from. */
-function takenNames(definition: Pick<AppDefinition, "exposures" | "tools" | "pull">): Map<string, string> {
-  const names = new Map<string, string>();
-  for (const { key, as, member } of definition.exposures) {
-    if (as === "tool") claim(names, toWireName(key, { origin: `${member.kind} "${key}"` }), `${member.kind} "${key}"`);
-  }
-  for (const [name, { allowDash }] of definition.tools) {
-    const origin = `tool "${name}"`;
-    claim(names, toWireName(name, { origin, allowDash: allowDash ?? false }), origin);
-  }
-  if (definition.pull) for (const name of pullToolNames) claim(names, name, pullOrigin(name));
-  return names;
-}
-
-function claim(names: Map<string, string>, name: string, origin: string): void {
-  const taken = names.get(name);
-  if (taken !== undefined) {
-    throw new SurfaceError("NAME_COLLISION", `Naming ${origin}: its name on the wire, "${name}", is taken by ${taken}`);
-  }
-  names.set(name, origin);
-}
 
 /**
  * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
@@ -47,7 +26,7 @@ class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
   constructor(definition: AppDefinition) {
-    takenNames(definition);
+    claimNames(definition);
     this[kDefinition] = Object.freeze(definition);
     Object.freeze(this);
   }
@@ -79,14 +58,17 @@ class App implements ServableApp {
 
   tools(more: Readonly<Record<string, AnyBespokeTool | undefined>>): App {
     this.#assertLinked("tools()");
-    const tools = new Map(this[kDefinition].tools);
-    for (const [name, tool] of Object.entries(more)) {
-      if (tool === undefined) continue;
-      assertBespokeTool(name, tool);
-      if (tools.has(name)) throw new SurfaceError("NAME_COLLISION", `Adding tool "${name}": there is one already`);
-      tools.set(name, tool);
-    }
-    return this.#with({ tools });
+    return this.#with({ tools: addTools(this[kDefinition].tools, more) });
+  }
+
+  prompts(more: Readonly<Record<string, AnyBespokePrompt | undefined>>): App {
+    this.#assertLinked("prompts()");
+    return this.#with({ prompts: addPrompts(this[kDefinition].prompts, more) });
+  }
+
+  resources(more: Readonly<Record<string, AnyBespokeResource | undefined>>): App {
+    this.#assertLinked("resources()");
+    return this.#with({ resources: addResources(this[kDefinition].resources, more) });
   }
 
   pull(): App {
@@ -132,7 +114,7 @@ class App implements ServableApp {
 
 /**
  * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`,
- * `tools`, and `serve`; every step returns a new app and leaves the one before as it was.
+ * `tools`, `prompts`, `resources`, and `serve`; every step returns a new app and leaves the one before as it was.
  *
  * @throws SurfaceError `INVALID_OPTION`, also for a surface that `defineSurface()` did not make; `NAME_COLLISION` or
  * `INVALID_NAME` when two tagged members would have one name on the wire, or one that no host takes.
@@ -155,6 +137,8 @@ export function mcp<TSpec extends Spec>(
     options: Object.freeze({ ...options }),
     exposures: readTags(surface),
     tools: new Map(),
+    prompts: new Map(),
+    resources: new Map(),
     reach: undefined,
     pull: false,
   });

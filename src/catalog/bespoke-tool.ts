@@ -66,7 +66,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: Surfa
     ...keepLooks(options),
     hints: toToolHints("unstated", options),
     input: toToolInput(tool.input, origin),
-    output: { ...toToolOutput(tool.output, origin), rich: true },
+    output: Object.freeze({ ...toToolOutput(tool.output, origin), rich: true }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => tool.handler(args, createToolContext(call, client)),

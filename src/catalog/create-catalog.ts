@@ -1,16 +1,20 @@
 import { SurfaceError } from "../errors.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
+import { reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import type { Kind, MemberOfKind } from "../surface/member.ts";
 import { assertUriPrefix } from "./assert-uri-prefix.ts";
+import { assertUrisDiffer } from "./assert-uris-differ.ts";
+import { toPromptEntry, type AnyBespokePrompt } from "./bespoke-prompt.ts";
+import { toBespokeResource, type AnyBespokeResource } from "./bespoke-resource.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { entryWarnings } from "./entry-warnings.ts";
 import { kindMappings } from "./kind-mappings.ts";
-import type { Exposed, KindMapping } from "./mapping.ts";
+import type { Exposed, KindMapping, ResourceEntries } from "./mapping.ts";
 import type { Exposure } from "./read-exposures.ts";
 
-/** What exists for agents: the outcome of tags, expose maps and bespoke tools. Sorted, frozen. */
+/** What exists for agents: the outcome of tags, expose maps and what is written by hand. Sorted, frozen. */
 export interface Catalog {
   readonly tools: readonly ToolEntry[];
   readonly resources: readonly ResourceEntry[];
@@ -30,11 +34,20 @@ export interface Catalog {
 export interface CatalogSource {
   readonly exposures: readonly Exposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
+  /** Default: none. */
+  readonly prompts?: ReadonlyMap<string, AnyBespokePrompt>;
+  /** Those that are no members. Default: none. */
+  readonly resources?: ReadonlyMap<string, AnyBespokeResource>;
   /** What the URIs of all members start with, for example `surface://pipeline/`. */
   readonly uriPrefix: string;
   readonly channel: SurfaceChannel;
   readonly client: SurfaceClient<unknown>;
+  /** Told of faults that nobody else hears of. Default: the console. */
+  readonly report?: FaultReporter;
 }
+
+const noPrompts: ReadonlyMap<string, AnyBespokePrompt> = new Map();
+const noResources: ReadonlyMap<string, AnyBespokeResource> = new Map();
 
 interface Entries {
   readonly tools: ToolEntry[];
@@ -56,9 +69,23 @@ function addEntries(entries: Entries, exposure: Exposure, source: CatalogSource)
     if (mapping.asTool !== undefined) entries.tools.push(mapping.asTool(typed));
     return;
   }
-  const { resource, template } = mapping.asResource?.(typed) ?? {};
+  addResource(entries, mapping.asResource?.(typed) ?? {});
+}
+
+function addResource(entries: Entries, { resource, template }: ResourceEntries): void {
   if (resource !== undefined) entries.resources.push(resource);
   if (template !== undefined) entries.templates.push(template);
+}
+
+/** What is no member: bespoke tools, prompts and hand-written resources. */
+function addBespoke(entries: Entries, source: CatalogSource): void {
+  const { tools, prompts = noPrompts, resources = noResources, client, uriPrefix, report = reportToConsole } = source;
+  for (const [name, tool] of tools) entries.tools.push(toBespokeEntry(name, tool, client));
+  for (const [name, prompt] of prompts) entries.prompts.push(toPromptEntry(name, prompt, client));
+  for (const [key, resource] of resources) {
+    addResource(entries, toBespokeResource(key, resource, { client, uriPrefix, report }));
+  }
+  assertUrisDiffer(entries.resources, entries.templates);
 }
 
 /** Indexes entries by name. @throws SurfaceError `NAME_COLLISION` naming both origins. */
@@ -96,7 +123,7 @@ export function createCatalog(source: CatalogSource): Catalog {
   assertUriPrefix(source.uriPrefix);
   const entries: Entries = { tools: [], resources: [], templates: [], prompts: [] };
   for (const exposure of source.exposures) addEntries(entries, exposure, source);
-  for (const [name, tool] of source.tools) entries.tools.push(toBespokeEntry(name, tool, source.client));
+  addBespoke(entries, source);
   return toCatalog(entries, source.uriPrefix);
 }
 

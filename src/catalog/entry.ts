@@ -2,6 +2,7 @@ import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
+import type { UriSegment } from "./free-uri.ts";
 import type { Icon } from "../tags/looks.ts";
 
 /** How far along a call is. `progress` must grow from report to report; MCP clients show `message`. */
@@ -132,18 +133,31 @@ export interface PromptEntry extends EntryLooks {
   render(args: JsonObject, call: EntryCall): Promise<string>;
 }
 
-/** How a resource is watched. */
-export interface ResourceWatch {
+/** How what is watched is told and written. */
+interface WatchWords {
   /** The shortest time between two notices, in milliseconds. `undefined`: what holds for the whole app. */
   readonly windowMs: number | undefined;
-  /** Its value now, then after each change; may skip to the newest. Ends where there is nothing more to come. */
-  follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
   /**
    * One of those values -> what reading gives; `undefined`: there is nothing under the URI. Throws where it cannot be
    * written, and where reading would wait for more.
    */
   render(value: unknown): ResourceContent | undefined;
 }
+
+/** How a resource is watched that is behind a link. */
+export interface LinkedWatch extends WatchWords {
+  /** Its value now, then after each change; may skip to the newest. Ends where there is nothing more to come. */
+  follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
+}
+
+/** How a resource is watched that the face itself has: without a connection. */
+export interface LocalWatch extends WatchWords {
+  /** As {@link LinkedWatch.follow}. */
+  followHere(use: UseOptions): AsyncIterable<unknown>;
+}
+
+/** How a resource is watched. */
+export type ResourceWatch = LinkedWatch | LocalWatch;
 
 /** One resource of many that are listed because they are there now. */
 export interface ListedItem {
@@ -159,6 +173,8 @@ export interface ResourceEntry extends EntryLooks {
   readonly uri: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
+  /** What is listed as its type. Left out: JSON. */
+  readonly mimeType?: string | undefined;
   /** What is there now; `undefined`: nothing. */
   read(call: EntryCall): Promise<ResourceContent | undefined>;
   readonly watch: ResourceWatch;
@@ -186,6 +202,13 @@ export interface TemplateEntry extends EntryLooks {
   readonly variables: readonly TemplateVariable[];
   readonly title: string | undefined;
   readonly description: string | undefined;
+  /** What is listed as their type. Left out: JSON. */
+  readonly mimeType?: string | undefined;
+  /**
+   * The whole URI, segment by segment, where it is not one of those that begin as all others do. Left out: the variables
+   * are what stands behind the base.
+   */
+  readonly segments?: readonly UriSegment[];
   /** What one member of the family holds; variables by name, decoded and coerced. `undefined`: nothing. */
   read(variables: JsonObject, call: EntryCall): Promise<ResourceContent | undefined>;
   /** How that member is watched. */

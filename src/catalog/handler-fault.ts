@@ -17,7 +17,7 @@ export function toHandlerFault(cause: unknown, where: string): unknown {
 }
 
 /** Runs a handler, synchronous or not. @throws what it throws, as {@link toHandlerFault} has it. */
-export async function runHandler(run: () => unknown, where: string): Promise<unknown> {
+export async function runHandler<TValue>(run: () => TValue | Promise<TValue>, where: string): Promise<TValue> {
   try {
     return await run();
   } catch (cause) {

@@ -55,6 +55,53 @@ function readVariables(segments: readonly string[], template: TemplateEntry): Js
   return Object.fromEntries(values);
 }
 
+/** The segments of a URI -> the variables of a template of its own; `undefined` where they do not fit. */
+function matchSegments(parts: readonly string[], template: FreeTemplate): JsonObject | undefined {
+  if (parts.length !== template.segments.length) return undefined;
+  const values: [string, string | number | boolean][] = [];
+  for (const [index, segment] of template.segments.entries()) {
+    const part = parts[index];
+    if ("literal" in segment) {
+      if (part !== segment.literal) return undefined;
+      continue;
+    }
+    const variable = template.variables.find(({ name }) => name === segment.variable);
+    const value = variable && readVariable(part, variable);
+    if (value === undefined) return undefined;
+    values.push([segment.variable, value]);
+  }
+  return Object.fromEntries(values);
+}
+
+/** A template whose URIs do not begin as all others do. */
+type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segments">>;
+
+/** One member of a template's family. */
+function toResolved(template: TemplateEntry, variables: JsonObject): Resolved {
+  return {
+    id: template.id,
+    read: (call) => template.read(variables, call),
+    // Made only where somebody watches: most of what is resolved is only read.
+    get watch() {
+      return template.watch(variables);
+    },
+  };
+}
+
+/** Finds what a URI of its own names. Each template costs one look at each segment, at most. */
+function createFreeResolver(templates: readonly TemplateEntry[]): UriResolver {
+  const free = templates.filter((template): template is FreeTemplate => template.segments !== undefined);
+  return (uri) => {
+    if (free.length === 0) return undefined;
+    const parts = uri.split("/");
+    for (const template of free) {
+      const variables = matchSegments(parts, template);
+      if (variables !== undefined) return toResolved(template, variables);
+    }
+    return undefined;
+  };
+}
+
 /**
  * Makes the resolver of a catalog. Matching is linear in the length of the URI: no pattern is built from a template, so
  * there is none to make slow (CVE-2026-0621). A URI that resolves to nothing is the same nothing whether it is
@@ -62,25 +109,19 @@ function readVariables(segments: readonly string[], template: TemplateEntry): Js
  */
 export function createUriResolver(catalog: Catalog): UriResolver {
   const exact = new Map(catalog.resources.map((resource) => [resource.uri, resource]));
-  const templates = new Map(catalog.templates.map((template) => [template.base, template]));
+  const keyed = catalog.templates.filter(({ segments }) => segments === undefined);
+  const templates = new Map(keyed.map((template) => [template.base, template]));
+  const findFree = createFreeResolver(catalog.templates);
   return (uri) => {
-    if (uri.length > maxUriLength || !uri.startsWith(catalog.uriPrefix)) return undefined;
+    if (uri.length > maxUriLength) return undefined;
     const resource = exact.get(uri);
     if (resource !== undefined) return resource;
+    if (!uri.startsWith(catalog.uriPrefix)) return findFree(uri);
     // Member keys hold no slash: the first one after the prefix ends the base.
     const slash = uri.indexOf("/", catalog.uriPrefix.length);
     const template = templates.get(slash === -1 ? uri : uri.slice(0, slash));
     if (template === undefined) return undefined;
     const variables = readVariables(slash === -1 ? [] : uri.slice(slash + 1).split("/"), template);
-    return (
-      variables && {
-        id: template.id,
-        read: (call) => template.read(variables, call),
-        // Made only where somebody watches: most of what is resolved is only read.
-        get watch() {
-          return template.watch(variables);
-        },
-      }
-    );
+    return variables && toResolved(template, variables);
   };
 }

@@ -2,16 +2,16 @@ import { toInputSchema } from "../schema/to-input-schema.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import type { EntryCall, ResourceContent, ResourceEntry, ResourceWatch, TemplateEntry } from "./entry.ts";
+import type { EntryCall, LinkedWatch, ResourceContent, ResourceEntry, TemplateEntry } from "./entry.ts";
 import { originOf, wordsOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
 
 /** How the members of one kind are read: once, or again and again, and written one way for both. */
 export interface ResourceView<TValue> {
   fetch(channel: SurfaceChannel, use: UseOptions): Promise<TValue>;
-  /** As {@link ResourceWatch.follow}. */
+  /** As {@link LinkedWatch.follow}. */
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<TValue>;
-  /** As {@link ResourceWatch.render}. */
+  /** As {@link LinkedWatch.render}. */
   render(value: TValue): ResourceContent | undefined;
 }
 
@@ -24,7 +24,7 @@ async function readView<TValue>(
   return view.render(await view.fetch(channel, call));
 }
 
-function toWatch<TValue>({ options }: Exposed, view: ResourceView<TValue>): ResourceWatch {
+function toWatch<TValue>({ options }: Exposed, view: ResourceView<TValue>): LinkedWatch {
   return { windowMs: options.windowMs, ...view };
 }
 

@@ -1,8 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { OpenedLink } from "../links/dial-link.ts";
-import type { Watcher } from "../spine/shared-watch.ts";
-import type { Subscriptions } from "../spine/subscriptions.ts";
-import type { EntryCall, ResourceContent } from "./entry.ts";
+import type { Clock, Random } from "../spine/clock.ts";
+import { ConnectionHolder } from "../spine/connection-holder.ts";
+import type { Dial, HeldLink } from "../spine/dial.ts";
+import type { WatchEvents, Watcher } from "../spine/shared-watch.ts";
+import { Subscriptions, type Subscription } from "../spine/subscriptions.ts";
+import { systemClock } from "../surface/system-clock.ts";
+import type { EntryCall, ResourceContent, ResourceWatch } from "./entry.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { WatchedResource } from "./watched-resource.ts";
 
@@ -12,6 +16,10 @@ export interface ResourceWatchesSetting {
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
   /** The shortest time between two notices of one resource whose author said nothing, in milliseconds. */
   readonly windowMs: number;
+  /** Default: this machine's. */
+  readonly clock?: Clock;
+  /** Default: `Math.random`. */
+  readonly random?: Random;
 }
 
 /** One watcher's part in a resource that is watched. Whoever made it ends it. */
@@ -24,6 +32,30 @@ export interface Watching {
 /** How many resources of an app callers may watch: fewer than a link carries at once. */
 const maxWatched = 2048;
 
+/** What stands where a link would be, for what needs none. */
+const here: HeldLink = Object.freeze({ close() {} });
+
+/** What is watched without a link: opened again where it failed, as everything else is. */
+function createLocal({ clock = systemClock, random = Math.random }: ResourceWatchesSetting): LocalSubscriptions {
+  const dial: Dial<HeldLink> = (events) => {
+    events.opened(here);
+    return () => {};
+  };
+  const holder = new ConnectionHolder({ what: "what this process has itself", dial, clock, random, idleMs: 0 });
+  return { holder, subscriptions: new Subscriptions({ holder, clock, random }) };
+}
+
+interface LocalSubscriptions {
+  readonly holder: ConnectionHolder<HeldLink>;
+  readonly subscriptions: Subscriptions<HeldLink, unknown>;
+}
+
+interface Followed {
+  readonly key: string;
+  readonly windowMs: number;
+  readonly resource: WatchedResource;
+}
+
 interface Shared {
   readonly resource: WatchedResource;
   watchers: number;
@@ -35,6 +67,7 @@ interface Shared {
  */
 export class ResourceWatches {
   readonly #setting: ResourceWatchesSetting;
+  readonly #local: LocalSubscriptions;
   readonly #shared = new Map<string, Shared>();
   /** Tells the epochs of this process from those of another. */
   readonly #process = randomBytes(6).toString("base64url");
@@ -44,6 +77,12 @@ export class ResourceWatches {
 
   constructor(setting: ResourceWatchesSetting) {
     this.#setting = setting;
+    this.#local = createLocal(setting);
+  }
+
+  /** Ends every watch that needs no link; the others end with the link. Callable twice. */
+  close(): void {
+    this.#local.holder.close();
   }
 
   /** How many resources are watched. */
@@ -75,7 +114,7 @@ export class ResourceWatches {
 
   /** What is under a URI that is watched, where its newest value is known; maybe from before a call that has ended. */
   known(uri: string): ResourceContent | undefined {
-    const latest = this.#setting.subscriptions.latest(uri);
+    const latest = this.#latest(uri);
     return latest === undefined ? undefined : this.#shared.get(uri)?.resource.write(latest.value)?.content;
   }
 
@@ -110,8 +149,7 @@ export class ResourceWatches {
     shared.watchers += 1;
     const { resource } = shared;
     const windowMs = resolved.watch.windowMs ?? this.#setting.windowMs;
-    const watched = { key: uri, windowMs, open: resource.open.bind(resource) };
-    const subscription = this.#setting.subscriptions.subscribe(watched, watcher);
+    const subscription = this.#subscribe({ key: uri, windowMs, resource }, watcher, resolved.watch);
     let isOver = false;
     return {
       resource,
@@ -125,6 +163,18 @@ export class ResourceWatches {
     };
   }
 
+  #subscribe({ key, windowMs, resource }: Followed, watcher: Watcher, watch: ResourceWatch): Subscription {
+    if ("followHere" in watch) {
+      const open = (_here: HeldLink, events: WatchEvents<unknown>): (() => void) => resource.open(undefined, events);
+      return this.#local.subscriptions.subscribe({ key, windowMs, open }, watcher);
+    }
+    return this.#setting.subscriptions.subscribe({ key, windowMs, open: resource.open.bind(resource) }, watcher);
+  }
+
+  #latest(uri: string): { readonly value: unknown } | undefined {
+    return this.#setting.subscriptions.latest(uri) ?? this.#local.subscriptions.latest(uri);
+  }
+
   #share(uri: string, { watch }: Resolved): Shared {
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
@@ -136,14 +186,14 @@ export class ResourceWatches {
 
   async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<ResourceContent | undefined> {
     const resource = this.#shared.get(uri)?.resource;
-    const latest = this.#setting.subscriptions.latest(uri);
+    const latest = this.#latest(uri);
     const changes = this.#changes;
     if (resource !== undefined && latest !== undefined && resource.seenAfter === changes) {
       const written = resource.write(latest.value);
       if (written !== undefined) return written.content;
     }
     const content = await resolved.read(call);
-    resource?.compare(content, { latest: this.#setting.subscriptions.latest(uri), changes });
+    resource?.compare(content, { latest: this.#latest(uri), changes });
     return content;
   }
 }

@@ -1,3 +1,4 @@
+import { SurfaceError } from "../errors.ts";
 import { pump } from "../links/pump.ts";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
@@ -41,6 +42,12 @@ function isSame(left: Written | undefined, right: Written | undefined): boolean 
 function toDistinct(written: Written | undefined): string {
   if (written === undefined) return "unknown";
   return written.content === undefined ? "absent" : toDistinctText(written.content);
+}
+
+function follow(watch: ResourceWatch, link: OpenedLink | undefined, signal: AbortSignal): AsyncIterable<unknown> {
+  if ("followHere" in watch) return watch.followHere({ signal });
+  if (link !== undefined) return watch.follow(link.channel, { signal });
+  throw new SurfaceError("UNAVAILABLE", "Following a resource: it is behind a link, and there is none");
 }
 
 /**
@@ -100,12 +107,12 @@ export class WatchedResource {
     return this.#version;
   }
 
-  /** Follows it over a link, for the spine. */
-  open({ channel }: OpenedLink, events: WatchEvents<unknown>): () => void {
+  /** Follows it for the spine: over a link, or without one where the face itself has it. */
+  open(link: OpenedLink | undefined, events: WatchEvents<unknown>): () => void {
     const openedAfter = this.#changes();
     this.#isOvertaken = false;
     let isSnapshot = true;
-    return pump((signal) => this.#watch.follow(channel, { signal }), {
+    return pump((signal) => follow(this.#watch, link, signal), {
       value: (value) => {
         this.#isThere = true;
         this.#see(value, isSnapshot);

@@ -1,0 +1,54 @@
+import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
+import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
+import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import { SurfaceError } from "../errors.ts";
+import { assertBespokeResource } from "../catalog/assert-bespoke-resource.ts";
+import { assertBespokePrompt, assertBespokeTool } from "./check-bespoke.ts";
+
+/** Entries by name, as an author writes them. */
+type Given<TEntry> = Readonly<Record<string, TEntry | undefined>>;
+
+interface Adding<TEntry> {
+  /** What messages call one of them. */
+  readonly sort: "tool" | "prompt" | "resource";
+  readonly check: (name: string, entry: TEntry) => void;
+}
+
+function add<TEntry>(
+  known: ReadonlyMap<string, TEntry>,
+  more: Given<TEntry>,
+  { sort, check }: Adding<TEntry>,
+): ReadonlyMap<string, TEntry> {
+  const all = new Map(known);
+  for (const [name, entry] of Object.entries(more)) {
+    if (entry === undefined) continue;
+    check(name, entry);
+    if (all.has(name)) throw new SurfaceError("NAME_COLLISION", `Adding ${sort} "${name}": there is one already`);
+    all.set(name, entry);
+  }
+  return all;
+}
+
+/** Bespoke tools and those before them. @throws SurfaceError `NAME_COLLISION`, `MISSING_HANDLER`, `INVALID_OPTION`. */
+export function addTools(
+  known: ReadonlyMap<string, AnyBespokeTool>,
+  more: Given<AnyBespokeTool>,
+): ReadonlyMap<string, AnyBespokeTool> {
+  return add(known, more, { sort: "tool", check: assertBespokeTool });
+}
+
+/** Prompts and those before them. @throws as {@link addTools} does. */
+export function addPrompts(
+  known: ReadonlyMap<string, AnyBespokePrompt>,
+  more: Given<AnyBespokePrompt>,
+): ReadonlyMap<string, AnyBespokePrompt> {
+  return add(known, more, { sort: "prompt", check: assertBespokePrompt });
+}
+
+/** Hand-written resources and those before them. @throws as {@link addTools} does, `INVALID_NAME`. */
+export function addResources(
+  known: ReadonlyMap<string, AnyBespokeResource>,
+  more: Given<AnyBespokeResource>,
+): ReadonlyMap<string, AnyBespokeResource> {
+  return add(known, more, { sort: "resource", check: assertBespokeResource });
+}

@@ -1,0 +1,209 @@
+import { SurfaceError } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { toInputSchema } from "../schema/to-input-schema.ts";
+import { checkInput } from "../surface/check-value.ts";
+import type { SurfaceClient } from "../surface/client.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+import type { MaybeSchema } from "../surface/member.ts";
+import { keepLooks } from "../tags/looks.ts";
+import type { ResourceOptions } from "../tags/tool-options.ts";
+import { assertBespokeResource } from "./assert-bespoke-resource.ts";
+import {
+  assertCompleters,
+  toCompleter,
+  type AnyBespokeCompleters,
+  type BespokeCompleters,
+} from "./bespoke-completers.ts";
+import type { BespokeArguments } from "./bespoke-tool.ts";
+import type {
+  EntryCall,
+  LocalWatch,
+  ResourceContent,
+  ResourceEntry,
+  TemplateEntry,
+  TemplateVariable,
+} from "./entry.ts";
+import { assertFreeUri, readFreeTemplate, type UriSegment } from "./free-uri.ts";
+import { runHandler } from "./handler-fault.ts";
+import { followChanges } from "./follow-changes.ts";
+import type { ResourceEntries } from "./mapping.ts";
+import { toResourceContent } from "./resource-body.ts";
+import { toSchemaCompleter } from "./schema-completer.ts";
+import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
+import { createToolContext, type ToolContext } from "./tool-context.ts";
+
+/** What every hand-written resource says, whatever its variables. */
+export interface ResourceWords extends ResourceOptions {
+  /** What is listed as its type, and what a text or bytes that `read` returns are taken for. Default: JSON. */
+  readonly mimeType?: string;
+}
+
+/** A resource that is not a member: a function that reads it, and maybe one that says when it has changed. */
+export interface BespokeResource<TVariables, TSpec> extends ResourceWords {
+  /** A URI of its own. Default: what all URIs start with, and its key. */
+  readonly uri?: string;
+  /** The same where it has variables, each a whole segment, all of them required: `"app://site/{id}/data"`. */
+  readonly uriTemplate?: string;
+  /** The schema of its variables, a flat object of scalars: it is a template then. Default: it has none. */
+  readonly variables?: TVariables & MaybeSchema;
+  /** Proposes values by variable; those of an enum or of true and false need none. */
+  readonly complete?: BespokeCompleters<TVariables, TSpec>;
+  /** What is there now: any JSON, or what `body()` makes. `undefined`: nothing. */
+  read(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec>): unknown;
+  /**
+   * Says, by each item, that what `read` gives has changed: agents are told, and reading while somebody watches is answered
+   * by what was read last. It has to say so of every change. Left out, a subscription is taken and nothing ever told.
+   */
+  watch?(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec>): AsyncIterable<unknown>;
+}
+
+/** A hand-written resource as the catalog keeps it. */
+export interface AnyBespokeResource extends ResourceWords {
+  readonly uri?: string;
+  readonly uriTemplate?: string;
+  readonly variables?: MaybeSchema;
+  readonly complete?: AnyBespokeCompleters;
+  read(variables: unknown, context: ToolContext<unknown>): unknown;
+  watch?(variables: unknown, context: ToolContext<unknown>): AsyncIterable<unknown>;
+}
+
+/** What the entries of hand-written resources are made of. */
+export interface BespokeResourceSource {
+  readonly client: SurfaceClient<unknown>;
+  readonly uriPrefix: string;
+  /** Told what a watch let through: nobody else hears of it. */
+  readonly report: FaultReporter;
+}
+
+/** One hand-written resource, and where its handlers run. */
+class Reader {
+  readonly #resource: AnyBespokeResource;
+  readonly #source: BespokeResourceSource;
+  readonly #origin: string;
+
+  constructor(resource: AnyBespokeResource, source: BespokeResourceSource, origin: string) {
+    this.#resource = resource;
+    this.#source = source;
+    this.#origin = origin;
+  }
+
+  /** What is under these variables now. */
+  async read(given: unknown, call: EntryCall): Promise<ResourceContent | undefined> {
+    const { mimeType, variables: schema } = this.#resource;
+    const variables: unknown = await checkInput(schema, given, this.#origin);
+    const context = createToolContext(call, this.#source.client);
+    return runHandler(
+      async () => toResourceContent(await this.#resource.read(variables, context), mimeType),
+      this.#origin,
+    );
+  }
+
+  watch(given: unknown): LocalWatch {
+    const { windowMs } = this.#resource;
+    const spell = { isFailing: false };
+    return {
+      windowMs,
+      followHere: (use) =>
+        followChanges({
+          read: (call) => this.read(given, call),
+          open: (call) => this.#open(given, call),
+          signal: use.signal,
+          where: this.#origin,
+          report: this.#source.report,
+          spell,
+        }),
+      // What it follows are contents.
+      render: (content) => content as ResourceContent | undefined,
+    };
+  }
+
+  /** What its author says of changes; `undefined` where that is nothing. */
+  async #open(given: unknown, call: EntryCall): Promise<AsyncIterable<unknown> | undefined> {
+    const resource = this.#resource;
+    const variables: unknown = await checkInput(resource.variables, given, this.#origin);
+    const context = createToolContext(call, this.#source.client);
+    return runHandler(() => resource.watch?.(variables, context), this.#origin);
+  }
+}
+
+type Head = Omit<ResourceEntry, "uri" | "read" | "watch">;
+
+function toHead(key: string, resource: AnyBespokeResource, origin: string): Head {
+  const { title, description, mimeType } = resource;
+  return { id: key, origin, title, description, mimeType, ...keepLooks(resource) };
+}
+
+/** Puts an author's completers, and those that schemas are by themselves, beside the variables. */
+function withCompleters(
+  variables: readonly TemplateVariable[],
+  complete: AnyBespokeCompleters | undefined,
+  client: SurfaceClient<unknown>,
+): readonly TemplateVariable[] {
+  const completed = variables.map((variable) => {
+    const completer = toCompleter(variable.name, { complete, client }) ?? toSchemaCompleter(variable.json);
+    return Object.freeze(completer === undefined ? variable : { ...variable, complete: completer });
+  });
+  return Object.freeze(completed);
+}
+
+/** Refuses a template of its own whose variables are not those of the schema. */
+function assertSameVariables(segments: readonly UriSegment[], shape: TemplateShape, origin: string): void {
+  const named = segments.flatMap((segment) => ("variable" in segment ? [segment.variable] : []));
+  const asked = shape.variables.filter(({ required }) => required).map(({ name }) => name);
+  if (named.length === shape.variables.length && named.toSorted().join() === asked.toSorted().join()) return;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `Adding ${origin}: its "uriTemplate" must have each variable once, and all of them must be required`,
+  );
+}
+
+function toTemplate(key: string, resource: AnyBespokeResource, source: BespokeResourceSource): TemplateEntry {
+  const origin = `resource "${key}"`;
+  const schema = toInputSchema(resource.variables, origin);
+  const shape = toTemplateShape({ schema, single: "value", origin });
+  const { uriTemplate, complete } = resource;
+  assertCompleters(
+    complete,
+    shape.variables.map(({ name }) => name),
+    origin,
+  );
+  const base = `${source.uriPrefix}${key}`;
+  const reader = new Reader(resource, source, origin);
+  const segments = uriTemplate === undefined ? undefined : readFreeTemplate(uriTemplate, origin, source.uriPrefix);
+  if (segments !== undefined) assertSameVariables(segments, shape, origin);
+  return {
+    ...toHead(key, resource, origin),
+    base: uriTemplate ?? base,
+    uriTemplate: uriTemplate ?? `${base}${shape.suffix}`,
+    ...(segments === undefined ? {} : { segments }),
+    variables: withCompleters(shape.variables, complete, source.client),
+    read: (variables: JsonObject, call) => reader.read(shape.toInput(variables), call),
+    watch: (variables) => reader.watch(shape.toInput(variables)),
+  };
+}
+
+/**
+ * Turns a hand-written resource into its entry: a template where it has variables.
+ *
+ * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
+ */
+export function toBespokeResource(
+  key: string,
+  resource: AnyBespokeResource,
+  source: BespokeResourceSource,
+): ResourceEntries {
+  assertBespokeResource(key, resource);
+  if (resource.variables !== undefined) return { template: toTemplate(key, resource, source) };
+  const origin = `resource "${key}"`;
+  const uri = resource.uri ?? `${source.uriPrefix}${key}`;
+  if (resource.uri !== undefined) assertFreeUri(uri, origin, source.uriPrefix);
+  const reader = new Reader(resource, source, origin);
+  return {
+    resource: {
+      ...toHead(key, resource, origin),
+      uri,
+      read: (call) => reader.read(undefined, call),
+      watch: reader.watch(undefined),
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { SurfaceError } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { anyCodec } from "../schema/wire-codec.ts";
+import { assertMeta, isMimeType } from "../tags/looks.ts";
+import { toBase64, type BlockBytes } from "./content.ts";
+import type { ResourceBody, ResourceContent } from "./entry.ts";
+import { jsonMimeType } from "./resource-content.ts";
+
+/** Where a body is kept, and by which it is known. Registered globally, as are the marks of rich contents. */
+export const kBody: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.resource-body");
+
+/** What a resource holds, where that is not JSON or there is more to say of it; made by {@link body}. */
+export interface Body {
+  readonly [kBody]: ResourceBody;
+}
+
+/** What {@link body} takes: a text or bytes. */
+export type BodyDefinition = {
+  readonly mimeType: string;
+  /** Said beside it as `_meta`. */
+  readonly meta?: JsonObject;
+} & ({ readonly text: string; readonly bytes?: never } | { readonly bytes: BlockBytes; readonly text?: never });
+
+/**
+ * What `read` of a hand-written resource returns for a text or bytes of a type of their own.
+ *
+ * @throws SurfaceError `INVALID_OPTION` for a type that is none, and bytes that are neither a `Uint8Array` nor base64.
+ * @example
+ * ```ts
+ * body({ mimeType: "image/png", bytes: png });
+ * ```
+ */
+export function body({ mimeType, meta, text, bytes }: BodyDefinition): Body {
+  const what = "a body";
+  if (!isMimeType(mimeType)) {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `Making ${what}: "mimeType" must be a type and a subtype, like "text/plain"`,
+    );
+  }
+  assertMeta(meta, `Making ${what}`);
+  if (bytes === undefined && typeof text !== "string") {
+    throw new SurfaceError("INVALID_OPTION", `Making ${what}: it must have "text" or "bytes"`);
+  }
+  const held = bytes === undefined ? { text: text ?? "" } : { blob: toBase64(bytes, what) };
+  return Object.freeze({ [kBody]: Object.freeze({ mimeType, ...held, ...(meta === undefined ? {} : { meta }) }) });
+}
+
+function bodyOf(value: unknown): ResourceBody | undefined {
+  if (typeof value !== "object" || value === null || !(kBody in value)) return undefined;
+  // Nobody else writes under the symbol.
+  return value[kBody] as ResourceBody;
+}
+
+/**
+ * What `read` returned -> what the resource holds. Of a type that is not JSON, a text is the text, and bytes are the
+ * bytes; everything else is written as JSON.
+ *
+ * @throws SurfaceError `UNSERIALISABLE`.
+ */
+export function toResourceContent(value: unknown, mimeType: string | undefined): ResourceContent | undefined {
+  if (value === undefined) return undefined;
+  const made = bodyOf(value);
+  if (made !== undefined) return made;
+  if (mimeType === undefined || mimeType === jsonMimeType) return anyCodec.stringify(value);
+  if (typeof value === "string") return { mimeType, text: value };
+  if (value instanceof Uint8Array) return { mimeType, blob: toBase64(value, "a body") };
+  return { mimeType, text: anyCodec.stringify(value) };
+}

@@ -1,31 +1,13 @@
-import { OwnedIterator } from "../spine/owned-iterator.ts";
 import { Scope } from "../spine/scope.ts";
-import type { SurfaceChannel } from "../surface/channel.ts";
-import { toChannel, toPort } from "../surface/channel-port.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { kScope } from "../surface/implement-surface.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
+import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { assertContract } from "./assert-contract.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
 import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
-
-/** A channel that ends with its connection: watches end, new uses are refused; a call under way goes on to its end. */
-function createConnected(inner: SurfaceChannel, scope: Scope): SurfaceChannel {
-  const port = toPort(inner);
-  const refuse = async (): Promise<never> => {
-    throw scope.createClosed();
-  };
-  return toChannel({
-    // Not asynchronous itself: a use costs nothing more than the promise of its owner.
-    ask: (use) => (scope.closed ? refuse() : port.ask(use)),
-    follow(use) {
-      scope.assertOpen();
-      return new OwnedIterator({ open: () => port.follow(use), scope, signal: use.options.signal });
-    },
-  });
-}
 
 /** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
 function endWith(
@@ -83,7 +65,7 @@ export function inProcess(live: Served): Link {
       const reached = reach(surface, live);
       for (const each of [life, reached.scope]) each.assertOpen();
       const scope = new Scope(`the connection to surface "${surface.name}"`);
-      const channel = createConnected(reached.channel, scope);
+      const channel = createScopedChannel(reached.channel, scope);
       const client = createClient(surface, channel);
       const ending = endWith(life === reached.scope ? [life] : [life, reached.scope], scope);
       return Object.freeze({ client, channel, ...ending, close: () => scope.close() });

@@ -1,6 +1,7 @@
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
+import type { FaultReporter } from "../surface/fault.ts";
 import type { Spec } from "../surface/member.ts";
 
 /** Why a connection ended. Later versions may know further kinds. */
@@ -30,6 +31,18 @@ export interface Connection<TSpec> {
   close(): Promise<void>;
 }
 
+/** What whoever keeps a link may say. */
+export interface KeepOptions {
+  /** Receives every fault of what the link has of its own in this process. Default: the console's error stream. */
+  readonly onFault?: FaultReporter | undefined;
+}
+
+/** A link that is kept. Whoever keeps it closes it, after every connection over it. */
+export interface KeptLink extends Link {
+  /** Ends what was kept. Callable twice. */
+  close(): Promise<void>;
+}
+
 /** A way to reach a live surface. A link never reconnects by itself. */
 export interface Link {
   /**
@@ -39,6 +52,13 @@ export interface Link {
    * @throws SurfaceError `UNKNOWN_MEMBER` or `CONTRACT_MISMATCH`.
    */
   check?(surface: Surface<Spec>): void;
+  /**
+   * The same link, for somebody who stays: what it has of its own in this process is kept from now on, whether or not there
+   * is a connection. Left out by links that have nothing to keep.
+   *
+   * @throws SurfaceError where that cannot be made.
+   */
+  keep?(options?: KeepOptions): KeptLink;
   /** Opens a connection; rejects when there is no such live surface to reach. */
   connect<TSpec extends Spec>(surface: Surface<TSpec>, options?: UseOptions): Promise<Connection<TSpec>>;
 }

@@ -82,7 +82,14 @@ export function implementProjection<TSource extends Spec, TSpec extends Spec>(
   assertClientOf(projection, source, ref.surface);
   const live = implementSurface<TSpec>(projection, handlers(ref.client), options);
   const scope = new Scope(`projection "${projection.name}"`);
+  let ending: Promise<void> | undefined;
+  scope.add(() => ending);
+  // Begun before the live surface has ended: an upstream that hangs would keep that waiting.
   scope.add(() => ref.close());
-  scope.add(() => live.close());
+  scope.add(() => {
+    ending = live.close();
+    // It is waited for last, and its faults are told then.
+    ending.catch(() => {});
+  });
   return Object.freeze({ ...live, close: () => scope.close() });
 }

@@ -1,6 +1,6 @@
 /**
- * The agent, in a process of its own: `agent-process.ts --state DIR`, started with a channel to whoever prints what it
- * says. It starts the face as a host does, by a command, over stdio; it knows nothing of the pipeline but what that shows.
+ * The agent, in a process of its own: `agent-process.ts -- FACE-ARGUMENTS`, started with a channel to whoever prints what
+ * it says. It starts the face as a host does, by a command, over stdio; it knows nothing of the pipeline but what that shows.
  */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
@@ -17,25 +17,28 @@ import type { AgentMessage } from "./agent/story.ts";
 import { openToolbox } from "./agent/toolbox.ts";
 import { startWitness } from "./agent/witness.ts";
 import type { Witness } from "./agent/witness.ts";
+import { lookAway } from "./agent/look-away.ts";
+import { AgentBoard } from "./agent-schemas.ts";
 import { runAgent } from "./agent.ts";
-import { Nodes } from "./pipeline-schemas.ts";
 
 function readArguments() {
-  const { values } = parseArgs({
-    options: { state: { type: "string", default: "" }, room: { type: "string" }, colours: { type: "boolean" } },
+  const { values, positionals } = parseArgs({
+    options: { room: { type: "string" }, colours: { type: "boolean" }, "keep-going": { type: "boolean" } },
+    allowPositionals: true,
   });
   const room = values.room === undefined ? Number.POSITIVE_INFINITY : Number(values.room);
-  return { state: values.state, room, colours: values.colours ?? false };
+  const { colours = false, "keep-going": keepGoing = false } = values;
+  return { face: positionals, room, colours, keepGoing };
 }
 
 /** The same environment for the face as for the agent. */
-function createTransport(state: string): StdioClientTransport {
+function createTransport(faceArgs: readonly string[]): StdioClientTransport {
   const face = fileURLToPath(new URL("./mcp.ts", import.meta.url));
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) if (value !== undefined) env[name] = value;
   return new StdioClientTransport({
     command: process.execPath,
-    args: ["--import", import.meta.resolve("tsx"), face, "--state", state],
+    args: ["--import", import.meta.resolve("tsx"), face, ...faceArgs],
     env,
     stderr: "pipe",
   });
@@ -44,22 +47,20 @@ function createTransport(state: string): StdioClientTransport {
 /** Reads and listens beside the agent: what everybody may see, and one thing that nobody else looks at. */
 async function observe(client: Client, phase: () => Phase): Promise<Witness> {
   const session = createMcpSession(client);
-  const { nodesUri, currentUri, logUri } = await openToolbox(session);
-  const logs = (await session.read(nodesUri, Nodes)).map(({ id }) => logUri(id));
-  // The first two are watched as well, and so are answered without asking; the third is asked for each time.
+  const { nodesUri, logUri } = await openToolbox(session);
+  const logs = (await session.read(nodesUri, AgentBoard)).nodes.map(({ id }) => logUri(id));
   return startWitness(client, {
     session,
-    polled: [nodesUri, ...logs.slice(0, 1), currentUri],
+    polled: [nodesUri, ...logs.slice(0, 2)],
     watched: [nodesUri, ...logs],
     phase,
   });
 }
 
 async function work(client: Client, tell: (message: AgentMessage) => void): Promise<void> {
-  const { state, room, colours } = readArguments();
+  const { face, room, colours, keepGoing } = readArguments();
   let phase: Phase = "before";
-  process.on("message", (message) => void (phase = StoryMessage.parse(message).phase));
-  const transport = createTransport(state);
+  const transport = createTransport(face);
   const printer = createRemotePrinter({ colours, room, tell });
   const log = transport.stderr;
   if (log instanceof Readable) {
@@ -67,8 +68,18 @@ async function work(client: Client, tell: (message: AgentMessage) => void): Prom
   }
   await client.connect(transport);
   tell({ kind: "face", pid: transport.pid ?? 0 });
-  const witness = await observe(client, () => phase);
-  const outcome = await runAgent(client, { printer, onIdle: (idle) => tell({ kind: "idle", idle }) });
+  process.on("message", (message) => {
+    phase = StoryMessage.parse(message).phase;
+    if (phase === "during") void lookAway(client, printer).finally(() => tell({ kind: "looked" }));
+  });
+  let witness: Witness | undefined;
+  const outcome = await runAgent(client, {
+    printer,
+    keepGoing,
+    onIdle: (idle) => tell({ kind: "idle", idle }),
+    onLive: async () => void (witness = await observe(client, () => phase)),
+  });
+  if (witness === undefined) throw new Error("the agent has ended before it was observed");
   tell({ kind: "ended", outcome, testimony: await witness.stop() });
 }
 

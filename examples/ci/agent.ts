@@ -11,7 +11,8 @@ import type { Workbench } from "./agent/mend-node.ts";
 import type { Printer } from "./agent/printer.ts";
 import { printTouchables } from "./agent/print-touchables.ts";
 import { openToolbox } from "./agent/toolbox.ts";
-import { Nodes, RunState, Started } from "./pipeline-schemas.ts";
+import { probeTraversal } from "./agent/probe-traversal.ts";
+import { AgentBoard, Started } from "./agent-schemas.ts";
 
 /** How the agent's work ended. */
 export interface Outcome {
@@ -27,6 +28,10 @@ export interface AgentSetting {
   readonly printer: Printer;
   /** Told whether it only waits for a verdict now, and nothing that it asked to change is under way. */
   readonly onIdle: (idle: boolean) => void;
+  /** Called, and waited for, once a run is live. */
+  readonly onLive: () => Promise<void>;
+  /** Whether a run is to go on where a node is red. */
+  readonly keepGoing: boolean;
 }
 
 /**
@@ -35,12 +40,15 @@ export interface AgentSetting {
  *
  * @throws Error when the server refuses a run, lacks what the agent needs, or is gone.
  */
-export async function runAgent(client: Client, { printer, onIdle }: AgentSetting): Promise<Outcome> {
+export async function runAgent(client: Client, setting: AgentSetting): Promise<Outcome> {
+  const { printer, onIdle } = setting;
   const session = createMcpSession(client);
   const toolbox = await openToolbox(session);
   await printTouchables(client, toolbox, printer);
   const bench: Workbench = { session, toolbox, printer, tried: new Set(), changes: [] };
-  const readVerdict = createVerdictReader(bench, await startRun(bench));
+  const query = await startRun(bench, !setting.keepGoing);
+  await setting.onLive();
+  const readVerdict = createVerdictReader(bench, query);
   const nextVerdict = (): Promise<VerdictView> => {
     onIdle(true);
     return readVerdict().finally(() => onIdle(false));
@@ -49,21 +57,33 @@ export async function runAgent(client: Client, { printer, onIdle }: AgentSetting
   return conclude(bench, everRed);
 }
 
-async function startRun({ session, toolbox, printer }: Workbench): Promise<VerdictQuery> {
-  const name = `${printer.paint("name", "run")} {"strict":false}`;
-  const before = await session.read(toolbox.currentUri, RunState);
+async function startRun({ session, toolbox, printer }: Workbench, strict: boolean): Promise<VerdictQuery> {
+  const name = `${printer.paint("name", "run")} {"strict":${strict}}`;
+  const before = await readBefore({ session, toolbox, printer });
   const started = await callOnce<VerdictQuery>({
-    // Not strict: what does not depend on the red node goes on while the agent mends it.
-    call: () => session.call({ name: "run", args: { strict: false } }, Started),
+    call: () => session.call({ name: "run", args: { strict } }, Started),
     onUnknown: (refusal) => printer.step(`${name}: ${printer.paint("warn", refusal)}`),
     effect: async () => {
-      const { run } = await session.read(toolbox.currentUri, RunState);
-      return run > before.run ? { run, since: undefined } : undefined;
+      const { run, active } = await session.read(toolbox.nodesUri, AgentBoard);
+      const isNew = before === undefined ? active : run > before;
+      return isNew ? { run, since: undefined } : undefined;
     },
   });
   if (!started.ok) throw new Error(`start a run: ${started.refusal}`);
   printer.step(`${name}: run ${started.value.run} is live`);
   return started.value;
+}
+
+/** The number of the last run; nothing where nobody is up yet to say it: no answer is made up for that. */
+async function readBefore({ session, toolbox, printer }: Pick<Workbench, "session" | "toolbox" | "printer">) {
+  const { nodesUri } = toolbox;
+  try {
+    return (await session.read(nodesUri, AgentBoard)).run;
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    printer.step(`${printer.paint("name", "read")} ${nodesUri}:`, [printer.paint("dim", `  ${said}`)]);
+    return undefined;
+  }
 }
 
 /** Answers verdicts until the run is over; returns the nodes that were ever red. */
@@ -74,17 +94,18 @@ async function drive(bench: Workbench, nextVerdict: () => Promise<VerdictView>):
     const verdict = await nextVerdict();
     printVerdict(verdict, bench.printer);
     if (verdict.verdict === "green") return everRed;
-    const nodes = await bench.session.read(bench.toolbox.nodesUri, Nodes);
+    const { nodes } = await bench.session.read(bench.toolbox.nodesUri, AgentBoard);
     if (isOutdated(verdict, nodes)) bench.printer.details(["What was red then is being run again: the agent waits on"]);
     for (const node of nodes.filter(({ status }) => status === "failed")) {
       const attempt = `${node.id} ${node.attempt}`;
+      if (everRed.size === 0) await probeTraversal(bench);
       everRed.add(node.id);
       if (examined.has(attempt)) continue;
       examined.add(attempt);
       await mendNode(bench, node);
     }
     // Read again, since a rerun may have ended or begun: the verdict is of the past, and only this says what goes on.
-    if (isOver(await bench.session.read(bench.toolbox.nodesUri, Nodes), examined)) return everRed;
+    if (isOver((await bench.session.read(bench.toolbox.nodesUri, AgentBoard)).nodes, examined)) return everRed;
   }
 }
 
@@ -110,7 +131,7 @@ function printVerdict(verdict: VerdictView, printer: Printer): void {
 
 async function conclude(bench: Workbench, everRed: ReadonlySet<string>): Promise<Outcome> {
   const { session, toolbox, printer, changes } = bench;
-  const nodes = await session.read(toolbox.nodesUri, Nodes);
+  const { nodes } = await session.read(toolbox.nodesUri, AgentBoard);
   printer.step(`${printer.paint("name", "read")} ${toolbox.nodesUri}`, ["", ...toNodeTable(nodes, printer.paint)]);
   const failed = nodes.filter(({ status }) => status === "failed").map(({ id }) => id);
   const held = nodes.filter(({ status }) => status !== "failed" && status !== "passed").map(({ id }) => id);

@@ -6,8 +6,9 @@
  * `--tied`: it ends with its standard input. `--temporary`: its end takes DIR along.
  */
 import { rm } from "node:fs/promises";
-import { implementSurface, listenUnixSocket } from "surface-mcp";
+import { implementSurface, listenUnixSocket, SurfaceError } from "surface-mcp";
 
+import { LISTENED_ALREADY } from "./bring-up.ts";
 import { openSite } from "./open-site.ts";
 import { createPipelineHandlers } from "./pipeline-handlers.ts";
 import { pipeline } from "./pipeline-surface.ts";
@@ -47,7 +48,7 @@ try {
   await coordinate(readCoordinatorOptions(process.argv.slice(2)));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
+  process.exitCode = error instanceof SurfaceError && error.code === "SOCKET_IN_USE" ? LISTENED_ALREADY : 2;
 }
 // What still holds the process is a standard input that nobody has closed.
 process.exit();

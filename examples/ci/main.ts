@@ -1,6 +1,7 @@
 /**
- * Four processes and a kill: this one starts the coordinator of a pipeline and an agent, which starts its face over stdio
- * as a host does; then it kills the coordinator in the middle of the run, starts it again, and shows what that has cost.
+ * Four processes and a kill: this one starts an agent, which starts its face over stdio as a host does, and through that
+ * the coordinator of a pipeline, which is not up before. In the middle of the run this one kills the coordinator, starts it
+ * again, and shows what that has cost.
  */
 import { constants, tmpdir } from "node:os";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -12,13 +13,14 @@ import { readOptions } from "./read-options.ts";
 import type { Options } from "./read-options.ts";
 import { play } from "./stage/play.ts";
 
-const USAGE = `Usage: npm start -- [--pipeline FILE] [--state DIR] [--no-kill]
+const USAGE = `Usage: npm start -- [--pipeline FILE] [--state DIR] [--keep-going] [--no-kill]
 
-Runs a CI pipeline for real in one process, serves it over MCP from another, and lets an agent in a third drive it until
-it is green. In the middle of the run the first one is killed and started again, and the others do not notice.
+Lets an agent drive a real CI pipeline over MCP until it is green: the face that it talks to starts the process that runs
+the commands. In the middle of the run that process is killed and started again, and the others go on.
 
   --pipeline FILE  the pipeline to run; the repository's own checks by default. examples/ci/pipelines has more
   --state DIR      where the coordinator keeps its socket and its journal; a temporary directory by default
+  --keep-going     do not stop at the first red node what does not need it
   --no-kill        kill nobody
   -h, --help       this text
 
@@ -28,7 +30,7 @@ Exit codes: 0 the pipeline is green, 1 it is red and the agent found nothing to 
 const SIGNAL_EXIT = 128;
 const EXIT = { green: 0, red: 1, unusable: 2 } as const;
 
-async function drivePipeline({ pipeline, state, kill }: Options): Promise<number> {
+async function drivePipeline({ pipeline, state, kill, keepGoing }: Options): Promise<number> {
   const { name, nodes } = await readPipelineFile(pipeline);
   const printer = createPrinter(process.stdout);
   const title = printer.paint("strong", `An agent drives the pipeline "${name}" over MCP`);
@@ -38,7 +40,7 @@ async function drivePipeline({ pipeline, state, kill }: Options): Promise<number
   const dir = state ?? (await mkdtemp(join(tmpdir(), "ci-state-")));
   try {
     const setting = { pipeline, state: dir, temporary: state === undefined };
-    const verdict = await play({ setting, kill, printer, signal: leaving.signal });
+    const verdict = await play({ setting, kill, keepGoing, printer, signal: leaving.signal });
     return EXIT[verdict];
   } catch (error) {
     if (leaving.signal.aborted) return SIGNAL_EXIT + constants.signals[leaving.signal.reason as NodeJS.Signals];

@@ -1,24 +1,40 @@
-/**
- * The process that an MCP host starts: `tsx examples/ci/mcp.ts --state DIR`. It speaks MCP on stdio, and is a face and
- * nothing more: the pipeline is run by the coordinator whose state directory it is told, which may come and go.
- */
-import { unixSocket } from "surface-mcp";
+/** The agent's face of a pipeline, as an MCP host starts it: `tsx examples/ci/mcp.ts --state DIR [--pipeline FILE]`. */
+import { mcp, projected, unixSocket, type Link } from "surface-mcp";
+import { z } from "zod";
 
-import { createPipelineApp } from "./pipeline-app.ts";
-import { readFaceOptions } from "./read-options.ts";
+import { Started } from "./agent-schemas.ts";
+import { projectAgentSurface } from "./agent-surface.ts";
+import { bringUp } from "./bring-up.ts";
+import { readCoordinatorOptions, type CoordinatorOptions } from "./read-options.ts";
+import { reportFault } from "./report-fault.ts";
+import { runProgram } from "./run-program.ts";
 import { socketIn } from "./state-dir.ts";
 
-/** A line for the host's log; the agent was told what it may know. */
-function toLine(where: string, cause: unknown): string {
-  return `[ci] ${where}: ${cause instanceof Error ? cause.message : String(cause)}`;
+/** Everything that an agent is offered: the tagged members of the projection, one tool beside them, and those to wait with. */
+export function createFace(site: CoordinatorOptions, link: Link = unixSocket(socketIn(site.state))) {
+  const agentSurface = projectAgentSurface(site.state);
+  return mcp(agentSurface, {
+    name: "ci-pipeline",
+    version: "1.0.0",
+    onFault: reportFault,
+    instructions: "A CI pipeline. Start a run, wait with settled, read the log of what is red, mend it, rerun it.",
+  })
+    .bridge(projected(agentSurface, link))
+    .tools({
+      run: {
+        description: "Start a run of every node, and the coordinator where there is none, and return once it is live",
+        input: z.object({ strict: z.boolean().default(true).describe("Start nothing new once a node is red") }),
+        output: Started,
+        destructive: false,
+        handler: async ({ strict }, { client, signal }) => {
+          await bringUp(site, signal);
+          // Taken before the run begins, so that even a run that ends at once cannot be missed.
+          const { cursor: since } = await client.settled.recent(undefined, { signal });
+          return { ...(await client["run.start"].call({ strict }, { signal })), since };
+        },
+      },
+    })
+    .pull();
 }
 
-try {
-  const { state } = readFaceOptions(process.argv.slice(2));
-  const onFault = ({ where, cause }: { readonly where: string; readonly cause: unknown }): void =>
-    console.error(toLine(where, cause));
-  await createPipelineApp(unixSocket(socketIn(state)), { onFault }).serve();
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
-}
+await runProgram(import.meta.url, (args) => createFace(readCoordinatorOptions(args)).serve());

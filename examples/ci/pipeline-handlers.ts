@@ -1,5 +1,6 @@
 import type { Implementation } from "surface-mcp";
 
+import { createBoardSource } from "./board-source.ts";
 import { CiError } from "./engine/errors.ts";
 import { createPlan } from "./engine/plan.ts";
 import type { Verdict } from "./engine/verdict.ts";
@@ -12,6 +13,8 @@ import { refuseCiErrors, rethrowAsRefusal } from "./refuse-ci-errors.ts";
 export interface PipelineSite extends FixSite {
   /** Verdicts of the run from before this process: told first, so that who waited then does not wait for ever. */
   readonly earlier?: readonly Verdict[];
+  /** Resolves once the state is this process's own, before which nothing is begun. Default: it is from the start. */
+  readonly ready?: Promise<void>;
 }
 
 /** Implements the surface over an engine, which stays its caller's to close. */
@@ -19,8 +22,12 @@ export function createPipelineHandlers(site: PipelineSite): Implementation<Pipel
   const { pipeline, engine } = site;
   const plan = createPlan(pipeline.nodes);
   const untold = [...(site.earlier ?? [])];
+  const begin = async <TResult>(work: () => TResult): Promise<TResult> => {
+    await site.ready;
+    return refuseCiErrors(work);
+  };
   return {
-    nodes: engine.nodes,
+    nodes: createBoardSource(engine),
     current: engine.current,
     log: ({ node }, { signal }) => refuseCiErrors(() => engine.watchLog(node, signal)),
     settled: async function* (_none, { signal }) {
@@ -30,7 +37,7 @@ export function createPipelineHandlers(site: PipelineSite): Implementation<Pipel
       yield* later;
     },
     fix: (complaint) => fixScratch(site, complaint).catch(rethrowAsRefusal),
-    "node.rerun": ({ node }) => refuseCiErrors(() => engine.rerun(node)),
+    "node.rerun": ({ node }) => begin(() => engine.rerun(node)),
     "node.show": ({ node }) =>
       refuseCiErrors(() => {
         const state = engine.nodes.get().find(({ id }) => id === node);
@@ -38,7 +45,7 @@ export function createPipelineHandlers(site: PipelineSite): Implementation<Pipel
         if (!state || !command) throw new CiError("UNKNOWN_NODE", `show "${node}": there is no such node`);
         return { ...state, command, dependents: plan.withDependents(node).filter((id) => id !== node) };
       }),
-    "run.start": ({ strict }) => refuseCiErrors(() => engine.start({ strict })),
-    "run.configure": ({ parallel }) => refuseCiErrors(() => engine.configure({ parallel })),
+    "run.start": ({ strict }) => begin(() => engine.start({ strict })),
+    "run.configure": ({ parallel }) => begin(() => engine.configure({ parallel })),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Names one node of the pipeline. */
-export const NodeId = z.object({ node: z.string().describe("The id of a node, as the resource nodes lists it") });
+export const NodeId = z.object({ node: z.string().describe("The id of a node") });
 
 /** Where a node stands; the twin of the engine's own type. */
 export const NodeState = z.object({
@@ -14,9 +14,6 @@ export const NodeState = z.object({
   attempt: z.number().describe("1 from the start of a run, one more with each rerun; 0 before any run"),
   starts: z.number().describe("How often this run has started its command; an interrupted attempt is started again"),
 });
-
-/** Every node and where it stands, in the order of the pipeline's file. */
-export const Nodes = z.array(NodeState).readonly();
 
 /** The newest part of a node's log. */
 export const LogTail = z.object({
@@ -32,6 +29,9 @@ export const RunState = z.object({
   active: z.boolean(),
   strict: z.boolean().describe("Whether nothing new starts once a node is red"),
 });
+
+/** Every node and where it stands, in the order of the pipeline's file, and the run that this is of: one moment's. */
+export const Board = RunState.extend({ nodes: z.array(NodeState).readonly() });
 
 /** How a run stands at its first red node, or has ended. */
 export const Verdict = z.object({
@@ -64,12 +64,6 @@ export const RunStart = z.object({ strict: z.boolean() });
 
 /** Which run was started. */
 export const RunNumber = z.object({ run: z.number() });
-
-/** What the tool `run` answers. */
-export const Started = z.object({
-  run: z.number(),
-  since: z.string().describe("Say this as since in the first call of settled, and no verdict of this run is missed"),
-});
 
 /** One error of the TypeScript compiler, as an agent read it in a node's log. */
 export const CompilerComplaint = z.object({

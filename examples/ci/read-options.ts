@@ -10,14 +10,16 @@ export interface Options {
   readonly state: string | undefined;
   /** Whether the coordinator is killed in the middle of the run. */
   readonly kill: boolean;
+  /** Whether a run goes on when a node is red. */
+  readonly keepGoing: boolean;
   readonly help: boolean;
 }
 
-/** What the command line of a coordinator says. */
+/** What the command line of a coordinator says, and that of a face which may have to start one. */
 export interface CoordinatorOptions {
   readonly pipeline: string;
   readonly state: string;
-  /** Whether it ends with its standard input. */
+  /** Whether it ends with its standard input; one that a face has started, with that face. */
   readonly tied: boolean;
   /** Whether its end takes the state along. */
   readonly temporary: boolean;
@@ -37,15 +39,17 @@ export function readOptions(args: readonly string[]): Options {
       pipeline: { type: "string" },
       state: { type: "string" },
       "no-kill": { type: "boolean", default: false },
+      "keep-going": { type: "boolean", default: false },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   const state = values.state === undefined ? undefined : fromHere(values.state);
-  return { pipeline: toPipeline(values.pipeline), state, kill: !values["no-kill"], help: values.help };
+  const { "no-kill": peaceful, "keep-going": keepGoing, help } = values;
+  return { pipeline: toPipeline(values.pipeline), state, kill: !peaceful, keepGoing, help };
 }
 
 /**
- * Reads the command line of a coordinator.
+ * Reads the command line of a coordinator, or of a face.
  *
  * @throws TypeError as {@link readOptions} does, and without `--state`.
  */
@@ -64,11 +68,11 @@ export function readCoordinatorOptions(args: readonly string[]): CoordinatorOpti
 }
 
 /**
- * Reads the command line of a face: the state directory of the coordinator that it speaks for.
+ * Reads the command line of who only looks on: the state directory of the coordinator.
  *
  * @throws TypeError as {@link readOptions} does, and without `--state`.
  */
-export function readFaceOptions(args: readonly string[]): { readonly state: string } {
+export function readViewOptions(args: readonly string[]): { readonly state: string } {
   const { values } = parseArgs({ args: [...args], options: { state: { type: "string" } } });
   return { state: toState(values.state) };
 }

@@ -96,13 +96,19 @@ describe("npm start", { timeout: PATIENCE_MS }, () => {
     const { code, stdout, stderr } = await drive(SCRATCH_NODES, "--no-kill");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const said = [
-      "template  surface://pipeline/log/{node}  reads",
-      "run.start is on the surface and has no tag",
+      "coordinator  nobody yet",
+      "template  surface://agent/log/{node}  reads",
+      "run.start is for the coordinator's owner, and not listed",
       "there is no such tool",
-      "run.configure is on the surface and has no tag",
+      "run.configure is for the coordinator's owner, and not listed",
+      "read surface://agent/nodes:",
+      "UNAVAILABLE: ",
+      "is up: the face has started it",
       "run 1 is live",
       "run 1 is RED (at the first red node): scratch",
-      "read surface://pipeline/log/scratch",
+      "read surface://agent/log/..%2F..%2F..%2F..%2Fetc%2Fpasswd: refused",
+      "Resource not found",
+      "read surface://agent/log/scratch",
       "TS2551",
       "fix src/basket.ts:10: cuont becomes count",
       "node_rerun scratch: queued scratch, scratch-run, last",
@@ -131,6 +137,7 @@ describe("npm start", { timeout: PATIENCE_MS }, () => {
         after: { needs: ["other"] },
       },
       "--no-kill",
+      "--keep-going",
     );
     expect(code).toBe(1);
     expect(stdout).toContain("| no such luck");
@@ -191,7 +198,9 @@ describe("npm start, in the middle of which the coordinator is killed,", { timeo
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect((await readFile(join(dir, "ran"), "utf8")).trim()).toBe("quick last");
 
-    const pids = [...stdout.matchAll(/^ +(coordinator|agent|face) +(\d+) /gm)].map(([, , pid]) => Number(pid));
+    const pids = [/coordinator (\d+) is up/, /^ +agent +(\d+) /m, /^ +face +(\d+) /m].flatMap((line) =>
+      figuresOf(line, stdout),
+    );
     const [killed, started] = figuresOf(
       /SIGKILL to coordinator (\d+); running then: slow\n[^]* restarted as coordinator (\d+) /,
       stdout,
@@ -203,12 +212,13 @@ describe("npm start, in the middle of which the coordinator is killed,", { timeo
     const reads = / +reads +\d+ \((\d+) before the kill, (\d+) in the outage, (\d+) after\), 0 failed/;
     expect(figuresOf(reads, stdout).map((figure) => figure > 0)).toEqual([true, true, true]);
     for (const uri of ["nodes", "log/slow"]) {
-      const notices = new RegExp(
-        `of surface://pipeline/${uri} \\((\\d+) before .* (\\d+) after\\), last value announced`,
-      );
+      const notices = new RegExp(`of surface://agent/${uri} \\((\\d+) before .* (\\d+) after\\), last value announced`);
       const [before, after] = figuresOf(notices, stdout);
       expect([before, after].map((figure = 0) => figure > 0)).toEqual([true, true]);
     }
+    expect(stdout).toMatch(
+      /read surface:\/\/agent\/log\/slow, the coordinator being away: from the run's file\n +\| .+\n/,
+    );
     expect(stdout).toContain("run 1     started once, settled once");
     expect(stdout).toMatch(/once +quick, last\n +twice +slow: cut off by the kill once\n/);
     expect(stdout.match(/run 1 is live$/gm)).toHaveLength(1);

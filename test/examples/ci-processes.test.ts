@@ -81,19 +81,19 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
     const first = await coordinate(file);
     const before = await connect();
     await before["run.start"].call({ strict: false });
-    await eventually(async () => ((await before.nodes.get())[0]?.status === "passed" ? true : undefined));
+    await eventually(async () => ((await before.nodes.get()).nodes[0]?.status === "passed" ? true : undefined));
     const command = await pidIn(join(dir, "deaf"));
     await rm(join(dir, "deaf"));
     await appendFile(join(state, "scratch", "src", "basket.ts"), "// kept\n");
     expect(await end(first, "SIGTERM")).toBe(0);
     expect(isRunning(command)).toBe(false);
-    expect((await readdir(state)).toSorted()).toEqual(["journal.jsonl", "scratch"]);
+    expect((await readdir(state)).toSorted()).toEqual(["journal.jsonl", "runs", "scratch"]);
     expect((await stat(state)).mode & 0o777).toBe(0o700);
 
     const second = await coordinate(file);
     const client = await connect();
     expect(await client.current.get()).toEqual({ run: 1, active: true, strict: false });
-    expect((await client.nodes.get()).map(({ starts }) => starts)).toEqual([1, 2]);
+    expect((await client.nodes.get()).nodes.map(({ starts }) => starts)).toEqual([1, 2]);
     expect(await readFile(join(state, "scratch", "src", "basket.ts"), "utf8")).toMatch(/\/\/ kept\n$/);
     const again = await pidIn(join(dir, "deaf"));
     expect(await end(second, "SIGINT")).toBe(0);
@@ -117,7 +117,7 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
     const client = await connect();
     const verdict = await client.settled.wait(undefined, { timeoutMs: 30_000 });
     expect(verdict.occurrence).toMatchObject({ run: 1, number: 1, verdict: "green" });
-    expect((await client.nodes.get()).map(({ starts, attempt }) => [starts, attempt])).toEqual([
+    expect((await client.nodes.get()).nodes.map(({ starts, attempt }) => [starts, attempt])).toEqual([
       [3, 1],
       [1, 1],
     ]);
@@ -132,7 +132,7 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
     const command = await pidIn(join(dir, "deaf"));
     const second = start("coordinator", "--state", state, "--pipeline", file);
     const [stderr, [code]] = await Promise.all([text(second.stderr), once(second, "exit")]);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/pipeline\.sock/) });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/pipeline\.sock/) });
     expect(isRunning(command)).toBe(true);
   });
 
@@ -148,28 +148,90 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
   });
 });
 
+/** A host that has started a face by a command. */
+async function host(file: string): Promise<Client> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...tsx, programOf("mcp"), "--state", state, "--pipeline", file, "--tied"],
+    stderr: "ignore",
+  });
+  const client = new Client({ name: "host", version: "1.0.0" });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  return client;
+}
+
+/** What a tool has answered, or the refusal's words. */
+async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<unknown> {
+  const { structuredContent, content, isError } = await client.callTool({ name, arguments: args });
+  return isError === true ? JSON.stringify(content) : structuredContent;
+}
+
+async function read(client: Client, uri: string): Promise<unknown> {
+  const { contents } = await client.readResource({ uri });
+  const [content] = contents;
+  return content !== undefined && "text" in content ? JSON.parse(content.text) : undefined;
+}
+
+/** The coordinators that have owned the state, in the order in which they came. */
+async function coordinators(): Promise<readonly number[]> {
+  const journal = await readFile(join(state, "journal.jsonl"), "utf8");
+  return [...journal.matchAll(/"kind":"opened","pid":(\d+)/g)].map(([, pid]) => Number(pid));
+}
+
+const gone = (pid: number): Promise<boolean> => eventually(() => (isRunning(pid) ? undefined : true));
+
 describe("the face, started by a host,", { timeout: PATIENCE_MS }, () => {
-  it("is there before the coordinator is, and outlives it", async () => {
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [...tsx, programOf("mcp"), "--state", state],
-      stderr: "ignore",
-    });
-    const client = new Client({ name: "host", version: "1.0.0" });
-    onTestFinished(() => client.close());
-    await client.connect(transport);
+  it("starts the coordinator when an agent runs the pipeline and nothing is up, and takes it along", async () => {
+    const client = await host(await fileOf({ a: { script: `console.log("said")` } }));
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("run");
-    const file = await fileOf({ a: {} });
-    let coordinator = await coordinate(file);
-    await eventually(async () => {
-      const started = await client.callTool({ name: "run", arguments: {} });
-      return started.isError === true ? undefined : true;
-    });
-    await end(coordinator, "SIGKILL");
-    coordinator = await coordinate(file);
-    const { contents } = await client.readResource({ uri: "surface://pipeline/current" });
-    expect(contents).toEqual([expect.objectContaining({ text: expect.stringContaining('"run":1') })]);
-    await end(coordinator, "SIGTERM");
+    expect(await call(client, "run")).toEqual({ run: 1, since: expect.any(String) });
+    const [pid = 0, ...others] = await coordinators();
+    expect([isRunning(pid), others]).toEqual([true, []]);
+    await eventually(async () =>
+      ((await read(client, "surface://agent/nodes")) as { active: boolean }).active ? undefined : true,
+    );
+    expect(await call(client, "run")).toMatchObject({ run: 2 });
+    expect(await coordinators()).toEqual([pid]);
+    await client.close();
+    expect(await gone(pid)).toBe(true);
+  });
+
+  it("starts one coordinator and one run when two agents run the pipeline at once", async () => {
+    const file = await fileOf({ forever: { script: "setInterval(() => {}, 1000)" } });
+    const [one, other] = await Promise.all([host(file), host(file)]);
+    const answers = await Promise.all([call(one, "run"), call(other, "run")]);
+    const refused = answers.filter((answer) => typeof answer === "string");
+    expect(answers.filter((answer) => typeof answer !== "string")).toEqual([{ run: 1, since: expect.any(String) }]);
+    expect(refused).toEqual([expect.stringContaining("RUN_IN_PROGRESS")]);
+    expect(await coordinators()).toHaveLength(1);
+    expect(await read(one, "surface://agent/nodes")).toEqual(await read(other, "surface://agent/nodes"));
+  });
+
+  it("answers a log from the run's file and no verdict while the coordinator is gone, and goes on with the next", async () => {
+    const gate = JSON.stringify(join(dir, "gate"));
+    const script = `console.log("begun"); setInterval(() => fs.existsSync(${gate}) && process.exit(0), 5);`;
+    const file = await fileOf({ quick: {}, slow: { script } });
+    const client = await host(file);
+    const { since } = (await call(client, "run")) as { since: string };
+    const logOf = (source: string): Promise<unknown> =>
+      eventually(async () => {
+        const log = (await read(client, "surface://agent/log/slow")) as { source: string; text: string };
+        return log.source === source && log.text.includes("begun") ? log : undefined;
+      });
+    await logOf("live");
+    const [pid = 0] = await coordinators();
+    process.kill(pid, "SIGKILL");
+    await gone(pid);
+    await logOf("file");
+    // Half of it has been seen, and all that was seen has passed: nothing follows from that.
+    expect(await call(client, "settled", { since, timeout_ms: 500 })).toMatchObject({ status: "timed_out" });
+    await writeFile(join(dir, "gate"), "");
+    const next = await coordinate(file);
+    const wait = await call(client, "settled", { since, timeout_ms: 30_000 });
+    expect(wait).toMatchObject({ status: "fired", occurrence: { run: 1, verdict: "green", at: "settled", passed: 2 } });
+    await logOf("live");
+    await end(next, "SIGTERM");
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("run");
   });
 
@@ -178,5 +240,25 @@ describe("the face, started by a host,", { timeout: PATIENCE_MS }, () => {
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toBe("Option '--state <value>' is missing, and says where the state is kept\n");
+  });
+});
+
+describe("the view", { timeout: PATIENCE_MS }, () => {
+  it("follows a run in plain lines where nobody runs it yet, and ends when it is told to", async () => {
+    const view = start("view", "--state", state);
+    const said = text(view.stdout);
+    const file = await fileOf({ a: {} });
+    const coordinator = await coordinate(file);
+    const client = await connect();
+    const lines = createInterface({ input: view.stdout });
+    await once(lines, "line");
+    await client["run.start"].call({ strict: false });
+    await client.settled.wait(undefined, { timeoutMs: 30_000 }).catch(() => {});
+    await eventually(async () => ((await client.current.get()).active ? undefined : true));
+    await once(lines, "line");
+    await end(coordinator, "SIGTERM");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(await end(view, "SIGTERM")).toBe(0);
+    expect(await said).toMatch(/^no run yet[^]*run 1 is settled: 1 of 1 passed, running: nothing\n/);
   });
 });

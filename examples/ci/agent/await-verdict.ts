@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-import { Nodes, Verdict } from "../pipeline-schemas.ts";
+import { AgentBoard } from "../agent-schemas.ts";
+import { Verdict } from "../pipeline-schemas.ts";
 import { toProgressLine } from "./describe-nodes.ts";
 import type { McpSession } from "./mcp-session.ts";
 import type { Printer } from "./printer.ts";
@@ -77,7 +78,7 @@ async function showProgress({ session, toolbox, printer }: Waiting, signal: Abor
   let since: string | undefined;
   try {
     while (!signal.aborted) {
-      printer.waiting(toProgressLine(await session.read(toolbox.nodesUri, Nodes)));
+      printer.waiting(toProgressLine((await session.read(toolbox.nodesUri, AgentBoard)).nodes));
       const args = { uris, timeout_ms: WAIT_MS, ...(since === undefined ? {} : { since }) };
       const change = await session.call({ name: "wait_for_change", args, signal }, Change);
       if (!change.ok) return;

@@ -1,12 +1,14 @@
 import type { z } from "zod";
 
-import type { Nodes, NodeState } from "../pipeline-schemas.ts";
+import type { AgentBoard } from "../agent-schemas.ts";
 import type { Palette, Tone } from "./palette.ts";
 
-/** A node as the agent reads it. */
-export type NodeView = z.output<typeof NodeState>;
-/** All of them. */
-export type NodesView = z.output<typeof Nodes>;
+/** Where the run stands, as the agent reads it. */
+export type BoardView = z.output<typeof AgentBoard>;
+/** All its nodes. */
+export type NodesView = BoardView["nodes"];
+/** One of them. */
+export type NodeView = NodesView[number];
 
 const TONES: Readonly<Record<NodeView["status"], Tone>> = {
   idle: "dim",

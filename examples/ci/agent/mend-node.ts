@@ -1,4 +1,5 @@
-import { LogTail, NodeDetail, Nodes, Repaired, Rerun, RunState } from "../pipeline-schemas.ts";
+import { AgentBoard, AgentLog } from "../agent-schemas.ts";
+import { NodeDetail, Repaired, Rerun } from "../pipeline-schemas.ts";
 import type { CompilerError } from "../engine/compiler-errors.ts";
 import { callOnce } from "./call-once.ts";
 import type { NodeView } from "./describe-nodes.ts";
@@ -55,7 +56,7 @@ async function look({ session, toolbox, printer }: Workbench, node: NodeView): P
   const { paint } = printer;
   const shown = await session.call({ name: "node_show", args: { node: node.id } }, NodeDetail);
   const uri = toolbox.logUri(node.id);
-  const log = await session.read(uri, LogTail);
+  const log = await session.read(uri, AgentLog);
   const diagnosis = diagnose(log.text);
   const exit = node.exitCode === undefined ? "no exit code" : `exit code ${node.exitCode}`;
   const dependents = shown.ok ? shown.value.dependents.join(", ") : "";
@@ -97,10 +98,7 @@ async function rerun({ session, toolbox, printer }: Workbench, node: NodeView): 
     call: () => session.call({ name: "node_rerun", args: { node: node.id } }, Rerun),
     onUnknown: (refusal) => printer.step(`${name} ${node.id}: ${printer.paint("warn", refusal)}`),
     effect: async () => {
-      const [{ run }, nodes] = await Promise.all([
-        session.read(toolbox.currentUri, RunState),
-        session.read(toolbox.nodesUri, Nodes),
-      ]);
+      const { run, nodes } = await session.read(toolbox.nodesUri, AgentBoard);
       const isQueued = nodes.some(({ id, attempt }) => id === node.id && attempt > node.attempt);
       return isQueued ? { run, nodes: [node.id] } : undefined;
     },

@@ -9,7 +9,7 @@ import type { Toolbox } from "./toolbox.ts";
 const LEAST_WORDS = 30;
 const MOST_WORDS = 100;
 
-/** Prints what the server lists, and what of the surface it does not: a knock at that door is answered like any other. */
+/** Prints what the server lists, and knocks at what the pipeline can do besides: it is answered like any other name. */
 export async function printTouchables(client: Client, toolbox: Toolbox, printer: Printer): Promise<void> {
   const { paint } = printer;
   const server = client.getServerVersion();
@@ -20,15 +20,16 @@ export async function printTouchables(client: Client, toolbox: Toolbox, printer:
     "",
   ]);
   const listed = new Set(toolbox.all.map(({ name }) => name));
-  for (const key of Object.keys(pipeline.members)) {
+  for (const [key, { kind }] of Object.entries(pipeline.members)) {
     const tool = key.replaceAll(".", "_");
-    const isListed = listed.has(tool) || toolbox.all.some(({ name }) => name.split("/").includes(key));
-    if (isListed) continue;
+    if (kind !== "procedure" || listed.has(tool)) continue;
     const said = await client.callTool({ name: tool, arguments: {} }).then(
       () => "it was answered",
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     );
-    printer.step(`${key} is on the surface and has no tag. Calling ${tool} all the same:`, [paint("dim", `  ${said}`)]);
+    printer.step(`${key} is for the coordinator's owner, and not listed. Calling ${tool} all the same:`, [
+      paint("dim", `  ${said}`),
+    ]);
   }
 }
 

@@ -30,6 +30,8 @@ export const AgentMessage = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("face"), pid: z.number() }),
   /** Whether it waits for a verdict now, and nothing that changes anything is under way. */
   z.object({ kind: z.literal("idle"), idle: z.boolean() }),
+  /** It has looked at a log while nobody else could be asked. */
+  z.object({ kind: z.literal("looked") }),
   z.object({ kind: z.literal("ended"), outcome: Outcome, testimony: Testimony }),
   z.object({ kind: z.literal("failed"), reason: z.string() }),
 ]);

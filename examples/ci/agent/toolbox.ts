@@ -8,8 +8,6 @@ export interface Toolbox {
   readonly all: readonly Touchable[];
   /** URI of the resource that lists all nodes. */
   readonly nodesUri: string;
-  /** URI of the resource that tells of the run. */
-  readonly currentUri: string;
   /** URI of a node's log. */
   readonly logUri: (node: string) => string;
 }
@@ -26,7 +24,6 @@ export async function openToolbox(session: McpSession): Promise<Toolbox> {
   const tools = all.filter(({ kind }) => kind === "tool").map(({ name }) => name);
   const found = {
     nodes: nameOf("resource", "/nodes"),
-    current: nameOf("resource", "/current"),
     log: nameOf("template", "/log/{node}"),
   };
   const missing = [
@@ -34,6 +31,6 @@ export async function openToolbox(session: McpSession): Promise<Toolbox> {
     ...Object.entries(found).flatMap(([name, uri]) => (uri === undefined ? [`a resource "${name}"`] : [])),
   ];
   if (missing.length > 0) throw new Error(`the server does not list what this agent needs: ${missing.join(", ")}`);
-  const { nodes: nodesUri = "", current: currentUri = "", log = "" } = found;
-  return { all, nodesUri, currentUri, logUri: (node) => log.replace("{node}", encodeURIComponent(node)) };
+  const { nodes: nodesUri = "", log = "" } = found;
+  return { all, nodesUri, logUri: (node) => log.replace("{node}", encodeURIComponent(node)) };
 }

@@ -2,11 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { unixSocket } from "surface-mcp";
 import type { z } from "zod";
 
-import type { Nodes } from "../pipeline-schemas.ts";
+import type { Board } from "../pipeline-schemas.ts";
 import { pipeline } from "../pipeline-surface.ts";
 import { socketIn } from "../state-dir.ts";
 
-type NodesView = z.output<typeof Nodes>;
+type NodesView = z.output<typeof Board>["nodes"];
 
 /** What a good moment is judged by. */
 export interface MomentSetting {
@@ -28,16 +28,29 @@ const RUNNING_MS = 300;
  * machine may, over its socket, without MCP.
  */
 export async function awaitMoment({ state, isIdle, signal }: MomentSetting): Promise<boolean> {
-  const connection = await unixSocket(socketIn(state)).connect(pipeline);
+  const connection = await connectInTime(state, signal);
+  if (connection === undefined) return false;
   try {
     while (!signal.aborted) {
-      if (isIdle() && isWellUnderWay(await connection.client.nodes.get()) && isIdle()) return true;
+      if (isIdle() && isWellUnderWay((await connection.client.nodes.get()).nodes) && isIdle()) return true;
       await delay(POLL_MS);
     }
     return false;
   } finally {
     await connection.close();
   }
+}
+
+/** There is nobody there until the agent has brought somebody up. */
+async function connectInTime(state: string, signal: AbortSignal) {
+  while (!signal.aborted) {
+    try {
+      return await unixSocket(socketIn(state)).connect(pipeline);
+    } catch {
+      await delay(POLL_MS);
+    }
+  }
+  return undefined;
 }
 
 function isWellUnderWay(nodes: NodesView): boolean {

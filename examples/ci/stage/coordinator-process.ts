@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 /** A coordinator in a process of its own. Whoever started it ends it. */
@@ -26,6 +27,41 @@ export interface CoordinatorSetting {
 const PROGRAM = fileURLToPath(new URL("../coordinator.ts", import.meta.url));
 /** How long it may take to end: its commands have half a second of that. */
 const END_MS = 5000;
+const POLL_MS = 25;
+
+/** Takes hold of one that somebody else has started, and that ends with whoever that was. */
+export function adoptCoordinator(pid: number): CoordinatorProcess {
+  const gone = untilGone(pid);
+  return {
+    pid,
+    gone,
+    async end() {
+      const over = new AbortController();
+      const late = delay(END_MS, undefined, { signal: over.signal }).then(
+        () => kill(pid),
+        () => {},
+      );
+      await Promise.race([gone, late]);
+      over.abort();
+    },
+    async kill() {
+      kill(pid);
+      await gone;
+    },
+  };
+}
+
+async function untilGone(pid: number): Promise<void> {
+  while (kill(pid, 0)) await delay(POLL_MS, undefined, { ref: false });
+}
+
+function kill(pid: number, signal: NodeJS.Signals | 0 = "SIGKILL"): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Starts a coordinator; resolves once it listens.

@@ -3,8 +3,8 @@ import type { Printer } from "../agent/printer.ts";
 import type { Outcome } from "../agent.ts";
 import { readJournal } from "../engine/journal.ts";
 import { journalIn } from "../state-dir.ts";
+import { awaitCoordinator } from "./await-coordinator.ts";
 import { awaitMoment } from "./await-moment.ts";
-import { startCoordinator } from "./coordinator-process.ts";
 import type { CoordinatorProcess, CoordinatorSetting } from "./coordinator-process.ts";
 import { printEvidence } from "./print-evidence.ts";
 import { startAgent } from "./start-agent.ts";
@@ -17,6 +17,8 @@ export interface Playbill {
   readonly setting: CoordinatorSetting;
   /** Whether the coordinator is killed. */
   readonly kill: boolean;
+  /** Whether the agent's run goes on where a node is red. */
+  readonly keepGoing: boolean;
   readonly printer: Printer;
   /** Ends everything. */
   readonly signal: AbortSignal;
@@ -28,8 +30,8 @@ export interface Playbill {
  * @throws Error when the agent could not do its work, the coordinator ended by itself, or the signal came.
  */
 export async function play(bill: Playbill): Promise<Outcome["verdict"]> {
-  const { setting, printer, signal } = bill;
-  const stage = new Stage(bill, await startCoordinator(setting));
+  const { printer, signal } = bill;
+  const stage = new Stage(bill);
   try {
     const aborted = new Promise<never>((_, reject) => {
       const leave = (): void => reject(new Error("told to end"));
@@ -48,25 +50,29 @@ class Stage {
   readonly #bill: Playbill;
   readonly #agent: AgentProcess;
   readonly #over = new AbortController();
-  #coordinator: CoordinatorProcess;
+  #coordinator: Promise<CoordinatorProcess | undefined>;
   #strike: Promise<Strike | undefined> = Promise.resolve(undefined);
 
-  constructor(bill: Playbill, coordinator: CoordinatorProcess) {
-    const { setting, printer } = bill;
+  constructor(bill: Playbill) {
+    const { setting, keepGoing, printer } = bill;
+    const { pipeline, state, temporary } = setting;
     this.#bill = bill;
-    this.#coordinator = coordinator;
     const colours = printer.paint("strong", "x") !== "x";
-    this.#agent = startAgent({ state: setting.state, printer, colours });
+    // Tied: nothing is to be left of all this. A face that is not would leave the coordinator that it has started.
+    const face = ["--state", state, "--pipeline", pipeline, "--tied", ...(temporary ? ["--temporary"] : [])];
+    this.#agent = startAgent({ face, keepGoing, printer, colours });
+    this.#coordinator = awaitCoordinator(state, this.#over.signal);
   }
 
   async perform(): Promise<{ readonly outcome: Outcome }> {
     const { setting, kill, printer } = this.#bill;
     const face = await Promise.race([this.#agent.face, this.#agent.report.then(() => 0)]);
     printer.step("who runs:", [
-      `  coordinator  ${this.#coordinator.pid}  runs the commands, and serves their surface on a socket`,
+      "  coordinator  nobody yet: whoever runs the commands, and serves their surface on a socket",
       `  agent        ${this.#agent.pid}  an MCP client`,
       `  face         ${face}  the MCP server that the agent has started over stdio; it bridges to the socket`,
     ]);
+    void this.#introduce();
     if (kill) this.#strike = this.#strikeInTime();
     const report = await Promise.race([this.#agent.report, this.#unexpectedEnd()]);
     this.#over.abort();
@@ -80,7 +86,12 @@ class Stage {
     await this.#agent.end();
     // A strike under way starts another coordinator.
     await this.#strike.catch(() => {});
-    await this.#coordinator.end();
+    await (await this.#coordinator)?.end();
+  }
+
+  async #introduce(): Promise<void> {
+    const coordinator = await this.#coordinator;
+    if (coordinator) this.#bill.printer.step(`coordinator ${coordinator.pid} is up: the face has started it`);
   }
 
   async #strikeInTime(): Promise<Strike | undefined> {
@@ -88,14 +99,18 @@ class Stage {
     const agent = this.#agent;
     const signal = this.#over.signal;
     if (!(await awaitMoment({ state: setting.state, isIdle: () => agent.isIdle(), signal }))) return undefined;
-    const done = await strike(this.#coordinator, { setting, agent, printer });
-    this.#coordinator = done.started;
+    const coordinator = await this.#coordinator;
+    if (coordinator === undefined) return undefined;
+    const done = await strike(coordinator, { setting, agent, printer });
+    this.#coordinator = Promise.resolve(done.started);
     return done;
   }
 
   /** Rejects when a coordinator ends that nobody has killed here. */
   async #unexpectedEnd(): Promise<never> {
-    await this.#coordinator.gone;
+    const coordinator = await this.#coordinator;
+    if (coordinator === undefined) return new Promise(() => {});
+    await coordinator.gone;
     const struck = await this.#strike;
     if (struck) await struck.started.gone;
     throw new Error("the coordinator has ended by itself");

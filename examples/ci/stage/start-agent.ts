@@ -14,6 +14,8 @@ export interface AgentProcess {
   readonly pid: number;
   /** Resolves with the pid of the face that it has started. */
   readonly face: Promise<number>;
+  /** Resolves when it has looked at a log in the outage. */
+  readonly looked: Promise<void>;
   /** Resolves when its work is done; rejects with its reason when it could not do it, or is gone. */
   readonly report: Promise<AgentReport>;
   /** Whether it has only waited for a verdict for a moment now. */
@@ -25,7 +27,9 @@ export interface AgentProcess {
 
 /** What an agent is started with. */
 export interface AgentSetting {
-  readonly state: string;
+  /** The command line of the face that it is to start. */
+  readonly face: readonly string[];
+  readonly keepGoing: boolean;
   readonly printer: Printer;
   readonly colours: boolean;
 }
@@ -36,9 +40,10 @@ const END_MS = 5000;
 const IDLE_MS = 200;
 
 /** Starts an agent, and prints what it says. */
-export function startAgent({ state, printer, colours }: AgentSetting): AgentProcess {
+export function startAgent({ face: faceArgs, keepGoing, printer, colours }: AgentSetting): AgentProcess {
   const room = Number.isFinite(printer.room) ? ["--room", String(printer.room)] : [];
-  const args = ["--state", state, ...room, ...(colours ? ["--colours"] : [])];
+  const flags = [...(colours ? ["--colours"] : []), ...(keepGoing ? ["--keep-going"] : [])];
+  const args = [...room, ...flags, "--", ...faceArgs];
   const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), PROGRAM, ...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
@@ -47,11 +52,14 @@ export function startAgent({ state, printer, colours }: AgentSetting): AgentProc
   let idleSince = Number.POSITIVE_INFINITY;
   let onFace = (_pid: number): void => {};
   const face = new Promise<number>((resolve) => (onFace = resolve));
+  let onLooked = (): void => {};
+  const looked = new Promise<void>((resolve) => (onLooked = resolve));
   const report = new Promise<AgentReport>((resolve, reject) => {
     const hear = (message: AgentMessage): void => {
       if (message.kind === "print") print(printer, message);
       else if (message.kind === "face") onFace(message.pid);
       else if (message.kind === "idle") idleSince = message.idle ? performance.now() : Number.POSITIVE_INFINITY;
+      else if (message.kind === "looked") onLooked();
       else if (message.kind === "ended") resolve(message);
       else reject(new Error(message.reason));
     };
@@ -64,6 +72,7 @@ export function startAgent({ state, printer, colours }: AgentSetting): AgentProc
   return {
     pid: child.pid ?? 0,
     face,
+    looked,
     report,
     isIdle: () => performance.now() - idleSince >= IDLE_MS,
     enter: (phase) => void (child.connected && child.send({ phase })),

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 import type { Printer } from "../agent/printer.ts";
 import { readJournal } from "../engine/journal.ts";
 import { replayJournal } from "../engine/replay-journal.ts";
@@ -22,6 +24,9 @@ export interface Strike {
   readonly outageMs: number;
 }
 
+/** How long an agent may look at what it finds meanwhile. */
+const LOOK_MS = 3000;
+
 /** Kills the coordinator in the middle of its work, and starts it again. */
 export async function strike(coordinator: CoordinatorProcess, { setting, agent, printer }: Cast): Promise<Strike> {
   const { paint } = printer;
@@ -31,6 +36,7 @@ export async function strike(coordinator: CoordinatorProcess, { setting, agent, 
   const { memory } = replayJournal(readJournal(journalIn(setting.state)));
   const interrupted = memory.states.filter(({ status }) => status === "interrupted").map(({ id }) => id);
   printer.step(`${paint("bad", "SIGKILL")} to coordinator ${coordinator.pid}; running then: ${toList(interrupted)}`);
+  await Promise.race([agent.looked, delay(LOOK_MS)]);
   const started = await startCoordinator(setting);
   const outageMs = Math.round(performance.now() - at);
   agent.enter("after");

@@ -121,6 +121,8 @@ export function createCompleteHandler(catalog: Catalog, invoker: Invoker): Handl
     const complete = begun.completers.get(name);
     if (complete === undefined) return toCompletion([], value);
     const outcome = await invoker.complete({ where, complete, begun: value }, request.call);
-    return toCompletion(outcome.kind === "values" ? outcome.values : [], value);
+    // What its author returned may be no list at all.
+    const values: unknown = outcome.kind === "values" ? outcome.values : [];
+    return toCompletion(Array.isArray(values) ? values : [], value);
   };
 }

@@ -1,8 +1,6 @@
 import type { EntryLooks, ListedItem, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
+import { jsonMimeType } from "../catalog/resource-content.ts";
 import { writeJson } from "./write-json.ts";
-
-/** What resources of members are: JSON. */
-export const resourceMimeType = "application/json";
 
 interface Described extends EntryLooks {
   readonly title: string | undefined;
@@ -32,12 +30,17 @@ export function describeTool(tool: ToolEntry): string {
 
 /** The JSON text of a resource as `resources/list` shows it. */
 export function describeResource(resource: ResourceEntry): string {
-  return writeJson({ uri: resource.uri, name: resource.id, ...words(resource), mimeType: resourceMimeType });
+  return writeJson({
+    uri: resource.uri,
+    name: resource.id,
+    ...words(resource),
+    mimeType: resource.mimeType ?? jsonMimeType,
+  });
 }
 
 /** The JSON text of an item as `resources/list` shows it. What it is like is what the template of its family says. */
 export function describeItem({ uri, name }: ListedItem): string {
-  return writeJson({ uri, name, mimeType: resourceMimeType });
+  return writeJson({ uri, name, mimeType: jsonMimeType });
 }
 
 /** The JSON text of a template as `resources/templates/list` shows it. */
@@ -46,7 +49,7 @@ export function describeTemplate(template: TemplateEntry): string {
     uriTemplate: template.uriTemplate,
     name: template.id,
     ...words(template),
-    mimeType: resourceMimeType,
+    mimeType: template.mimeType ?? jsonMimeType,
   });
 }
 

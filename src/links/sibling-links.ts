@@ -15,7 +15,7 @@ import { internalError, reportToConsole, toSafeReporter, type FaultReporter } fr
 import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
 import { HeldSurface } from "./held-surface.ts";
-import type { CloseReason, Connection, Link } from "./link.ts";
+import type { CloseReason, Connection, KeepOptions, KeptLink, Link } from "./link.ts";
 import { SiblingPort } from "./sibling-port.ts";
 import { tellingEnds } from "./telling-ends.ts";
 
@@ -64,6 +64,13 @@ function relaying(port: ChannelPort): ChannelPort {
   };
 }
 
+function keepOne(link: Link, options: KeepOptions, scope: Scope): Link {
+  const kept = link.keep?.(options);
+  if (kept === undefined) return link;
+  scope.add(() => kept.close());
+  return kept;
+}
+
 class SiblingLinks implements Link {
   readonly #links: ReadonlyMap<string, Link>;
   readonly #report: FaultReporter;
@@ -90,6 +97,24 @@ class SiblingLinks implements Link {
     const channel = toChannel(new SiblingPort(ports));
     const closed = new Promise<CloseReason>((resolve) => scope.add(() => resolve({ kind: "closed" })));
     return Object.freeze({ client: createClient(surface, channel), channel, closed, close: () => scope.close() });
+  }
+
+  keep(options: KeepOptions = {}): KeptLink {
+    const scope = new Scope("the links to siblings");
+    const report = options.onFault === undefined ? this.#report : toSafeReporter(options.onFault);
+    try {
+      const links = new Map([...this.#links].map(([segment, link]) => [segment, keepOne(link, options, scope)]));
+      const kept = new SiblingLinks(links, report);
+      return Object.freeze({
+        check: (surface: Surface<Spec>) => kept.check(surface),
+        connect: <TAsked extends Spec>(surface: Surface<TAsked>) => kept.connect(surface),
+        close: () => scope.close(),
+      });
+    } catch (cause) {
+      // Why it could not be made is what its author has to hear.
+      scope.close().catch(() => {});
+      throw cause;
+    }
   }
 
   #hold(segment: string, surface: Surface<Spec>): HeldSurface | undefined {

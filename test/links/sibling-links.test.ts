@@ -1,0 +1,191 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { HeldSurface } from "../../src/links/held-surface.ts";
+import { inProcess } from "../../src/links/in-process.ts";
+import type { Link } from "../../src/links/link.ts";
+import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
+import { siblingLinks } from "../../src/links/sibling-links.ts";
+import { surfaceClients } from "../../src/links/surface-clients.ts";
+import { unixSocket } from "../../src/links/unix-socket.ts";
+import { pump } from "../../src/links/pump.ts";
+import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+import { settle, until } from "../surface/support.ts";
+import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
+import { afterThis, newFolder } from "./unix/support.ts";
+
+const both = composeSurfaces("both", { a: pipeline, b: notes });
+const outcome = (use: Promise<unknown>): Promise<unknown> => use.catch((cause: unknown) => cause);
+const failing = (code: string) => expect.objectContaining({ code });
+
+/** A link that counts how often it was dialled. */
+function counted(link: Link): Link & { readonly dials: number } {
+  let dials = 0;
+  return {
+    get dials() {
+      return dials;
+    },
+    connect(surface, use) {
+      dials += 1;
+      return link.connect(surface, use);
+    },
+  };
+}
+
+describe("siblingLinks()", () => {
+  it("dials each sibling when it is first used, once, and closes all with the connection", async () => {
+    const [one, other] = [startPipeline(), startNotes()];
+    const [a, b] = [counted(inProcess(one.live)), counted(inProcess(other.live))];
+    const connection = await siblingLinks({ a, b }).connect(both);
+    const { client, closed } = connection;
+    expect([a.dials, b.dials]).toEqual([0, 0]);
+    expect(await client["a.node.rerun"].call({ node: "x" })).toBe("again x");
+    expect(await client["a.nodes"].get()).toBe(1);
+    expect([a.dials, b.dials]).toEqual([1, 0]);
+    expect(await client["b.nodes"].get()).toBe("one");
+    await connection.close();
+    expect(await closed).toEqual({ kind: "closed" });
+    expect(await outcome(client["a.nodes"].get())).toEqual(failing("CLOSED"));
+    await Promise.all([one.live.close(), other.live.close()]);
+  });
+
+  it("answers for those that are there while one is not, and for that one when it comes", async () => {
+    const { live } = startPipeline();
+    const path = join(await newFolder(), "s.sock");
+    const faults: Fault[] = [];
+    const links = siblingLinks(
+      { a: inProcess(live), b: unixSocket(path) },
+      { onFault: (fault) => void faults.push(fault) },
+    );
+    const held = new HeldSurface({ link: links, surface: both });
+    afterThis(() => held.close());
+    const { channel } = held;
+    expect(await outcome(channel.call("b.bump", undefined, {}))).toEqual(failing("UNAVAILABLE"));
+    expect(faults.map(({ where }) => where)).toEqual(['reaching surface "notes"']);
+    expect(await channel.get("a.nodes", {})).toBe(1);
+    const waiting = channel.get("b.nodes", {});
+    const other = startNotes();
+    await listenUnixSocket(other.live, path);
+    expect(await waiting).toBe("one");
+    expect(await channel.call("b.bump", undefined, {})).toBe(1);
+    await Promise.all([live.close(), other.live.close()]);
+  });
+
+  it.each(["in process", "over a socket"])(
+    "has what is watched watched again when a sibling was away %s, and nobody's else disturbed",
+    async (way) => {
+      const one = startPipeline();
+      const path = join(await newFolder(), "s.sock");
+      let other = startNotes();
+      const listen = async (): Promise<void> => {
+        if (way === "over a socket") await listenUnixSocket(other.live, path);
+      };
+      await listen();
+      // As the author's process that starts again.
+      const again: Link = { connect: (surface, use) => inProcess(other.live).connect(surface, use) };
+      const b = way === "in process" ? again : unixSocket(path);
+      const links = siblingLinks({ a: inProcess(one.live), b }, { onFault: () => {} });
+      const held = new HeldSurface({ link: links, surface: both });
+      afterThis(() => held.close());
+      const heard: string[] = [];
+      const watch = (key: string): void => {
+        const subscription = held.subscriptions.subscribe(
+          {
+            key,
+            windowMs: 1,
+            open: ({ channel }, events) => pump((signal) => channel.watch(key, { signal }), events),
+          },
+          { changed: () => void heard.push(key) },
+        );
+        afterThis(() => subscription.end());
+      };
+      watch("a.nodes");
+      watch("b.nodes");
+      const latest = (key: string): unknown => held.subscriptions.latest(key)?.value;
+      await until(() => latest("a.nodes") === 1 && latest("b.nodes") === "one");
+      await other.live.close();
+      await until(() => latest("b.nodes") === undefined);
+      expect(latest("a.nodes")).toBe(1);
+      other = startNotes();
+      other.nodes.set("two");
+      await listen();
+      await until(() => latest("b.nodes") === "two");
+      expect(heard.filter((key) => key === "a.nodes")).toEqual([]);
+      await Promise.all([one.live.close(), other.live.close()]);
+    },
+  );
+
+  it("says that the outcome of a call is unknown when its sibling was lost under it, and sends none again", async () => {
+    const [one, other] = [startPipeline(), startNotes()];
+    const path = join(await newFolder(), "s.sock");
+    const listening = await listenUnixSocket(other.live, path);
+    const held = new HeldSurface({
+      link: siblingLinks({ a: inProcess(one.live), b: unixSocket(path) }),
+      surface: both,
+    });
+    afterThis(() => held.close());
+    const call = outcome(held.channel.call("b.slow", undefined, {}));
+    await until(() => other.state.calls === 1);
+    await Promise.all([other.live.close(), listening.close()]);
+    expect(await call).toEqual(failing("OUTCOME_UNKNOWN"));
+    expect(other.state.calls).toBe(1);
+    await one.live.close();
+  });
+
+  it("reaches what is composed again, and siblings that are served together", async () => {
+    const [one, other] = [startPipeline(), startNotes()];
+    const links = siblingLinks({
+      x: siblingLinks({ a: inProcess(one.live), b: inProcess(other.live) }),
+      c: inProcess(other.live),
+    });
+    const { clients, close } = await surfaceClients(links, { x: both, c: notes });
+    expect(await clients.x["a.nodes"].get()).toBe(1);
+    expect(await clients.x["b.nodes"].get()).toBe("one");
+    expect(await clients.c.nodes.get()).toBe("one");
+    await close();
+    await Promise.all([one.live.close(), other.live.close()]);
+  });
+
+  it("keeps what its links keep for as long as an app is open, and lets go of it when one of them cannot be kept", async () => {
+    const { live } = startPipeline();
+    const kept: string[] = [];
+    const keeping = (name: string): Link => ({
+      ...inProcess(live),
+      keep: () => ({
+        ...inProcess(live),
+        close: async () => void kept.splice(kept.indexOf(name), 1),
+        [String(kept.push(name))]: true,
+      }),
+    });
+    const link = siblingLinks({ a: keeping("a"), b: keeping("b"), c: inProcess(live) }).keep?.();
+    expect(kept).toEqual(["a", "b"]);
+    const { clients, close } = await surfaceClients(link ?? inProcess(live), { a: pipeline, c: pipeline });
+    expect([await clients.a.nodes.get(), await clients.c.nodes.get()]).toEqual([1, 1]);
+    await close();
+    await link?.close();
+    expect(kept).toEqual([]);
+    const broken: Link = {
+      ...inProcess(live),
+      keep() {
+        throw new RangeError("not today");
+      },
+    };
+    expect(() => siblingLinks({ a: keeping("a"), b: broken }).keep?.()).toThrow("not today");
+    await until(() => kept.length === 0);
+    await live.close();
+  });
+
+  it("refuses what is no link, and before it is served a surface that it does not fit", async () => {
+    const { live } = startPipeline();
+    expect(() => siblingLinks({ a: {} as Link })).toThrow(failing("INVALID_OPTION"));
+    expect(() => siblingLinks({ "a b": inProcess(live) })).toThrow(failing("INVALID_NAME"));
+    const half = siblingLinks({ a: inProcess(live) });
+    expect(() => half.check?.(both)).toThrow(failing("CONTRACT_MISMATCH"));
+    expect(() => half.check?.(pipeline)).toThrow(failing("CONTRACT_MISMATCH"));
+    expect(await outcome(half.connect(both))).toEqual(failing("CONTRACT_MISMATCH"));
+    expect(() => half.check?.(composeSurfaces("x", { a: notes }))).toThrow(failing("UNKNOWN_MEMBER"));
+    expect(() => half.check?.(composeSurfaces("x", { a: pipeline }))).not.toThrow();
+    await settle();
+    await live.close();
+  });
+});

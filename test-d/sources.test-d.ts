@@ -1,0 +1,76 @@
+import { computed, signal } from "@preact/signals-core";
+import { atom, computed as computedAtom } from "nanostores";
+import { BehaviorSubject, type Observable, Subject } from "rxjs";
+import {
+  cell,
+  cellSource,
+  defineSurface,
+  fromSignal,
+  implementSurface,
+  type CellImplementation,
+  type ObservableLike,
+  type PushedSource,
+  type Reading,
+  type Source,
+  type Staleness,
+  type SurfaceClient,
+} from "surface-mcp";
+import { expectAssignable, expectError, expectNotAssignable, expectType } from "tsd";
+import { z } from "zod";
+
+const surface = defineSurface("s", { size: cell({ schema: z.string().transform((text) => text.length) }) });
+type Size = CellImplementation<string>;
+
+// What can be read at any time: our own source, an atom, a signal by its adapter.
+implementSurface(surface, { size: cellSource("a") });
+implementSurface(surface, { size: atom("a") });
+implementSurface(surface, { size: computedAtom(atom(1), String) });
+implementSurface(surface, { size: fromSignal(signal("a")) });
+implementSurface(surface, { size: fromSignal(computed(() => "a")) });
+expectType<Source<string>>(fromSignal(signal("a")));
+
+// What gives its values by and by.
+declare const observable: Observable<string>;
+declare const derived: PushedSource<string>;
+declare const iterable: AsyncIterable<string>;
+async function* generate(): AsyncGenerator<string> {
+  yield "a";
+}
+implementSurface(surface, { size: observable });
+implementSurface(surface, { size: new BehaviorSubject("a") });
+implementSurface(surface, { size: new Subject<string>() });
+implementSurface(surface, { size: derived });
+implementSurface(surface, { size: iterable });
+implementSurface(surface, { size: generate() });
+expectAssignable<ObservableLike<string>>(observable);
+
+// A value of another type, however it comes.
+expectNotAssignable<Size>(cellSource(1));
+const count = atom(1);
+expectNotAssignable<Size>(count);
+expectNotAssignable<Size>(fromSignal(signal(1)));
+expectNotAssignable<Size>(new BehaviorSubject(1));
+expectError(implementSurface(surface, { size: cellSource(1) }));
+expectError(implementSurface(surface, { size: count }));
+expectError(implementSurface(surface, { size: new BehaviorSubject(1) }));
+expectError(implementSurface(surface, { size: derived as unknown as PushedSource<number> }));
+expectError(implementSurface(surface, { size: iterable as unknown as AsyncIterable<number> }));
+
+// Nothing that could be watched; a signal by itself; a generator function that was not called.
+expectError(implementSurface(surface, { size: "a" }));
+expectError(implementSurface(surface, { size: () => "a" }));
+expectError(implementSurface(surface, { size: signal("a") }));
+expectError(implementSurface(surface, { size: generate }));
+expectError(implementSurface(surface, { size: Promise.resolve("a") }));
+expectError(implementSurface(surface, { size: undefined }));
+expectNotAssignable<Size>({} as unknown);
+
+// A client hands out the value, and says whether it is the newest to those who ask.
+declare const client: SurfaceClient<(typeof surface)["members"]>;
+expectType<Promise<number>>(client.size.get());
+expectType<Promise<Reading<number>>>(client.size.reading());
+expectType<AsyncIterable<Reading<number>>>(client.size.readings());
+declare const reading: Reading<number>;
+expectType<number>(reading.value);
+expectType<Staleness | undefined>(reading.stale);
+expectType<"lost" | "invalid" | "ended" | undefined>(reading.stale?.reason);

@@ -140,6 +140,65 @@ describe("shaking hands, as a server", () => {
     await live.close();
   });
 
+  it.each<[string, unknown]>([
+    ["no object", 5],
+    ["null", null],
+    ["a list", ["rich"]],
+    ["none", {}],
+    ["a name that is no text", { a: 5 }],
+    ["a name of 10 kB", { a: "x".repeat(10_000) }],
+    ["a segment of 10 kB", { ["a".repeat(10_000)]: "rich" }],
+    ["a segment of many dots", { ["a.".repeat(5000) + "a"]: "rich" }],
+    ["an inherited name", JSON.parse('{ "__proto__": "rich" }')],
+    ["an empty segment", { "": "rich" }],
+    ["too many", Object.fromEntries(Array.from({ length: 257 }, (_none, index) => [`s${index}`, "rich"]))],
+  ])("refuses segments that are %s", async (_what, segments) => {
+    const { live, peer } = serveRaw();
+    peer.ask(1, "surface/hello", { protocol: 1, surface: "any", segments, members: {} });
+    expect((await peer.reply(1)).error.code).toBe(-32602);
+    expect((await peer.hello()).result).toMatchObject({ surface: "rich" });
+    await live.close();
+  });
+
+  it("serves what a surface is composed of under the segments that were said, and no other key", async () => {
+    const { live, peer } = serveRaw();
+    const asked = [
+      "a.plain",
+      "b.plain",
+      "plain",
+      "a.b.plain",
+      "a.",
+      "a..plain",
+      "a.toString",
+      `${"a.".repeat(5e4)}plain`,
+    ];
+    const members = Object.fromEntries(asked.map((key) => [key, {}]));
+    peer.ask(1, "surface/hello", { protocol: 1, surface: "any", segments: { a: "rich", b: "poor" }, members });
+    const { result } = await peer.reply(1);
+    expect(result.surface).toBe("any");
+    expect(Object.keys(result.members)).toEqual(["a.plain"]);
+    peer.ask(2, "surface/ask", { verb: "call", member: "a.echo", argument: "hello" });
+    expect((await peer.reply(2)).result).toEqual({ value: "hello" });
+    for (const [index, member] of ["echo", "b.echo", "a.nobody", "a.constructor", "."].entries()) {
+      peer.ask(10 + index, "surface/ask", { verb: "call", member });
+      expect((await peer.reply(10 + index)).error.data.code).toBe("UNKNOWN_MEMBER");
+    }
+    await live.close();
+  });
+
+  it("is for one surface a connection: the same hello again is answered, another one refused", async () => {
+    const { live, peer } = serveRaw();
+    await peer.hello();
+    const hello = { protocol: 1, surface: "rich", members: { plain: {} } };
+    peer.ask(1, "surface/hello", hello);
+    expect(Object.keys((await peer.reply(1)).result.members)).toEqual(["plain"]);
+    for (const [index, other] of [{ surface: "any", segments: { a: "rich" } }, { segments: { a: "rich" } }].entries()) {
+      peer.ask(2 + index, "surface/hello", { ...hello, ...other });
+      expect((await peer.reply(2 + index)).error.data.code).toBe("UNKNOWN_MEMBER");
+    }
+    await live.close();
+  });
+
   it("names no member that was not asked for", async () => {
     const { live, peer } = serveRaw();
     const members = { chest: {}, toString: {}, nobody: {} };

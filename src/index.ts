@@ -5,6 +5,7 @@ export { mcpResource } from "./tags/mcp-resource.ts";
 export { mcpTool } from "./tags/mcp-tool.ts";
 export { readOnly } from "./tags/read-only.ts";
 export type { Effect, Exposure } from "./tags/symbols.ts";
+export type { Icon, Looks } from "./tags/looks.ts";
 export type { CollectionResourceOptions, ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
@@ -100,9 +101,25 @@ export type { SurfaceClients } from "./links/surface-clients.ts";
 export type { UnixSocketOptions } from "./links/unix-socket.ts";
 export type { WebSocketOptions } from "./links/web-socket.ts";
 
+export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
+export { body } from "./catalog/resource-body.ts";
+export type { BespokeCompleter } from "./catalog/bespoke-completers.ts";
+export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
+export type { BespokeResource } from "./catalog/bespoke-resource.ts";
 export type { BespokeTool } from "./catalog/bespoke-tool.ts";
-export type { ProgressReport } from "./catalog/entry.ts";
+export type {
+  BlockAnnotations,
+  BlockBytes,
+  BlockOptions,
+  Content,
+  ContentBlock,
+  EmbeddedDefinition,
+  LinkDefinition,
+  MediaDefinition,
+} from "./catalog/content.ts";
+export type { LogLevel, ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
+export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
 export type { ToolContext } from "./catalog/tool-context.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";
@@ -114,5 +131,5 @@ export type { StdioOptions } from "./stdio/stdio.ts";
 export { mcp } from "./builder/mcp.ts";
 export { serveSurfaceAsMcp } from "./builder/serve-surface-as-mcp.ts";
 export type { McpOptions } from "./builder/app-definition.ts";
-export type { MutatingToolNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
+export type { MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
 export type { AppNames, ExposedNames, LinkedApp, UnlinkedApp } from "./builder/stages.ts";

@@ -40,7 +40,10 @@ type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
  */
 export type ToolNames<TApp> = NamesOf<TApp, "tools">;
 
-/** The keys of all members that an agent can read through an app: a superset. */
+/** The names of all prompts of an app: a superset of what `prompts/list` answers. */
+export type PromptNames<TApp> = NamesOf<TApp, "prompts">;
+
+/** The keys of all members and hand-written resources that an agent can read through an app: a superset. */
 export type ResourceNames<TApp> = NamesOf<TApp, "resources">;
 
 /**

@@ -6,9 +6,18 @@ import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { type McpOptions } from "./app-definition.ts";
 import { mcp } from "./mcp.ts";
-import type { ExposeCollisions, PullProblem, TagNames, ToolsArgument, WithExposed, WithPull } from "./stages.ts";
+import type {
+  ExposeCollisions,
+  PromptsArgument,
+  PullProblem,
+  ResourcesArgument,
+  TagNames,
+  ToolsArgument,
+  WithExposed,
+  WithPull,
+} from "./stages.ts";
 
-/** What {@link serveSurfaceAsMcp} takes, besides `expose` and `tools`, which are those of the chain. */
+/** What {@link serveSurfaceAsMcp} takes, besides what is that of the chain. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
   readonly surface: Surface<TSpec>;
   readonly link: Link;
@@ -25,11 +34,14 @@ interface Chain {
   expose(map: object): Chain;
   pull(): Chain;
   tools(tools: object): Chain;
+  prompts(prompts: object): Chain;
+  resources(resources: object): Chain;
   serve(target?: ServeTarget): Promise<Serving>;
 }
 
 /**
- * Bridges a surface and serves it, in one call: `mcp(surface).bridge(link).expose(…).pull().tools(…).serve()` and nothing else.
+ * Bridges a surface and serves it, in one call: `mcp(surface).bridge(link).expose(…).pull().tools(…).prompts(…).resources(…).serve()`
+ * and nothing else.
  *
  * @throws SurfaceError with a boot code, before anything is served.
  * @example
@@ -44,6 +56,10 @@ export async function serveSurfaceAsMcp<
   const $Inputs = Record<never, never>,
   const $Tools = Record<never, never>,
   const $Pull extends boolean = false,
+  const $Prompts extends string | number = never,
+  const $PromptInputs = Record<never, never>,
+  const $Resources extends string | number = never,
+  const $Variables = Record<never, never>,
 >(
   options: ServeSurfaceOptions<TSpec> & {
     /** As in `expose()`. Default: only what is tagged. */
@@ -61,9 +77,13 @@ export async function serveSurfaceAsMcp<
       $Inputs,
       $Tools
     >;
+    /** As in `prompts()`. Default: none. */
+    readonly prompts?: PromptsArgument<TSpec, TagNames<TSpec>, $Prompts, $PromptInputs>;
+    /** As in `resources()`. Default: none. */
+    readonly resources?: ResourcesArgument<TSpec, WithExposed<TSpec, TagNames<TSpec>, $Expose>, $Resources, $Variables>;
   },
 ): Promise<Serving> {
-  const { surface, link, expose, tools, target, pull, ...rest } = options;
+  const { surface, link, expose, tools, prompts, resources, target, pull, ...rest } = options;
   if (pull !== undefined && typeof pull !== "boolean") {
     throw new SurfaceError("INVALID_OPTION", `Serving surface "${surface.name}": "pull" must be true or false`);
   }
@@ -71,5 +91,9 @@ export async function serveSurfaceAsMcp<
   const app = mcp(surface, rest) as unknown as Chain;
   const exposed = app.bridge(link).expose(expose ?? {});
   const pulled = pull === true ? exposed.pull() : exposed;
-  return pulled.tools(tools ?? {}).serve(target);
+  const written = pulled
+    .tools(tools ?? {})
+    .prompts(prompts ?? {})
+    .resources(resources ?? {});
+  return written.serve(target);
 }

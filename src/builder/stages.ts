@@ -1,3 +1,5 @@
+import type { BespokePrompt, TextsProblem } from "../catalog/bespoke-prompt.ts";
+import type { BespokeResource, VariablesProblem } from "../catalog/bespoke-resource.ts";
 import type { BespokeTool } from "../catalog/bespoke-tool.ts";
 import type {
   ExposeChecked,
@@ -26,7 +28,7 @@ declare const kNames: unique symbol;
 export interface AppNames {
   /** Names of tools, on the wire. A superset of what is reachable. */
   readonly tools: string;
-  /** Keys of members that are resources. A superset of what is reachable. */
+  /** Keys of resources, members and hand-written ones. A superset of what is reachable. */
   readonly resources: string;
   /** Names of tools that may change something. A superset. */
   readonly mutating: string;
@@ -34,6 +36,10 @@ export interface AppNames {
   readonly exposed: string;
   /** The input schemas of bespoke tools, by name. */
   readonly inputs: object;
+  /** Names of prompts, on the wire. A superset of what is reachable. */
+  readonly prompts: string;
+  /** Keys of hand-written resources. */
+  readonly written: string;
 }
 
 /** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
@@ -43,12 +49,16 @@ export interface ExposedNames<
   TMutating extends string,
   TExposed extends string = never,
   TInputs extends object = Record<never, never>,
+  TPrompts extends string = never,
+  TWritten extends string = never,
 > {
   readonly tools: TTools;
   readonly resources: TResources;
   readonly mutating: TMutating;
   readonly exposed: TExposed;
   readonly inputs: TInputs;
+  readonly prompts: TPrompts;
+  readonly written: TWritten;
 }
 
 // A key is let go only when its member is provably not exposed: a tag that the compiler cannot see counts, and so does
@@ -98,7 +108,9 @@ export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] ext
       TNames["resources"] | ExposedResourceKeys<Map>,
       TNames["mutating"] | WireName<ExposedMutatingKeys<TSpec, Map>>,
       TNames["exposed"] | ExposedKeys<Map>,
-      TNames["inputs"]
+      TNames["inputs"],
+      TNames["prompts"],
+      TNames["written"]
     >
   : never;
 
@@ -119,7 +131,9 @@ export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, T
       TNames["resources"],
       TNames["mutating"] | WireName<`${MutatingTools<TKeys, TTools>}`>,
       TNames["exposed"],
-      TNames["inputs"] & Inputs
+      TNames["inputs"] & Inputs,
+      TNames["prompts"],
+      TNames["written"]
     >
   : never;
 
@@ -130,7 +144,39 @@ export type WithPull<TNames extends AppNames> = [TNames] extends [infer Names ex
       Names["resources"],
       Names["mutating"],
       Names["exposed"],
-      Names["inputs"]
+      Names["inputs"],
+      Names["prompts"],
+      Names["written"]
+    >
+  : never;
+
+/** The names after prompts. */
+export type WithPrompts<TNames extends AppNames, TKeys extends ToolKey> = [TNames] extends [
+  infer Names extends AppNames,
+]
+  ? ExposedNames<
+      Names["tools"],
+      Names["resources"],
+      Names["mutating"],
+      Names["exposed"],
+      Names["inputs"],
+      Names["prompts"] | WireName<`${TKeys}`>,
+      Names["written"]
+    >
+  : never;
+
+/** The names after hand-written resources. */
+export type WithResources<TNames extends AppNames, TKeys extends ToolKey> = [TNames] extends [
+  infer Names extends AppNames,
+]
+  ? ExposedNames<
+      Names["tools"],
+      Names["resources"] | `${TKeys}`,
+      Names["mutating"],
+      Names["exposed"],
+      Names["inputs"],
+      Names["prompts"],
+      Names["written"] | `${TKeys}`
     >
   : never;
 
@@ -144,7 +190,9 @@ export type ExposeCollisions<TNames extends AppNames, TExpose> = {
   readonly [Key in keyof TExpose]: Key extends TNames["exposed"]
     ? TypeProblem<`"${Key & string}" is exposed already: expose it in one place`>
     : TExpose[Key] extends "resource"
-      ? unknown
+      ? Key extends TNames["written"]
+        ? TypeProblem<`the key "${Key & string}" is taken by a hand-written resource`>
+        : unknown
       : WireName<Key & string> extends TNames["tools"]
         ? TypeProblem<`the name "${WireName<Key & string>}" is taken by another tool`>
         : unknown;
@@ -187,9 +235,35 @@ export type ToolsArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey,
   readonly [Key in keyof TTools]: Consistent<TTools[Key]>;
 } & LiteralKeys<Record<TKeys, unknown>>;
 
+// As with tools: the first map tells the names, whatever else can be told, the second is inferred backwards.
+/** names, inputs by name -> the parameter of prompts(). */
+export type PromptsArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TInputs> = {
+  readonly [Key in TKeys]?: PromptNameProblem<TNames, `${Key}`> &
+    (Key extends keyof TInputs ? TextsProblem<TInputs[Key]> : BespokePrompt<undefined, TSpec>);
+} & { readonly [Key in keyof TInputs]: BespokePrompt<TInputs[Key], TSpec> } & LiteralKeys<Record<TKeys, unknown>>;
+
+/** `unknown` when a prompt may have this name, else the sentence that says why not. */
+type PromptNameProblem<TNames extends AppNames, TName extends string> =
+  WireName<TName> extends TNames["prompts"]
+    ? TypeProblem<`the prompt name "${WireName<TName>}" is taken by another prompt`>
+    : unknown;
+
+/** keys, variables by key -> the parameter of resources(). */
+export type ResourcesArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TVariables> = {
+  readonly [Key in TKeys]?: ResourceKeyProblem<TNames, `${Key}`> &
+    (Key extends keyof TVariables ? VariablesProblem<TVariables[Key]> : BespokeResource<undefined, TSpec>);
+} & { readonly [Key in keyof TVariables]: BespokeResource<TVariables[Key], TSpec> } & LiteralKeys<
+    Record<TKeys, unknown>
+  >;
+
+/** `unknown` when a hand-written resource may have this key, else the sentence that says why not. */
+type ResourceKeyProblem<TNames extends AppNames, TKey extends string> = TKey extends TNames["resources"]
+  ? TypeProblem<`the key "${TKey}" is taken by another resource`>
+  : unknown;
+
 /**
- * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the tools of
- * `tools()` need a client, so they come after that.
+ * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
+ * `tools()`, `prompts()` and `resources()` need a client, so they come after that.
  */
 export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   /** Reaches a live surface that runs elsewhere. Its maker closes it. */
@@ -206,6 +280,8 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
    */
   pull(this: PullProblem<TNames>): UnlinkedApp<TSpec, WithPull<TNames>>;
   readonly tools: TypeProblem<"tools() needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly prompts: TypeProblem<"prompts() needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly resources: TypeProblem<"resources() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly serve: TypeProblem<"serve() needs a link: call .bridge(link) or .implement(handlers) first">;
   /** @internal */
   readonly [kDefinition]: AppDefinition;
@@ -226,6 +302,14 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   tools<const $Keys extends string | number, const $Inputs, const $Tools>(
     tools: ToolsArgument<TSpec, TNames, $Keys, $Inputs, $Tools>,
   ): LinkedApp<TSpec, WithTools<TNames, $Keys, $Inputs, $Tools>>;
+  /** Adds prompts, which people choose: an input, and a function that writes the messages. */
+  prompts<const $Keys extends string | number, const $Inputs>(
+    prompts: PromptsArgument<TSpec, TNames, $Keys, $Inputs>,
+  ): LinkedApp<TSpec, WithPrompts<TNames, $Keys>>;
+  /** Adds resources that are not members: a function that reads each, and maybe one that says when it has changed. */
+  resources<const $Keys extends string | number, const $Variables>(
+    resources: ResourcesArgument<TSpec, TNames, $Keys, $Variables>,
+  ): LinkedApp<TSpec, WithResources<TNames, $Keys>>;
   /**
    * Starts serving. Default: over standard input and output.
    *

@@ -11,9 +11,9 @@ export type BespokeCompleter<TSpec> = (
 ) => readonly string[] | Promise<readonly string[]>;
 
 /** Completers by field of an input. */
-export type BespokeCompleters<TInput, TSpec> = {
-  readonly [Key in keyof InferInput<Extract<TInput, Schema>>]?: BespokeCompleter<TSpec>;
-};
+export type BespokeCompleters<TInput, TSpec> = [Extract<TInput, Schema>] extends [never]
+  ? Readonly<Record<never, never>>
+  : { readonly [Key in keyof InferInput<Extract<TInput, Schema>>]?: BespokeCompleter<TSpec> };
 
 /** Completers as the catalog keeps them. */
 export type AnyBespokeCompleters = Readonly<Record<string, BespokeCompleter<unknown> | undefined>>;

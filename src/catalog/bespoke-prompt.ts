@@ -2,11 +2,14 @@ import { SurfaceError } from "../errors.ts";
 import { coerceScalar, scalarFields, type ScalarField } from "../schema/coerce-scalar.ts";
 import type { CompiledSchema } from "../schema/compiled-schema.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
+import type { InferInput, Schema } from "../schema/standard.ts";
 import { setOwn } from "../schema/set-own.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { MaybeSchema } from "../surface/member.ts";
+import type { UnfitForUri } from "../tags/mcp-resource.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
 import { assertIcons, assertMeta, keepLooks, type Looks } from "../tags/looks.ts";
 import {
   assertCompleters,
@@ -46,6 +49,16 @@ export interface BespokePrompt<TInput, TSpec> extends PromptWords {
   readonly complete?: BespokeCompleters<TInput, TSpec>;
   handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec>): PromptAnswer | Promise<PromptAnswer>;
 }
+
+/** `unknown` when a schema's fields can all be told as texts, else the sentence that says why not. */
+export type TextsProblem<TInput> = [Extract<TInput, Schema>] extends [never]
+  ? unknown
+  : AreTexts<InferInput<Extract<TInput, Schema>>> extends true
+    ? unknown
+    : TypeProblem<"the input of a prompt must be a flat object of scalars: its arguments are all texts">;
+
+/** input -> whether it is an object whose fields are all scalars; `any` is not known to be. */
+type AreTexts<TInput> = [TInput] extends [object] ? ([UnfitForUri<TInput>] extends [never] ? true : false) : false;
 
 /** A prompt as the catalog keeps it. */
 export interface AnyBespokePrompt extends PromptWords {

@@ -1,11 +1,14 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
+import type { InferInput, Schema } from "../schema/standard.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { keepLooks } from "../tags/looks.ts";
+import type { UnfitForUri } from "../tags/mcp-resource.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ResourceOptions } from "../tags/tool-options.ts";
 import { assertBespokeResource } from "./assert-bespoke-resource.ts";
 import {
@@ -56,6 +59,13 @@ export interface BespokeResource<TVariables, TSpec> extends ResourceWords {
    */
   watch?(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec>): AsyncIterable<unknown>;
 }
+
+/** `unknown` when a schema can be the variables of a URI, else the sentence that says why not. */
+export type VariablesProblem<TVariables> = [Extract<TVariables, Schema>] extends [never]
+  ? unknown
+  : [UnfitForUri<InferInput<Extract<TVariables, Schema>>>] extends [never]
+    ? unknown
+    : TypeProblem<"the variables of a resource must be a scalar or a flat object of scalars: they are spelled in a URI">;
 
 /** A hand-written resource as the catalog keeps it. */
 export interface AnyBespokeResource extends ResourceWords {

@@ -14,7 +14,8 @@ export interface Snippet {
   readonly prints?: string;
 }
 
-const fence = /^```ts\n([\s\S]*?)^```$(?:\n\n^```text\n([\s\S]*?)^```$)?/gm;
+// A block of "ts more" goes on where the one before it ended, as a reader does.
+const fence = /^```ts(?<more> more)?\n(?<own>[\s\S]*?)^```$(?:\n\n^```text\n(?<said>[\s\S]*?)^```$)?/gm;
 
 function toName(file: string, index: number): string {
   return `${file.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase()}-${index + 1}`;
@@ -26,14 +27,18 @@ export function markdownFiles(): readonly string[] {
   return ["README.md", "AGENTS.md", ...docs.filter((file) => file.endsWith(".md")).map((file) => join("docs", file))];
 }
 
-/** Every ```ts block of a markdown file. */
+/** Every ```ts block of a markdown file; one that goes on with the one before it has that one in front. */
 export function snippetsOf(file: string): readonly Snippet[] {
   const text = readFileSync(join(root, file), "utf8");
-  return [...text.matchAll(fence)].map(([, code = "", prints], index) => ({
-    name: toName(file, index),
-    code,
-    ...(prints === undefined ? {} : { prints }),
-  }));
+  const snippets: Snippet[] = [];
+  let printed = "";
+  for (const { groups: { more, own = "", said } = {} } of text.matchAll(fence)) {
+    const before = more === undefined ? undefined : snippets.at(-1);
+    printed = (before === undefined ? "" : printed) + (said ?? "");
+    const code = (before?.code ?? "") + own;
+    snippets.push({ name: toName(file, snippets.length), code, ...(said === undefined ? {} : { prints: printed }) });
+  }
+  return snippets;
 }
 
 /** Every `@example` of the sources, without the comment's stars. */
@@ -51,4 +56,10 @@ export function examplesOf(file: string): readonly Snippet[] {
 export function sourceFiles(): readonly string[] {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   return files.filter((file) => file.endsWith(".ts")).map((file) => join("src", file));
+}
+
+/** The values that the package gives its users, by name. */
+export function publicValues(): readonly string[] {
+  const text = readFileSync(join(root, "src", "index.ts"), "utf8");
+  return [...text.matchAll(/^export \{([^}]*)\} from/gm)].flatMap(([, names = ""]) => names.match(/\w+/g) ?? []);
 }

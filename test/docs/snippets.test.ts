@@ -2,7 +2,15 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { examplesOf, markdownFiles, root, snippetsOf, sourceFiles, type Snippet } from "./markdown-snippets.ts";
+import {
+  examplesOf,
+  markdownFiles,
+  publicValues,
+  root,
+  snippetsOf,
+  sourceFiles,
+  type Snippet,
+} from "./markdown-snippets.ts";
 
 // One level below the root, like test-d/: relative imports in the docs are written for such a folder.
 const folder = join(root, ".scratch-snippets");
@@ -16,22 +24,43 @@ const options = {
 /** What the examples of the TSDoc take as given: every public name, a counter, a live surface and an app over it. */
 const preamble = `
 import * as all from "surface-mcp";
-import type { MutatingToolNames, ResourceNames, ToolNames } from "surface-mcp";
+import type { MutatingToolNames, ResourceNames, SurfaceClient, ToolNames } from "surface-mcp";
 import { createTestClient } from "surface-mcp/testing";
 import { expectError, expectType } from "tsd";
 import { z } from "zod";
-const { cell, cellSource, collection, defineSurface, event, implementSurface, inProcess, mcp, mcpResource, mcpTool, procedure,
-  readOnly, Refusal, serveSurfaceAsMcp, stdio, stream, withJsonSchema } = all;
-const { childProcess, listenUnixSocket, listenWebSocket, serveOverStdio, unixSocket, webSocket } = all;
+const { ${publicValues().join(", ")} } = all;
 const counter = defineSurface("counter", {
   value: mcpResource(cell({ schema: z.number(), default: 0 })),
   bump: mcpTool(procedure({ input: z.object({ by: z.number().default(1) }), output: z.number() })),
   reset: procedure({}),
 });
-const count = cellSource(0);
+const count = Object.assign(cellSource(0), { value: 0 }); // a source, and a signal
 const handlers = { value: count, bump: () => 1, reset: () => undefined };
 const live = implementSurface(counter, handlers);
 const app = mcp(counter).implement(handlers);
+const rest = { bump: handlers.bump, reset: handlers.reset };
+const path = "run/app.sock";
+const png = new Uint8Array();
+const pipeline = defineSurface("pipeline", {
+  nodes: mcpResource(cell({ schema: z.array(z.object({ status: z.string() })) })),
+  "node.rerun": mcpTool(procedure({ input: z.object({ node: z.string() }) })),
+});
+const notes = defineSurface("notes", { list: mcpResource(collection({ key: z.string(), schema: z.string() })) });
+const livePipeline = implementSurface(pipeline, { nodes: cellSource([]), "node.rerun": () => undefined });
+const liveNotes = implementSurface(notes, { list: cellSource(new Map()) });
+const agentCounter = projectSurface(counter, notes, () => ({ list: cellSource(new Map()) }));
+const agentSurface = agentCounter;
+const site = defineSurface("site", {
+  nodes: cell({ schema: z.array(z.object({ status: z.string() })) }),
+  jobs: collection({ key: z.string(), schema: z.object({ status: z.string() }) }),
+  current: cell({ schema: z.object({ run: z.number() }) }),
+  run: cell({ schema: z.object({ over: z.boolean(), verdict: z.string() }) }),
+  log: stream({ input: z.object({ node: z.string() }), output: z.object({ text: z.string() }) }),
+  settled: event({ output: z.object({ ok: z.boolean() }) }),
+  "node.rerun": procedure({ input: z.object({ node: z.string() }) }),
+});
+declare const client: SurfaceClient<typeof site.members>;
+declare function readLines(node: string): AsyncIterable<string>;
 `;
 
 const markdown: readonly Snippet[] = markdownFiles().flatMap(snippetsOf);

@@ -92,7 +92,7 @@ function createOrigin(derived: CollectionDerived): CollectionOrigin<unknown, unk
  *
  * @example
  * ```ts
- * derive.collection(client.nodes, ({ status }) => ({ red: status === "red" }));
+ * derive.collection(client.jobs, ({ status }) => ({ red: status === "red" }));
  * ```
  */
 export function deriveCollection<$Key, $Value, $Out>(

@@ -52,6 +52,7 @@ const unsafeSentences: Partial<Record<SurfaceErrorCode, string>> = {
   UNAVAILABLE: `the application behind this server cannot be reached right now, and ${unknownOutcome}`,
   DISCONNECTED: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
   OVERFLOW: `too much is in use at once, and ${unknownOutcome}`,
+  DROPPED: `a part of the application that this needs was dropped, and ${unknownOutcome}`,
 };
 
 /** The same for codes behind which there is a fault: what the owner's log calls it is said too. */
@@ -92,7 +93,7 @@ function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErro
 }
 
 /** The codes of a call that was not begun. */
-const unbegun: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW"]);
+const unbegun: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED"]);
 
 /** Whether something may have happened before an error of this code. A call that was not begun did nothing. */
 function isUnsafe(code: SurfaceErrorCode, { changes }: RefusedAt): boolean {

@@ -128,8 +128,8 @@ export class WatchedResource {
         this.#seenAfter = never;
         events.ended();
       },
-      failed: (lasting) => {
-        this.#isThere = !lasting;
+      failed: (lasting, wasThere) => {
+        this.#isThere = !lasting || wasThere === true;
         events.failed(lasting);
       },
     });

@@ -31,7 +31,8 @@ export function pump<TValue>(
       if (!signal.aborted) events.ended();
     } catch (cause) {
       if (signal.aborted || toLinkLoss(cause) !== undefined) return;
-      events.failed(cause instanceof SurfaceError && lastingCodes.has(cause.code));
+      const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
+      events.failed(lastingCodes.has(code), code === "DROPPED");
     }
   };
   void run();

@@ -11,8 +11,8 @@ export interface WatchEvents<TValue> {
   value(value: TValue): void;
   /** It has ended by itself: there is nothing more to come. */
   ended(): void;
-  /** It has failed. `lasting`: opening it again would fail again. */
-  failed(lasting: boolean): void;
+  /** It has failed. `lasting`: opening it again would fail again; `wasThere`: not because there never was anything. */
+  failed(lasting: boolean, wasThere?: boolean): void;
 }
 
 /** Something that can be watched over a link. */

@@ -55,10 +55,11 @@ describe.each(matrix)("one server over two siblings, to $name", { timeout: 60_00
       expect(answer["structuredContent"]).toEqual({ value: "again y" });
     });
 
-    it("takes a watch of one that was dropped, or refuses it as that of nothing, and goes on", async () => {
+    it("takes a watch of one that was dropped, as what there was and is no more", async () => {
       await client.callTool({ name: "drop", arguments: {} });
-      const end = await client.watchUris(["surface://ci/notes.nodes"], () => {}).catch((cause: unknown) => cause);
-      expect([undefined, notFound]).toContain(Reflect.get(Object(end), "code"));
+      const end = await client.watchUris(["surface://ci/notes.nodes"], () => {});
+      await end();
+      await expect(client.watchUris(["surface://ci/notes.nobody"], () => {})).rejects.toMatchObject({ code: notFound });
       expect(await read("surface://ci/pipeline.nodes")).toBe(1);
     });
   });

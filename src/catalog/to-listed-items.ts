@@ -17,7 +17,7 @@ function valuesOf(key: JsonValue, variables: readonly TemplateVariable[]): reado
 }
 
 /** A value as one segment of a path; `undefined` where reading that would not give the same value. */
-function toSegment(value: JsonValue | undefined, variable: TemplateVariable | undefined): string | undefined {
+export function toSegment(value: JsonValue | undefined, variable: TemplateVariable | undefined): string | undefined {
   if (value === undefined || value === null || typeof value === "object" || variable === undefined) return undefined;
   const segment = encode(value);
   return readVariable(segment, variable) === value ? segment : undefined;

@@ -9,7 +9,7 @@ import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
 import { refusalData, refusalText } from "./render-refusal.ts";
-import { writeJson } from "./write-json.ts";
+import { toWellFormedJson, writeJson } from "./write-json.ts";
 
 /** The handlers of an app that has prompts. */
 export interface PromptHandlers {
@@ -44,7 +44,7 @@ function toAnswer({ description }: PromptEntry, outcome: PromptOutcome): RpcAnsw
     return toRpcError(code, refusalText(outcome), refusalData(outcome));
   }
   const words = description === undefined ? "" : `"description":${writeJson(description)},`;
-  return toRpcResult(`${words}"messages":${outcome.text}`);
+  return toRpcResult(`${words}"messages":${toWellFormedJson(outcome.text)}`);
 }
 
 /** Makes the handlers of prompts; none where there are no prompts. */

@@ -3,6 +3,7 @@ import type { MemberOfKind } from "../../surface/member.ts";
 import { encodeBare, stringifyBare } from "../bare-value.ts";
 import { compileOutput } from "../compile-output.ts";
 import type { ResourceEntry, TemplateEntry } from "../entry.ts";
+import { withKeyCompleters } from "../key-completer.ts";
 import { originOf, type Exposed, type KindMapping } from "../mapping.ts";
 import { renderCarried } from "../render-carried.ts";
 import { toResourceEntry, toTemplateEntry } from "../resource-entries.ts";
@@ -53,7 +54,7 @@ function withItems(resource: ResourceEntry, template: TemplateEntry): ResourceEn
 export const collectionMapping: KindMapping<"collection"> = {
   asResource(exposed) {
     const resource = keyList(exposed);
-    const template = items(exposed);
+    const template = withKeyCompleters(items(exposed), resource);
     return { resource: exposed.options.listItems === true ? withItems(resource, template) : resource, template };
   },
 };

@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Era } from "../../src/mcp/protocol.ts";
+import { createFeaturesApp, pixel } from "./features-app.ts";
+import { GateHarness, type Sent } from "./gate-harness.ts";
+
+const opened: GateHarness[] = [];
+afterEach(async () => {
+  for (const harness of opened.splice(0)) await harness.close();
+});
+
+interface Way {
+  readonly era: Era;
+  readonly hotPath: boolean;
+}
+
+const ways = (["legacy", "modern"] as const).flatMap((era) => [true, false].map((hotPath) => ({ era, hotPath })));
+
+async function open({ era, hotPath }: Way, pageSize = 100): Promise<(method: string, params: object) => Promise<Sent>> {
+  const harness = await new GateHarness(createFeaturesApp({ hotPath, pageSize }).open()).open(era);
+  opened.push(harness);
+  let id = 0;
+  return async (method, params) => {
+    id += 1;
+    return harness.request(era, id, { method, params });
+  };
+}
+
+describe.each(ways)("prompts, in the $era era with hotPath $hotPath", (way) => {
+  it("are listed, sorted, with their arguments, icons and what hosts are told besides", async () => {
+    const request = await open(way);
+    const { result } = await request("prompts/list", {});
+    expect(Reflect.get(Object(result), "prompts")).toEqual([
+      {
+        name: "broken",
+        arguments: [
+          { name: "any", required: true },
+          { name: "junk", required: true },
+        ],
+      },
+      { name: "hello" },
+      { name: "refused" },
+      {
+        name: "review",
+        title: "Review a track",
+        description: "Asks for a review",
+        icons: [{ src: "https://studio.example/icon.png", mimeType: "image/png" }],
+        _meta: { "studio/x": [1] },
+        arguments: [
+          { name: "track", title: "Track", description: "Its name", required: true },
+          { name: "tone", required: true },
+          { name: "bars", required: false },
+        ],
+      },
+    ]);
+    if (way.era === "modern") expect(result).toMatchObject({ ttlMs: 0, cacheScope: "private" });
+  });
+
+  it("are listed page by page when pages are small", async () => {
+    const request = await open(way, 3);
+    const first = await request("prompts/list", {});
+    const cursor: unknown = Reflect.get(Object(first["result"]), "nextCursor");
+    const second = await request("prompts/list", { cursor });
+    expect(second).toHaveProperty("result.prompts.0.name", "review");
+    expect(await request("prompts/list", { cursor: "nope" })).toHaveProperty("error.code", -32602);
+  });
+
+  it("are written with arguments that are texts on the wire, and whatever stands for them in the schema", async () => {
+    const request = await open(way);
+    const args = { track: "drums", tone: "kind", bars: "8" };
+    const { result } = await request("prompts/get", { name: "review", arguments: args });
+    expect(result).toMatchObject({
+      description: "Asks for a review",
+      messages: [
+        { role: "user", content: { type: "text", text: "Review drums, kind, 8 bars" } },
+        { role: "assistant", content: { type: "image", data: pixel, mimeType: "image/png" } },
+      ],
+    });
+    // It is not among the results that may be cached.
+    expect(result).not.toHaveProperty("ttlMs");
+  });
+
+  it("are written so that every parser takes them", async () => {
+    const request = await open(way);
+    const { result } = await request("prompts/get", { name: "hello" });
+    expect(result).toMatchObject({ messages: [{ role: "user", content: { type: "text", text: "Hello\ufffd" } }] });
+    expect(result).not.toHaveProperty("description");
+  });
+
+  it.each([
+    { track: "drums" },
+    { track: "drums", tone: "rude" },
+    { track: "drums", tone: "kind", bars: "eight" },
+    { track: "drums", tone: "kind", bars: "0" },
+  ])("say what is wrong with %j", async (args) => {
+    const request = await open(way);
+    const answer = await request("prompts/get", { name: "review", arguments: args });
+    expect(answer).toHaveProperty("error.code", -32602);
+    expect(answer).toHaveProperty("error.message", expect.stringMatching(/^VALIDATION_ERROR: .*\n.*(tone|bars)/s));
+  });
+
+  it.each([{}, { name: 5 }, { name: "review", arguments: null }, { name: "review", arguments: { track: 5 } }])(
+    "refuse %j",
+    async (params) => {
+      const request = await open(way);
+      const answer = await request("prompts/get", params);
+      // The SDK's own schema refuses them, in its own code.
+      expect([-32602, -32603]).toContain(Reflect.get(Object(answer["error"]), "code"));
+    },
+  );
+
+  it.each(["nope", "__proto__", "picture", "", "vault"])("do not know %j, in one text for all", async (name) => {
+    const request = await open(way);
+    const answer = await request("prompts/get", { name });
+    expect(answer["error"]).toEqual({ code: -32602, message: "Invalid params: there is no such prompt" });
+  });
+
+  it("pass on a refusal in its author's words, and mask everything else", async () => {
+    const request = await open(way);
+    expect((await request("prompts/get", { name: "refused" }))["error"]).toEqual({
+      code: -32603,
+      message: "CLOSED_TODAY: The studio is closed",
+      data: { code: "CLOSED_TODAY", message: "The studio is closed", details: { until: "Monday" } },
+    });
+    const masked = await request("prompts/get", { name: "broken", arguments: { any: "a", junk: "b" } });
+    expect(masked).toHaveProperty("error.code", -32603);
+    expect(JSON.stringify(masked)).not.toContain("secret");
+  });
+});

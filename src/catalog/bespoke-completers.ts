@@ -12,7 +12,7 @@ export type BespokeCompleter<TSpec> = (
 
 /** Completers by field of an input. */
 export type BespokeCompleters<TInput, TSpec> = [Extract<TInput, Schema>] extends [never]
-  ? Readonly<Record<never, never>>
+  ? Readonly<Record<string, never>>
   : { readonly [Key in keyof InferInput<Extract<TInput, Schema>>]?: BespokeCompleter<TSpec> };
 
 /** Completers as the catalog keeps them. */

@@ -1,4 +1,6 @@
 import { createCatalog, type Catalog } from "../../src/catalog/create-catalog.ts";
+import type { AnyBespokePrompt } from "../../src/catalog/bespoke-prompt.ts";
+import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../../src/catalog/expose.ts";
 import { readExposeMap, readTags } from "../../src/catalog/read-exposures.ts";
@@ -8,6 +10,7 @@ import type { SurfaceChannel } from "../../src/surface/channel.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import { createClient } from "../../src/surface/create-client.ts";
 import { defineSurface, type Surface } from "../../src/surface/define-surface.ts";
+import type { FaultReporter } from "../../src/surface/fault.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import type { Implementation } from "../../src/surface/implementation.ts";
 import type { Member, Spec } from "../../src/surface/member.ts";
@@ -16,7 +19,10 @@ import type { Member, Spec } from "../../src/surface/member.ts";
 export interface CatalogSetting {
   readonly expose?: Readonly<Record<string, ExposeValue>>;
   readonly tools?: Readonly<Record<string, AnyBespokeTool>>;
+  readonly prompts?: Readonly<Record<string, AnyBespokePrompt>>;
+  readonly resources?: Readonly<Record<string, AnyBespokeResource>>;
   readonly uriPrefix?: string;
+  readonly report?: FaultReporter;
   /** Handlers by key: with them the entries work, without they only describe. */
   readonly handlers?: Readonly<Record<string, unknown>>;
 }
@@ -45,9 +51,12 @@ export function catalogOf(members: Readonly<Record<string, Member>>, setting: Ca
   return createCatalog({
     exposures: [...readTags(surface), ...readExposeMap(surface, setting.expose ?? {})],
     tools: new Map(Object.entries(setting.tools ?? {})),
+    prompts: new Map(Object.entries(setting.prompts ?? {})),
+    resources: new Map(Object.entries(setting.resources ?? {})),
     uriPrefix: setting.uriPrefix ?? "surface://probe/",
     channel,
     client: createClient(surface, channel) as SurfaceClient<unknown>,
+    report: setting.report ?? (() => {}),
   });
 }
 

@@ -6,10 +6,10 @@ import { cutText } from "./cut-text.ts";
 import { writeJson } from "./write-json.ts";
 
 /** The text of a tool's result that is given whole, in bytes. */
-export const defaultResultBytes = 256 * 1024;
+export const defaultResultBytes: number = 256 * 1024;
 
 /** What is under a URI that is given whole, in bytes. */
-export const defaultResourceBytes = 1024 * 1024;
+export const defaultResourceBytes: number = 1024 * 1024;
 
 /** The least that either may be set to: less would not hold a part and what is said of it. */
 export const leastLargeBytes = 4096;

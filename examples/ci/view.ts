@@ -11,6 +11,8 @@ import { runProgram } from "./run-program.ts";
 import { socketIn } from "./state-dir.ts";
 import { createBoardPrinter } from "./view/board-printer.ts";
 
+const LONG_MS = 60_000;
+
 await runProgram(import.meta.url, async (args) => {
   const { state } = readViewOptions(args);
   const over = new AbortController();
@@ -20,11 +22,14 @@ await runProgram(import.meta.url, async (args) => {
   const link = projected(projectAgentSurface(state), unixSocket(socketIn(state)));
   const connection = await link.connect(agent);
   const printer = createBoardPrinter(process.stdout);
+  // While nobody is there nothing else holds this process: a library's timers are not to keep one from ending.
+  const awake = setInterval(() => {}, LONG_MS);
   try {
     for await (const reading of connection.client.nodes.readings({ signal: over.signal })) printer.show(reading);
   } catch (error) {
     if (!over.signal.aborted) throw error;
   } finally {
+    clearInterval(awake);
     printer.close();
     await connection.close();
   }

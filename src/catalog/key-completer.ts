@@ -5,9 +5,8 @@ import { toSegment } from "./to-listed-items.ts";
 
 /** What of a key stands in one variable, as text; nothing where no URI can spell it. */
 function toProposal(key: JsonValue, variable: TemplateVariable): readonly string[] {
-  const { name } = variable;
-  const value = isJsonObject(key) && Object.hasOwn(key, name) ? key[name] : key;
-  return toSegment(value, variable) === undefined ? [] : [String(value)];
+  const segment = toSegment(isJsonObject(key) ? key[variable.name] : key, variable);
+  return segment === undefined ? [] : [decodeURIComponent(segment)];
 }
 
 /** Proposes the keys that there are now, or of keys that are objects what stands in one variable. */

@@ -84,7 +84,7 @@ describe.each(ways)("completion/complete, in the $era era with hotPath $hotPath"
   });
 
   it("reports a completer that throws to the app's owner, and tells the client nothing", async () => {
-    const onFault = vi.fn();
+    const onFault = vi.fn<() => void>();
     const complete = await open(way, onFault);
     expect(JSON.stringify(await complete(ofPrompt("broken", "any", "")))).not.toContain("secret");
     expect(onFault).toHaveBeenCalledOnce();

@@ -36,6 +36,16 @@ function timeNow(): string {
   return new Date().toISOString();
 }
 
+/** What may be said of a failure further up. A proxy may throw when it is asked what it is; that one is none. */
+function toRelayed(cause: unknown): SurfaceError | undefined {
+  try {
+    const told = relay(cause);
+    return isRelayed(told) ? told : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * What is known of a value that comes by and by: the last that fitted its schema, and whether something newer is known to
  * be missing. A value that was good stands until the next, marked as stale while there can be none; nothing is ever shown
@@ -158,8 +168,8 @@ export class PushedValue {
     if (reason === "ended") return this.createAbsent();
     const { where } = this.#setting;
     const report = this.#reporterOf(reason);
-    const told = relay(cause);
-    if (!isRelayed(told)) return maskFault(told, where, report);
+    const told = toRelayed(cause);
+    if (told === undefined) return maskFault(cause, where, report);
     internalError(cause, where, report);
     return told;
   }

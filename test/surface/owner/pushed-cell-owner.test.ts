@@ -266,7 +266,10 @@ describe("a pushed cell", () => {
     expect(String(failure)).not.toContain("secret");
     expect(await failureOf(client.value.get())).toBe(failure);
     await until(() => pushed.opened === 2);
+    const again = client.value.get();
+    await settle();
     pushed.push({ value: 1 });
+    expect(await again).toBe(1);
     expect(await first).toBe(1);
     expect(faults).toHaveLength(1);
     await values.leave();
@@ -387,6 +390,13 @@ describe("a pushed cell", () => {
 // oxlint-disable-next-line unicorn/no-thenable -- a thenable that fails is what it is for
 const failingThenable: object = { then: fail };
 
+/** Throws a proxy that throws at every question. */
+function failUnseen(): never {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  throw proxy;
+}
+
 function fail(): never {
   throw new Error("secret");
 }
@@ -468,6 +478,7 @@ describe("a cell of an async iterable", () => {
     ["has no next()", iterableOf({})],
     ["throws from next()", iterableOf({ next: fail })],
     ["rejects next()", iterableOf({ next: async () => fail() })],
+    ["throws what cannot be looked at", iterableOf({ next: failUnseen })],
     ["answers next() with nothing", iterableOf({ next: () => null })],
     ["answers next() with a thenable that throws", iterableOf({ next: () => failingThenable })],
     [

@@ -1,9 +1,9 @@
 import { toChannel, toPort, type AskVerb, type FollowVerb, type Use } from "../surface/channel-port.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
-import { composeSurfaces, type KnownSiblings } from "../surface/compose-surfaces.ts";
+import { composeSurfaces } from "../surface/compose-surfaces.ts";
 import { createClient } from "../surface/create-client.ts";
-import type { Surface } from "../surface/define-surface.ts";
+import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Connection, Link } from "./link.ts";
 
@@ -44,7 +44,7 @@ function toSiblingChannel(channel: SurfaceChannel, segment: string): SurfaceChan
  */
 export async function surfaceClients<const $Siblings extends Readonly<Record<string, Surface<Spec>>>>(
   link: Link,
-  siblings: $Siblings & KnownSiblings<$Siblings>,
+  siblings: $Siblings & LiteralKeys<$Siblings>,
   options: UseOptions = {},
 ): Promise<SurfaceClients<$Siblings>> {
   // They are known already: here it does not matter by which keys.

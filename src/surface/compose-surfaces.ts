@@ -1,7 +1,6 @@
 import { SurfaceError } from "../errors.ts";
-import type { TypeProblem } from "../tags/type-problem.ts";
 import { defineSurface, isSurface, type LiteralKeys, type Surface } from "./define-surface.ts";
-import type { Spec } from "./member.ts";
+import type { Member, Spec } from "./member.ts";
 
 /**
  * Where a composed surface keeps its siblings. Registered globally, so that two copies of this package in one process
@@ -12,16 +11,23 @@ export const kSiblings: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.
 /** Siblings by their segment: what stands before the first dot of their keys. */
 export type Siblings<TSibling> = ReadonlyMap<string, TSibling>;
 
-// Both distribute: of a choice of surfaces every key counts, as the names of an app are a superset.
+// Both distribute, since of a choice of surfaces every key counts: the names of an app are a superset. For the same reason
+// an `any` has all keys there are, and under each of them a member that may be tagged.
 /** surface -> its keys. */
-type KeysIn<TSurface> = TSurface extends { readonly members: infer Members } ? keyof Members & string : never;
+type KeysIn<TSurface> = 0 extends 1 & TSurface
+  ? string
+  : TSurface extends { readonly members: infer Members }
+    ? keyof Members & string
+    : never;
 
 /** surface, key -> the member under it. */
-type MemberIn<TSurface, TKey> = TSurface extends { readonly members: infer Members }
-  ? TKey extends keyof Members
-    ? Members[TKey]
-    : never
-  : never;
+type MemberIn<TSurface, TKey> = 0 extends 1 & TSurface
+  ? Member
+  : TSurface extends { readonly members: infer Members }
+    ? TKey extends keyof Members
+      ? Members[TKey]
+      : never
+    : never;
 
 /** surfaces by segment -> the keys of all, each behind its segment. */
 type ComposedKeys<TSiblings> = {
@@ -36,13 +42,6 @@ export type Composed<TSiblings> = {
       ? MemberIn<TSiblings[Segment], Rest>
       : never
     : never;
-};
-
-/** `unknown` where every sibling is a surface that the compiler knows, else a problem on each that is not. */
-export type KnownSiblings<TSiblings> = LiteralKeys<TSiblings> & {
-  readonly [Segment in keyof TSiblings]: 0 extends 1 & TSiblings[Segment]
-    ? TypeProblem<"this is `any`: the compiler cannot see which members it has">
-    : unknown;
 };
 
 const segmentPattern = /^[A-Za-z][A-Za-z0-9_]*$/;
@@ -88,7 +87,7 @@ function assertSibling(name: string, segment: string, sibling: unknown): void {
  */
 export function composeSurfaces<const $Siblings extends Readonly<Record<string, Surface<Spec>>>>(
   name: string,
-  siblings: $Siblings & KnownSiblings<$Siblings>,
+  siblings: $Siblings & LiteralKeys<$Siblings>,
 ): Surface<Composed<$Siblings>> {
   const bySegment = new Map<string, Surface<Spec>>(Object.entries(siblings));
   const members = [...bySegment].flatMap(([segment, sibling]) => {

@@ -120,9 +120,17 @@ describe("toRefused() and an error of the package", () => {
     // A handler of several steps may have taken the first.
     ["UNAVAILABLE", "steps"],
     ["OVERFLOW", "steps"],
+    ["DROPPED", "steps"],
   ] as const)("toRefused() says of %s that the outcome is unknown when what changes is %s", (code, changes) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"), changes === undefined ? {} : { changes });
     expect(refused).toMatchObject({ code, message: unknown });
+    expect(refused).not.toHaveProperty("retryable");
+    expect(faults).toEqual([]);
+  });
+
+  it.each([undefined, "call"] as const)("toRefused() says of DROPPED what it was when what changes is %s", (changes) => {
+    const { refused, faults } = refuse(new SurfaceError("DROPPED", "secret"), changes === undefined ? {} : { changes });
+    expect(refused).toMatchObject({ code: "DROPPED", message: expect.stringMatching(/was dropped .* still work$/) });
     expect(refused).not.toHaveProperty("retryable");
     expect(faults).toEqual([]);
   });

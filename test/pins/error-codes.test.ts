@@ -35,6 +35,7 @@ describe("error codes", () => {
       "OUTCOME_UNKNOWN",
       "PROTOCOL_MISMATCH",
       "FRAME_TOO_LARGE",
+      "DROPPED",
       "CLOSED",
       "INTERNAL",
     ]);

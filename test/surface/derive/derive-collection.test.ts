@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { collection } from "../../../src/surface/collection.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
+import { derive } from "../../../src/surface/derive/derive.ts";
+import { maxFiltered } from "../../../src/surface/derive/passing-keys.ts";
+import { settle, take, until, WatchedSource } from "../support.ts";
+import { openProjection, startMill } from "./support.ts";
+
+const board = defineSurface("board", { heavy: collection({ key: z.string(), schema: z.number() }) });
+
+function note<TValue>(values: AsyncIterable<TValue>): { readonly seen: TValue[]; readonly over: Promise<void> } {
+  const seen: TValue[] = [];
+  const run = async (): Promise<void> => {
+    for await (const value of values) seen.push(value);
+  };
+  return { seen, over: run().catch(() => {}) };
+}
+
+function openBoard(filter?: (sack: { kg: number }) => boolean, source = startMill()) {
+  const opened = openProjection(source.live, board, (up) => ({
+    heavy: derive.collection(up.sacks, ({ kg }) => kg, filter === undefined ? {} : { filter }),
+  }));
+  return { ...source, ...opened, upstream: source.live };
+}
+
+describe("derive.collection()", () => {
+  it("lists upstream's keys in their order, and gives what it makes of each item", async () => {
+    const { client } = openBoard();
+    expect(await client.heavy.keys()).toEqual(["b", "a"]);
+    expect(await client.heavy.get("a")).toBe(50);
+    expect(await client.heavy.get("none")).toBeUndefined();
+  });
+
+  it("tells of each change of the keys and of an item, and of nothing else", async () => {
+    const { client, sacks } = openBoard();
+    const keys = note(client.heavy.watchKeys());
+    const item = note(client.heavy.watch("a"));
+    await until(() => keys.seen.length === 1 && item.seen.length === 1);
+    sacks.set(new Map([["a", { kg: 60 }]]));
+    await until(() => keys.seen.length === 2 && item.seen.length === 2);
+    sacks.set(new Map());
+    await until(() => keys.seen.length === 3 && item.seen.length === 3);
+    expect(keys.seen).toEqual([["b", "a"], ["a"], []]);
+    expect(item.seen).toEqual([50, 60, undefined]);
+  });
+
+  it("watches nothing upstream that nobody watches here", async () => {
+    const sacks = new WatchedSource<ReadonlyMap<string, { kg: number }>>(new Map([["a", { kg: 1 }]]));
+    const { client } = openBoard(undefined, { ...startMill(), live: startMill({ sacks }).live });
+    await client.heavy.keys();
+    await client.heavy.get("a");
+    expect(sacks.subscribed).toBe(0);
+    const abort = new AbortController();
+    const one = note(client.heavy.watch("a", { signal: abort.signal }));
+    const other = note(client.heavy.watch("a", { signal: abort.signal }));
+    await until(() => one.seen.length + other.seen.length === 2);
+    expect(sacks.subscribed).toBe(1);
+    abort.abort();
+    await Promise.all([one.over, other.over]);
+    await until(() => sacks.active === 0);
+  });
+
+  it("lists and gives only what its filter lets through", async () => {
+    const { client, sacks } = openBoard(({ kg }) => kg >= 10);
+    expect(await client.heavy.keys()).toEqual(["a"]);
+    expect(await client.heavy.get("b")).toBeUndefined();
+    const keys = note(client.heavy.watchKeys());
+    const item = note(client.heavy.watch("b"));
+    await until(() => keys.seen.length === 1 && item.seen.length === 1);
+    sacks.set(
+      new Map([
+        ["b", { kg: 10 }],
+        ["a", { kg: 50 }],
+        ["c", { kg: 1 }],
+      ]),
+    );
+    await until(() => keys.seen.length === 2 && item.seen.length === 2);
+    expect(keys.seen).toEqual([["a"], ["b", "a"]]);
+    expect(item.seen).toEqual([undefined, 10]);
+  });
+
+  it("leaves the items of upstream with the last who watches filtered keys", async () => {
+    const sacks = new WatchedSource<ReadonlyMap<string, { kg: number }>>(new Map([["a", { kg: 10 }]]));
+    const { client } = openBoard(({ kg }) => kg >= 10, { ...startMill(), live: startMill({ sacks }).live });
+    const abort = new AbortController();
+    const { seen, over } = note(client.heavy.watchKeys({ signal: abort.signal }));
+    await until(() => seen.length === 1);
+    expect(sacks.active).toBe(2);
+    abort.abort();
+    await over;
+    await until(() => sacks.active === 0);
+  });
+
+  it("refuses to filter more items than it may look at", async () => {
+    const { client, sacks } = openBoard(({ kg }) => kg > 0);
+    sacks.set(new Map(Array.from({ length: maxFiltered + 1 }, (_, index) => [`k${index}`, { kg: 1 }])));
+    await expect(client.heavy.keys()).rejects.toMatchObject({ code: "OVERFLOW" });
+    sacks.set(new Map([["one", { kg: 1 }]]));
+    expect(await client.heavy.keys()).toEqual(["one"]);
+  });
+
+  it("refuses a key that does not fit, and an item that its schema refuses", async () => {
+    const { client } = openBoard();
+    await expect(client.heavy.get(3 as never)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+    const { live } = startMill();
+    const bad = openProjection(live, board, (up) => ({ heavy: derive.collection(up.sacks, () => "heavy" as never) }));
+    await expect(bad.client.heavy.get("a")).rejects.toMatchObject({ code: "INVALID_OUTPUT" });
+    expect(bad.faults).toHaveLength(1);
+  });
+
+  it("stands as it was, marked as stale, when upstream is closed", async () => {
+    const { client, upstream } = openBoard();
+    const keys = note(client.heavy.keysReadings());
+    const item = note(client.heavy.readings("a"));
+    await until(() => keys.seen.length === 1 && item.seen.length === 1);
+    await upstream.close();
+    await until(() => keys.seen.length === 2 && item.seen.length === 2);
+    expect(keys.seen[1]).toMatchObject({ value: ["b", "a"], stale: { reason: "lost" } });
+    expect(item.seen[1]).toMatchObject({ value: 50, stale: { reason: "lost" } });
+    await expect(take(client.heavy.watchKeys(), 1)).resolves.toEqual([["b", "a"]]);
+    await settle();
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { SurfaceError } from "../../../src/errors.ts";
+import type { EventClient, EventPage, EventWait } from "../../../src/surface/client.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
+import { derive } from "../../../src/surface/derive/derive.ts";
+import { event } from "../../../src/surface/event.ts";
+import type { Reading } from "../../../src/surface/reading.ts";
+import { settle, until } from "../support.ts";
+import { openProjection, startMill } from "./support.ts";
+
+const board = defineSurface("board", { ground: event({ output: z.number() }) });
+
+/** What is kept of an event, once so much of it is. */
+async function kept(client: { recent(): Promise<EventPage<number>> }, count: number): Promise<readonly number[]> {
+  let page = await client.recent();
+  const deadline = performance.now() + 10_000;
+  while (page.occurrences.length < count && performance.now() < deadline) {
+    await settle(1);
+    page = await client.recent();
+  }
+  return page.occurrences;
+}
+
+/** An event whose occurrences a test makes. */
+function createBell() {
+  const waiting: (() => void)[] = [];
+  const queue: number[] = [];
+  return {
+    ring(value: number) {
+      queue.push(value);
+      for (const wake of waiting.splice(0)) wake();
+    },
+    async *handler(_input: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<number> {
+      while (!signal.aborted) {
+        while (queue.length > 0) yield queue.shift() ?? 0;
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      }
+    },
+  };
+}
+
+describe("derive.event() of an event", () => {
+  it("begins with what is kept upstream, and goes on with what happens", async () => {
+    const bell = createBell();
+    bell.ring(1);
+    bell.ring(2);
+    const { live } = startMill({ ground: bell.handler });
+    await settle();
+    const { client } = openProjection(live, board, (up) => ({ ground: derive.event(up.ground, (n) => n * 10) }));
+    expect(await kept(client.ground, 2)).toEqual([10, 20]);
+    const waiting = client.ground.wait(undefined, { timeoutMs: 10_000 });
+    await settle();
+    bell.ring(3);
+    expect(await waiting).toMatchObject({ status: "fired", occurrence: 30 });
+  });
+
+  it("leaves out what its filter refuses", async () => {
+    const bell = createBell();
+    for (const n of [1, 2, 3, 4]) bell.ring(n);
+    const { live } = startMill({ ground: bell.handler });
+    const { client } = openProjection(live, board, (up) => ({
+      ground: derive.event(up.ground, (n) => n, { filter: (n) => n % 2 === 0 }),
+    }));
+    expect(await kept(client.ground, 2)).toEqual([2, 4]);
+  });
+
+  it("leaves one out that map throws at, reports it, and tells none of the others twice", async () => {
+    const bell = createBell();
+    for (const n of [1, 2, 3]) bell.ring(n);
+    const { live } = startMill({ ground: bell.handler });
+    await settle();
+    const { client, faults } = openProjection(live, board, (up) => ({
+      ground: derive.event(up.ground, (n) => {
+        if (n === 2) throw new Error("secret");
+        return n;
+      }),
+    }));
+    expect(await kept(client.ground, 2)).toEqual([1, 3]);
+    expect(faults).toHaveLength(1);
+    bell.ring(4);
+    expect(await kept(client.ground, 3)).toEqual([1, 3, 4]);
+  });
+
+  it("leaves one out that does not fit its schema", async () => {
+    const bell = createBell();
+    for (const n of [1, 2, 3]) bell.ring(n);
+    const { live } = startMill({ ground: bell.handler });
+    await settle();
+    const { client } = openProjection(live, board, (up) => ({
+      ground: derive.event(up.ground, (n) => (n === 1 ? ("one" as never) : n)),
+    }));
+    expect(await kept(client.ground, 2)).toEqual([2, 3]);
+  });
+
+  it("goes on after a reset with what is kept by then, and repeats nothing", async () => {
+    const answers: EventWait<number>[] = [
+      { status: "fired", cursor: "a.2", occurrence: 2 },
+      { status: "timed_out", cursor: "b.0", reset: true },
+      { status: "fired", cursor: "b.1", occurrence: 3 },
+      { status: "fired", cursor: "b.9", occurrence: 9, missed: 7, reset: true },
+    ];
+    const since: unknown[] = [];
+    const upstream: EventClient<undefined, number> = {
+      recent: async () => ({ cursor: "a.1", occurrences: [1] }),
+      wait: async (_input, use) => {
+        since.push(use?.since);
+        const answer = answers.shift();
+        if (answer !== undefined) return answer;
+        return new Promise((_resolve, reject) =>
+          use?.signal?.addEventListener("abort", () => reject(use.signal?.reason)),
+        );
+      },
+    };
+    const { live } = startMill();
+    const opened = openProjection(live, board, () => ({ ground: derive.event(upstream, (n) => n) }));
+    expect(await kept(opened.client.ground, 4)).toEqual([1, 2, 3, 9]);
+    expect(since).toEqual(["a.1", "a.2", "b.0", "b.1", "b.9"]);
+    await opened.live.close();
+  });
+
+  it("tells those who wait that upstream cannot be reached, begins again, and goes on where it was", async () => {
+    const since: unknown[] = [];
+    const pending: { answer(wait: EventWait<number>): void; fail(cause: unknown): void }[] = [];
+    const upstream: EventClient<undefined, number> = {
+      recent: async () => ({ cursor: "a.1", occurrences: [1] }),
+      wait: (_input, use) => {
+        since.push(use?.since);
+        return new Promise((answer, fail) => pending.push({ answer, fail }));
+      },
+    };
+    const { live } = startMill();
+    const { client } = openProjection(live, board, () => ({ ground: derive.event(upstream, (n) => n) }));
+    expect(await kept(client.ground, 1)).toEqual([1]);
+    const waiting = client.ground.wait(undefined, { timeoutMs: 10_000 });
+    await settle();
+    pending.shift()?.fail(new SurfaceError("UNAVAILABLE", "hidden"));
+    await expect(waiting).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await until(() => pending.length === 1);
+    pending.shift()?.answer({ status: "fired", cursor: "a.2", occurrence: 2 });
+    expect(await kept(client.ground, 2)).toEqual([1, 2]);
+    expect(since).toEqual(["a.1", "a.1", "a.2"]);
+  });
+
+  it("does not ask without end when upstream answers at once that nothing has happened", async () => {
+    let asked = 0;
+    const upstream: EventClient<undefined, number> = {
+      recent: async () => ({ cursor: "a.0", occurrences: [] }),
+      wait: async () => {
+        asked += 1;
+        return { status: "timed_out", cursor: "a.0" };
+      },
+    };
+    const { live } = startMill();
+    const opened = openProjection(live, board, () => ({ ground: derive.event(upstream, (n) => n) }));
+    await settle(200);
+    expect(asked).toBeLessThan(20);
+    await opened.live.close();
+  });
+});
+
+describe("derive.event() of a cell", () => {
+  it("asks map of each value and the one before, from the first on", async () => {
+    const { live, speed } = startMill();
+    const asked: unknown[] = [];
+    const { client } = openProjection(live, board, (up) => ({
+      ground: derive.event(up.speed, (value, previous) => {
+        asked.push([value, previous]);
+        return previous !== undefined && value > previous ? value : undefined;
+      }),
+    }));
+    await until(() => asked.length === 1);
+    speed.set(5);
+    await until(() => asked.length === 2);
+    speed.set(2);
+    await until(() => asked.length === 3);
+    expect(asked).toEqual([
+      [1, undefined],
+      [5, 1],
+      [2, 5],
+    ]);
+    expect(await kept(client.ground, 1)).toEqual([5]);
+  });
+
+  it("makes nothing of a stale value, and compares the next with the last good one, over a loss too", async () => {
+    const stale = { reason: "lost", since: "2026-01-01T00:00:00.000Z" } as const;
+    const opened: Reading<number>[][] = [[{ value: 1 }, { value: 1, stale }], [{ value: 7 }]];
+    const asked: unknown[] = [];
+    async function* readings(use: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Reading<number>> {
+      const given = opened.shift();
+      yield* given ?? [];
+      if (opened.length > 0) throw new SurfaceError("DISCONNECTED", "hidden");
+      await new Promise<void>((resolve) => use.signal?.addEventListener("abort", () => resolve()));
+    }
+    const { live: upstream } = startMill();
+    const { live } = openProjection(upstream, board, (up) => ({
+      ground: derive.event({ ...up.speed, readings }, (value, previous) => {
+        asked.push([value, previous]);
+        return asked.length > 2 ? value : undefined;
+      }),
+    }));
+    await until(() => asked.length === 2);
+    expect(asked).toEqual([
+      [1, undefined],
+      [7, 1],
+    ]);
+    await live.close();
+  });
+});

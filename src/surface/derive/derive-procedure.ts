@@ -1,6 +1,6 @@
 import type { InferOutput, Schema } from "../../schema/standard.ts";
 import type { CallOptions, ProcedureClient } from "../client.ts";
-import { kMayRepeat, type HandlerContext } from "../owner/owned-use.ts";
+import { mayRepeat, type HandlerContext } from "../owner/owned-use.ts";
 import { relay } from "../relayed.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
 
@@ -37,12 +37,12 @@ async function pass({ upstream, options }: Derived, given: unknown, context: Han
       signal: context.signal,
       onProgress: context.progress,
       // Whoever may call this one twice may have upstream called twice. Otherwise upstream's own tag decides.
-      ...(context[kMayRepeat] === true ? { idempotent: true } : {}),
+      ...(mayRepeat(context) ? { idempotent: true } : {}),
     });
   } catch (cause) {
     throw relay(cause, {
       tellsIssues: input === undefined,
-      disconnected: context[kMayRepeat] === true ? "UNAVAILABLE" : "OUTCOME_UNKNOWN",
+      disconnected: mayRepeat(context) ? "UNAVAILABLE" : "OUTCOME_UNKNOWN",
     });
   }
   return output === undefined ? answer : output(answer);

@@ -6,9 +6,6 @@ import type { CallOptions } from "../client.ts";
 import { internalError, maskFault, onRejection } from "../fault.ts";
 import type { MaybeSchema } from "../member.ts";
 
-/** Where a handler finds whether its caller's call may be made twice: for those that pass it on. */
-export const kMayRepeat: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.may-repeat");
-
 /** Where a handler finds its {@link Memory}. */
 export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.memory");
 
@@ -28,8 +25,6 @@ export interface HandlerContext<TProgress = unknown> {
    * @throws SurfaceError `INVALID_OUTPUT` for what does not fit the member's schema of progress.
    */
   progress(this: void, progress: TProgress): void;
-  /** @internal */
-  readonly [kMayRepeat]?: boolean;
   /** @internal Left out for one listener, for whom nothing is kept. */
   readonly [kMemory]?: Memory;
 }
@@ -67,7 +62,8 @@ export class OwnedUse implements HandlerContext {
     return this.#linked.signal;
   }
 
-  get [kMayRepeat](): boolean {
+  /** Whether its caller's call may be made twice. */
+  get mayRepeat(): boolean {
     return this.#use.idempotent ?? this.#terms.isReadOnly;
   }
 
@@ -124,4 +120,9 @@ export class OwnedUse implements HandlerContext {
       fail(cause);
     }
   }
+}
+
+/** Whether the call that a handler was given may be made twice: for those that pass it on. Never of a context that is not ours. */
+export function mayRepeat(context: HandlerContext): boolean {
+  return context instanceof OwnedUse && context.mayRepeat;
 }

@@ -1,13 +1,15 @@
 /**
  * The process that owns a pipeline: `tsx examples/ci/coordinator.ts --state DIR [--pipeline FILE]`. It runs the commands,
- * writes down what it does in DIR, and serves the surface on a socket there, to whatever face wants to show it. Killed and
- * started again, it goes on where it was.
+ * writes down what it does in DIR, and serves its surface on a socket there. Killed and started again, it goes on where it
+ * was.
  *
  * `--tied`: it ends with its standard input. `--temporary`: its end takes DIR along.
  */
 import { rm } from "node:fs/promises";
-import { implementSurface, listenUnixSocket, SurfaceError } from "surface-mcp";
+import { implementProjection, implementSurface, implementSurfaces, listenUnixSocket } from "surface-mcp";
+import { surfaceClientRef, SurfaceError } from "surface-mcp";
 
+import { projectAgentSurface } from "./agent-surface.ts";
 import { LISTENED_ALREADY } from "./bring-up.ts";
 import { openSite } from "./open-site.ts";
 import { createPipelineHandlers } from "./pipeline-handlers.ts";
@@ -29,15 +31,20 @@ async function coordinate(options: CoordinatorOptions): Promise<void> {
   const end = asked(options);
   const site = await openSite({ file: options.pipeline, state: options.state });
   const live = implementSurface(pipeline, createPipelineHandlers(site));
+  // Beside it, on the same socket, what agents have: for those who would connect without projecting it themselves.
+  const agent = implementProjection(projectAgentSurface(options.state), surfaceClientRef(live));
+  const both = implementSurfaces({ pipeline: live, agent });
   try {
     // Who listens owns the state; who does not has touched nothing of it so far.
-    const listening = await listenUnixSocket(live, socketIn(options.state));
+    const listening = await listenUnixSocket(both, socketIn(options.state));
     const interrupted = await site.takeUp();
     console.log(`${process.pid} listens at ${listening.path}`);
     if (interrupted.length > 0) console.log(`started again what was interrupted: ${interrupted.join(", ")}`);
     await end;
     await listening.close();
   } finally {
+    await both.close();
+    await agent.close();
     await live.close();
     await site.close();
   }

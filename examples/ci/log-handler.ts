@@ -49,6 +49,8 @@ class AgentLogReader {
     const open = derive.stream(this.#upstream, ({ node, text, truncated }) => toFrame({ node, text, truncated }), {
       otherwise: async function* (this: void, _asked: Asked, { cause }) {
         if (cause instanceof Refusal || !(await hasOther())) throw cause;
+        // Nothing here: what the file says comes after this, however it has ended.
+        yield* [];
       },
     });
     const hasOther = async (): Promise<boolean> => (this.#shown ?? (await this.#read())) !== undefined;

@@ -343,9 +343,9 @@ describe("createPipelineHandlers()", () => {
     const torn: unknown[] = [];
     const watching = (async () => {
       for await (const board of client.nodes.watch({ signal: over.signal })) {
-        const [node] = board.nodes;
-        if (board.run > 0 && board.active && node?.status === "idle") torn.push(board);
-        if (!board.active && node?.status !== "idle" && node?.status !== "passed") torn.push(board);
+        const [{ status } = { status: "none" }] = board.nodes;
+        const fitting = board.active ? ["waiting", "running", "passed"] : ["idle", "passed"];
+        if (!fitting.includes(status)) torn.push(board);
       }
     })().catch(() => {});
     for (let run = 1; run <= 3; run += 1) {

@@ -13,6 +13,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { unixSocket } from "surface-mcp";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
+import { agent } from "../../examples/ci/agent-surface.ts";
 import { pipeline } from "../../examples/ci/pipeline-surface.ts";
 import { eventually, isRunning, pidIn } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
@@ -123,6 +124,16 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
     ]);
     const lines = (await readFile(join(state, "journal.jsonl"), "utf8")).match(/"kind":"verdict"/g);
     expect(lines).toHaveLength(1);
+  });
+
+  it("serves what agents have beside everything, on the one socket", async () => {
+    await coordinate(await fileOf({ a: {} }));
+    const connection = await unixSocket(join(state, "pipeline.sock")).connect(agent);
+    onTestFinished(() => connection.close());
+    expect(Object.keys(connection.client)).not.toContain("run.configure");
+    expect(await connection.client["run.start"].call({ strict: true })).toEqual({ run: 1 });
+    expect(await connection.client.nodes.get()).toMatchObject({ run: 1, red: false });
+    await expect(connection.client.log.latest({ node: "../a" })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
   it("refuses a state directory that another one owns, and leaves its commands alone", async () => {

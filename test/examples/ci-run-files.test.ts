@@ -109,7 +109,7 @@ describe("readRunLog()", () => {
     ["of long lines, at a character", "x".repeat(3 * LOG_BYTES), LOG_BYTES, true],
     ["that was cut before", `${CUT_MARK}rest\n`, CUT_MARK.length + 5, true],
     ["that is empty", "", 0, false],
-  ])("answers the newest part of a file %s, and says whether it was cut", async (_what, text, bytes, truncated) => {
+  ])("answers the newest part of a file %s, and says whether it was cut", async (...[, text, bytes, truncated]) => {
     await write(text);
     const log = await readRunLog(dir, "a");
     expect(log?.truncated).toBe(truncated);
@@ -118,7 +118,7 @@ describe("readRunLog()", () => {
   });
 
   it("begins at a line when one begins near the cut", async () => {
-    await write(`${"first\n"}${"x".repeat(100)}\n${"y".repeat(LOG_BYTES - 50)}`);
+    await write(`first\n${"x".repeat(100)}\n${"y".repeat(LOG_BYTES - 50)}`);
     expect((await readRunLog(dir, "a"))?.text).toMatch(/^y+$/);
   });
 

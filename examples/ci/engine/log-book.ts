@@ -1,5 +1,5 @@
+import type { EngineOptions } from "./engine-types.ts";
 import { CiError } from "./errors.ts";
-import type { LogTail } from "./log-tail.ts";
 import { createNodeLog } from "./node-log.ts";
 import type { NodeLog } from "./node-log.ts";
 import type { PipelineNode } from "./pipeline.ts";
@@ -13,23 +13,23 @@ export interface LogBook {
    * @throws CiError `UNKNOWN_NODE`
    */
   of(id: string, attempt: string): NodeLog;
-  clear(ids: readonly string[]): void;
+  /** Forgets the attempts before, here and where the logs are kept. */
+  begin(run: number, ids: readonly string[]): void;
 }
 
-/** What the logs of a book are like. */
-export interface LogBookSetting {
-  /** The most bytes that a log keeps. */
-  readonly limit: number;
-  /** What they begin with. */
-  readonly restored: readonly LogTail[];
-  /** Told everything that is added to any of them. */
-  readonly tee: (id: string, text: string) => void;
-}
+/** What the logs of a book are like, and who keeps them. */
+export type LogBookSetting = Required<Pick<EngineOptions, "logBytes" | "memory" | "files">>;
 
-/** Makes a book with a log a node. */
-export function createLogBook(nodes: readonly PipelineNode[], { limit, restored, tee }: LogBookSetting): LogBook {
-  const logs = new Map(nodes.map(({ id }) => [id, createNodeLog(id, limit, (text) => tee(id, text))]));
-  for (const log of restored) logs.get(log.node)?.restore(log);
+/** Makes a book with a log a node, which begin with what is remembered. `runNow` tells whose logs they are. */
+export function createLogBook(
+  nodes: readonly PipelineNode[],
+  { logBytes, memory, files }: LogBookSetting,
+  runNow: () => number,
+): LogBook {
+  const logs = new Map(
+    nodes.map(({ id }) => [id, createNodeLog(id, logBytes, (text) => files.append(runNow(), id, text))]),
+  );
+  for (const log of memory.logs) logs.get(log.node)?.restore(log);
   return {
     find: (id) => logs.get(id),
     of(id, attempt) {
@@ -38,8 +38,9 @@ export function createLogBook(nodes: readonly PipelineNode[], { limit, restored,
       const known = [...logs.keys()].map((name) => `"${name}"`).join(", ");
       throw new CiError("UNKNOWN_NODE", `${attempt}: there is no such node, and it must be one of ${known}`);
     },
-    clear(ids) {
+    begin(run, ids) {
       for (const id of ids) logs.get(id)?.clear();
+      files.begin(run, ids);
     },
   };
 }

@@ -57,11 +57,7 @@ export class PipelineEngine implements Engine {
       restored: memory.states,
       record: (states) => record({ kind: "states", states }),
     });
-    this.#logs = createLogBook(pipeline.nodes, {
-      limit: options.logBytes,
-      restored: memory.logs,
-      tee: (id, text) => options.files.append(this.#current.get().run, id, text),
-    });
+    this.#logs = createLogBook(pipeline.nodes, options, () => this.#current.get().run);
     this.#pass = restorePass(memory);
     this.#current = createSource(toRunState(memory.run, memory.strict, this.#pass));
     this.current = this.#current;
@@ -177,8 +173,7 @@ export class PipelineEngine implements Engine {
 
   #queue(ids: readonly string[], count: (state: NodeState) => Pick<NodeState, "attempt" | "starts">): void {
     const { run, strict } = this.#current.get();
-    this.#logs.clear(ids);
-    this.#options.files.begin(run, ids);
+    this.#logs.begin(run, ids);
     this.#board.update(
       ids,
       (state) => ({ id: state.id, status: "waiting", needs: state.needs, ...count(state) }),

@@ -1,5 +1,12 @@
 export { createTestClient } from "./test-client.ts";
 export { RpcFailure } from "./rpc-failure.ts";
-export type { TestCallOptions, TestClient, TestClientOptions, TestTools } from "./test-client.ts";
+export type {
+  Completable,
+  Proposals,
+  TestCallOptions,
+  TestClient,
+  TestClientOptions,
+  TestTools,
+} from "./test-client.ts";
 export type { TemplateVariables } from "./expand-template.ts";
 export type { ToolAnswer } from "./tool-answer.ts";

@@ -2,6 +2,7 @@ import { CallContext } from "../call/call-context.ts";
 import type { LogEntry, ProgressReport } from "../catalog/entry.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { AppNames, LinkedApp } from "../builder/stages.ts";
+import { jsonMimeType } from "../catalog/resource-content.ts";
 import { SurfaceError } from "../errors.ts";
 import type { HandledMethod } from "../mcp/handlers.ts";
 import { rpcCodes, toRpcError, type Era } from "../mcp/protocol.ts";
@@ -87,8 +88,8 @@ export type TestTools<TSpec, TNames extends AppNames> = {
 export interface TestClient<TSpec, TNames extends AppNames> {
   readonly tools: TestTools<TSpec, TNames>;
   /**
-   * Reads a resource by its member's key and parses it; with variables, one of the family that the member's template
-   * describes.
+   * Reads a resource by its key and parses it; with variables, one of the family that its template describes. What is no
+   * JSON comes as its text, or its bytes in base64.
    *
    * @throws RpcFailure with the protocol's code when there is none.
    */
@@ -100,12 +101,43 @@ export interface TestClient<TSpec, TNames extends AppNames> {
    * @throws SurfaceError `NOT_FOUND` when there is none.
    */
   watch(key: TNames["resources"], changed: () => void, variables?: TemplateVariables): Promise<() => void>;
+  /**
+   * Has a prompt written, by its name on the wire: its description and messages. All its arguments are texts.
+   *
+   * @throws RpcFailure with the protocol's code when there is none, or its arguments do not fit.
+   */
+  prompt(
+    name: TNames["prompts"],
+    args?: Readonly<Record<string, string>>,
+    options?: TestCallOptions,
+  ): Promise<JsonObject>;
+  /**
+   * What is proposed for an argument of a prompt, or a variable of a template, that somebody has begun to write.
+   *
+   * @throws RpcFailure with the protocol's code when there is no such prompt, SurfaceError `NOT_FOUND` when there is no
+   * such template.
+   */
+  complete(of: Completable<TNames>, begun?: string): Promise<Proposals>;
   /** The names of all tools, over all pages, in the order of the wire. */
   toolNames(): Promise<readonly string[]>;
   /** Sends any request that the package answers itself. @throws RpcFailure when the answer is an error. */
   request(method: HandledMethod, params?: JsonObject, options?: TestCallOptions): Promise<JsonObject>;
   /** Closes the app that was opened for it. Callable twice. */
   close(): Promise<void>;
+}
+
+/** What can be completed: an argument of a prompt, or a variable of the template of a resource. */
+export type Completable<TNames extends AppNames> =
+  | { readonly prompt: TNames["prompts"]; readonly argument: string }
+  | { readonly resource: TNames["resources"]; readonly variable: string };
+
+/** What is proposed. */
+export interface Proposals {
+  /** At most 100. */
+  readonly values: readonly string[];
+  /** How many there are, with those that are left out. */
+  readonly total: number;
+  readonly hasMore: boolean;
 }
 
 /** What {@link createTestClient} may be told. */
@@ -158,10 +190,31 @@ class InMemoryClient {
   async read(key: string, variables?: TemplateVariables): Promise<JsonValue> {
     const result = await this.request("resources/read", { uri: await this.#uri(key, variables) });
     const [content] = Array.isArray(result["contents"]) ? result["contents"] : [];
-    const text = isJsonObject(content) ? content["text"] : undefined;
-    if (typeof text !== "string") return null;
+    if (!isJsonObject(content)) return null;
+    const text = textAt(content, "text");
+    if (textAt(content, "mimeType") !== jsonMimeType) return content["blob"] ?? text;
     // What JSON.parse returns is a JSON value.
     return JSON.parse(text) as JsonValue;
+  }
+
+  async prompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: TestCallOptions = {},
+  ): Promise<JsonObject> {
+    return this.request("prompts/get", { name, arguments: args }, options);
+  }
+
+  async complete(of: Completable<AppNames>, begun = ""): Promise<JsonValue> {
+    const params =
+      "prompt" in of
+        ? { ref: { type: "ref/prompt", name: of.prompt }, argument: { name: of.argument, value: begun } }
+        : {
+            ref: { type: "ref/resource", uri: await this.#listedUri(of.resource, true) },
+            argument: { name: of.variable, value: begun },
+          };
+    const { completion = null } = await this.request("completion/complete", params);
+    return completion;
   }
 
   async watch(key: string, changed: () => void, variables?: TemplateVariables): Promise<() => void> {
@@ -199,13 +252,17 @@ class InMemoryClient {
   }
 
   async #uri(key: string, variables: TemplateVariables | undefined): Promise<string> {
-    const [method, list, field] =
-      variables === undefined
-        ? (["resources/list", "resources", "uri"] as const)
-        : (["resources/templates/list", "resourceTemplates", "uriTemplate"] as const);
+    return expandTemplate(await this.#listedUri(key, variables !== undefined), variables ?? {});
+  }
+
+  /** The URI of a resource, or the template of a family of them. */
+  async #listedUri(key: string, isTemplate: boolean): Promise<string> {
+    const [method, list, field] = isTemplate
+      ? (["resources/templates/list", "resourceTemplates", "uriTemplate"] as const)
+      : (["resources/list", "resources", "uri"] as const);
     const entry = (await this.#list(method, list)).find((each) => each["name"] === key);
     if (entry === undefined) throw new SurfaceError("NOT_FOUND", `Reading "${key}": no such resource is listed`);
-    return expandTemplate(textAt(entry, field), variables ?? {});
+    return textAt(entry, field);
   }
 
   async #list(method: HandledMethod, key: string): Promise<readonly JsonObject[]> {

@@ -1,5 +1,5 @@
 import { errorMetaKey } from "../mcp/render-refusal.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 
 /** What a tool call came to. */
 export type ToolAnswer =
@@ -7,8 +7,10 @@ export type ToolAnswer =
       readonly isError: false;
       /** The structured answer; what is not an object stands under `value`. */
       readonly structured: JsonObject;
-      /** What a host that shows only text shows: exactly the JSON of `structured`. */
+      /** What a host that shows only text shows: exactly the JSON of `structured`, but in a rich answer. */
       readonly text: string;
+      /** Every block, as it is on the wire. */
+      readonly content: readonly JsonObject[];
     }
   | {
       readonly isError: true;
@@ -18,24 +20,26 @@ export type ToolAnswer =
       readonly error: JsonObject;
       /** What the model reads. */
       readonly text: string;
+      /** Every block, as it is on the wire. */
+      readonly content: readonly JsonObject[];
     };
 
-function firstText(content: JsonValue | undefined): string {
-  const [block] = Array.isArray(content) ? content : [];
-  const text = isJsonObject(block) ? block["text"] : undefined;
+function firstText([block]: readonly JsonObject[]): string {
+  const text = block?.["text"];
   return typeof text === "string" ? text : "";
 }
 
 /** Reads the result of `tools/call`. */
 export function toToolAnswer(result: JsonObject): ToolAnswer {
-  const text = firstText(result["content"]);
+  const content = Array.isArray(result["content"]) ? result["content"].filter(isJsonObject) : [];
+  const text = firstText(content);
   if (result["isError"] !== true) {
     const structured = result["structuredContent"];
-    return { isError: false, structured: isJsonObject(structured) ? structured : {}, text };
+    return { isError: false, structured: isJsonObject(structured) ? structured : {}, text, content };
   }
   const meta = result["_meta"];
   const found = isJsonObject(meta) ? meta[errorMetaKey] : undefined;
   const error = isJsonObject(found) ? found : {};
   const { code } = error;
-  return { isError: true, code: typeof code === "string" ? code : "", error, text };
+  return { isError: true, code: typeof code === "string" ? code : "", error, text, content };
 }

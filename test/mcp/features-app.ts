@@ -54,7 +54,12 @@ function addTools(options: McpOptions) {
           resourceBlock({ uri: "file:///b.bin", bytes: new Uint8Array([1, 2, 3]) }),
         ]),
     },
-    link: { handler: () => content([linkBlock({ uri: "studio://tracks", name: "tracks", title: "Tracks" })]) },
+    link: {
+      handler: (_args, { log }) => {
+        log("debug", "looked up");
+        return content([linkBlock({ uri: "studio://tracks", name: "tracks", title: "Tracks" })]);
+      },
+    },
     mixed: {
       output: z.object({ count: z.int() }),
       handler: () =>

@@ -71,6 +71,7 @@ describe.each(["legacy", "modern"] as const)("createTestClient() in the %s era",
       isError: false,
       structured: { value: 3 },
       text: '{"value":3}',
+      content: [{ type: "text", text: '{"value":3}' }],
     });
     expect(await client.tools.add({ a: 1 })).toMatchObject({ structured: { value: 2 } });
     expect(await client.tools.node_run({ value: "x" })).toMatchObject({ structured: { ran: "x" } });

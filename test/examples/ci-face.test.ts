@@ -11,6 +11,7 @@ import { z } from "zod";
 
 import { AgentBoard, AgentLog, Started } from "../../examples/ci/agent-schemas.ts";
 import { parseCompilerErrors } from "../../examples/ci/engine/compiler-errors.ts";
+import { createNovelty } from "../../examples/ci/create-novelty.ts";
 import { createEngine } from "../../examples/ci/engine/engine.ts";
 import { LOG_BYTES } from "../../examples/ci/engine/log-tail.ts";
 import { fillPlaceholders } from "../../examples/ci/engine/placeholders.ts";
@@ -320,6 +321,19 @@ describe("a face where nobody runs the pipeline", () => {
     const answer = await faceAt(await stateDir()).tools.run({});
     expect(answer).toMatchObject({ isError: true, code: "COORDINATOR_FAILED" });
     expect(answer.text).not.toContain("nowhere");
+  });
+});
+
+describe("createNovelty()", () => {
+  const verdict = { run: 1, number: 1, verdict: "red", red: ["a"], at: "first-red" } as const;
+  const counts = { passed: 0, failed: 1, skipped: 0, cancelled: 0, durationMs: 5 };
+
+  it("lets what a coordinator tells again pass once, and what is new each time", () => {
+    const isNew = createNovelty();
+    const first = { ...verdict, ...counts };
+    expect([first, first, { ...first, number: 2 }, { ...first }].map(isNew)).toEqual([true, false, true, false]);
+    expect([{ ...first, run: 2 }, first].map(isNew)).toEqual([true, true]);
+    expect(isNew({ ...first, durationMs: 6 })).toBe(true);
   });
 });
 

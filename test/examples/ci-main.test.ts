@@ -235,7 +235,8 @@ describe("npm start, in the middle of which the coordinator is killed,", { timeo
     expect(stdout).toContain("run 2 is live");
     expect(stdout).toContain("run 2     started once, settled once");
     const other = await drive({ b: {} }, "--state", state);
-    expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("it is of another pipeline than") });
+    expect(other).toMatchObject({ code: 2, stderr: expect.stringMatching(/^start a run: COORDINATOR_FAILED: /) });
+    expect(other.stdout).toContain("it is of another pipeline than");
   });
 });
 

@@ -6,7 +6,7 @@ import { cell } from "../../../src/surface/cell.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { kPushed, type PushedOrigin, type PushedSource } from "../../../src/surface/pushed.ts";
 import type { Reading } from "../../../src/surface/reading.ts";
-import { noteRejections, openLive, schemaOf, settle, take, until } from "../support.ts";
+import { openLive, schemaOf, settle, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
 
 const counter = defineSurface("counter", { value: cell({ schema: z.number(), default: 7 }) });
@@ -186,13 +186,31 @@ describe("a pushed cell", () => {
     await values.leave();
   });
 
+  it("get() waits for what the watch will tell when that began during its read", async () => {
+    let answer: ((reading: Reading) => void) | undefined;
+    const read = (): Promise<Reading> => new Promise((resolve) => (answer = resolve));
+    const { pushed, client } = await openPushed(z.number(), { read });
+    const reading = client.value.get();
+    await settle();
+    const values = step(client.value.watch());
+    const first = values.next();
+    answer?.({ value: 1 });
+    await settle();
+    pushed.push({ value: 2 });
+    expect(await Promise.all([reading, first])).toEqual([2, 2]);
+    await values.leave();
+  });
+
   it("the last good value stands as lost when its read fails, and the fault is told once", async () => {
     const answers: (() => Reading)[] = [() => ({ value: 1 }), fail, fail, () => ({ value: 2 })];
     const read = async (): Promise<Reading> => (answers.shift() ?? fail)();
     const { client, faults } = await openPushed(z.number(), { read });
     expect(await client.value.reading()).toEqual({ value: 1 });
+    const known = Date.now();
+    await new Promise((resolve) => setTimeout(resolve, 50));
     const lost = await client.value.reading();
     expect(lost).toEqual(stale(1, "lost"));
+    expect(Date.parse(lost.stale?.since ?? "")).toBeLessThanOrEqual(known);
     expect(await client.value.reading()).toEqual(lost);
     expect(faults).toHaveLength(1);
     expect(await client.value.reading()).toEqual({ value: 2 });
@@ -387,163 +405,6 @@ describe("a pushed cell", () => {
   });
 });
 
-// oxlint-disable-next-line unicorn/no-thenable -- a thenable that fails is what it is for
-const failingThenable: object = { then: fail };
-
-/** Throws a proxy that throws at every question. */
-function failUnseen(): never {
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  // oxlint-disable-next-line typescript/only-throw-error -- authors may throw anything
-  throw proxy;
-}
-
 function fail(): never {
   throw new Error("secret");
 }
-
-/** An iterable that is made of an iterator's parts. */
-function iterableOf(parts: object): AsyncIterable<number> {
-  return { [Symbol.asyncIterator]: () => parts as AsyncIterator<number> };
-}
-
-describe("a cell of an async iterable", () => {
-  it("each first reader opens it anew", async () => {
-    let opened = 0;
-    const { client } = await openIterable({
-      async *[Symbol.asyncIterator]() {
-        opened += 1;
-        yield opened;
-        await new Promise(() => {});
-      },
-    });
-    expect(await client.value.get()).toBe(1);
-    expect(await client.value.get()).toBe(2);
-  });
-
-  it("its last value stands for good, and it is not opened again, when it ends", async () => {
-    let opened = 0;
-    const { client } = await openIterable({
-      async *[Symbol.asyncIterator]() {
-        opened += 1;
-        yield 1;
-        yield 2;
-      },
-    });
-    const values = step(client.value.readings());
-    await values.next();
-    await settle();
-    expect(await client.value.reading()).toEqual({ value: 2 });
-    await values.leave();
-    expect(await client.value.reading()).toEqual({ value: 2 });
-    expect(await take(client.value.watch(), 1)).toEqual([2]);
-    expect(opened).toBe(1);
-  });
-
-  it("readers are answered at once that there is nothing when it ended without a value", async () => {
-    const { client } = await openIterable({ async *[Symbol.asyncIterator]() {} });
-    expect(await failureOf(client.value.get())).toMatchObject({ code: "ABSENT" });
-    expect(await failureOf(client.value.get())).toMatchObject({ code: "ABSENT" });
-    await expect(take(client.value.watch(), 1)).rejects.toMatchObject({ code: "ABSENT" });
-  });
-
-  it("a generator that can be opened once keeps its last value, stale, when it was left", async () => {
-    async function* count(): AsyncGenerator<number> {
-      yield 1;
-      await new Promise((resolve) => setImmediate(resolve));
-      yield 2;
-    }
-    const { client } = await openIterable(count());
-    expect(await client.value.get()).toBe(1);
-    await settle();
-    expect(await client.value.reading()).toEqual(stale(1, "ended"));
-  });
-
-  it("one that never waits keeps nothing else from running", async () => {
-    const { client, live } = await openIterable({
-      async *[Symbol.asyncIterator]() {
-        for (let count = 0; ; count += 1) yield count;
-      },
-    });
-    const values = step(client.value.watch());
-    await values.next();
-    await settle(10);
-    expect(await client.value.get()).toBeGreaterThan(0);
-    await values.leave();
-    await live.close();
-  });
-
-  it.each([
-    ["cannot be opened", { [Symbol.asyncIterator]: fail }],
-    ["is opened to nothing", { [Symbol.asyncIterator]: () => undefined }],
-    ["has no next()", iterableOf({})],
-    ["throws from next()", iterableOf({ next: fail })],
-    ["rejects next()", iterableOf({ next: async () => fail() })],
-    ["throws what cannot be looked at", iterableOf({ next: failUnseen })],
-    ["answers next() with nothing", iterableOf({ next: () => null })],
-    ["answers next() with a thenable that throws", iterableOf({ next: () => failingThenable })],
-    [
-      "answers with what throws when it is looked at",
-      iterableOf({
-        next: () => ({
-          get done(): boolean {
-            return fail();
-          },
-        }),
-      }),
-    ],
-  ])("get() is masked, and nothing is left behind, when it %s", async (_what, iterable) => {
-    const rejections = noteRejections();
-    const { client, faults, live } = await openIterable(iterable as AsyncIterable<number>);
-    const failure = await failureOf(client.value.get());
-    expect(failure).toMatchObject({ code: "INTERNAL" });
-    expect(String(failure)).not.toContain("secret");
-    expect(faults).toHaveLength(1);
-    await live.close();
-    await settle();
-    expect(rejections.end()).toEqual([]);
-  });
-
-  it.each([
-    ["throws", fail],
-    ["rejects", async () => fail()],
-    ["is no function", 5],
-    ["is a thenable that throws", () => failingThenable],
-  ])("the value is told, and the fault reported, when its return() %s", async (_what, end) => {
-    const rejections = noteRejections();
-    const next = async () => ({ done: false, value: 1 });
-    const { client, faults, live } = await openIterable(iterableOf({ next, return: end }));
-    expect(await client.value.get()).toBe(1);
-    await settle();
-    expect(faults).toHaveLength(1);
-    expect(await client.value.get()).toBe(1);
-    await live.close();
-    await settle();
-    expect(rejections.end()).toEqual([]);
-  });
-
-  it("the next reader is served, and close() ends, when the return() of the one before never settles", async () => {
-    const hanging = { next: async () => ({ done: false, value: 1 }), return: () => new Promise(() => {}) };
-    const { client, live } = await openIterable(iterableOf(hanging));
-    expect(await client.value.get()).toBe(1);
-    expect(await client.value.get()).toBe(1);
-    await live.close();
-  });
-
-  it("its watcher may leave, and close() ends, while a generator waits for what does not come", async () => {
-    const { client, live } = await openIterable({
-      async *[Symbol.asyncIterator]() {
-        yield 1;
-        await new Promise(() => {});
-      },
-    });
-    const left = step(client.value.watch());
-    expect(await left.next()).toBe(1);
-    await settle();
-    await left.leave();
-    const values = step(client.value.watch());
-    expect(await values.next()).toBe(1);
-    await settle();
-    await live.close();
-  });
-});

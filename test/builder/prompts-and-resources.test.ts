@@ -105,7 +105,7 @@ describe("prompts() and resources()", () => {
     ],
     ["prompts without a link", () => anyStage(mcp(surface)).prompts({ a: prompt }), "NOT_LINKED", "prompts()"],
     ["resources without a link", () => anyStage(mcp(surface)).resources({ a: resource }), "NOT_LINKED", "resources()"],
-  ])("%s is refused where it is added", (_what, make, code, words) => {
+  ])("%s is refused where it is added", (...[, make, code, words]) => {
     const cause = thrownBy(make);
     expect(cause).toMatchObject({ code });
     expect((cause as Error).message).toContain(words);

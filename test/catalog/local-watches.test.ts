@@ -149,11 +149,11 @@ describe("watching what the face itself has", () => {
 
   it("something that comes to be there is a change", async () => {
     const said = changes();
-    let value: string | undefined;
-    const runtime = serve({ read: () => value, watch: () => said.run() });
+    const held: { value?: string } = {};
+    const runtime = serve({ read: () => held.value, watch: () => said.run() });
     const changed = vi.fn<() => void>();
     await openedWatch(runtime, changed);
-    value = "here";
+    held.value = "here";
     said.tell();
     await vi.waitFor(() => expect(changed).toHaveBeenCalledTimes(1));
     expect(await read(runtime)).toBe('"here"');
@@ -162,7 +162,7 @@ describe("watching what the face itself has", () => {
   it("a watch that fails is opened again, told once to the log, and reads go on", async () => {
     const faults: Fault[] = [];
     let opens = 0;
-    const failing = async function* (): AsyncGenerator<unknown> {
+    const failing = async function* (): AsyncGenerator {
       opens += 1;
       yield 1;
       throw new TypeError("secret");

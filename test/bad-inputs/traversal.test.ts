@@ -53,7 +53,10 @@ describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unk
     return taken;
   }
 
-  const uris = ({ segment }: Traversal): readonly string[] => [`app://log/${segment}`, `app://files/${segment}`];
+  const uris = ({ segment }: Traversal): readonly string[] => [
+    ...[`app://log/${segment}`, `app://files/${segment}`],
+    ...[`app://page/${segment}`, `site://pages/${segment}/text`],
+  ];
   const climbing = traversals.filter(({ given }) => given === undefined);
 
   it.each(climbing)("reaches no handler by a read when it is spelled with $name", async (traversal) => {
@@ -105,6 +108,30 @@ describe.each(eras)("a path that climbs, in the $era era,", ({ precondition, unk
         expect([answer, marks]).toMatchObject([{ result: { structuredContent: { value: path } } }, [path]]);
       }
     }
+  });
+
+  it("is plain data, passed on as it is, when it is an argument of a prompt, or what somebody has begun to write", async () => {
+    const ref = { type: "ref/prompt", name: "explain" };
+    for (const { segment, given } of traversals) {
+      for (const path of [segment, given ?? ""]) {
+        const got = await ask("prompts/get", { name: "explain", arguments: { path } });
+        expect([got.answer, got.marks]).toMatchObject([
+          { result: { messages: [{ content: { text: path } }] } },
+          [path],
+        ]);
+        const completed = await ask("completion/complete", { ref, argument: { name: "path", value: path } });
+        expect([completed.answer, completed.marks]).toMatchObject([
+          { result: { completion: { values: [path] } } },
+          [path],
+        ]);
+      }
+    }
+  });
+
+  it("proposes no key that no URI can spell when keys climb", async () => {
+    const ref = { type: "ref/resource", uri: "app://files/{key}" };
+    const { answer } = await ask("completion/complete", { ref, argument: { name: "key", value: "" } });
+    expect(answer).toMatchObject({ result: { completion: { values: ["a", "．．／．．／etc／passwd"] } } });
   });
 
   it("lists and reads what it can be told from when keys look like it", async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { implementSurface, inProcess, listenUnixSocket } from "surface-mcp";
@@ -10,6 +11,7 @@ import { describe, expect, expectTypeOf, it, onTestFinished } from "vitest";
 import { z } from "zod";
 
 import { AgentBoard, AgentLog, Started } from "../../examples/ci/agent-schemas.ts";
+import { createBoardSource } from "../../examples/ci/board-source.ts";
 import { parseCompilerErrors } from "../../examples/ci/engine/compiler-errors.ts";
 import { createNovelty } from "../../examples/ci/create-novelty.ts";
 import { createEngine } from "../../examples/ci/engine/engine.ts";
@@ -21,7 +23,7 @@ import { createFace } from "../../examples/ci/mcp.ts";
 import { createPipelineHandlers } from "../../examples/ci/pipeline-handlers.ts";
 import { pipeline as surface } from "../../examples/ci/pipeline-surface.ts";
 import { runsIn, socketIn } from "../../examples/ci/state-dir.ts";
-import { eventually, nextVerdict, pipelineOf } from "./ci-support.ts";
+import { eventually, nextVerdict, pipelineOf, rigOf } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
 
 type App = ReturnType<typeof createFace>;
@@ -349,26 +351,26 @@ describe("createPipelineHandlers()", () => {
     await settled;
     await expect(client["run.configure"].call({ parallel: 0 })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
+});
 
-  it("never shows the nodes of one run beside the number of another", async () => {
-    const { engine, live } = await faceOf({ a: {} });
-    const { client } = await inProcess(live).connect(surface);
-    const over = new AbortController();
-    const torn: unknown[] = [];
-    const watching = (async () => {
-      for await (const board of client.nodes.watch({ signal: over.signal })) {
-        const [{ status } = { status: "none" }] = board.nodes;
-        const fitting = board.active ? ["waiting", "running", "passed"] : ["idle", "passed"];
-        if (!fitting.includes(status)) torn.push(board);
-      }
-    })().catch(() => {});
-    for (let run = 1; run <= 3; run += 1) {
-      const settled = nextVerdict(engine, "settled");
-      engine.start();
-      await settled;
-    }
-    over.abort();
-    await watching;
-    expect(torn).toEqual([]);
+describe("createBoardSource()", () => {
+  it("tells of no moment at which the nodes of one run stand beside the number of another, nor after its end", async () => {
+    const { engine, settled } = rigOf({ a: {} });
+    const source = createBoardSource(engine);
+    const told: string[] = [];
+    const stop = source.subscribe(({ run, active, nodes }) => {
+      told.push(`${run} ${active} ${nodes.map(({ status }) => status).join()}`);
+    });
+    const first = settled();
+    engine.start();
+    await first;
+    await nextTurn();
+    expect(told).toEqual(["1 true running", "1 false passed"]);
+    expect(source.get()).toBe(source.get());
+    const second = settled();
+    engine.start();
+    stop();
+    await second;
+    expect(told).toHaveLength(2);
   });
 });

@@ -3,6 +3,7 @@ import { StdioClientTransport as ModernSdkTransport } from "@modelcontextprotoco
 import { Client as LegacySdkClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as LegacySdkTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import {
+  LoggingMessageNotificationSchema,
   ResourceListChangedNotificationSchema,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
@@ -15,6 +16,11 @@ export interface MatrixCallOptions {
 }
 
 type Params = Readonly<Record<string, unknown>>;
+
+interface CompleteParams {
+  ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+  argument: { name: string; value: string };
+}
 type Page = Promise<Params & { readonly nextCursor?: string | undefined }>;
 
 /** The part of a client that the suite uses, and that both SDKs have. Results are what went through their own schemas. */
@@ -23,6 +29,13 @@ export interface MatrixClient {
   listResources(): Promise<Params>;
   listResourceTemplates(): Promise<Params>;
   readResource(params: { uri: string }): Promise<Params>;
+  listPrompts(): Promise<Params>;
+  getPrompt(params: { name: string; arguments?: Record<string, string> }): Promise<Params>;
+  complete(params: CompleteParams): Promise<Params>;
+  /** Asks for lines of the log from a level on, in the way of its era, where that is one of the connection. */
+  setLoggingLevel(level: "debug" | "error"): Promise<unknown>;
+  /** Is told the lines of the log. */
+  onLog(heard: (line: Params) => void): void;
   callTool(params: { name: string; arguments?: Record<string, unknown> }, options?: MatrixCallOptions): Promise<Params>;
   /**
    * Watches URIs in the way of its era, all or none; what it returns ends that. In the modern era, which honours what it
@@ -58,6 +71,12 @@ async function connectV1(script: string, args: readonly string[] = []): Promise<
     listResources: () => client.listResources(),
     listResourceTemplates: () => client.listResourceTemplates(),
     readResource: (params) => client.readResource(params),
+    listPrompts: () => client.listPrompts(),
+    getPrompt: (params) => client.getPrompt(params),
+    complete: (params) => client.complete(params),
+    setLoggingLevel: (level) => client.setLoggingLevel(level),
+    onLog: (heard) =>
+      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => heard({ ...params })),
     callTool: (params, options) => client.callTool(params, undefined, options),
     async watchUris(uris, updated) {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updated(params.uri));
@@ -104,6 +123,8 @@ function connectV2(mode: Mode): MatrixEntry["connect"] {
     if (client.getProtocolEra() !== era) throw new Error(`Connecting: the era is "${client.getProtocolEra()}"`);
     const watch = era === "legacy" ? watchLegacy : watchModern;
     return Object.assign(client, {
+      onLog: (heard: (line: Params) => void) =>
+        client.setNotificationHandler("notifications/message", ({ params }) => heard({ ...params })),
       watchUris(uris: readonly string[], updated: (uri: string) => void) {
         client.setNotificationHandler("notifications/resources/updated", ({ params }) => updated(params.uri));
         return watch(client, uris);

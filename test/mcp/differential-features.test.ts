@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Era } from "../../src/mcp/protocol.ts";
+import { createFeaturesApp } from "./features-app.ts";
+import { GateHarness } from "./gate-harness.ts";
+
+/** Correlation ids, and those of values that were cut into parts, are random. */
+function withoutChance(value: unknown): unknown {
+  const chance = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|_parts\/[\da-f]{32}/g;
+  return JSON.parse(JSON.stringify(value).replaceAll(chance, "…"));
+}
+
+const review = { ref: { type: "ref/prompt", name: "review" } };
+const tracks = { ref: { type: "ref/resource", uri: "studio://tracks/{key}" } };
+
+// What the two paths make of params that do not fit is compared in tests of each method: the SDK has texts of its own.
+const asks: readonly (readonly [method: string, params: object])[] = [
+  ["tools/list", {}],
+  ["resources/list", {}],
+  ["resources/templates/list", {}],
+  ["prompts/list", {}],
+  ["prompts/get", { name: "review", arguments: { track: "drums", tone: "kind" } }],
+  ["prompts/get", { name: "review", arguments: { track: "drums", tone: "rude" } }],
+  ["prompts/get", { name: "hello" }],
+  ["prompts/get", { name: "refused" }],
+  ["prompts/get", { name: "broken", arguments: { any: "a", junk: "b" } }],
+  ["prompts/get", { name: "nope" }],
+  ["completion/complete", { ...review, argument: { name: "tone", value: "k" } }],
+  ["completion/complete", { ...review, argument: { name: "nope", value: "" } }],
+  ["completion/complete", { ...tracks, argument: { name: "key", value: "" } }],
+  ["completion/complete", { ref: { type: "ref/prompt", name: "nope" }, argument: { name: "a", value: "" } }],
+  ...["picture", "sound", "file", "link", "mixed", "bulk"].map((name) => ["tools/call", { name }] as const),
+  ...["cover", "notes/1", "notes/9", "notes/x", "tempo", "meter/left/true"].map(
+    (path) => ["resources/read", { uri: `studio://${path}` }] as const,
+  ),
+];
+
+describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path beside members, in the %s era", (era) => {
+  let hot: GateHarness;
+  let sdk: GateHarness;
+  beforeAll(async () => {
+    const open = (hotPath: boolean): Promise<GateHarness> =>
+      new GateHarness(createFeaturesApp({ hotPath }).open()).open(era);
+    [hot, sdk] = await Promise.all([open(true), open(false)]);
+  });
+  afterAll(() => Promise.all([hot.close(), sdk.close()]));
+
+  it.each(asks.map(([method, params], id) => ({ method, params, id })))(
+    "give the same answer to $method $params",
+    async ({ method, params, id }) => {
+      const [ours, theirs] = await Promise.all([hot, sdk].map((each) => each.request(era, id, { method, params })));
+      expect(withoutChance(ours)).toEqual(withoutChance(theirs));
+    },
+  );
+
+  it("say alike what the server can do", async () => {
+    const greet = async (hotPath: boolean): Promise<unknown> => {
+      const harness = new GateHarness(createFeaturesApp({ hotPath }).open());
+      const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } };
+      const ask = era === "legacy" ? { method: "initialize", params } : { method: "server/discover" };
+      const answer = await harness.request(era, 1, ask);
+      await harness.close();
+      return answer;
+    };
+    const ours = await greet(true);
+    expect(ours).toEqual(await greet(false));
+    const can = { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} };
+    expect(ours).toHaveProperty("result.capabilities", can);
+  });
+});

@@ -29,7 +29,7 @@ export function deriveEvent<$Input, $Occurrence, $Out, $Given = UpstreamInput<$I
   upstream: EventClient<$Input, $Occurrence>,
   map: (occurrence: $Occurrence) => $Out,
   options?: DeriveEventOptions<$Input, $Occurrence, $Given>,
-): (input: $Given, context: HandlerContext) => AsyncIterable<$Out>;
+): (input: NoInfer<$Given>, context: HandlerContext) => AsyncIterable<$Out>;
 export function deriveEvent<$Value, $Out>(
   upstream: CellClient<$Value>,
   map: (value: $Value, previous: $Value | undefined) => $Out | undefined,

@@ -61,7 +61,7 @@ async function pass({ upstream, options }: Derived, given: unknown, context: Han
 export function deriveProcedure<$Input, $Output, $Progress, $Given = UpstreamInput<$Input>, $Out = $Output>(
   upstream: ProcedureClient<$Input, $Output, $Progress>,
   options?: DeriveProcedureOptions<$Input, $Output, $Given, $Out>,
-): (input: $Given, context: HandlerContext<UpstreamProgress<$Progress>>) => Promise<$Out>;
+): (input: NoInfer<$Given>, context: HandlerContext<UpstreamProgress<$Progress>>) => Promise<NoInfer<$Out>>;
 export function deriveProcedure(
   upstream: ProcedureClient<undefined, unknown, undefined>,
   options: DeriveProcedureOptions<undefined, never, never, unknown> = {},

@@ -112,7 +112,7 @@ export function deriveStream<$Input, $Frame, $Out, $Given = UpstreamInput<$Input
   upstream: StreamClient<$Input, $Frame>,
   map: (frame: $Frame, input: $Given) => $Out,
   options?: DeriveStreamOptions<$Input, $Frame, $Given, $Out>,
-): (input: $Given, context: HandlerContext) => AsyncIterable<$Out>;
+): (input: NoInfer<$Given>, context: HandlerContext) => AsyncIterable<$Out>;
 export function deriveStream(
   upstream: StreamClient<undefined, unknown>,
   map: (frame: never, input: never) => unknown,

@@ -26,21 +26,20 @@ async function kept(client: { recent(): Promise<EventPage<number>> }, count: num
 function createBell() {
   const waiting: (() => void)[] = [];
   const queue: number[] = [];
-  return {
-    ring(value: number) {
-      queue.push(value);
-      for (const wake of waiting.splice(0)) wake();
-    },
-    async *handler(_input: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<number> {
-      while (!signal.aborted) {
-        while (queue.length > 0) yield queue.shift() ?? 0;
-        await new Promise<void>((resolve) => {
-          waiting.push(resolve);
-          signal.addEventListener("abort", () => resolve(), { once: true });
-        });
-      }
-    },
+  const ring = (value: number): void => {
+    queue.push(value);
+    for (const wake of waiting.splice(0)) wake();
   };
+  async function* handler(_input: unknown, { signal }: { readonly signal: AbortSignal }): AsyncGenerator<number> {
+    while (!signal.aborted) {
+      while (queue.length > 0) yield queue.shift() ?? 0;
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+  }
+  return { ring, handler };
 }
 
 describe("derive.event() of an event", () => {

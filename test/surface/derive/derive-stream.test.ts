@@ -5,7 +5,7 @@ import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import { stream } from "../../../src/surface/stream.ts";
 import { settle, take, until } from "../support.ts";
-import { createHang, openProjection, startMill } from "./support.ts";
+import { createHang, openProjection, startMill, type MillSpec } from "./support.ts";
 
 const belt = defineSurface("board", { belt: stream({ input: z.object({ belt: z.string() }), output: z.string() }) });
 const input = { belt: "x" };
@@ -80,12 +80,12 @@ describe("derive.stream()", () => {
 
   it("fails with UNAVAILABLE when upstream cannot be reached", async () => {
     const { live } = startMill();
-    const gone = async function* (): AsyncGenerator<string> {
+    const gone = async function* (_input: { readonly belt: string }): AsyncGenerator<string> {
       yield "one";
       throw new SurfaceError("DISCONNECTED", 'Using "belt" of surface "mill": it broke');
     };
     const { client } = openProjection(live, belt, (up) => ({
-      belt: derive.stream({ ...up.belt, open: gone } as typeof up.belt, (frame) => frame),
+      belt: derive.stream<MillSpec["belt"]["input"], string, string>({ ...up.belt, open: gone }, (frame) => frame),
     }));
     const failure = await all(client.belt.open(input)).catch((cause: unknown) => cause);
     expect(failure).toMatchObject({ code: "UNAVAILABLE" });

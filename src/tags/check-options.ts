@@ -68,7 +68,7 @@ function checkListItems(kind: string, listItems: unknown, attempt: string): void
  *
  * @throws SurfaceError `INVALID_OPTION`, `WRONG_KIND` for an option of another kind of member.
  */
-export function assertResourceOptions({ kind }: Taggable, options: AnyResourceOptions, attempt: string): void {
+export function assertResourceOptions(kind: string, options: AnyResourceOptions, attempt: string): void {
   for (const key of Object.keys(options)) {
     if (!knownOfResources.has(key)) {
       throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a resource option`);

@@ -84,7 +84,7 @@ export function mcpResource<const $Member extends Taggable>(
   options?: ResourceOptionsOf<$Member["kind"]>,
 ): Retagged<$Member, "resource", "read"> {
   assertTaggable(member);
-  assertResourceOptions(member, options ?? {}, `Tagging ${nameKind(member)} as a resource`);
+  assertResourceOptions(member.kind, options ?? {}, `Tagging ${nameKind(member)} as a resource`);
   const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: { ...options, ...keepLooks(options ?? {}) } };
   // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "resource", "read">;

@@ -10,6 +10,8 @@ import { readRunLog } from "../../examples/ci/engine/read-run-log.ts";
 import { CUT_MARK, openRunFiles } from "../../examples/ci/engine/run-files.ts";
 import { rigOf } from "./ci-support.ts";
 
+const MAKE_PIPE = "mkfifo";
+
 let dir = "";
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "ci-run-files-"));
@@ -177,7 +179,7 @@ describe("readRunLog()", () => {
     expect(await readRunLog(dir, "a")).toBeUndefined();
     await mkdir(fileOf(1, "a"), { recursive: true });
     expect(await readRunLog(dir, "a")).toBeUndefined();
-    execFileSync("mkfifo", [fileOf(1, "pipe")]);
+    execFileSync(MAKE_PIPE, [fileOf(1, "pipe")]);
     expect(await readRunLog(dir, "pipe")).toBeUndefined();
   });
 });

@@ -77,6 +77,94 @@ ${lines.join("\n")}
 ${app(exposed)}`;
 }
 
+// Ten members of a projection, each from one of the members above.
+const derivations = [
+  {
+    member: "cell({ schema: S })",
+    schema: "z.object({ id: z.string() })",
+    from: 0,
+    made: (c) => `derive.cell(${c}, ({ id }) => ({ id }))`,
+  },
+  {
+    member: "cell({ schema: S })",
+    schema: "z.number()",
+    from: 1,
+    made: (c) => `derive.cell(${c}, (all) => all.length, { filter: (all) => all.length > 0 })`,
+  },
+  {
+    member: "collection({ key: z.string(), schema: S })",
+    schema: "z.object({ n: z.number() })",
+    from: 2,
+    made: (c) => `derive.collection(${c}, ({ n }) => ({ n }), { filter: ({ n }) => n > 0 })`,
+  },
+  {
+    member: "stream({ input: z.object({ node: z.string() }), output: S })",
+    schema: "z.string()",
+    from: 3,
+    made: (c) => `derive.stream(${c}, (text) => text.trim())`,
+  },
+  {
+    member: "event({ output: S })",
+    schema: "z.object({ ok: z.boolean() })",
+    from: 4,
+    made: (c) => `derive.event(${c}, ({ ok }) => ({ ok }))`,
+  },
+  {
+    member: "procedure({ input: S })",
+    schema: "z.object({ node: z.string() })",
+    from: 5,
+    made: (c) => `derive.procedure(${c})`,
+  },
+  {
+    member: "procedure({ input: S, output: z.string() })",
+    schema: "z.object({ node: z.string() })",
+    from: 6,
+    made: (c) => `derive.procedure(${c})`,
+  },
+  {
+    member: "procedure({ input: S })",
+    schema: "z.object({ a: z.number() })",
+    from: 7,
+    made: (c) => `derive.procedure(${c}, { input: ({ a }: { a: number }) => ({ a, b: "x" as const }) })`,
+  },
+  {
+    member: "event({ output: S })",
+    schema: "z.number()",
+    from: 1,
+    made: (c) => `derive.event(${c}, (all, before) => (before === undefined ? undefined : all.length))`,
+  },
+  {
+    member: "procedure({ input: S, output: z.number() })",
+    schema: "z.object({ path: z.string() })",
+    from: 9,
+    made: (c) => `derive.procedure(${c}, { output: (all) => all.length })`,
+  },
+];
+
+/**
+ * A projection of so many members over a surface of as many. With \`derived\` left out the same two surfaces without it: what
+ * it costs besides is the cost of projecting.
+ */
+export function projectionSource(members, { derived = true } = {}) {
+  const sources = indexes(members).map(
+    (index) => `  "${keyOf(index)}": ${kindOf(index).member(kindOf(index).schema)},`,
+  );
+  const derivationOf = (index) => derivations[index % derivations.length];
+  const shown = indexes(members).map((index) => {
+    const { member, schema } = derivationOf(index);
+    return `  "${keyOf(index)}": ${member.replace("S", schema)},`;
+  });
+  const made = indexes(members).map((index) => {
+    const { from, made: make } = derivationOf(index);
+    return `  "${keyOf(index)}": ${make(`client["${keyOf(index - (index % derivations.length) + from)}"]`)},`;
+  });
+  const projecting = `export const projection = projectSurface(surface, shown, (client) => ({\n${made.join("\n")}\n}));\n`;
+  return `${imports}import { derive, projectSurface } from "surface-mcp";
+const surface = defineSurface("bench", {\n${sources.join("\n")}\n});
+const shown = defineSurface("shown", {\n${shown.join("\n")}\n});
+${derived ? projecting : "export { surface, shown };"}`;
+}
+
 /** The schemas of the same members, and nothing of this package. */
 export function schemasSource(members) {
   const lines = indexes(members).map((index) => `  "${keyOf(index)}": ${kindOf(index).schema},`);

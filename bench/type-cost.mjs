@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { schemasSource, surfaceSource } from "./surface-source.mjs";
+import { projectionSource, schemasSource, surfaceSource } from "./surface-source.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -51,16 +51,34 @@ function measureSource(folder, source) {
   };
 }
 
+/** Runs something in a folder with the declarations, which is removed after it. */
+function withDeclarations(run) {
+  mkdirSync(scratch, { recursive: true });
+  const folder = mkdtempSync(join(scratch, "type-cost-"));
+  try {
+    emitDeclarations(folder);
+    return run(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What it costs besides to project a surface of this size into another: a row as those of {@link measureTypeCost}. */
+export function measureProjectionCost(members) {
+  return withDeclarations((folder) => {
+    const whole = measureSource(folder, projectionSource(members));
+    const { instantiations } = measureSource(folder, projectionSource(members, { derived: false }));
+    return { members, ...whole, perMember: (whole.instantiations - instantiations) / members };
+  });
+}
+
 /**
  * What surfaces of these sizes cost, a row each. The cost of a member is what the whole program instantiates more than
  * the same program without a generated member, by their number: schemas and everything else that the author wrote for
  * it are part of it. `schemasPerMember` is the same for a program that defines the schemas and nothing else.
  */
 export function measureTypeCost(sizes) {
-  mkdirSync(scratch, { recursive: true });
-  const folder = mkdtempSync(join(scratch, "type-cost-"));
-  try {
-    emitDeclarations(folder);
+  return withDeclarations((folder) => {
     const base = measureSource(folder, surfaceSource(0)).instantiations;
     const schemasBase = measureSource(folder, schemasSource(0)).instantiations;
     return sizes.map((members) => {
@@ -73,7 +91,5 @@ export function measureTypeCost(sizes) {
         schemasPerMember: (schemas - schemasBase) / members,
       };
     });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }

@@ -4,9 +4,10 @@
  *
  * Generates surfaces as authors write them, checks each with one checker (so that the count is exact and the same in
  * every run), and holds the count against the budget. Exits 1 when a size is over budget or the cost grows faster than
- * the surface does. Times are shown and not judged: they belong to the machine.
+ * the surface does. A projection is held to the same budget for what it costs besides its two surfaces. Times are shown and
+ * not judged: they belong to the machine.
  */
-import { measureTypeCost } from "./type-cost.mjs";
+import { measureProjectionCost, measureTypeCost } from "./type-cost.mjs";
 
 const budget = Number(process.env.TYPE_BUDGET ?? 400);
 const goal = 300;
@@ -37,7 +38,12 @@ console.log(
   `growth from ${smallest.members} to ${largest.members} members: ${growth.toFixed(2)}x (limit ${maxGrowth}x)`,
 );
 
-const over = rows.filter((row) => row.perMember > budget);
+const projection = measureProjectionCost(100);
+console.log(
+  `a projection of ${projection.members} members: ${projection.perMember.toFixed(0)} a member besides both surfaces`,
+);
+
+const over = [...rows, projection].filter((row) => row.perMember > budget);
 for (const row of over) console.error(`over budget: ${row.members} members cost ${row.perMember.toFixed(0)} each`);
 if (growth > maxGrowth) console.error("not linear: a member of a large surface costs more than one of a small surface");
 process.exitCode = over.length > 0 || growth > maxGrowth ? 1 : 0;

@@ -89,7 +89,7 @@ describe("derive.procedure()", () => {
       };
       const { client } = openProjection(live, verb, () => ({
         grind: derive.procedure(toUpstream(call)),
-        look: derive.procedure(toUpstream(call), { input: (kg: number) => ({ kg }) }),
+        look: derive.procedure(toUpstream(call), { input: (kg: number) => ({ kg }), output: String }),
       }));
       for (const failing of [client.grind.call({ kg: 1 }), client.look.call(1)]) {
         const failure = await failing.catch((cause: unknown) => cause);

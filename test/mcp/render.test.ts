@@ -29,6 +29,17 @@ describe("createAnswerRenderer()", () => {
     expect(JSON.parse(render(1, answer, "modern"))).toEqual({ jsonrpc: "2.0", id: 1, result });
   });
 
+  it("shows pictures of the server and where it lives only to who asks who it is", () => {
+    const icons = [{ src: "data:image/png;base64,AA==" }];
+    const all = { ...info, title: "A server", websiteUrl: "https://a.example", description: "Serves", icons };
+    const renderAll = createAnswerRenderer(all);
+    const short = { ...info, title: "A server" };
+    const metaOf = (line: string): unknown => JSON.parse(line).result._meta;
+    expect(metaOf(renderAll(1, toRpcResult(""), "modern"))).toEqual({ "io.modelcontextprotocol/serverInfo": short });
+    const introduction = toRpcResult("", { introduces: true });
+    expect(metaOf(renderAll(1, introduction, "modern"))).toEqual({ "io.modelcontextprotocol/serverInfo": all });
+  });
+
   it.each(["legacy", "modern"] as const)("writes an error in the %s era, with data where there is some", (era) => {
     expect(render(null, toRpcError(-32600, "no"), era)).toBe(
       '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}',

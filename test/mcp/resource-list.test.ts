@@ -190,6 +190,7 @@ describe.each(["legacy", "modern"] as const)("a list with items in the %s era", 
     expect(ours).toHaveProperty("result.capabilities", {
       tools: {},
       resources: { subscribe: true, listChanged: true },
+      completions: {},
     });
   });
 });

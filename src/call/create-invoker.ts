@@ -125,7 +125,12 @@ class EntryInvoker implements Invoker {
   }
 
   async complete({ where, complete, begun }: Completion, call: CallContext): Promise<CompletionOutcome> {
-    const run = async (): Promise<CompletionOutcome> => ({ kind: "values", values: await complete(begun, call) });
+    const run = async (): Promise<CompletionOutcome> => {
+      const given: unknown = await complete(begun, call);
+      const values: readonly unknown[] = Array.isArray(given) ? given : [];
+      // A copy, since reading its author's may throw, and does so here. What is no text is left out by who answers.
+      return { kind: "values", values: [...values] as readonly string[] };
+    };
     return this.#bounded(call, { timeoutMs: completionTimeoutMs, run, at: { where, report: this.#report } });
   }
 

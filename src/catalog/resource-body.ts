@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { assertMeta, isMimeType } from "../tags/looks.ts";
+import { assertMeta, isMimeType, keepLooks } from "../tags/looks.ts";
 import { toBase64, type BlockBytes } from "./content.ts";
 import type { ResourceBody, ResourceContent } from "./entry.ts";
 import { jsonMimeType } from "./resource-content.ts";
@@ -43,7 +43,9 @@ export function body({ mimeType, meta, text, bytes }: BodyDefinition): Body {
     throw new SurfaceError("INVALID_OPTION", `Making ${what}: it must have "text" or "bytes"`);
   }
   const held = bytes === undefined ? { text: text ?? "" } : { blob: toBase64(bytes, what) };
-  return Object.freeze({ [kBody]: Object.freeze({ mimeType, ...held, ...(meta === undefined ? {} : { meta }) }) });
+  return Object.freeze({
+    [kBody]: Object.freeze({ mimeType, ...held, ...(meta === undefined ? {} : keepLooks({ meta })) }),
+  });
 }
 
 function bodyOf(value: unknown): ResourceBody | undefined {

@@ -7,62 +7,9 @@ import { ClientLog } from "../../src/mcp/client-log.ts";
 import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
+import { secret, unwritable } from "../fixtures/unwritable.ts";
 
-const secret = "s3cr3t";
 const png = { data: "aGk=", mimeType: "image/png" };
-
-function raise(): never {
-  throw new Error(secret);
-}
-
-function cycle(): object {
-  const knot: { self?: object } = {};
-  knot.self = knot;
-  return knot;
-}
-
-function deep(levels: number): unknown {
-  let value: unknown = 0;
-  for (let level = 0; level < levels; level += 1) value = [value];
-  return value;
-}
-
-/** A value that is one thing when it is checked, and another one when it is written. */
-function turncoat(first: unknown, then: () => unknown): object {
-  let reads = 0;
-  return Object.defineProperty({}, "key", {
-    enumerable: true,
-    get: () => {
-      reads += 1;
-      return reads === 1 ? first : then();
-    },
-  });
-}
-
-/** No value of JSON, or one that does not stay what it was. */
-const unwritable: Readonly<Record<string, () => unknown>> = {
-  "a cycle": cycle,
-  "a cycle inside": () => ({ key: [cycle()] }),
-  "a BigInt": () => ({ key: 1n }),
-  "a getter that throws": () => Object.defineProperty({}, "key", { enumerable: true, get: raise }),
-  "a toJSON that throws": () => ({ toJSON: raise }),
-  "a toJSON that gives nothing": () => ({ toJSON: () => undefined }),
-  "a toJSON that gives a text": () => ({ toJSON: () => "text" }),
-  "a proxy whose every trap throws": () =>
-    new Proxy({}, { get: raise, ownKeys: raise, has: raise, getPrototypeOf: raise }),
-  "a proxy that was revoked": () => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
-    return proxy;
-  },
-  "100,000 levels": () => ({ key: deep(100_000) }),
-  "10 MB": () => ({ key: "x".repeat(10 * 1024 * 1024) }),
-  "a value that is a cycle the second time": () => turncoat("good", cycle),
-  "a value that throws the second time": () => turncoat("good", raise),
-  "a function": () => raise,
-  "a symbol": () => Symbol(secret),
-  "not a number": () => Number.NaN,
-};
 
 const surface = defineSurface("s", {});
 

@@ -103,9 +103,9 @@ async function openStreet(to: string, at: string) {
   return { kill, open };
 }
 
-async function openAgent(link: Link) {
+function openAgent(link: Link) {
   const app = mcp(agent, { onFault: () => {} }).bridge(projected(agent, link));
-  const client = await createTestClient(app);
+  const client = createTestClient(app);
   afterThis(() => client.close());
   return client;
 }
@@ -148,7 +148,7 @@ describe("projected()", () => {
 
   it("offers to agents what the projection names, and nothing else", async () => {
     const { live } = startDepot();
-    const client = await openAgent(inProcess(live));
+    const client = openAgent(inProcess(live));
     expect((await client.toolNames()).toSorted()).toEqual(["arrived", "hold", "look", "ship"]);
     expect(await client.read("crates")).toEqual({ crates: 1, full: false });
     expect(await client.tools.ship({ value: 3 })).toMatchObject({ structured: { value: 3 } });

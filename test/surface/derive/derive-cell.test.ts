@@ -153,6 +153,30 @@ describe("derive.cell()", () => {
     expect(await client.shown.get()).toBe(305);
   });
 
+  it("waits for the finally of each of several when its last reader leaves", async () => {
+    const { live } = startMill();
+    const { hung, release } = createHang();
+    async function* readings(use: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Reading<number>> {
+      try {
+        yield { value: 1 };
+        await new Promise<void>((resolve) => use.signal?.addEventListener("abort", () => resolve(), { once: true }));
+      } finally {
+        await hung;
+      }
+    }
+    const { client } = openProjection(live, oneCell, (up) => ({
+      shown: derive.cell([up.speed, { ...up.load, readings }], ([a, b]) => a + b),
+    }));
+    const watched = client.shown.watch()[Symbol.asyncIterator]();
+    expect(await watched.next()).toEqual({ done: false, value: 2 });
+    let isLeft = false;
+    const leaving = watched.return?.().then(() => (isLeft = true));
+    await settle();
+    expect(isLeft).toBe(false);
+    release();
+    await leaving;
+  });
+
   it("follows a stream without input", async () => {
     const { live } = startMill();
     const text = defineSurface("board", { shown: cell({ schema: z.string() }) });

@@ -80,6 +80,25 @@ describe("derive.collection()", () => {
     expect(item.seen).toEqual([undefined, 10]);
   });
 
+  it("leaves an item of upstream that has gone, while it watches the others", async () => {
+    const sacks = new WatchedSource<ReadonlyMap<string, { kg: number }>>(
+      new Map([
+        ["a", { kg: 10 }],
+        ["b", { kg: 10 }],
+      ]),
+    );
+    const { client } = openBoard(({ kg }) => kg >= 10, { ...startMill(), live: startMill({ sacks }).live });
+    const abort = new AbortController();
+    const { seen, over } = note(client.heavy.watchKeys({ signal: abort.signal }));
+    await until(() => seen.length === 1);
+    expect(sacks.active).toBe(3);
+    sacks.set(new Map([["b", { kg: 10 }]]));
+    await until(() => sacks.active === 2);
+    expect(seen.at(-1)).toEqual(["b"]);
+    abort.abort();
+    await over;
+  });
+
   it("leaves the items of upstream with the last who watches filtered keys", async () => {
     const sacks = new WatchedSource<ReadonlyMap<string, { kg: number }>>(new Map([["a", { kg: 10 }]]));
     const { client } = openBoard(({ kg }) => kg >= 10, { ...startMill(), live: startMill({ sacks }).live });

@@ -186,7 +186,7 @@ describe("derive.event() of a cell", () => {
 
   it("makes nothing of a stale value, and compares the next with the last good one, over a loss too", async () => {
     const stale = { reason: "lost", since: "2026-01-01T00:00:00.000Z" } as const;
-    const opened: Reading<number>[][] = [[{ value: 1 }, { value: 1, stale }], [{ value: 7 }]];
+    const opened: Reading<number>[][] = [[{ value: 1 }, { value: 5, stale }], [{ value: 7 }]];
     const asked: unknown[] = [];
     async function* readings(use: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Reading<number>> {
       const given = opened.shift();

@@ -34,10 +34,13 @@ describe("createAnswerRenderer()", () => {
     const all = { ...info, title: "A server", websiteUrl: "https://a.example", description: "Serves", icons };
     const renderAll = createAnswerRenderer(all);
     const short = { ...info, title: "A server" };
-    const metaOf = (line: string): unknown => JSON.parse(line).result._meta;
-    expect(metaOf(renderAll(1, toRpcResult(""), "modern"))).toEqual({ "io.modelcontextprotocol/serverInfo": short });
-    const introduction = toRpcResult("", { introduces: true });
-    expect(metaOf(renderAll(1, introduction, "modern"))).toEqual({ "io.modelcontextprotocol/serverInfo": all });
+    const resultOf = (line: string): unknown => JSON.parse(line).result;
+    const stampOf = (server: object): object => ({
+      resultType: "complete",
+      _meta: { "io.modelcontextprotocol/serverInfo": server },
+    });
+    expect(resultOf(renderAll(1, toRpcResult(""), "modern"))).toEqual(stampOf(short));
+    expect(resultOf(renderAll(1, toRpcResult("", { introduces: true }), "modern"))).toEqual(stampOf(all));
   });
 
   it.each(["legacy", "modern"] as const)("writes an error in the %s era, with data where there is some", (era) => {

@@ -91,14 +91,15 @@ export interface TestClient<TSpec, TNames extends AppNames> {
    * Reads a resource by its key and parses it; with variables, one of the family that its template describes. What is no
    * JSON comes as its text, or its bytes in base64.
    *
-   * @throws RpcFailure with the protocol's code when there is none.
+   * @throws RpcFailure with the protocol's code when there is none, SurfaceError `NOT_FOUND` when none is listed under the
+   * key, `INVALID_OPTION` for a variable that no URI can hold.
    */
   read(key: TNames["resources"], variables?: TemplateVariables): Promise<JsonValue>;
   /**
    * Watches a resource by its member's key, and variables as in {@link TestClient.read}: `changed` is called as often as a
    * subscriber would be told. Resolves once no change is missed any more, with what ends it.
    *
-   * @throws SurfaceError `NOT_FOUND` when there is none.
+   * @throws SurfaceError `NOT_FOUND` when there is none, `INVALID_OPTION` for a variable that no URI can hold.
    */
   watch(key: TNames["resources"], changed: () => void, variables?: TemplateVariables): Promise<() => void>;
   /**

@@ -14,4 +14,9 @@ describe("expandTemplate()", () => {
   ])("expandTemplate() makes of %s with %j %s", (template, variables, uri) => {
     expect(expandTemplate(template, variables)).toBe(uri);
   });
+
+  it.each(["\uD800", "a\uDC00b"])("expandTemplate() throws INVALID_OPTION when a variable is no text", (key) => {
+    const code = { code: "INVALID_OPTION", message: expect.stringContaining('"key"') };
+    expect(() => expandTemplate("s://a/{key}", { key })).toThrow(expect.objectContaining(code));
+  });
 });

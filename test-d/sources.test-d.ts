@@ -14,6 +14,7 @@ import {
   type Source,
   type Staleness,
   type SurfaceClient,
+  type ValueObserver,
 } from "surface-mcp";
 import { expectAssignable, expectError, expectNotAssignable, expectType } from "tsd";
 import { z } from "zod";
@@ -29,6 +30,19 @@ implementSurface(surface, { size: fromSignal(signal("a")) });
 implementSurface(surface, { size: fromSignal(computed(() => "a")) });
 expectType<Source<string>>(fromSignal(signal("a")));
 
+// Written in place: what `subscribe` is called with has the type of the value.
+implementSurface(surface, {
+  size: {
+    get: () => "a",
+    subscribe: (changed) => {
+      expectType<(value: string) => void>(changed);
+      return () => {};
+    },
+  },
+});
+expectError(implementSurface(surface, { size: { get: () => "a", subscribe: (changed) => () => changed(1) } }));
+expectError(implementSurface(surface, { size: { get: () => 1, subscribe: () => () => {} } }));
+
 // What gives its values by and by.
 declare const observable: Observable<string>;
 declare const derived: PushedSource<string>;
@@ -43,6 +57,20 @@ implementSurface(surface, { size: derived });
 implementSurface(surface, { size: iterable });
 implementSurface(surface, { size: generate() });
 expectAssignable<ObservableLike<string>>(observable);
+implementSurface(surface, {
+  size: {
+    subscribe(observer: ValueObserver<string>) {
+      observer.next("a");
+      return { unsubscribe: () => {} };
+    },
+  },
+});
+// An observable is told by an object: one that calls what it is given does not fit.
+expectError(
+  implementSurface(surface, {
+    size: { subscribe: (tell: (value: string) => void) => ({ unsubscribe: () => tell("a") }) },
+  }),
+);
 
 // A value of another type, however it comes.
 expectNotAssignable<Size>(cellSource(1));
@@ -50,11 +78,13 @@ const count = atom(1);
 expectNotAssignable<Size>(count);
 expectNotAssignable<Size>(fromSignal(signal(1)));
 expectNotAssignable<Size>(new BehaviorSubject(1));
+declare const derivedCount: PushedSource<number>;
+declare const counting: AsyncIterable<number>;
 expectError(implementSurface(surface, { size: cellSource(1) }));
 expectError(implementSurface(surface, { size: count }));
 expectError(implementSurface(surface, { size: new BehaviorSubject(1) }));
-expectError(implementSurface(surface, { size: derived as unknown as PushedSource<number> }));
-expectError(implementSurface(surface, { size: iterable as unknown as AsyncIterable<number> }));
+expectError(implementSurface(surface, { size: derivedCount }));
+expectError(implementSurface(surface, { size: counting }));
 
 // Nothing that could be watched; a signal by itself; a generator function that was not called.
 expectError(implementSurface(surface, { size: "a" }));
@@ -63,7 +93,8 @@ expectError(implementSurface(surface, { size: signal("a") }));
 expectError(implementSurface(surface, { size: generate }));
 expectError(implementSurface(surface, { size: Promise.resolve("a") }));
 expectError(implementSurface(surface, { size: undefined }));
-expectNotAssignable<Size>({} as unknown);
+declare const anything: unknown;
+expectNotAssignable<Size>(anything);
 
 // A client hands out the value, and says whether it is the newest to those who ask.
 declare const client: SurfaceClient<(typeof surface)["members"]>;

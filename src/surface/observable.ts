@@ -6,10 +6,19 @@ export interface ValueObserver<TValue> {
 }
 
 /**
+ * Said twice, once as generic, since the compiler gives the parameters of a function that is written in place no types by
+ * such a pair: those of a source's `subscribe` stay, which is what such a function is nearly always.
+ */
+interface Subscribe<TValue> {
+  (observer: ValueObserver<TValue>): { unsubscribe(): unknown };
+  <TObserver extends ValueObserver<TValue>>(observer: TObserver): { unsubscribe(): unknown };
+}
+
+/**
  * Values that are told to whoever subscribes, until they complete or fail: what TC39's proposal and RxJS mean by an
  * observable. A subject fits too.
  */
 export interface ObservableLike<TValue> {
   /** Begins to tell, perhaps at once. What it returns ends that. */
-  subscribe(observer: ValueObserver<TValue>): { unsubscribe(): unknown };
+  readonly subscribe: Subscribe<TValue>;
 }

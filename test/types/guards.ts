@@ -141,6 +141,13 @@ const surface: readonly Guard[] = [
     without: "readonly [Key in keyof TSpec]?: MemberImplementation<TSpec[Key]>;",
     caughtBy: "implement.test-d.ts",
   },
+  {
+    promise: "a source that is written in place is told what it is called with",
+    file: "surface/observable.d.ts",
+    guard: "<TObserver extends ValueObserver<TValue>>(observer: TObserver):",
+    without: "(observer: ValueObserver<TValue>):",
+    caughtBy: "sources.test-d.ts",
+  },
 ];
 
 const exposeMap: readonly Guard[] = [

@@ -27,12 +27,17 @@ export interface Judgement {
   readonly unexpected: readonly string[];
 }
 
-/** tsd compares types for identity; so does this, in two calls, since the second type is inferred. */
+/** The assertions whose second type is inferred, which takes a call of its own. */
+const twoCalls: ReadonlySet<string> = new Set(["expectType", "expectNotAssignable"]);
+
+/** tsd compares types for identity; so does this. */
 export const assertions = `
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : [differs: never];
 export declare function expectType<T>(): <X>(value: X, ...same: Same<T, X>) => T;
 export declare function expectError<T = any>(value: T): T;
 export declare function expectAssignable<T>(value: T): void;
+type Misfits<X, T> = [X] extends [T] ? [assignable: never] : [];
+export declare function expectNotAssignable<T>(): <X>(value: X, ...misfits: Misfits<X, T>) => void;
 `;
 
 function calleeOf(call: CallExpression): string | undefined {
@@ -48,7 +53,7 @@ function toTypeTest(path: string): TypeTest {
   const inserts: number[] = [];
   new Visitor({
     CallExpression(call) {
-      if (calleeOf(call) === "expectType" && call.typeArguments) inserts.push(call.typeArguments.end);
+      if (twoCalls.has(calleeOf(call) ?? "") && call.typeArguments) inserts.push(call.typeArguments.end);
     },
   }).visit(toSource(path, original).program);
   let text = original;
@@ -63,9 +68,13 @@ function toTypeTest(path: string): TypeTest {
   return { name: path.replace(/^.*\//, ""), text, expected };
 }
 
-/** Every type test of the repository. */
+/**
+ * Every type test of the package. That of an example shows how an app's exposure is tested, and needs its app: tsd runs it
+ * with the others.
+ */
 export function readTypeTests(): TypeTest[] {
-  return listFiles("test-d", ".test-d.ts").map(toTypeTest);
+  const tests = listFiles("test-d", ".test-d.ts").map(toTypeTest);
+  return tests.filter(({ text }) => !text.includes('from "../examples/'));
 }
 
 function offsetOf(text: string, diagnostic: Diagnostic): number {

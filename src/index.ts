@@ -76,6 +76,7 @@ export type { HandlerContext } from "./surface/owner/owned-use.ts";
 export type { ProcedureDefinition } from "./surface/procedure.ts";
 export type { Projection } from "./surface/project-surface.ts";
 export type { PushedSource } from "./surface/pushed.ts";
+export type { PushedCollection } from "./surface/pushed-collection.ts";
 export type { Reading, Staleness } from "./surface/reading.ts";
 export type { CollectionChange, KeyedSource, Source, WritableSource } from "./surface/source.ts";
 export type { StreamDefinition } from "./surface/stream.ts";
@@ -91,7 +92,7 @@ export { surfaceClients } from "./links/surface-clients.ts";
 export { unixSocket } from "./links/unix-socket.ts";
 export { webSocket } from "./links/web-socket.ts";
 export type { ChildProcessOptions } from "./links/child-process.ts";
-export type { CloseReason, Connection, Link } from "./links/link.ts";
+export type { CloseReason, Connection, KeepOptions, KeptLink, Link } from "./links/link.ts";
 export type { ListenUnixSocketOptions } from "./links/listen-unix-socket.ts";
 export type { ListenWebSocketOptions } from "./links/listen-web-socket.ts";
 export type { Listening, SocketListening, WebListening } from "./links/listening.ts";
@@ -102,6 +103,7 @@ export type { UnixSocketOptions } from "./links/unix-socket.ts";
 export type { WebSocketOptions } from "./links/web-socket.ts";
 
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
+export { staleMetaKey } from "./catalog/render-carried.ts";
 export { body } from "./catalog/resource-body.ts";
 export type { BespokeCompleter } from "./catalog/bespoke-completers.ts";
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
@@ -123,6 +125,7 @@ export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
 export type { ToolContext } from "./catalog/tool-context.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";
+export { truncatedMetaKey } from "./mcp/render-large.ts";
 export type { ServableApp, ServeTarget, Serving } from "./mcp/servable-app.ts";
 
 export { stdio } from "./stdio/stdio.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bundle } from "./built-package.ts";
 
 /** Bytes, minified and with packages left outside: what was measured, and a tenth. A larger number is a decision. */
-const budget = { everything: 166_600, later: 76_800, surfaceOnly: 2_600 };
+const budget = { everything: 241_600, app: 214_700, later: 76_800, surfaceOnly: 2_600 };
 
 describe("the bundle", () => {
   it("everything the main entry exports stays within its bytes when it is bundled", async () => {
@@ -21,6 +21,18 @@ describe("the bundle", () => {
     ]);
     expect(imports.filter((name) => !name.startsWith("node:"))).toEqual(["zod"]);
     expect(imports).not.toContain("node:net");
+  });
+
+  it("an app has nothing of what it does not name, and stays within its bytes, when it is bundled", async () => {
+    const code = `
+      import { cell, defineSurface, mcp, mcpResource, unixSocket } from "surface-mcp";
+      await mcp(defineSurface("a", { b: mcpResource(cell({})) })).bridge(unixSocket("c")).serve();`;
+    const { bytes, files } = await bundle(code, { splitting: true });
+    expect(files).toContain("dist/surface/owner/create-owner.js");
+    const named =
+      /\/surface\/(?:derive\/|from-signal|project-surface|client-ref)|\/links\/(?:projected|sibling-links|surface-clients|listen-)/;
+    expect(files.filter((path) => named.test(path))).toEqual([]);
+    expect(bytes).toBeLessThanOrEqual(budget.app);
   });
 
   it("a face that is served over stdio loads only the folders that serve it when the main entry is bundled", async () => {

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SurfaceError, surfaceErrorCodes } from "../../src/errors.ts";
+import { isCrossing } from "../../src/links/wire/wire-fault.ts";
+import { markRelayed } from "../../src/surface/relayed.ts";
+import { root } from "./markdown-snippets.ts";
+
+/** The codes in the first column of a page's tables, in order. */
+function tabledCodes(file: string): readonly string[] {
+  const rows = readFileSync(join(root, file), "utf8").matchAll(/^\| (`[A-Z_`, ]+`) *\|/gm);
+  return [...rows].flatMap(([, codes = ""]) => codes.match(/[A-Z_]+/g) ?? []).toSorted();
+}
+
+describe("documentation", () => {
+  test("says of every code once what to do when an agent reads it", () => {
+    const runTime = surfaceErrorCodes.slice(surfaceErrorCodes.indexOf("VALIDATION_ERROR"));
+    // Both are an agent's to read too: one is found when an app is put together as well, one is no error of ours.
+    const read = [...runTime, "CONTRACT_MISMATCH", "RESULT_TOO_LARGE"];
+    expect(tabledCodes("docs/guide/errors.md")).toEqual(read.toSorted());
+  });
+
+  test("says of every code that crosses a link what it means when a peer is written from it", () => {
+    const crossing = surfaceErrorCodes.filter((code) => isCrossing(markRelayed(new SurfaceError(code, "told"))));
+    expect(tabledCodes("docs/LINK-PROTOCOL.md")).toEqual(crossing.toSorted());
+  });
+});

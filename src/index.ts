@@ -105,6 +105,7 @@ export type { WebSocketOptions } from "./links/web-socket.ts";
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
 export { staleMetaKey } from "./catalog/render-carried.ts";
 export { body } from "./catalog/resource-body.ts";
+export { richContent } from "./catalog/rich-content.ts";
 export type { BespokeCompleter } from "./catalog/bespoke-completers.ts";
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
@@ -122,6 +123,7 @@ export type {
 export type { LogLevel, ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
 export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
+export type { RichBlock, RichContent, RichContentSchema } from "./catalog/rich-content.ts";
 export type { ToolContext } from "./catalog/tool-context.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";

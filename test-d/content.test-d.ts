@@ -3,17 +3,23 @@ import {
   audioBlock,
   body,
   content,
+  defineSurface,
+  derive,
   imageBlock,
   linkBlock,
+  mcp,
   mcpResource,
   mcpTool,
   cell,
   procedure,
   resourceBlock,
+  richContent,
   textBlock,
   type Body,
   type Content,
   type ContentBlock,
+  type RichContent,
+  type SurfaceClient,
 } from "surface-mcp";
 import { z } from "zod";
 
@@ -49,3 +55,14 @@ expectError(mcpTool(procedure({}), { icons: [{ href: "https://a.test" }] }));
 expectError(mcpTool(procedure({}), { icons: "https://a.test" }));
 expectError(mcpTool(procedure({}), { meta: { a: undefined, b: () => 1 } }));
 expectError(mcpResource(cell({ schema: z.number() }), { meta: 1 }));
+
+// A member may answer in blocks: its handler makes them, or writes the JSON that its clients get.
+const plotter = defineSurface("plotter", { chart: mcpTool(procedure({ output: richContent })) });
+declare const plotterClient: SurfaceClient<(typeof plotter)["members"]>;
+expectType<Promise<RichContent>>(plotterClient.chart.call());
+mcp(plotter).implement({ chart: () => content(["a"]) });
+mcp(plotter).implement({ chart: async () => ({ blocks: [{ type: "text", text: "a" }], structured: [1] }) });
+mcp(plotter).implement({ chart: derive.procedure(plotterClient.chart) });
+expectError(mcp(plotter).implement({ chart: () => "a" }));
+expectError(mcp(plotter).implement({ chart: () => ({ blocks: [{ type: "video" }] }) }));
+expectError(mcp(plotter).implement({ chart: () => ({ blocks: [textBlock("a")] }) }));

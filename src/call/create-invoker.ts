@@ -1,7 +1,8 @@
 import { isContent, kContent, type Content } from "../catalog/content.ts";
-import type { Completer, FaceOwned, PromptEntry, ToolEntry } from "../catalog/entry.ts";
+import type { Completer, FaceOwned, PromptEntry, ToolEntry, ToolOutput } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
+import { richContent, type RichContent } from "../catalog/rich-content.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
@@ -60,7 +61,23 @@ interface Bounded<TOutcome> {
 type Stage = "decoding" | "checking" | "running";
 
 function isRich({ output }: ToolEntry, value: unknown): value is Content {
-  return output.rich === true && isContent(value);
+  return output.rich === "may" && isContent(value);
+}
+
+interface Made {
+  readonly blocks: readonly object[];
+  readonly structured: unknown;
+}
+
+/** What blocks and what is said to programs beside them come to. */
+function toRich(output: ToolOutput, { blocks, structured }: Made): ToolOutcome {
+  const isSaid = structured !== undefined || output.json !== undefined;
+  return {
+    kind: "rich",
+    // A list of our own: one that says of itself how it is written may be written as anything.
+    blocks: JSON.stringify([...blocks]),
+    structured: isSaid ? output.stringify(structured) : undefined,
+  };
 }
 
 class EntryInvoker implements Invoker {
@@ -92,7 +109,7 @@ class EntryInvoker implements Invoker {
       if (isRich(entry, value)) return await this.#answerRichly(entry, value, call);
       const fitting = owner === "surface" ? value : this.#checkOutput(entry, owner, value);
       const answer: unknown = fitting instanceof Promise ? await call.outcome(fitting) : fitting;
-      return { kind: "answer", text: entry.output.stringify(answer) };
+      return this.#write(entry, answer);
     } catch (cause) {
       return this.#refuse(cause, entry, stage);
     } finally {
@@ -156,13 +173,17 @@ class EntryInvoker implements Invoker {
     const { owner, output } = entry;
     const fitting = owner === "surface" ? made.structured : this.#checkOutput(entry, owner, made.structured);
     const structured: unknown = fitting instanceof Promise ? await call.outcome(fitting) : fitting;
-    const isSaid = structured !== undefined || output.json !== undefined;
-    return {
-      kind: "rich",
-      // A list of our own: one that says of itself how it is written may be written as anything.
-      blocks: JSON.stringify([...made.blocks]),
-      structured: isSaid ? output.stringify(structured) : undefined,
-    };
+    return toRich(output, { blocks: made.blocks, structured });
+  }
+
+  #write({ output, origin }: ToolEntry, answer: unknown): ToolOutcome {
+    if (output.rich !== "always") return { kind: "answer", text: output.stringify(answer) };
+    // It may come from another process: what is in it is looked at again, at once.
+    const { blocks, structured } = checkOutput(richContent, answer, {
+      where: origin,
+      report: this.#report,
+    }) as RichContent;
+    return toRich(output, { blocks, structured });
   }
 
   #checkOutput(entry: ToolEntry, owner: FaceOwned, value: unknown): unknown {

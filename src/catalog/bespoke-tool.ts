@@ -14,7 +14,10 @@ import { toWireName } from "./wire-name.ts";
 
 /** What every bespoke tool says, whatever its input. */
 export interface BespokeWords extends ToolOptions {
-  /** The schema of the answer; it is validated. Default: any JSON, unchecked. */
+  /**
+   * The schema of the answer; it is validated. `richContent` where it passes on what a procedure answered in blocks. Default:
+   * any JSON, unchecked.
+   */
   readonly output?: Schema;
   /** Keep `-` in the name. Some hosts rewrite it. Default `false`: a name with a dash is refused. */
   readonly allowDash?: boolean;
@@ -66,7 +69,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: Surfa
     ...keepLooks(options),
     hints: toToolHints("unstated", options),
     input: toToolInput(tool.input, origin),
-    output: Object.freeze({ ...toToolOutput(tool.output, origin), rich: true }),
+    output: Object.freeze({ rich: "may", ...toToolOutput(tool.output, origin) }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => tool.handler(args, createToolContext(call, client)),

@@ -57,8 +57,11 @@ export interface ToolOutput {
   readonly json: JsonSchema | undefined;
   /** The answer -> the text of a JSON object. @throws SurfaceError `UNSERIALISABLE`. */
   stringify(value: unknown): string;
-  /** Whether it may answer by `content()`, whose `structured` is what {@link stringify} is given then. */
-  readonly rich?: true;
+  /**
+   * Whether it answers in blocks: it may, by `content()`, or always does, as its output is `richContent`. What is said to
+   * programs beside them is what {@link stringify} is given then.
+   */
+  readonly rich?: "may" | "always";
 }
 
 /** The schemas of a tool that the face itself owns. */

@@ -3,6 +3,7 @@ import type { MaybeSchema } from "../surface/member.ts";
 import { toOutputSchema } from "../schema/to-output-schema.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import type { ToolOutput } from "./entry.ts";
+import { isRichContent } from "./rich-content.ts";
 
 /** The answer of a tool whose author declared no output: any JSON; what is not an object travels under `value`. */
 export const undeclaredOutput: ToolOutput = Object.freeze({
@@ -14,8 +15,12 @@ export const undeclaredOutput: ToolOutput = Object.freeze({
   },
 });
 
+/** The answer of a tool whose output is `richContent`: what it says to programs is under no schema. */
+const richOutput: ToolOutput = Object.freeze({ ...undeclaredOutput, rich: "always" });
+
 /** How a tool with this output schema answers. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function toToolOutput(schema: MaybeSchema, where: string): ToolOutput {
+  if (isRichContent(schema)) return richOutput;
   const compiled = toOutputSchema(schema, where);
   if (compiled === undefined) return undeclaredOutput;
   return Object.freeze({ json: compiled.json, stringify: (value: unknown) => compiled.codec.stringify(value) });

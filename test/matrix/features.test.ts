@@ -110,6 +110,18 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     );
   });
 
+  it("is given the blocks of a member, which advertises no output schema", async () => {
+    const { tools } = await client.listTools();
+    expect([tools].flat().find((tool) => textAt(tool, "name") === "chart")).not.toHaveProperty("outputSchema");
+    expect(await client.callTool({ name: "chart" })).toMatchObject({
+      structuredContent: { value: [1, 2] },
+      content: [
+        { type: "text", text: "Levels" },
+        { type: "image", data: pixel, mimeType: "image/png" },
+      ],
+    });
+  });
+
   it("reads bytes and texts of other types, and is told them in the lists", async () => {
     expect(await client.readResource({ uri: "studio://cover" })).toMatchObject({
       contents: [{ uri: "studio://cover", mimeType: "image/png", blob: pixel }],

@@ -1,12 +1,15 @@
 import * as z from "zod";
 import { audioBlock, content, imageBlock, linkBlock, resourceBlock } from "../../src/catalog/content.ts";
 import { body } from "../../src/catalog/resource-body.ts";
+import { richContent } from "../../src/catalog/rich-content.ts";
 import {
   cellSource,
   collection,
   defineSurface,
   mcp,
   mcpResource,
+  mcpTool,
+  procedure,
   Refusal,
   stream,
   type McpOptions,
@@ -19,6 +22,7 @@ const studio = defineSurface("studio", {
   tracks: mcpResource(collection({ key: z.string(), schema: z.object({ seconds: z.number() }) })),
   takes: mcpResource(collection({ key: z.int(), schema: z.string() })),
   vault: collection({ key: z.string(), schema: z.string() }),
+  chart: mcpTool(procedure({ output: richContent })),
   meter: mcpResource(
     stream({
       input: z.object({ side: z.enum(["left", "right"]), peak: z.boolean(), unit: z.string().optional() }),
@@ -37,6 +41,7 @@ function implement(options: McpOptions) {
     tracks: cellSource(new Map(tracks.map((key) => [key, { seconds: 1 }]))),
     takes: cellSource(new Map(Array.from({ length: 250 }, (_, index) => [index, "take"]))),
     vault: cellSource(new Map([["secret", "x"]])),
+    chart: () => content(["Levels", imageBlock({ data: pixel, mimeType: "image/png" })], { structured: [1, 2] }),
     async *meter() {
       yield { level: 1 };
     },

@@ -36,6 +36,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "projected",
     "readOnly",
     "resourceBlock",
+    "richContent",
     "serveOverStdio",
     "serveSurfaceAsMcp",
     "siblingLinks",

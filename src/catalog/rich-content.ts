@@ -1,0 +1,170 @@
+import { SurfaceError } from "../errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { anyCodec } from "../schema/wire-codec.ts";
+import type { SchemaWithJson } from "../schema/with-json-schema.ts";
+import type { Icon } from "../tags/looks.ts";
+import {
+  audioBlock,
+  content,
+  imageBlock,
+  isContent,
+  kContent,
+  linkBlock,
+  resourceBlock,
+  textBlock,
+  type BlockAnnotations,
+  type BlockOptions,
+  type Content,
+  type ContentBlock,
+  type EmbeddedDefinition,
+  type LinkDefinition,
+  type MediaDefinition,
+} from "./content.ts";
+import { contentJsonSchema } from "./content-json-schema.ts";
+
+/** What may be said of any block. */
+interface BlockWords {
+  readonly annotations?: BlockAnnotations;
+  readonly _meta?: JsonObject;
+}
+
+/** A resource, whole: its text, or its bytes in base64. */
+type HeldResource = { readonly uri: string; readonly mimeType?: string } & (
+  | { readonly text: string; readonly blob?: never }
+  | { readonly blob: string; readonly text?: never }
+);
+
+/** One block as JSON. Bytes are in base64. */
+export type RichBlock = BlockWords &
+  (
+    | { readonly type: "text"; readonly text: string }
+    | { readonly type: "image" | "audio"; readonly data: string; readonly mimeType: string }
+    | { readonly type: "resource"; readonly resource: HeldResource }
+    | {
+        readonly type: "resource_link";
+        readonly uri: string;
+        readonly name: string;
+        readonly title?: string;
+        readonly description?: string;
+        readonly mimeType?: string;
+        readonly size?: number;
+        readonly icons?: readonly Icon[];
+      }
+  );
+
+/** A rich answer as JSON: what a client of a procedure gets whose output is {@link richContent}. */
+export interface RichContent {
+  readonly blocks: readonly RichBlock[];
+  /** Says the same to programs: any JSON. */
+  readonly structured?: JsonValue;
+}
+
+/** The schema of rich answers. */
+export type RichContentSchema = SchemaWithJson<Content | RichContent, RichContent>;
+
+/** Known by it, also where it is another copy of this package that made it. */
+const kRich: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.rich-content");
+
+function refuse(what: string): SurfaceError {
+  return new SurfaceError("INVALID_OPTION", `Reading content: ${what}`);
+}
+
+type BlockReader = (json: JsonObject, options: BlockOptions) => ContentBlock;
+
+// Each hands on what it was given, whatever that is: whoever makes a block says what is wrong with it.
+const readers: Readonly<Record<RichBlock["type"], BlockReader>> = {
+  text: (json, options) => textBlock(json["text"] as string, options),
+  // As above.
+  image: (json, options) => imageBlock({ ...json, ...options } as unknown as MediaDefinition),
+  // As above.
+  audio: (json, options) => audioBlock({ ...json, ...options } as unknown as MediaDefinition),
+  resource(json, options) {
+    const held = json["resource"];
+    if (!isJsonObject(held)) throw refuse('"resource" of a resource block must be an object');
+    const { uri, mimeType, text, blob } = held;
+    const bytes = blob === undefined ? {} : { bytes: blob };
+    // As above.
+    return resourceBlock({ ...options, uri, mimeType, text, ...bytes } as unknown as EmbeddedDefinition);
+  },
+  // As above.
+  resource_link: (json, options) => linkBlock({ ...json, ...options } as unknown as LinkDefinition),
+};
+
+function isKnown(type: unknown): type is RichBlock["type"] {
+  return typeof type === "string" && Object.hasOwn(readers, type);
+}
+
+function readBlock(given: unknown): ContentBlock {
+  const type = isJsonObject(given) ? given["type"] : undefined;
+  if (!isJsonObject(given) || !isKnown(type)) {
+    throw refuse('a block must be an object whose "type" is one of the five');
+  }
+  const { annotations, _meta: meta } = given;
+  if (annotations !== undefined && !isJsonObject(annotations)) throw refuse('"annotations" must be an object');
+  // What is in them is looked at where the block is made.
+  const options = { annotations, meta } as BlockOptions;
+  return readers[type](given, options);
+}
+
+/** The blocks of a value and what it says to programs, as they were given. */
+function partsOf(value: unknown): { readonly blocks: readonly unknown[]; readonly structured: unknown } {
+  if (isContent(value)) return value[kContent];
+  if (!isJsonObject(value) || !Array.isArray(value["blocks"])) {
+    throw refuse("it must be made by content(), or be { blocks, structured? } as JSON");
+  }
+  return { blocks: value["blocks"], structured: value["structured"] };
+}
+
+/**
+ * Reads a rich answer, made by `content()` or as JSON from anywhere: every block of it is looked at again, and what is
+ * no part of a block is left out.
+ *
+ * @throws SurfaceError `INVALID_OPTION` saying what is wrong with it.
+ */
+export function readContent(value: unknown): Content {
+  const { blocks, structured } = partsOf(value);
+  return content([...blocks].map(readBlock), { structured });
+}
+
+function toPlain({ [kContent]: { blocks, structured } }: Content): RichContent {
+  // Whoever made the blocks wrote no others.
+  const plain = Object.freeze([...blocks]) as unknown as RichContent["blocks"];
+  if (structured === undefined) return Object.freeze({ blocks: plain });
+  return Object.freeze({ blocks: plain, structured: anyCodec.encode(structured) });
+}
+
+function validate(
+  value: unknown,
+): { readonly value: RichContent } | { readonly issues: readonly [{ message: string }] } {
+  try {
+    return { value: toPlain(readContent(value)) };
+  } catch (cause) {
+    // A trap or a getter of what was returned may have thrown anything.
+    const message = cause instanceof SurfaceError ? cause.message : "expected what content() makes";
+    return { issues: [{ message }] };
+  }
+}
+
+/**
+ * The output of a procedure that answers in blocks, over any link: its handler returns what `content()` makes, or the same
+ * as JSON, which is what clients get. Its tool answers with the blocks and advertises no output schema.
+ *
+ * @example
+ * ```ts
+ * const chart = mcpTool(readOnly(procedure({ output: richContent })));
+ * ```
+ */
+export const richContent: RichContentSchema = /* @__PURE__ */ Object.freeze({
+  [kRich]: true,
+  "~standard": {
+    version: 1,
+    vendor: "surface-mcp",
+    validate,
+    jsonSchema: { input: contentJsonSchema, output: contentJsonSchema },
+  },
+} as const);
+
+/** Whether a schema is {@link richContent}, of this copy of the package or another. */
+export function isRichContent(schema: unknown): boolean {
+  return typeof schema === "object" && schema !== null && kRich in schema;
+}

@@ -1,6 +1,6 @@
 import type { Clock } from "../spine/clock.ts";
 
-/** The time of this machine. Its timers do not keep the process alive: what waits has a reason of its own to live. */
+/** The time of this machine. Its timers do not keep the process alive: whether it is to wait is its author's to say. */
 export const systemClock: Clock = Object.freeze({
   now: () => performance.now(),
   after(delayMs: number, run: () => void) {

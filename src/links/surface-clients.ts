@@ -1,5 +1,11 @@
-import { toChannel, toPort, type AskVerb, type FollowVerb, type Use } from "../surface/channel-port.ts";
-import type { SurfaceChannel } from "../surface/channel.ts";
+import {
+  toChannel,
+  toPort,
+  type AskVerb,
+  type ChannelPort,
+  type FollowVerb,
+  type Use,
+} from "../surface/channel-port.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import { composeSurfaces } from "../surface/compose-surfaces.ts";
 import { createClient } from "../surface/create-client.ts";
@@ -17,16 +23,20 @@ export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "cl
   };
 }
 
-/** A sibling's own channel: that of all, with its segment put before each key. */
-function toSiblingChannel(channel: SurfaceChannel, segment: string): SurfaceChannel {
-  const port = toPort(channel);
+/** A sibling's own port: that of all, with its segment put before each key. */
+function toSiblingPort(port: ChannelPort, segment: string): ChannelPort {
   const behind = <$Verb extends AskVerb | FollowVerb>({ verb, member, argument, options }: Use<$Verb>): Use<$Verb> => ({
     verb,
     member: `${segment}.${member}`,
     argument,
     options,
   });
-  return toChannel({ ask: (use) => port.ask(behind(use)), follow: (use) => port.follow(behind(use)) });
+  const as = port.as?.bind(port);
+  return {
+    ask: (use) => port.ask(behind(use)),
+    follow: (use) => port.follow(behind(use)),
+    ...(as === undefined ? {} : { as: (to) => toSiblingPort(as(to), segment) }),
+  };
 }
 
 /**
@@ -51,9 +61,10 @@ export async function surfaceClients<const $Siblings extends Readonly<Record<str
   const composed = composeSurfaces<Readonly<Record<string, Surface<Spec>>>>("siblings", siblings as never);
   const connection = await link.connect(composed, options);
   const { channel, closed, leaving } = connection;
+  const port = toPort(channel);
   const clients: Record<string, unknown> = {};
   for (const [segment, sibling] of Object.entries<Surface<Spec>>(siblings)) {
-    clients[segment] = createClient(sibling, toSiblingChannel(channel, segment));
+    clients[segment] = createClient(sibling, toChannel(toSiblingPort(port, segment)));
   }
   return Object.freeze({
     // Each was given the client of its own surface, which is what the mapped type says.

@@ -21,7 +21,16 @@ export interface Use<TVerb extends AskVerb | FollowVerb> {
 export interface ChannelPort {
   ask(use: Use<AskVerb>): Promise<unknown>;
   follow(use: Use<FollowVerb>): AsyncIterable<unknown>;
+  /**
+   * The same port, that hands out what `to` makes of what it carries, and what repeats the item before only once: for a
+   * port that can do so where its answers arrive. Whoever did it behind them would learn of everything a turn later, the end
+   * of the connection included. Left out by ports that would be no better at it.
+   */
+  as?(to: Carry): ChannelPort;
 }
+
+/** What is made of a value that a channel carries. */
+export type Carry = (carried: unknown) => unknown;
 
 type Options = Use<AskVerb>["options"];
 type Target = Pick<Use<AskVerb>, "member" | "argument">;

@@ -3,7 +3,10 @@ import type { JsonObject } from "../../schema/json.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
-/** Reads one item off the wire. */
+/** What reads as nothing: an item that is not handed out. */
+export const skipped: unique symbol = Symbol("skipped");
+
+/** Reads one item off the wire; returns {@link skipped} for one that is not handed out. */
 export type ReadItem = (item: JsonObject) => unknown;
 
 /** What a {@link ClientStream} is made of. */
@@ -113,7 +116,8 @@ export class ClientStream implements AsyncIterableIterator<unknown> {
       return waiter.reject(cause);
     }
     this.#giveBack();
-    waiter.resolve({ done: false, value });
+    if (value === skipped) this.#waiters.unshift(waiter);
+    else waiter.resolve({ done: false, value });
   }
 
   /** Gives credit back by halves of the window: a message an item would cost as much as the item. */

@@ -167,7 +167,7 @@ export async function openWireClient<TSpec extends Spec>(
     session.close();
     throw cause;
   }
-  const channel = toChannel(new WireClient(surface, session, handshake.contract));
+  const channel = toChannel(new WireClient({ surface, session, contract: handshake.contract }));
   const { leaving, closed } = session;
   return Object.freeze({
     client: createClient(surface, channel),

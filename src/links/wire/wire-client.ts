@@ -2,12 +2,12 @@ import { setImmediate } from "node:timers";
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
-import type { AskVerb, ChannelPort, FollowVerb, Use } from "../../surface/channel-port.ts";
+import type { AskVerb, Carry, ChannelPort, FollowVerb, Use } from "../../surface/channel-port.ts";
 import { memberOf, type Surface } from "../../surface/define-surface.ts";
 import { onRejection } from "../../surface/fault.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { ClientSession } from "./client-session.ts";
-import { ClientStream, type ReadItem } from "./client-stream.ts";
+import { ClientStream, skipped, type ReadItem } from "./client-stream.ts";
 import { toMemberCodec, type MemberCodec } from "./member-codec.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
 import type { PeerContract } from "./peer-contract.ts";
@@ -31,6 +31,17 @@ interface Opened {
   readonly read: ReadItem;
 }
 
+/** What reads the items of a watch as `to` makes them, without those that repeat the one before. */
+function readDistinct(readItem: ReadItem, to: Carry): ReadItem {
+  let last: unknown = skipped;
+  return (item) => {
+    const value = to(readItem(item));
+    if (Object.is(value, last)) return skipped;
+    last = value;
+    return value;
+  };
+}
+
 /** Reads an answer of the far side; what does not fit names its member. */
 function read(codec: PartCodec, part: unknown, what: string): unknown {
   try {
@@ -49,16 +60,32 @@ function afterThisTurn(run: () => void): void {
   setImmediate(() => setImmediate(run));
 }
 
+/** What a {@link WireClient} is made of. */
+export interface WireClientSetting {
+  readonly surface: Surface<Spec>;
+  readonly session: ClientSession;
+  readonly contract: PeerContract;
+}
+
 /** The members of a surface, over a session. */
 export class WireClient implements ChannelPort {
+  readonly #setting: WireClientSetting;
   readonly #surface: Surface<Spec>;
   readonly #session: ClientSession;
   readonly #contract: PeerContract;
+  readonly #to: Carry | undefined;
 
-  constructor(surface: Surface<Spec>, session: ClientSession, contract: PeerContract) {
-    this.#surface = surface;
-    this.#session = session;
-    this.#contract = contract;
+  /** @param to - what is made of what it carries; see {@link as}. */
+  constructor(setting: WireClientSetting, to?: Carry) {
+    this.#setting = setting;
+    this.#surface = setting.surface;
+    this.#session = setting.session;
+    this.#contract = setting.contract;
+    this.#to = to;
+  }
+
+  as(to: Carry): ChannelPort {
+    return new WireClient(this.#setting, to);
   }
 
   ask(use: Use<AskVerb>): Promise<unknown> {
@@ -123,7 +150,8 @@ export class WireClient implements ChannelPort {
           else stream.finish(cause);
         }),
     });
-    return { id, request, read: (item) => read(prepared.answer, item, prepared.what) };
+    const readItem: ReadItem = (item) => read(prepared.answer, item, prepared.what);
+    return { id, request, read: this.#to === undefined ? readItem : readDistinct(readItem, this.#to) };
   }
 
   /** @throws SurfaceError why it cannot be sent. */
@@ -167,7 +195,8 @@ export class WireClient implements ChannelPort {
   }): void {
     const { result, prepared } = given;
     try {
-      given.resolve(read(prepared.answer, result, prepared.what));
+      const carried = read(prepared.answer, result, prepared.what);
+      given.resolve(this.#to === undefined ? carried : this.#to(carried));
     } catch (cause) {
       given.reject(cause);
     }

@@ -157,7 +157,7 @@ describe("the end of a connection", () => {
     const ticks = client.ticks.open("all")[Symbol.asyncIterator]();
     await watch.next();
     await ticks.next();
-    const uses = [
+    const uses: Promise<unknown>[] = [
       client.bury.call({ at: day, how: "slow" }).catch(note("call")),
       client.rang.wait().catch(note("wait")),
       watch.next().catch(note("watch")),
@@ -165,11 +165,20 @@ describe("the end of a connection", () => {
     void closed.then(({ kind }) => order.push(kind));
     await until(() => state.calls === 1);
     await settle(9);
+    const readings = client.chest.readings()[Symbol.asyncIterator]();
+    await readings.next();
+    uses.push(
+      readings.next().catch(note("readings")),
+      client.chest.get().catch(note("get")),
+      client.chest.reading().catch(note("reading")),
+      client.places.keys().catch(note("keys")),
+    );
     pair.server.cut();
     await Promise.all(uses);
     await closed;
-    expect(order.slice(0, 3).toSorted()).toEqual(["call DISCONNECTED", "wait DISCONNECTED", "watch DISCONNECTED"]);
-    expect(order[3]).toBe("lost");
+    const names = ["call", "get", "keys", "reading", "readings", "wait", "watch"];
+    expect(order.slice(0, names.length).toSorted()).toEqual(names.map((name) => `${name} DISCONNECTED`));
+    expect(order[names.length]).toBe("lost");
     expect(await outcome(client.chest.get())).toMatchObject({ code: "UNAVAILABLE" });
     await until(() => state.aborted === 1 && state.ended === 1);
     await live.close();

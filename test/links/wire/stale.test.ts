@@ -117,4 +117,29 @@ describe("a stale value over a wire", () => {
     await connection.close();
     await live.close();
   });
+
+  it("a watcher of the value alone hears of another value, however often it goes stale and comes back before", async () => {
+    const surface = defineSurface("s", { size });
+    const pushed = new Pushed<Reading<bigint>>();
+    const source = { [kPushed]: { open: (signal: AbortSignal) => pushed.run(signal) } };
+    const live = implementSurface(surface, { size: source }, { onFault: () => {} });
+    const pair = createMemoryPair();
+    serveWire(live, pair.server, {});
+    const connection = await openWireClient(surface, pair.client, {});
+    const values = connection.client.size.watch()[Symbol.asyncIterator]();
+    const first = values.next();
+    await settle(6);
+    pushed.push({ value: 5n });
+    expect((await first).value).toBe(5n);
+    const second = values.next();
+    // More than may be under way: what is not handed out gives its credit back all the same.
+    for (let round = 0; round < 20; round += 1) {
+      pushed.push({ value: 5n, ...(round % 2 === 0 ? { stale: lost } : {}) });
+      await settle(9);
+    }
+    pushed.push({ value: 6n });
+    expect((await second).value).toBe(6n);
+    await connection.close();
+    await live.close();
+  });
 });

@@ -106,7 +106,7 @@ export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } 
 export { staleMetaKey } from "./catalog/render-carried.ts";
 export { body } from "./catalog/resource-body.ts";
 export { richContent } from "./catalog/rich-content.ts";
-export type { BespokeCompleter } from "./catalog/bespoke-completers.ts";
+export type { BespokeCompleter, CompleterContext } from "./catalog/bespoke-completers.ts";
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
 export type { BespokeTool } from "./catalog/bespoke-tool.ts";

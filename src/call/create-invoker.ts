@@ -1,11 +1,12 @@
 import { isContent, kContent, type Content } from "../catalog/content.ts";
-import type { Completer, FaceOwned, PromptEntry, ToolEntry, ToolOutput } from "../catalog/entry.ts";
+import type { Completer, FaceOwned, Filled, PromptEntry, ToolEntry, ToolOutput } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { richContent, type RichContent } from "../catalog/rich-content.ts";
+import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
-import type { FaultReporter } from "../surface/fault.ts";
+import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { CallContext } from "./call-context.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isThenable } from "./is-thenable.ts";
@@ -41,6 +42,7 @@ export interface Completion {
   readonly where: string;
   readonly complete: Completer;
   readonly begun: string;
+  readonly filled: Filled;
 }
 
 /** What an invoker is made of. */
@@ -84,6 +86,8 @@ class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;
   readonly #onChange: (() => void) | undefined;
   readonly #deadlines = new Deadlines();
+  /** Completers that did not answer in time when they were asked last. */
+  readonly #hanging = new WeakSet<Completer>();
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
@@ -141,14 +145,20 @@ class EntryInvoker implements Invoker {
     return this.#bounded(call, { timeoutMs: promptTimeoutMs, run, at });
   }
 
-  async complete({ where, complete, begun }: Completion, call: CallContext): Promise<CompletionOutcome> {
+  async complete({ where, complete, begun, filled }: Completion, call: CallContext): Promise<CompletionOutcome> {
     const run = async (): Promise<CompletionOutcome> => {
-      const given: unknown = await complete(begun, call);
+      const given: unknown = await complete(begun, call, filled);
       const values: readonly unknown[] = Array.isArray(given) ? given : [];
       // A copy, since reading its author's may throw, and does so here. What is no text is left out by who answers.
       return { kind: "values", values: [...values] as readonly string[] };
     };
-    return this.#bounded(call, { timeoutMs: completionTimeoutMs, run, at: { where, report: this.#report } });
+    const outcome = await this.#bounded(call, {
+      timeoutMs: completionTimeoutMs,
+      run,
+      at: { where, report: this.#report },
+    });
+    this.#noteHanging(outcome, { where, complete });
+    return outcome;
   }
 
   close(): void {
@@ -168,6 +178,15 @@ class EntryInvoker implements Invoker {
     }
   }
 
+  /** Nobody else hears of proposals that come too late. Somebody who writes asks again and again: it is told once. */
+  #noteHanging(outcome: CompletionOutcome, { where, complete }: Pick<Completion, "where" | "complete">): void {
+    if (outcome.kind === "values") return void this.#hanging.delete(complete);
+    if (outcome.code !== "TIMEOUT" || this.#hanging.has(complete)) return;
+    this.#hanging.add(complete);
+    const cause = new SurfaceError("TIMEOUT", `Waiting for proposals: none came within ${completionTimeoutMs} ms`);
+    internalError(cause, where, this.#report);
+  }
+
   /** What is said to programs is checked as a plain answer is: one that says nothing to them has to be allowed to. */
   async #answerRichly(entry: ToolEntry, { [kContent]: made }: Content, call: CallContext): Promise<ToolOutcome> {
     const { owner, output } = entry;
@@ -178,11 +197,9 @@ class EntryInvoker implements Invoker {
 
   #write({ output, origin }: ToolEntry, answer: unknown): ToolOutcome {
     if (output.rich !== "always") return { kind: "answer", text: output.stringify(answer) };
-    // It may come from another process: what is in it is looked at again, at once.
-    const { blocks, structured } = checkOutput(richContent, answer, {
-      where: origin,
-      report: this.#report,
-    }) as RichContent;
+    const check = { where: origin, report: this.#report };
+    // It may come from another process: what is in it is looked at again. That schema answers at once.
+    const { blocks, structured } = checkOutput(richContent, answer, check) as RichContent;
     return toRich(output, { blocks, structured });
   }
 

@@ -1,13 +1,22 @@
 import { SurfaceError } from "../errors.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
 import type { SurfaceClient } from "../surface/client.ts";
-import type { Completer } from "./entry.ts";
+import type { Completer, Filled } from "./entry.ts";
 import { createToolContext, type ToolContext } from "./tool-context.ts";
+
+/** What a completer receives besides what somebody has begun to write. */
+export interface CompleterContext<TSpec> extends ToolContext<TSpec> {
+  /**
+   * The other fields that are filled in already, as texts, whatever their schemas: nothing of it is validated. Hosts that
+   * do not say leave it empty.
+   */
+  readonly arguments: Filled;
+}
 
 /** Proposes values for one field, given what somebody has begun to write. */
 export type BespokeCompleter<TSpec> = (
   begun: string,
-  context: ToolContext<TSpec>,
+  context: CompleterContext<TSpec>,
 ) => readonly string[] | Promise<readonly string[]>;
 
 /** Completers by field of an input. */
@@ -27,7 +36,9 @@ export interface CompleterSource {
 /** The completer of one field; `undefined` where its author wrote none. */
 export function toCompleter(name: string, { complete, client }: CompleterSource): Completer | undefined {
   const own = complete !== undefined && Object.hasOwn(complete, name) ? complete[name] : undefined;
-  return own && ((begun, call) => own(begun, createToolContext(call, client)));
+  return (
+    own && ((begun, call, filled) => own(begun, Object.assign(createToolContext(call, client), { arguments: filled })))
+  );
 }
 
 /**

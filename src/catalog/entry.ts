@@ -111,8 +111,15 @@ export interface ResourceBody {
 /** What reading a resource gives: JSON text, or a body. */
 export type ResourceContent = string | ResourceBody;
 
+/** What else is filled in while somebody writes: other arguments by name, as they are on the wire. */
+export type Filled = Readonly<Record<string, string>>;
+
 /** Proposes values for what somebody has begun to write. Its caller cuts the list. */
-export type Completer = (begun: string, call: EntryCall) => Promise<readonly string[]> | readonly string[];
+export type Completer = (
+  begun: string,
+  call: EntryCall,
+  filled: Filled,
+) => Promise<readonly string[]> | readonly string[];
 
 /** One argument of a prompt; all of them are texts on the wire. */
 export interface PromptArgument {

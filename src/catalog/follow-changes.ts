@@ -2,6 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { EntryCall, ResourceContent } from "./entry.ts";
+import { inTime } from "./in-time.ts";
 import { isAbsent } from "./is-absent.ts";
 
 /** What {@link followChanges} takes. */
@@ -17,12 +18,16 @@ export interface ChangesSetting {
   readonly spell: { isFailing: boolean };
 }
 
+/** How long one read may take, in milliseconds: as long as one that an agent asks for. */
+const readTimeoutMs = 10_000;
+
 const quiet = (): void => {};
 
 /** Something that is absent is a value here as any other: it may be there after the next change. */
-async function readNow(setting: ChangesSetting, call: EntryCall): Promise<ResourceContent | undefined> {
+async function readNow(setting: ChangesSetting, signal: AbortSignal): Promise<ResourceContent | undefined> {
+  const doing = `Watching ${setting.where}`;
   try {
-    return await setting.read(call);
+    return await inTime({ run: (call) => setting.read(call), timeoutMs: readTimeoutMs, signal, doing });
   } catch (cause) {
     if (isAbsent(cause)) return undefined;
     throw cause;
@@ -65,7 +70,7 @@ export async function* followChanges(setting: ChangesSetting): AsyncGenerator<Re
     let isDone: boolean | undefined = iterator === undefined;
     do {
       const change = iterator && pull(iterator);
-      const content = await wait(() => readNow(setting, call));
+      const content = await readNow(setting, signal);
       setting.spell.isFailing = false;
       yield content;
       if (change !== undefined) isDone = (await wait(() => change)).done;

@@ -71,8 +71,8 @@ function refuse(what: string): SurfaceError {
 
 type BlockReader = (json: JsonObject, options: BlockOptions) => ContentBlock;
 
-// Each hands on what it was given, whatever that is: whoever makes a block says what is wrong with it.
 const readers: Readonly<Record<RichBlock["type"], BlockReader>> = {
+  // Each hands on what it was given, whatever that is: whoever makes a block says what is wrong with it.
   text: (json, options) => textBlock(json["text"] as string, options),
   // As above.
   image: (json, options) => imageBlock({ ...json, ...options } as unknown as MediaDefinition),

@@ -1,6 +1,6 @@
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
-import type { Completer, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
+import type { Completer, Filled, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
@@ -14,6 +14,8 @@ const maxValues = 100;
 /** What is longer is nobody's choice from a list, and is left out; in UTF-16 units. */
 const maxValueLength = 1024;
 
+const noArguments: JsonObject = Object.freeze({});
+
 const badParams = toRpcError(
   rpcCodes.invalidParams,
   'Invalid params: "ref" must be a prompt or resource reference, "argument" a name and a value',
@@ -22,29 +24,38 @@ const badParams = toRpcError(
 /** The answer for a reference to what does not exist, or what this caller cannot see: one text for both. */
 const unknownRef = toRpcError(rpcCodes.invalidParams, "Invalid params: there is nothing of this reference");
 
-/** What proposes values for the arguments of one prompt or template, by their names. */
-type Completers = ReadonlyMap<string, Completer>;
+/** The longest text that was filled in and is handed on; in UTF-16 units. */
+const maxFilledLength = 8192;
+
+/** What proposes values for the arguments of one prompt or template, by their names; nothing for those nobody knows. */
+type Completers = ReadonlyMap<string, Completer | undefined>;
 
 /** What a request asks to have completed. */
 interface Begun {
-  /** What is known of it; `undefined` where there is no such prompt or resource. */
   readonly completers: Completers | undefined;
   readonly where: string;
   readonly name: string;
   readonly value: string;
+  readonly filled: Filled;
+}
+
+/** What a reference names. */
+interface Found {
+  /** `undefined` where there is no such prompt or resource. */
+  readonly completers: Completers | undefined;
+  readonly of: string;
 }
 
 function ofPrompt(prompt: PromptEntry): Completers {
-  return new Map(prompt.arguments.flatMap(({ name, complete }) => (complete === undefined ? [] : [[name, complete]])));
+  return new Map(prompt.arguments.map(({ name, complete }) => [name, complete]));
 }
 
 function ofTemplate(template: TemplateEntry): Completers {
-  return new Map(
-    template.variables.flatMap(({ name, json, complete }) => {
-      const found = complete ?? toSchemaCompleter(json);
-      return found === undefined ? [] : [[name, found]];
-    }),
-  );
+  return new Map(template.variables.map(({ name, json, complete }) => [name, complete ?? toSchemaCompleter(json)]));
+}
+
+function isMute(completers: Completers): boolean {
+  return [...completers.values()].every((complete) => complete === undefined);
 }
 
 /** Everything that can be referred to, with what proposes values for it. */
@@ -63,33 +74,48 @@ class References {
 
   /** Whether there is anything to propose. */
   get isEmpty(): boolean {
-    return [...this.#prompts.values(), ...this.#uris.values()].every(({ size }) => size === 0);
+    return [...this.#prompts.values(), ...this.#uris.values()].every(isMute);
   }
 
   /** Reads what a request asks for; `undefined` where its params are of no use. */
   read(params: JsonObject | undefined): Begun | undefined {
     const ref = ownParam(params, "ref");
     const argument = ownParam(params, "argument");
-    if (!isJsonObject(ref) || !isJsonObject(argument) || !hasFitContext(params)) return undefined;
+    const given = readContext(params);
+    if (!isJsonObject(ref) || !isJsonObject(argument) || given === undefined) return undefined;
     const name = ownParam(argument, "name");
     const value = ownParam(argument, "value");
     const key = ownParam(ref, ref["type"] === "ref/prompt" ? "name" : "uri");
     if (typeof name !== "string" || typeof value !== "string" || typeof key !== "string") return undefined;
-    if (ref["type"] === "ref/prompt") {
-      return { completers: this.#prompts.get(key), where: `completing prompt "${key}"`, name, value };
-    }
-    if (ref["type"] !== "ref/resource") return undefined;
-    return { completers: this.#uris.get(key), where: `completing resource "${key}"`, name, value };
+    const found = this.#find(ref["type"], key);
+    if (found === undefined) return undefined;
+    const { completers, of } = found;
+    return { completers, where: `completing "${name}" of ${of}`, name, value, filled: toFilled(given, completers) };
+  }
+
+  #find(type: unknown, key: string): Found | undefined {
+    if (type === "ref/prompt") return { completers: this.#prompts.get(key), of: `prompt "${key}"` };
+    return type === "ref/resource" ? { completers: this.#uris.get(key), of: `resource "${key}"` } : undefined;
   }
 }
 
-/** Whether what was filled in already, which nothing here depends on, is what the protocol says. */
-function hasFitContext(params: JsonObject | undefined): boolean {
-  const context = ownParam(params, "context");
-  if (context === undefined) return true;
-  if (!isJsonObject(context)) return false;
-  const given = ownParam(context, "arguments");
-  return given === undefined || (isJsonObject(given) && Object.values(given).every((each) => typeof each === "string"));
+/** What was filled in already; `undefined` where it is not what the protocol says. */
+function readContext(params: JsonObject | undefined): JsonObject | undefined {
+  const context = ownParam(params, "context") ?? noArguments;
+  if (ownParam(params, "context") === null || !isJsonObject(context)) return undefined;
+  const given = Object.hasOwn(context, "arguments") ? context["arguments"] : noArguments;
+  return isJsonObject(given) && Object.values(given).every((each) => typeof each === "string") ? given : undefined;
+}
+
+/** Of what was filled in, what there is to fill in: an object that inherits nothing, since its names are asked for freely. */
+function toFilled(given: JsonObject, completers: Completers | undefined): Filled {
+  // Without a prototype it has no keys yet.
+  const filled = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(given)) {
+    if (completers?.has(name) !== true || typeof value !== "string" || value.length > maxFilledLength) continue;
+    filled[name] = value;
+  }
+  return Object.freeze(filled);
 }
 
 /** Those of some values that go on with what was begun, each once; as many as fit, and how many there are. */
@@ -117,10 +143,10 @@ export function createCompleteHandler(catalog: Catalog, invoker: Invoker): Handl
     const begun = references.read(params);
     if (begun === undefined) return badParams;
     if (begun.completers === undefined) return unknownRef;
-    const { name, value, where } = begun;
+    const { name, value, where, filled } = begun;
     const complete = begun.completers.get(name);
     if (complete === undefined) return toCompletion([], value);
-    const outcome = await invoker.complete({ where, complete, begun: value }, request.call);
+    const outcome = await invoker.complete({ where, complete, begun: value, filled }, request.call);
     // What its author returned may be no list at all.
     const values: unknown = outcome.kind === "values" ? outcome.values : [];
     return toCompletion(Array.isArray(values) ? values : [], value);

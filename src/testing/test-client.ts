@@ -115,10 +115,11 @@ export interface TestClient<TSpec, TNames extends AppNames> {
   /**
    * What is proposed for an argument of a prompt, or a variable of a template, that somebody has begun to write.
    *
+   * @param filled - the others that are filled in already.
    * @throws RpcFailure with the protocol's code when there is no such prompt, SurfaceError `NOT_FOUND` when there is no
    * such template.
    */
-  complete(of: Completable<TNames>, begun?: string): Promise<Proposals>;
+  complete(of: Completable<TNames>, begun?: string, filled?: Readonly<Record<string, string>>): Promise<Proposals>;
   /** The names of all tools, over all pages, in the order of the wire. */
   toolNames(): Promise<readonly string[]>;
   /** Sends any request that the package answers itself. @throws RpcFailure when the answer is an error. */
@@ -206,14 +207,15 @@ class InMemoryClient {
     return this.request("prompts/get", { name, arguments: args }, options);
   }
 
-  async complete(of: Completable<AppNames>, begun = ""): Promise<JsonValue> {
-    const params =
+  async complete(of: Completable<AppNames>, begun = "", filled?: Readonly<Record<string, string>>): Promise<JsonValue> {
+    const asked =
       "prompt" in of
         ? { ref: { type: "ref/prompt", name: of.prompt }, argument: { name: of.argument, value: begun } }
         : {
             ref: { type: "ref/resource", uri: await this.#listedUri(of.resource, true) },
             argument: { name: of.variable, value: begun },
           };
+    const params = filled === undefined ? asked : { ...asked, context: { arguments: filled } };
     const { completion = null } = await this.request("completion/complete", params);
     return completion;
   }

@@ -1,11 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { PromptOutcome } from "../../src/call/outcome.ts";
 import type { AnyBespokePrompt } from "../../src/catalog/bespoke-prompt.ts";
 import { imageBlock } from "../../src/catalog/content.ts";
-import type { LogEntry, PromptEntry } from "../../src/catalog/entry.ts";
+import type { EntryCall, LogEntry, PromptEntry } from "../../src/catalog/entry.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
@@ -65,7 +65,7 @@ describe("prompts", () => {
 
   it("fields of an enum or of true and false complete by themselves, others by their author's function", async () => {
     const entry = entryOf({ ...echo, complete: { node: (begun) => [`${begun}!`], mode: () => ["own"] } });
-    const proposed = entry.arguments.map(async ({ complete }) => complete?.("a", new CallContext()));
+    const proposed = entry.arguments.map(async ({ complete }) => complete?.("a", new CallContext(), {}));
     expect(await Promise.all(proposed)).toEqual([["a!"], undefined, ["true", "false"], ["own"]]);
   });
 
@@ -187,10 +187,41 @@ describe("Invoker.complete()", () => {
     const faults: Fault[] = [];
     const invoker = createInvoker({ report: (fault) => faults.push(fault) });
     const ask = (complete: () => Promise<readonly string[]>): Promise<unknown> =>
-      invoker.complete({ where: "a probe", complete, begun: "a" }, new CallContext());
+      invoker.complete({ where: "a probe", complete, begun: "a", filled: {} }, new CallContext());
     expect(await ask(async () => ["ab"])).toEqual({ kind: "values", values: ["ab"] });
     expect(await ask(async () => Promise.reject(new TypeError("secret")))).toMatchObject({ code: "INTERNAL" });
     expect(faults).toHaveLength(1);
     invoker.close();
+  });
+
+  it("complete() tells of one that does not answer in time once, until it answers again, and ends its signal", async () => {
+    vi.useFakeTimers();
+    const faults: Fault[] = [];
+    const signals: AbortSignal[] = [];
+    const invoker = createInvoker({ report: (fault) => faults.push(fault) });
+    let hangs = true;
+    const complete = async (_begun: string, { signal }: EntryCall): Promise<readonly string[]> => {
+      signals.push(signal);
+      return hangs ? new Promise(() => {}) : ["a"];
+    };
+    const ask = async (): Promise<unknown> => {
+      const answer = invoker.complete({ where: "a probe", complete, begun: "a", filled: {} }, new CallContext());
+      await vi.advanceTimersByTimeAsync(5010);
+      return answer;
+    };
+    try {
+      expect(await ask()).toMatchObject({ kind: "refused", code: "TIMEOUT" });
+      expect(await ask()).toMatchObject({ code: "TIMEOUT" });
+      expect(faults).toMatchObject([{ where: "a probe", cause: { code: "TIMEOUT" } }]);
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+      hangs = false;
+      expect(await ask()).toEqual({ kind: "values", values: ["a"] });
+      hangs = true;
+      await ask();
+      expect(faults).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+      invoker.close();
+    }
   });
 });

@@ -148,7 +148,7 @@ describe("where a hand-written resource is", () => {
   it("variables of an enum complete by themselves, others by their author's function", async () => {
     const variables = z.object({ id: z.string(), kind: z.enum(["a", "b"]), n: z.int() });
     const [template] = catalogWith({ page: { variables, complete: { id: (begun) => [begun] }, read: echo } }).templates;
-    const proposed = template?.variables.map(async ({ complete }) => complete?.("x", new CallContext()));
+    const proposed = template?.variables.map(async ({ complete }) => complete?.("x", new CallContext(), {}));
     expect(await Promise.all(proposed ?? [])).toEqual([["x"], ["a", "b"], undefined]);
   });
 

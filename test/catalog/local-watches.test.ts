@@ -16,6 +16,7 @@ const uri = "surface://local/probe";
 
 const opened: AppRuntime[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const runtime of opened.splice(0)) await runtime.close();
 });
 
@@ -170,6 +171,35 @@ describe("watching what the face itself has", () => {
     expect(faults).toHaveLength(1);
     reader.mockImplementation(() => Promise.resolve(5));
     await vi.waitFor(async () => expect(await read(runtime)).toBe("5"), { timeout: 5000 });
+  });
+
+  it("a read that hangs ends at its deadline, is told once to the log, and the next one is heard of", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const faults: Fault[] = [];
+    const said = changes();
+    const signals: AbortSignal[] = [];
+    let hangs = true;
+    const runtime = serve(
+      {
+        read: (_variables, { signal }) => {
+          signals.push(signal);
+          return hangs ? new Promise(() => {}) : "back";
+        },
+        watch: () => said.run(),
+      },
+      faults,
+    );
+    const told = vi.fn<(isThere: boolean) => void>();
+    runtime.resources.watch(uri, () => {}, told);
+    await vi.advanceTimersByTimeAsync(25_000);
+    expect(signals.length).toBeGreaterThan(1);
+    expect(signals[0]?.aborted).toBe(true);
+    expect(faults).toMatchObject([{ where: 'resource "probe"', cause: { code: "TIMEOUT" } }]);
+    hangs = false;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(await read(runtime)).toBe('"back"');
+    expect(faults).toHaveLength(1);
+    expect(said.open).toBe(1);
   });
 
   it("closing the app ends a watch whose maker never answers", async () => {

@@ -33,6 +33,7 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     const { prompts } = await client.listPrompts();
     expect([prompts].flat().map((prompt) => Reflect.get(Object(prompt), "name"))).toEqual([
       "broken",
+      "fetch",
       "hello",
       "refused",
       "review",
@@ -71,6 +72,12 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
       ref: { type: "ref/resource", uri: "studio://tracks/{key}" },
       argument: { name: "key", value: "" },
     });
+    const box = await client.complete({
+      ref: { type: "ref/prompt", name: "fetch" },
+      argument: { name: "box", value: "low" },
+      context: { arguments: { shelf: "low" } },
+    });
+    expect(box).toMatchObject({ completion: { values: ["low-1", "low-2"] } });
     expect(key).toMatchObject({ completion: { values: tracks.filter((each) => !each.includes("..")) } });
   });
 

@@ -20,6 +20,7 @@ type Params = Readonly<Record<string, unknown>>;
 interface CompleteParams {
   ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
   argument: { name: string; value: string };
+  context?: { arguments: Record<string, string> };
 }
 type Page = Promise<Params & { readonly nextCursor?: string | undefined }>;
 

@@ -121,10 +121,39 @@ describe.each(ways)("completion/complete, in the $era era with hotPath $hotPath"
     expect([-32602, -32603]).toContain(Reflect.get(Object((await complete(params))["error"]), "code"));
   });
 
-  it("takes what was filled in already, and leaves it aside", async () => {
+  it("hands on what is filled in already, and of that only what there is to fill in", async () => {
     const complete = await open(way);
-    const context = { arguments: { tone: "kind" } };
-    const answer = await complete({ ...ofPrompt("review", "track", "dr"), context });
-    expect(completionOf(answer)).toMatchObject({ values: ["drums"] });
+    const context = {
+      arguments: { shelf: "low", nope: "x", constructor: "x", ["__proto__"]: "x", box: "b".repeat(8193) },
+    };
+    expect(completionOf(await complete({ ...ofPrompt("fetch", "box", ""), context }))).toMatchObject({
+      values: ["low-1", "low-2", "undefined", "shelf"],
+    });
+    expect(completionOf(await complete({ ...ofResource("studio://bin/{shelf}/{box}", "box", "l"), context }))).toEqual({
+      values: ["low-1"],
+      total: 1,
+      hasMore: false,
+    });
+  });
+
+  it("hands on nothing when a host does not say what is filled in", async () => {
+    const complete = await open(way);
+    for (const more of [{}, { context: {} }, { context: { arguments: {} } }]) {
+      const answer = await complete({ ...ofPrompt("fetch", "box", ""), ...more });
+      expect(completionOf(answer)).toMatchObject({ values: ["undefined-1", "undefined-2", "undefined", ""] });
+    }
+  });
+
+  it("proposes nothing at the deadline of a completer that hangs, and tells its owner once", async () => {
+    const onFault = vi.fn<() => void>();
+    const complete = await open(way, onFault);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    for (let asked = 0; asked < 2; asked += 1) {
+      const answer = complete(ofPrompt("fetch", "shelf", ""));
+      await vi.advanceTimersByTimeAsync(5010);
+      vi.runAllTicks();
+      expect(completionOf(await answer)).toEqual(none);
+    }
+    expect(onFault).toHaveBeenCalledOnce();
   });
 });

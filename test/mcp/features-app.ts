@@ -100,6 +100,19 @@ function addPrompts(options: McpOptions) {
         throw new Refusal("CLOSED_TODAY", "The studio is closed", { until: "Monday" });
       },
     },
+    fetch: {
+      input: z.object({ shelf: z.string(), box: z.string() }),
+      complete: {
+        shelf: () => new Promise(() => {}),
+        box: (_begun, { arguments: filled }) => [
+          `${filled["shelf"]}-1`,
+          `${filled["shelf"]}-2`,
+          String(filled["constructor"]),
+          Object.keys(filled).join(),
+        ],
+      },
+      handler: ({ shelf, box }) => `${shelf}/${box}`,
+    },
     broken: {
       input: z.object({ any: z.string(), junk: z.string() }),
       complete: {
@@ -129,6 +142,11 @@ export function createFeaturesApp(options: McpOptions = {}) {
       variables: z.object({ page: z.int() }),
       mimeType: "text/markdown",
       read: ({ page }) => (page > 2 ? undefined : body({ mimeType: "text/markdown", text: `# ${page}\ud800` })),
+    },
+    bin: {
+      variables: z.object({ shelf: z.string(), box: z.string() }),
+      complete: { box: (_begun, { arguments: filled }) => [`${filled["shelf"]}-1`] },
+      read: () => null,
     },
     tempo: { read: () => ({ bpm: 120 }) },
   });

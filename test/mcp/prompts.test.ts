@@ -37,6 +37,13 @@ describe.each(ways)("prompts, in the $era era with hotPath $hotPath", (way) => {
           { name: "junk", required: true },
         ],
       },
+      {
+        name: "fetch",
+        arguments: [
+          { name: "shelf", required: true },
+          { name: "box", required: true },
+        ],
+      },
       { name: "hello" },
       { name: "refused" },
       {
@@ -56,7 +63,7 @@ describe.each(ways)("prompts, in the $era era with hotPath $hotPath", (way) => {
   });
 
   it("are listed page by page when pages are small", async () => {
-    const request = await open(way, 3);
+    const request = await open(way, 4);
     const first = await request("prompts/list", {});
     const cursor: unknown = Reflect.get(Object(first["result"]), "nextCursor");
     const second = await request("prompts/list", { cursor });

@@ -1,0 +1,35 @@
+import { SurfaceError } from "../errors.ts";
+import { LinkedAbort } from "../spine/linked-abort.ts";
+import { untilAborted } from "../spine/until-aborted.ts";
+import { systemClock } from "../surface/system-clock.ts";
+import type { EntryCall } from "./entry.ts";
+
+/** What {@link inTime} takes. */
+export interface TimedRead<TValue> {
+  readonly run: (call: EntryCall) => Promise<TValue>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Names the work in errors, for example `Watching resource "log"`. */
+  readonly doing: string;
+}
+
+const quiet = (): void => {};
+
+/**
+ * Reads what nobody's own call asks for, and so none's deadline ends: at its own its signal fires.
+ *
+ * @throws SurfaceError `TIMEOUT`; `ABORTED`, or the signal's own reason, when that fires.
+ */
+export async function inTime<TValue>({ run, timeoutMs, signal: outer, doing }: TimedRead<TValue>): Promise<TValue> {
+  const linked = new LinkedAbort(outer);
+  const { signal } = linked;
+  const late = (): void =>
+    linked.abort(new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`));
+  const stop = systemClock.after(timeoutMs, late);
+  try {
+    return await untilAborted({ start: () => run({ signal, progress: quiet }), signal, doing });
+  } finally {
+    stop();
+    linked.dispose();
+  }
+}

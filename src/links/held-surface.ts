@@ -17,7 +17,7 @@ import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-us
 import { Lease } from "./lease.ts";
 import { leased } from "./leased-iterable.ts";
 import type { Link } from "./link.ts";
-import { systemClock } from "../surface/system-clock.ts";
+import { systemClock, waitingClock } from "../surface/system-clock.ts";
 
 /** What a held surface is made of. */
 export interface HeldSetting {
@@ -64,10 +64,11 @@ export class HeldSurface {
     const onUnreachable = setting.onUnreachable ?? (() => {});
     const dial = toDial({ link, surface, closing: this.#closing, onUnreachable });
     this.#surface = surface;
-    this.#clock = clock;
+    // Of requests only: a connection that is kept, or dialled for watches alone, is no reason to live.
+    this.#clock = setting.clock ?? waitingClock;
     this.#scope = new Scope(`the connection to ${what}`);
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
-    this.#uses = { holder: this.#holder, clock, surface: surface.name };
+    this.#uses = { holder: this.#holder, clock: this.#clock, surface: surface.name };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
     this.channel = toChannel({ ask: (use) => this.#ask(use), follow: (use) => this.#follow(use) });
   }

@@ -9,3 +9,15 @@ export const systemClock: Clock = Object.freeze({
     return () => clearTimeout(timer);
   },
 });
+
+/**
+ * The same clock, for how long somebody waits at most. Its timers keep the process alive: one that has nothing else to do
+ * would end in the midst of the wait, and say nothing.
+ */
+export const waitingClock: Clock = Object.freeze({
+  now: () => performance.now(),
+  after(delayMs: number, run: () => void) {
+    const timer = setTimeout(run, delayMs);
+    return () => clearTimeout(timer);
+  },
+});

@@ -122,7 +122,14 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
   return {
     info: toInfo(definition),
     instructions: options.instructions,
-    handlers: createHandlers({ ...offer, catalog, invoker, items, pageSize: options.pageSize ?? defaultPageSize }),
+    handlers: createHandlers({
+      ...offer,
+      catalog,
+      invoker,
+      items,
+      report,
+      pageSize: options.pageSize ?? defaultPageSize,
+    }),
     resources: toWatcher(watches, items),
     limits: defaultFrameLimits,
     logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,

@@ -4,6 +4,7 @@ import type { ListedItems } from "../catalog/listed-items.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Refused, ToolOutcome } from "../call/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { FaultReporter } from "../surface/fault.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
 import { describeResource, describeTemplate, describeTool } from "./describe-entries.ts";
 import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
@@ -45,6 +46,8 @@ export interface HandlerSource {
   /** What was too large for one answer. */
   readonly large: LargeValues;
   readonly invoker: Invoker;
+  /** Told of faults that are found only when an answer is written. */
+  readonly report: FaultReporter;
   /** How many entries a page of a list holds. */
   readonly pageSize: number;
   /** What is listed because it is there now; left out where nothing is. */

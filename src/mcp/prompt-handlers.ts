@@ -1,10 +1,13 @@
 import type { Invoker } from "../call/create-invoker.ts";
-import type { PromptOutcome } from "../call/outcome.ts";
+import type { PromptOutcome, Refused } from "../call/outcome.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
 import type { PromptEntry } from "../catalog/entry.ts";
+import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { describePrompt } from "./describe-entries.ts";
 import type { Handler } from "./handlers.ts";
+import { bytesOver, type LargeValues } from "./large-values.ts";
 import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
@@ -22,6 +25,10 @@ export interface PromptSource {
   readonly catalog: Catalog;
   readonly invoker: Invoker;
   readonly pageSize: number;
+  /** How large one answer may be. */
+  readonly large: Pick<LargeValues, "maxResultBytes">;
+  /** Told of prompts that are larger. */
+  readonly report: FaultReporter;
 }
 
 const noArguments: JsonObject = Object.freeze({});
@@ -38,17 +45,36 @@ function isTexts(value: unknown): value is JsonObject {
   return isJsonObject(value) && Object.values(value).every((each) => typeof each === "string");
 }
 
-function toAnswer({ description }: PromptEntry, outcome: PromptOutcome): RpcAnswer {
-  if (outcome.kind === "refused") {
-    const code = outcome.code === "VALIDATION_ERROR" ? rpcCodes.invalidParams : rpcCodes.internal;
-    return toRpcError(code, refusalText(outcome), refusalData(outcome));
-  }
+function toRefusedAnswer(refused: Refused): RpcAnswer {
+  const code = refused.code === "VALIDATION_ERROR" ? rpcCodes.invalidParams : rpcCodes.internal;
+  return toRpcError(code, refusalText(refused), refusalData(refused));
+}
+
+/** The answer for messages that are too large: part of them would ask for something else. Their author is told. */
+function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: PromptSource): RpcAnswer {
+  const cause = new SurfaceError(
+    "INVALID_OUTPUT",
+    `Answering for ${origin}: its messages are ${bytes} bytes and must be at most ${large.maxResultBytes}`,
+  );
+  const { correlationId } = internalError(cause, origin, report);
+  const message = `the messages are ${bytes} bytes, which is more than one answer may hold; it is logged under ${correlationId}`;
+  const details = { bytes };
+  return toRefusedAnswer({ kind: "refused", code: "RESULT_TOO_LARGE", message, issues: [], details, correlationId });
+}
+
+function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, source: PromptSource): RpcAnswer {
+  if (outcome.kind === "refused") return toRefusedAnswer(outcome);
+  const messages = toWellFormedJson(outcome.text);
+  const bytes = bytesOver(messages, source.large.maxResultBytes);
+  if (bytes !== undefined) return toTooLarge(prompt, bytes, source);
+  const { description } = prompt;
   const words = description === undefined ? "" : `"description":${writeJson(description)},`;
-  return toRpcResult(`${words}"messages":${toWellFormedJson(outcome.text)}`);
+  return toRpcResult(`${words}"messages":${messages}`);
 }
 
 /** Makes the handlers of prompts; none where there are no prompts. */
-export function createPromptHandlers({ catalog, invoker, pageSize }: PromptSource): Partial<PromptHandlers> {
+export function createPromptHandlers(source: PromptSource): Partial<PromptHandlers> {
+  const { catalog, invoker, pageSize } = source;
   if (catalog.prompts.length === 0) return {};
   const list = createPagedList({ key: "prompts", items: catalog.prompts.map(describePrompt), pageSize });
   return {
@@ -60,7 +86,7 @@ export function createPromptHandlers({ catalog, invoker, pageSize }: PromptSourc
       if (typeof name !== "string" || !isTexts(args)) return badParams;
       const prompt = catalog.prompt(name);
       if (prompt === undefined) return unknownPrompt;
-      return toAnswer(prompt, await invoker.prompt(prompt, args, request.call));
+      return toAnswer(prompt, await invoker.prompt(prompt, args, request.call), source);
     },
   };
 }

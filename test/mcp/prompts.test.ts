@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { McpOptions } from "../../src/index.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
+import type { Fault } from "../../src/surface/fault.ts";
 import { createFeaturesApp, pixel } from "./features-app.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
 
@@ -15,8 +17,11 @@ interface Way {
 
 const ways = (["legacy", "modern"] as const).flatMap((era) => [true, false].map((hotPath) => ({ era, hotPath })));
 
-async function open({ era, hotPath }: Way, pageSize = 100): Promise<(method: string, params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(createFeaturesApp({ hotPath, pageSize }).open()).open(era);
+async function open(
+  { era, hotPath }: Way,
+  more: McpOptions = {},
+): Promise<(method: string, params: object) => Promise<Sent>> {
+  const harness = await new GateHarness(createFeaturesApp({ hotPath, ...more }).open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (method, params) => {
@@ -63,7 +68,7 @@ describe.each(ways)("prompts, in the $era era with hotPath $hotPath", (way) => {
   });
 
   it("are listed page by page when pages are small", async () => {
-    const request = await open(way, 4);
+    const request = await open(way, { pageSize: 4 });
     const first = await request("prompts/list", {});
     const cursor: unknown = Reflect.get(Object(first["result"]), "nextCursor");
     const second = await request("prompts/list", { cursor });
@@ -119,6 +124,26 @@ describe.each(ways)("prompts, in the $era era with hotPath $hotPath", (way) => {
     const request = await open(way);
     const answer = await request("prompts/get", { name });
     expect(answer["error"]).toEqual({ code: -32602, message: "Invalid params: there is no such prompt" });
+  });
+
+  it("are refused, and their author told, when they are more than one answer may hold", async () => {
+    const faults: Fault[] = [];
+    const request = await open(way, { maxResultBytes: 5000, onFault: (fault) => faults.push(fault) });
+    const ask = (size: number): Promise<Sent> =>
+      request("prompts/get", { name: "review", arguments: { track: "ü".repeat(size), tone: "kind" } });
+    expect(await ask(2000)).toHaveProperty("result.messages");
+    expect(faults).toEqual([]);
+    const refused = await ask(2500);
+    expect(refused["error"]).toMatchObject({
+      code: -32603,
+      data: {
+        code: "RESULT_TOO_LARGE",
+        details: { bytes: expect.any(Number) },
+        correlationId: faults[0]?.correlationId,
+      },
+    });
+    expect(JSON.stringify(refused)).not.toContain("üü");
+    expect(faults).toMatchObject([{ where: 'prompt "review"', cause: { code: "INVALID_OUTPUT" } }]);
   });
 
   it("pass on a refusal in its author's words, and mask everything else", async () => {

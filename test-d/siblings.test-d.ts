@@ -25,6 +25,7 @@ import { z } from "zod";
 declare const link: Link;
 declare const either: boolean;
 declare const unchecked: any;
+const plain = procedure({});
 
 const one = defineSurface("one", {
   state: mcpResource(cell({ schema: z.number() })),
@@ -66,13 +67,48 @@ expectAssignable<typeof choiceTools>("a_bump");
 declare const choiceResources: ResourceNames<typeof choice>;
 expectAssignable<typeof choiceResources>("a.state");
 
+// So does a choice of records, however it is written, and of what defines a sibling; also when it is composed again.
+declare const aOrB: { a: typeof one } | { b: typeof other };
+const records = composeSurfaces("records", aOrB);
+const recordsApp = mcp(records).bridge(link);
+expectType<"a_bump" | "b_bump">(undefined as unknown as ToolNames<typeof recordsApp>);
+expectType<"a_bump">(undefined as unknown as MutatingToolNames<typeof recordsApp>);
+expectType<"a.state">(undefined as unknown as ResourceNames<typeof recordsApp>);
+const again = mcp(composeSurfaces("again", { x: records, y: either ? both : other })).bridge(link);
+expectType<"x_a_bump" | "x_b_bump" | "y_a_bump" | "y_b_bump" | "y_bump">(
+  undefined as unknown as ToolNames<typeof again>,
+);
+const spread = mcp(composeSurfaces("spread", { a: one, ...(either ? { b: other } : {}) })).bridge(link);
+expectType<"a_bump" | "b_bump">(undefined as unknown as ToolNames<typeof spread>);
+const tool = { tool: one.members.bump };
+const otherTool = { other: other.members.bump, plain };
+const specs = defineSurface("specs", either ? tool : otherTool);
+const specsApp = mcp(composeSurfaces("s", { a: specs })).bridge(link);
+expectType<"a_tool" | "a_other">(undefined as unknown as ToolNames<typeof specsApp>);
+const tags = defineSurface("tags", { it: either ? plain : one.members.bump });
+const tagsApp = mcp(composeSurfaces("s", { a: tags })).bridge(link);
+expectType<"a_it">(undefined as unknown as ToolNames<typeof tagsApp>);
+
+// A record that was assigned to a narrower type first has siblings that no type knows, as ToolNames says of all objects.
+const narrow: { a: typeof one } = Object.assign({ a: one }, { hidden: other });
+const narrowApp = mcp(composeSurfaces("narrow", narrow)).bridge(link);
+expectType<"a_bump">(undefined as unknown as ToolNames<typeof narrowApp>);
+
 // Behind an `any` may be every name.
 const blind = mcp(composeSurfaces("blind", { a: unchecked, b: other })).bridge(link);
 declare const blindTools: ToolNames<typeof blind>;
 expectType<`a_${string}` | "b_bump">(blindTools);
+const blinder = mcp(composeSurfaces("blinder", unchecked)).bridge(link);
+expectType<`${string}_${string}`>(undefined as unknown as ToolNames<typeof blinder>);
+declare const patterns: { readonly [Segment in `a${string}`]: typeof one };
+const patternsApp = mcp(composeSurfaces("patterns", patterns)).bridge(link);
+expectType<`a${string}_bump`>(undefined as unknown as ToolNames<typeof patternsApp>);
 
 // What the compiler cannot see, it does not take.
 expectError(composeSurfaces("x", unchecked as Record<string, typeof one>));
+expectError(composeSurfaces("x", unchecked as { a: typeof one } | Record<string, typeof other>));
+expectError(composeSurfaces("x", { [String(either)]: one }));
+expectError(defineSurface("x", unchecked as { a: typeof plain } | Record<string, typeof plain>));
 expectError(composeSurfaces("x", { a: { name: "a", members: {} } }));
 expectError(composeSurfaces("x", one));
 

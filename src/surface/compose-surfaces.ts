@@ -11,36 +11,38 @@ export const kSiblings: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.
 /** Siblings by their segment: what stands before the first dot of their keys. */
 export type Siblings<TSibling> = ReadonlyMap<string, TSibling>;
 
-// Both distribute, since of a choice of surfaces every key counts: the names of an app are a superset. For the same reason
-// an `any` has all keys there are, and under each of them a member that may be tagged.
+// All of these distribute: of a choice of records, of surfaces or of what defines one, every key counts, since the names of an
+// app are a superset. For the same reason an `any` has all keys there are, and under each a member that may be tagged.
+/** members -> their keys. */
+type KeysOf<TMembers> = TMembers extends unknown ? keyof TMembers & string : never;
+
 /** surface -> its keys. */
 type KeysIn<TSurface> = 0 extends 1 & TSurface
   ? string
   : TSurface extends { readonly members: infer Members }
-    ? keyof Members & string
+    ? KeysOf<Members>
     : never;
+
+/** surfaces by segment -> the keys of all, each behind its segment. */
+type ComposedKeys<TSiblings> = TSiblings extends unknown
+  ? { [Segment in keyof TSiblings & string]-?: `${Segment}.${KeysIn<TSiblings[Segment]>}` }[keyof TSiblings & string]
+  : never;
+
+/** object, key -> what it has under that, if it does. */
+type ValueAt<TObject, TKey> = TObject extends unknown ? (TKey extends keyof TObject ? TObject[TKey] : never) : never;
 
 /** surface, key -> the member under it. */
 type MemberIn<TSurface, TKey> = 0 extends 1 & TSurface
   ? Member
   : TSurface extends { readonly members: infer Members }
-    ? TKey extends keyof Members
-      ? Members[TKey]
-      : never
+    ? Exclude<ValueAt<Members, TKey>, undefined>
     : never;
-
-/** surfaces by segment -> the keys of all, each behind its segment. */
-type ComposedKeys<TSiblings> = {
-  [Segment in keyof TSiblings & string]: `${Segment}.${KeysIn<TSiblings[Segment]>}`;
-}[keyof TSiblings & string];
 
 // A segment holds no dot, so that the first one of a key ends it.
 /** The members of a composed surface: those of its siblings, each under `<segment>.<key>`, with the tags that they have. */
 export type Composed<TSiblings> = {
   readonly [Key in ComposedKeys<TSiblings>]: Key extends `${infer Segment}.${infer Rest}`
-    ? Segment extends keyof TSiblings
-      ? MemberIn<TSiblings[Segment], Rest>
-      : never
+    ? MemberIn<ValueAt<TSiblings, Segment>, Rest>
     : never;
 };
 
@@ -74,6 +76,11 @@ function assertSibling(name: string, segment: string, sibling: unknown): void {
  *
  * It has no behaviour of its own: `implementSurfaces()` serves siblings together, `siblingLinks()` reaches each by a link
  * of its own.
+ *
+ * The compiler counts what it can see of the record: where that is a choice of several, the siblings of all. TypeScript
+ * lets an object have more keys than its type says: one that was assigned to a narrower type first, or that was spread from
+ * a record with open keys, beside keys of its own. What is tagged in such a sibling is exposed all the same, so pass the
+ * record as a literal.
  *
  * @param name - as that of `defineSurface()`.
  * @param siblings - surfaces by segment: letters, digits and `_`, starting with a letter.

@@ -22,12 +22,16 @@ export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, stri
   readonly [kKeys]: readonly TKeys[];
 }
 
+/** record -> its keys; of a choice of records, those of all, where `keyof` has what they share. */
+type KeysOfAny<TRecord> = TRecord extends unknown ? keyof TRecord : never;
+
 /** `unknown` when every key is a literal, else a problem: names that the compiler cannot see, it cannot guard. */
-export type LiteralKeys<TRecord> = string extends keyof TRecord
-  ? TypeProblem<NotLiteral>
-  : number extends keyof TRecord
+export type LiteralKeys<TRecord> =
+  string extends KeysOfAny<TRecord>
     ? TypeProblem<NotLiteral>
-    : unknown;
+    : number extends KeysOfAny<TRecord>
+      ? TypeProblem<NotLiteral>
+      : unknown;
 
 /** Why a record is refused whose keys the compiler does not know one by one. */
 type NotLiteral =

@@ -23,7 +23,7 @@ type AnyApp = LinkedApp<Spec, AppNames>;
 
 const apps = randomApps(300);
 const names = `
-  cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
+  cell, collection, composeSurfaces, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
   type Link, type MutatingToolNames, type ResourceNames, type ToolNames,
 `;
 
@@ -35,7 +35,7 @@ function setting(from: string): string {
   return `import { z } from "zod";
 import {${names}} from "${from}";
 const link: Link = { connect: () => Promise.reject(new Error("not reached")) };
-export const used = [z, link, cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream];
+export const used = [z, link, cell, collection, composeSurfaces, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream];
 `;
 }
 

@@ -160,7 +160,7 @@ function valueFor(kind: RandomKind): Arbitrary<Piece> {
 }
 
 /** An expose map over untagged members, and now and then over what cannot be exposed. */
-function exposeMap(of: Members): Arbitrary<Piece> {
+function exposeMap(of: Members, segment: string): Arbitrary<Piece> {
   const known = [...of].map(([key, { kind, tagged }]) =>
     tuple(
       oneof({ weight: tagged ? 30 : 1, arbitrary: constant(false) }, { weight: 1, arbitrary: constant(true) }),
@@ -176,7 +176,7 @@ function exposeMap(of: Members): Arbitrary<Piece> {
   return tuple(...known, stranger).map((all) => {
     const chosen = all.filter(([taken]) => taken);
     return {
-      text: `{ ${chosen.map(([, { text }, key]) => `${JSON.stringify(key)}: ${text}`).join(", ")} }`,
+      text: `{ ${chosen.map(([, { text }, key]) => `${JSON.stringify(segment + key)}: ${text}`).join(", ")} }`,
       literal: chosen.every(([, { literal }]) => literal),
     };
   });
@@ -223,20 +223,52 @@ const tools: Arbitrary<Piece> = uniqueArray(tuple(constantFrom(...toolNames), to
 const usualChains = ["EBT", "BET", "BTE", "BT", "BE", "B", "EB", "PEBT", "BPET", "BTEP"];
 const rareChains = ["BETT", "EEB", "BTET", "EO", "BB", "TB", "PBEP"];
 
+/** A surface as it may be reached: alone, or as one of siblings. */
+interface Shape {
+  /** What stands before its keys. */
+  readonly segment: string;
+  /** What the app has, made of `inner`. */
+  readonly surface: Piece;
+}
+
+const shapes: Arbitrary<Shape> = oneof(
+  { weight: 8, arbitrary: constant({ segment: "", surface: exact("inner") }) },
+  {
+    weight: 4,
+    arbitrary: constantFrom(
+      { segment: "p.", surface: exact('composeSurfaces("s", { p: inner, q: other })') },
+      { segment: "x.p.", surface: exact('composeSurfaces("s", { x: composeSurfaces("i", { p: inner }), q: other })') },
+      { segment: "p.", surface: vague('composeSurfaces("s", either ? ps : qs)') },
+      { segment: "p.", surface: vague('composeSurfaces("s", { p: either ? inner : other })') },
+      { segment: "p.", surface: vague('composeSurfaces("s", { q: other, ...(either ? { p: inner } : {}) })') },
+      {
+        segment: "p.",
+        surface: vague('composeSurfaces("s", { p: unchecked ? inner : other, q: unchecked ? other : inner })'),
+      },
+      {
+        segment: "x.p.",
+        surface: vague('composeSurfaces("s", { x: composeSurfaces("i", either ? ps : qs) })'),
+      },
+    ),
+  },
+);
+
+const other = 'defineSurface("o", { state: mcpResource(cell({ schema: z.number() })), other: mcpTool(procedure({})) })';
+
 function renderSpec(of: Members): string {
   return [...of].map(([key, { text }]) => `    ${JSON.stringify(key)}: ${text},`).join("\n");
 }
 
-const randomApp: Arbitrary<RandomApp> = members.chain((of) =>
+const randomApp: Arbitrary<RandomApp> = tuple(members, shapes).chain(([of, { segment, surface }]) =>
   tuple(
     oneof(
       { weight: 20, arbitrary: constantFrom(...usualChains) },
       { weight: 3, arbitrary: constantFrom(...rareChains) },
     ),
-    tuple(exposeMap(of), exposeMap(of)),
+    tuple(exposeMap(of, segment), exposeMap(of, segment)),
     tuple(tools, tools),
   ).map(([chain, maps, bespoke]) => {
-    const used: Piece[] = [];
+    const used: Piece[] = [surface];
     const take = (from: readonly Piece[], nth: number): string => {
       const piece = from[nth] ?? exact("{}");
       used.push(piece);
@@ -251,7 +283,13 @@ const randomApp: Arbitrary<RandomApp> = members.chain((of) =>
       return step === "E" ? `.expose(${take(maps, exposed++)})` : `.tools(${take(bespoke, added++)})`;
     });
     return {
-      body: `  const surface = defineSurface("s", {\n${renderSpec(of)}\n  });\n  return mcp(surface)\n    ${steps.join("\n    ")};`,
+      body: [
+        `  const inner = defineSurface("s", {\n${renderSpec(of)}\n  });`,
+        `  const other = ${other};`,
+        // Of two literals in one place the compiler would make one type with optional keys.
+        "  const ps = { p: inner };\n  const qs = { q: other };\n  void [ps, qs];",
+        `  return mcp(${surface.text})\n    ${steps.join("\n    ")};`,
+      ].join("\n"),
       literal: [...of.values(), ...used].every(({ literal }) => literal),
     };
   }),

@@ -30,7 +30,8 @@ export function markRelayed<TError extends SurfaceError>(error: TError): TError 
 
 /** Whether an error is told of somebody further up, and is to reach the caller with its code. */
 export function isRelayed(cause: unknown): cause is SurfaceError {
-  return cause instanceof SurfaceError && relayed.has(cause);
+  // What is in no set is not asked what it is: a proxy may throw at that. Whatever it is, it may be looked for in one.
+  return relayed.has(cause as Error) && cause instanceof SurfaceError;
 }
 
 /** What is told of a failure further up. */
@@ -57,4 +58,20 @@ export function relay(cause: unknown, terms: RelayTerms = {}): unknown {
   const issues = toIssues(cause, terms);
   if (message === undefined || issues === undefined) return cause;
   return markRelayed(new SurfaceError(code, message, { issues, cause }));
+}
+
+/** The codes that say of one use that it did nothing, or may have done something. */
+const ofOneUse: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED", "OUTCOME_UNKNOWN"]);
+
+/**
+ * What may be told of a failure further up where it came from within steps of the author's, each of which may change
+ * something: that one of them was not begun says nothing of those before it, so that the outcome of the whole is unknown.
+ * Of any other code nothing is told but what its owner tells of an error of his own.
+ */
+export function relaySteps(cause: unknown): unknown {
+  if (!isRelayed(cause)) return cause;
+  const { code } = cause;
+  if (!ofOneUse.has(code)) return new SurfaceError(code, cause.message, { cause });
+  const message = "what this comes from did not answer to the end, and some of it may have taken effect";
+  return markRelayed(new SurfaceError("OUTCOME_UNKNOWN", message, { cause }));
 }

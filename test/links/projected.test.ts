@@ -8,8 +8,10 @@ import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
 import { projected } from "../../src/links/projected.ts";
+import { siblingLinks } from "../../src/links/sibling-links.ts";
 import { unixSocket } from "../../src/links/unix-socket.ts";
 import { cell } from "../../src/surface/cell.ts";
+import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { derive } from "../../src/surface/derive/derive.ts";
 import { event } from "../../src/surface/event.ts";
@@ -152,6 +154,30 @@ describe("projected()", () => {
     expect((await client.toolNames()).toSorted()).toEqual(["arrived", "hold", "look", "ship"]);
     expect(await client.read("crates")).toEqual({ crates: 1, full: false });
     expect(await client.tools.ship({ value: 3 })).toMatchObject({ structured: { value: 3 } });
+  });
+
+  it("says that the outcome is unknown when a step of a handler by hand is not begun after one that took effect", async () => {
+    let paid = 0;
+    const tills = defineSurface("till", { pay: procedure({ output: z.number() }) });
+    const till = implementSurface(tills, { pay: () => (paid += 1) });
+    afterThis(() => till.close());
+    const order = projectSurface(
+      composeSurfaces("shop", { till: tills, depot }),
+      defineSurface("agent", { order: mcpTool(procedure({ output: z.number() })) }),
+      (shop) => ({
+        order: async () => {
+          await shop["till.pay"].call();
+          return shop["depot.ship"].call(1);
+        },
+      }),
+    );
+    const link = siblingLinks({ till: inProcess(till), depot: unixSocket(join(await newFolder(), "nobody.sock")) });
+    const client = createTestClient(mcp(order, { onFault: () => {} }).bridge(projected(order, link)));
+    afterThis(() => client.close());
+    const answer = await client.tools.order({});
+    expect(paid).toBe(1);
+    expect(answer).toMatchObject({ isError: true, code: "OUTCOME_UNKNOWN" });
+    expect(answer.text).not.toMatch(/nothing was sent|try again shortly/);
   });
 
   it("reaches a surface over a projection of a projection", async () => {

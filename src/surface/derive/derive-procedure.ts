@@ -1,7 +1,8 @@
 import type { InferOutput, Schema } from "../../schema/standard.ts";
 import type { CallOptions, ProcedureClient } from "../client.ts";
+import { markDerived } from "../derived-handler.ts";
 import { mayRepeat, type HandlerContext } from "../owner/owned-use.ts";
-import { relay } from "../relayed.ts";
+import { relay, relaySteps } from "../relayed.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
 
 /** What upstream reports as progress. */
@@ -28,9 +29,18 @@ interface Derived {
   };
 }
 
+/** Maps by the author's code: it may have used upstream on its own, and what that failed with is not this use's failure. */
+async function map(by: (value: unknown) => unknown, value: unknown, context: HandlerContext): Promise<unknown> {
+  try {
+    return await by(value);
+  } catch (cause) {
+    throw mayRepeat(context) ? cause : relaySteps(cause);
+  }
+}
+
 async function pass({ upstream, options }: Derived, given: unknown, context: HandlerContext): Promise<unknown> {
   const { input, output } = options;
-  const wanted = input === undefined ? given : input(given);
+  const wanted = input === undefined ? given : await map(input, given, context);
   let answer: unknown;
   try {
     answer = await upstream.call(wanted, {
@@ -45,13 +55,16 @@ async function pass({ upstream, options }: Derived, given: unknown, context: Han
       disconnected: mayRepeat(context) ? "UNAVAILABLE" : "OUTCOME_UNKNOWN",
     });
   }
-  return output === undefined ? answer : output(answer);
+  return output === undefined ? answer : map(output, answer, context);
 }
 
 /**
  * Passes a procedure of another surface on: its signal, its progress and its answer, and what it refuses. What says where
  * things stand crosses as what it is, `UNAVAILABLE` and `OUTCOME_UNKNOWN` among them, and the issues of an input that went
  * up as it was given. It is sent again, where its connection is lost, only if it is tagged `readOnly()` here or there.
+ *
+ * It is the handler itself. Called from a handler of your own it is one of that one's steps, and what it fails with leaves
+ * the outcome of the whole unknown, unless the member is tagged `readOnly()`.
  *
  * @example
  * ```ts
@@ -68,5 +81,5 @@ export function deriveProcedure(
 ): (input: unknown, context: HandlerContext) => Promise<unknown> {
   // The overload says that these take what this upstream and its callers give.
   const derived = { upstream, options } as unknown as Derived;
-  return (input, context) => pass(derived, input, context);
+  return markDerived((input, context) => pass(derived, input, context));
 }

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
+import { isDerived } from "../derived-handler.ts";
 import type { Member, MemberOfKind } from "../member.ts";
 import type { Source } from "../source.ts";
 import { CellOwner } from "./cell-owner.ts";
@@ -32,7 +33,7 @@ function assertHandler(value: unknown, where: string): asserts value is Handler 
 /** A handler may be written as a method that uses its siblings: `this` is the object that they were handed over in. */
 function toHandler(value: unknown, where: string, handlers: object): Handler {
   assertHandler(value, where);
-  return value.bind(handlers);
+  return isDerived(value) ? value : value.bind(handlers);
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -3,7 +3,9 @@ import type { Scope } from "../../spine/scope.ts";
 import { tagOf } from "../../tags/tag-of.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
+import { isDerived } from "../derived-handler.ts";
 import type { MemberOfKind } from "../member.ts";
+import { relaySteps } from "../relayed.ts";
 import { checkRefusal } from "./check-refusal.ts";
 import { drainGenerator, isGenerator } from "./drain-generator.ts";
 import { OwnedUse, type HandlerContext, type UseTerms } from "./owned-use.ts";
@@ -22,6 +24,8 @@ export class ProcedureOwner {
   /** The calls under way, which closing waits for. */
   readonly #running = new Places<Promise<unknown>>();
   readonly #terms: UseTerms;
+  /** Whether what one use of another surface fails with says all that there is to say of the call. */
+  readonly #isOneUse: boolean;
 
   constructor(member: MemberOfKind<"procedure">, handler: ProcedureHandler, setting: OwnerSetting) {
     const { scope, report } = setting;
@@ -29,6 +33,7 @@ export class ProcedureOwner {
     this.#handler = handler;
     this.#scope = scope;
     this.#check = { where: `procedure "${setting.key}"`, report };
+    this.#isOneUse = isDerived(handler) || tagOf(member).effect === "read";
     this.#terms = { scope, check: this.#check, progress: member.progress, isReadOnly: tagOf(member).effect === "read" };
     // One disposer for all calls: one a call would cost as much as a small call itself.
     scope.add(async () => void (await Promise.allSettled(this.#running.list().map(({ value }) => value))));
@@ -39,7 +44,8 @@ export class ProcedureOwner {
    * ends a generator; the call settles when the handler does.
    *
    * @throws SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; a `Refusal` of the
-   * handler, its details checked where its code is declared with a schema.
+   * handler, its details checked where its code is declared with a schema; what a surface further up has failed with, of
+   * a handler that may have done something before that as `OUTCOME_UNKNOWN`.
    */
   async call(input: unknown, use: CallOptions): Promise<unknown> {
     this.#scope.assertOpen();
@@ -64,7 +70,8 @@ export class ProcedureOwner {
       output = isGenerator(answer) ? await drainGenerator(answer, owned) : await answer;
       if (owned.told !== undefined) await owned.told;
     } catch (cause) {
-      throw await checkRefusal(owned.mask(cause), this.#member.errors, this.#check);
+      const told = this.#isOneUse ? cause : relaySteps(cause);
+      throw await checkRefusal(owned.mask(told), this.#member.errors, this.#check);
     }
     return checkOutput(this.#member.output, output, this.#check);
   }

@@ -4,6 +4,7 @@ import { Refusal, SurfaceError } from "../../../src/errors.ts";
 import type { CallOptions, ProcedureClient } from "../../../src/surface/client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
+import type { HandlerContext } from "../../../src/surface/owner/owned-use.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
 import { isRelayed } from "../../../src/surface/relayed.ts";
 import { readOnly } from "../../../src/tags/read-only.ts";
@@ -108,6 +109,62 @@ describe("derive.procedure()", () => {
       DROPPED: ["DROPPED", "DROPPED"],
       CLOSED: ["CLOSED", "CLOSED"],
     });
+  });
+
+  it("leaves the outcome unknown when a step of a handler by hand is not begun, whatever was done before it", async () => {
+    const { live } = startMill();
+    const told: Record<string, unknown> = {};
+    for (const code of ["UNAVAILABLE", "DROPPED", "OVERFLOW", "DISCONNECTED"] as const) {
+      const down = toUpstream(async () => {
+        throw new SurfaceError(code, "hidden");
+      });
+      const { client } = openProjection(live, verb, (up) => {
+        const first = derive.procedure(up.grind);
+        const second = derive.procedure(down);
+        const both = async (kg: number, context: HandlerContext): Promise<number> => {
+          await first({ kg }, context);
+          return second({ kg }, context);
+        };
+        return {
+          grind: ({ kg }, context) => both(kg, context),
+          look: async (kg, context) => `${await both(kg, context)}`,
+        };
+      });
+      const failures = [client.grind.call({ kg: 1 }), client.look.call(1)].map((call) =>
+        call.catch((cause: unknown) => cause),
+      );
+      told[code] = (await Promise.all(failures)).map((failure) => (failure as SurfaceError).code);
+    }
+    expect(told).toEqual({
+      UNAVAILABLE: ["OUTCOME_UNKNOWN", "UNAVAILABLE"],
+      DROPPED: ["OUTCOME_UNKNOWN", "DROPPED"],
+      OVERFLOW: ["OUTCOME_UNKNOWN", "OVERFLOW"],
+      DISCONNECTED: ["OUTCOME_UNKNOWN", "UNAVAILABLE"],
+    });
+  });
+
+  it("masks what says that an input does not fit when it is that of a step of a handler by hand", async () => {
+    const { live } = startMill();
+    const { client, faults } = openProjection(live, verb, (up) => {
+      const grind = derive.procedure(up.grind);
+      return { grind: (_input, context) => grind({ kg: "much" as never }, context), look: () => "" };
+    });
+    await expect(client.grind.call({ kg: 1 })).rejects.toMatchObject({ code: "INTERNAL", issues: [] });
+    expect(faults).toHaveLength(1);
+  });
+
+  it("leaves the outcome unknown when its output uses what is away once upstream has answered", async () => {
+    const { live } = startMill();
+    const down = toUpstream(async () => {
+      throw new SurfaceError("UNAVAILABLE", "hidden");
+    });
+    const { client } = openProjection(live, verb, (up) => {
+      const again = derive.procedure(down);
+      // It has no context of a call's to give.
+      const output = (kg: number) => again({ kg }, {} as HandlerContext) as unknown as number;
+      return { grind: derive.procedure(up.grind, { output }), look: () => "" };
+    });
+    await expect(client.grind.call({ kg: 1 })).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
   });
 
   it("answers CLOSED once upstream is closed", async () => {

@@ -43,9 +43,12 @@ export interface ResourceWords extends ResourceOptions {
 
 /** A resource that is not a member: a function that reads it, and maybe one that says when it has changed. */
 export interface BespokeResource<TVariables, TSpec> extends ResourceWords {
-  /** A URI of its own. Default: what all URIs start with, and its key. */
+  /** A URI of its own; read before what a template says of it. Default: what all URIs start with, and its key. */
   readonly uri?: string;
-  /** The same where it has variables, each a whole segment, all of them required: `"app://site/{id}/data"`. */
+  /**
+   * The same where it has variables, each a whole segment, all of them required: `"app://site/{id}/data"`. No URI may be of
+   * two of them.
+   */
   readonly uriTemplate?: string;
   /** The schema of its variables, a flat object of scalars: it is a template then. Default: it has none. */
   readonly variables?: TVariables & MaybeSchema;

@@ -74,7 +74,7 @@ function matchSegments(parts: readonly string[], template: FreeTemplate): JsonOb
 }
 
 /** A template whose URIs do not begin as all others do. */
-type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segments">>;
+export type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segments">>;
 
 /** One member of a template's family. */
 function toResolved(template: TemplateEntry, variables: JsonObject): Resolved {

@@ -10,6 +10,7 @@ import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
 import { cell } from "../../src/surface/cell.ts";
 import type { Fault } from "../../src/surface/fault.ts";
+import type { MaybeSchema } from "../../src/surface/member.ts";
 import { catalogOf, thrownBy } from "./support.ts";
 
 type Resources = Readonly<Record<string, AnyBespokeResource>>;
@@ -223,6 +224,57 @@ describe("where a hand-written resource is", () => {
       b: { uriTemplate: "app://x/{other}", variables: other, read: echo },
     };
     expect(thrownBy(() => catalogWith(templates))).toMatchObject({ code: "NAME_COLLISION" });
+  });
+
+  const own = (uriTemplate: string, variables: MaybeSchema): AnyBespokeResource => ({
+    uriTemplate,
+    variables,
+    read: (given) => ({ [uriTemplate]: given }),
+  });
+  const count = z.object({ id: z.int() });
+  const paged = z.object({ id: z.string(), page: z.string() });
+
+  it.each<[string, AnyBespokeResource, AnyBespokeResource]>([
+    ["a text against a variable", own("app://x/{id}/{page}", paged), own("app://x/new/{id}", scalar)],
+    ["texts in different places", own("app://x/{id}/b", scalar), own("app://x/a/{id}", scalar)],
+    ["variables of different types", own("app://x/{id}", scalar), own("app://x/{id}", count)],
+    ["a text that is a number too", own("app://x/{id}/b", count), own("app://x/7/{id}", scalar)],
+    ["an encoded text", own("app://x/{id}/b", scalar), own("app://x/%61/{id}", scalar)],
+  ])("two templates of their own are refused when a URI could be of both: %s", (_what, a, b) => {
+    for (const templates of [
+      { a, b },
+      { a: b, b: a },
+    ]) {
+      expect(thrownBy(() => catalogWith(templates))).toMatchObject({
+        code: "NAME_COLLISION",
+        message: expect.stringMatching(/^Naming resource "b": its URI, "app:.*", is taken by resource "a"$/),
+      });
+    }
+  });
+
+  it("templates of their own that no URI is of both are read each by its own", async () => {
+    const templates = {
+      a: own("app://x/{id}/b", count),
+      b: own("app://x/new/{id}", scalar),
+      c: own("app://x/{id}", scalar),
+      d: own("app://y/{id}", scalar),
+      e: own("app://x/{id}/b/c", scalar),
+    };
+    const contents = async (uri: string): Promise<unknown> => {
+      const outcome = await read(templates, uri);
+      return outcome?.kind === "content" ? outcome.content : outcome;
+    };
+    expect(await contents("app://x/7/b")).toBe('{"app://x/{id}/b":{"id":7}}');
+    expect(await contents("app://x/new/b")).toBe('{"app://x/new/{id}":{"id":"b"}}');
+    expect(await contents("app://x/new")).toBe('{"app://x/{id}":{"id":"new"}}');
+    expect(await contents("app://x/old/b/c")).toBe('{"app://x/{id}/b/c":{"id":"old"}}');
+    expect(await contents("app://x/old/b")).toBeUndefined();
+  });
+
+  it("a fixed URI is read before what a template says of it", async () => {
+    const resources = { a: own("app://x/{id}", scalar), b: { uri: "app://x/new", read: () => "fixed" } };
+    expect(await read(resources, "app://x/new")).toMatchObject({ content: '"fixed"' });
+    expect(await read(resources, "app://x/old")).toMatchObject({ content: '{"app://x/{id}":{"id":"old"}}' });
   });
 });
 

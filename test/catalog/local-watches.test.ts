@@ -7,6 +7,7 @@ import type { Link } from "../../src/links/link.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
+import { changes } from "./told-changes.ts";
 
 const surface = defineSurface("local", {});
 /** Nobody must need it: what the face itself has is watched without a connection. */
@@ -19,35 +20,6 @@ afterEach(async () => {
   vi.useRealTimers();
   for (const runtime of opened.splice(0)) await runtime.close();
 });
-
-/** Changes that a test tells, and how many iterate over them. What is told while nobody waits is lost. */
-function changes() {
-  const waiting = new Set<(result: IteratorResult<unknown>) => void>();
-  let open = 0;
-  return {
-    get open() {
-      return open;
-    },
-    tell() {
-      for (const wake of waiting) wake({ done: false, value: undefined });
-      waiting.clear();
-    },
-    run(): AsyncIterable<unknown> {
-      return {
-        [Symbol.asyncIterator]() {
-          open += 1;
-          return {
-            next: () => new Promise((resolve) => void waiting.add(resolve)),
-            return: async () => {
-              open -= 1;
-              return { done: true, value: undefined };
-            },
-          };
-        },
-      };
-    },
-  };
-}
 
 function serve(probe: BespokeResource<undefined, Record<never, never>>, faults: Fault[] = []): AppRuntime {
   const runtime = mcp(surface, { changeWindowMs: 0, onFault: (fault) => faults.push(fault) })

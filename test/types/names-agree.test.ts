@@ -14,6 +14,7 @@ interface Reachable {
   readonly tools: readonly string[];
   readonly mutating: readonly string[];
   readonly resources: readonly string[];
+  readonly prompts: readonly string[];
 }
 
 /** What became of one app at run time: what is reachable, or the error of a boot that failed. */
@@ -51,7 +52,7 @@ function unionOf(all: readonly string[]): string {
 /** Asserts, of one app, that its types know every name that it answers with, and no other where all is literal. */
 function checkOf(index: number, literal: boolean, reachable: Reachable): string {
   const assertion = literal ? "same" : "covers";
-  return `import type { MutatingToolNames, ResourceNames, ToolNames } from "surface-mcp";
+  return `import type { MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "surface-mcp";
 import type { make } from "./app-${index}.ts";
 type App = ReturnType<typeof make>;
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : [differs: [A, B]];
@@ -61,6 +62,7 @@ export declare function covers<A, B>(...differs: Covers<A, B>): void;
 ${assertion}<ToolNames<App>, ${unionOf(reachable.tools)}>();
 ${assertion}<MutatingToolNames<App>, ${unionOf(reachable.mutating)}>();
 ${assertion}<ResourceNames<App>, ${unionOf(reachable.resources)}>();
+${assertion}<PromptNames<App>, ${unionOf(reachable.prompts)}>();
 `;
 }
 
@@ -82,6 +84,8 @@ async function listAll(app: AnyApp): Promise<Reachable> {
       tools: tools.map(nameOf),
       mutating: tools.filter(changes).map(nameOf),
       resources: [...new Set(resources.map(nameOf))],
+      // An app without prompts does not know the method.
+      prompts: (await list("prompts/list", "prompts").catch(() => [])).map(nameOf),
     };
   } finally {
     await client.close();
@@ -153,6 +157,12 @@ describe("types and run time, over random apps", () => {
     expect(right).toBeGreaterThan(apps.length / 4);
     expect(apps.length - right).toBeGreaterThan(apps.length / 10);
     expect(listed.length).toBeGreaterThan(apps.length);
+    const reachable = outcomes.flatMap((outcome) => ("reachable" in outcome ? [outcome.reachable] : []));
+    const byHand = ["page", "notes.all", "valueOf"];
+    expect(reachable.filter(({ prompts }) => prompts.length > 0).length).toBeGreaterThan(apps.length / 20);
+    expect(reachable.filter(({ resources }) => byHand.some((name) => resources.includes(name))).length).toBeGreaterThan(
+      apps.length / 20,
+    );
   });
 
   it("every name that tools/list and the resource lists answer is in the types, and no other where all is literal", () => {

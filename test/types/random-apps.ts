@@ -211,17 +211,63 @@ const toolBodies = mostly(
   ],
 );
 
-const tools: Arbitrary<Piece> = uniqueArray(tuple(constantFrom(...toolNames), toolBodies), {
-  maxLength: 3,
-  selector: ([name]) => name,
-}).map((all) => ({
-  text: `{ ${all.map(([name, { text }]) => `${JSON.stringify(name)}: { ${text} }`).join(", ")} }`,
-  literal: all.every(([, { literal }]) => literal),
-}));
+/** What one step adds by hand: entries by name. */
+function byHand(names: readonly string[], bodies: Arbitrary<Piece>): Arbitrary<Piece> {
+  const entries = uniqueArray(tuple(constantFrom(...names), bodies), { maxLength: 3, selector: ([name]) => name });
+  return entries.map((all) => ({
+    text: `{ ${all.map(([name, { text }]) => `${JSON.stringify(name)}: { ${text} }`).join(", ")} }`,
+    literal: all.every(([, { literal }]) => literal),
+  }));
+}
+
+const tools = byHand(toolNames, toolBodies);
+
+const promptBodies = mostly(
+  [
+    exact('handler: () => "a"'),
+    exact('input: z.object({ a: z.enum(["x", "y"]), b: z.int().optional() }), handler: ({ a }) => a'),
+    exact('input: z.object({ a: z.string() }), complete: { a: () => ["b"] }, handler: ({ a }) => a'),
+  ],
+  [
+    exact('nope: 1, handler: () => "a"'),
+    exact('input: z.object({ a: z.object({}) }), handler: () => "a"'),
+    vague('...(either ? { title: "A" } : {}), handler: () => "a"'),
+  ],
+);
+const prompts = byHand(["ask", "a.b", "toString", "state", "node.run"], promptBodies);
+
+const resourceBodies = mostly(
+  [
+    exact("read: () => 1"),
+    exact('mimeType: "text/plain", read: () => "a"'),
+    exact("variables: z.object({ id: z.int() }), read: ({ id }) => id"),
+  ],
+  [
+    exact("nope: 1, read: () => 1"),
+    exact("variables: z.object({ id: z.object({}) }), read: () => 1"),
+    vague('...(either ? { title: "A" } : {}), read: () => 1'),
+  ],
+);
+const resources = byHand(["page", "notes.all", "valueOf", "state", "log"], resourceBodies);
 
 /** The steps after the link, in either order; now and then a step too many, or a link too few. */
-const usualChains = ["EBT", "BET", "BTE", "BT", "BE", "B", "EB", "PEBT", "BPET", "BTEP"];
-const rareChains = ["BETT", "EEB", "BTET", "EO", "BB", "TB", "PBEP"];
+const usualChains = [
+  "EBT",
+  "BET",
+  "BTE",
+  "BT",
+  "BE",
+  "B",
+  "EB",
+  "PEBT",
+  "BPET",
+  "BTEP",
+  "EBTMR",
+  "BRM",
+  "BMETR",
+  "BREM",
+];
+const rareChains = ["BETT", "EEB", "BTET", "EO", "BB", "TB", "PBEP", "BMTM", "BRR", "MB", "RB"];
 
 /** A surface as it may be reached: alone, or as one of siblings. */
 interface Shape {
@@ -267,7 +313,9 @@ const randomApp: Arbitrary<RandomApp> = tuple(members, shapes).chain(([of, { seg
     ),
     tuple(exposeMap(of, segment), exposeMap(of, segment)),
     tuple(tools, tools),
-  ).map(([chain, maps, bespoke]) => {
+    tuple(prompts, prompts),
+    tuple(resources, resources),
+  ).map(([chain, maps, bespoke, asked, read]) => {
     const used: Piece[] = [surface];
     const take = (from: readonly Piece[], nth: number): string => {
       const piece = from[nth] ?? exact("{}");
@@ -276,10 +324,14 @@ const randomApp: Arbitrary<RandomApp> = tuple(members, shapes).chain(([of, { seg
     };
     let exposed = 0;
     let added = 0;
+    let prompted = 0;
+    let readable = 0;
     const steps = chain.split("").map((step) => {
       if (step === "B") return ".bridge(link)";
       if (step === "O") return ".open()";
       if (step === "P") return ".pull()";
+      if (step === "M") return `.prompts(${take(asked, prompted++)})`;
+      if (step === "R") return `.resources(${take(read, readable++)})`;
       return step === "E" ? `.expose(${take(maps, exposed++)})` : `.tools(${take(bespoke, added++)})`;
     });
     return {

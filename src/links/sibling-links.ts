@@ -129,7 +129,8 @@ class SiblingLinks implements Link {
 /**
  * A link to a composed surface, each sibling of which is reached by a link of its own. Each is connected to when it is
  * first used, and again when it was lost: while one cannot be reached its members answer `UNAVAILABLE`, and the others
- * work. So the connection to all of them stands until it is closed.
+ * work. So the connection to all of them stands until it is closed. The members of one that is in this process and was
+ * closed answer `DROPPED` from then on.
  *
  * @param links - a link a sibling, by the segments of the surface.
  * @throws SurfaceError `INVALID_OPTION` for what is not a link, `INVALID_NAME` for a segment; from `connect()`:

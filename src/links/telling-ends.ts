@@ -1,8 +1,17 @@
 import { SurfaceError } from "../errors.ts";
-import { toChannel, toPort, type ChannelPort, type FollowVerb, type Use } from "../surface/channel-port.ts";
+import {
+  toChannel,
+  toPort,
+  type AskVerb,
+  type ChannelPort,
+  type FollowVerb,
+  type Use,
+} from "../surface/channel-port.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import { isRelayed } from "../surface/relayed.ts";
+import { createDropped } from "./droppable-port.ts";
 import type { Connection, Link } from "./link.ts";
 
 /** Follows a connection to its end: an iteration that is over then was cut off. */
@@ -22,6 +31,24 @@ class Life {
   }
 }
 
+function toCut({ member }: Use<AskVerb | FollowVerb>): SurfaceError {
+  return new SurfaceError("DISCONNECTED", `Using "${member}": the connection has ended`);
+}
+
+/** Whether a live surface in this process ends with it what is under way when it closes. */
+function isEnd(cause: unknown): boolean {
+  return cause instanceof SurfaceError && (cause.code === "CLOSED" || cause.code === "ABORTED") && !isRelayed(cause);
+}
+
+async function ask(port: ChannelPort, use: Use<AskVerb>, life: Life): Promise<unknown> {
+  try {
+    return await port.ask(use);
+  } catch (cause) {
+    if (!isEnd(cause) || use.options.signal?.aborted === true || !(await life.isOver())) throw cause;
+    throw toCut(use);
+  }
+}
+
 function iterate(port: ChannelPort, use: Use<FollowVerb>, life: Life): AsyncIterator<unknown> {
   const inner = port.follow(use)[Symbol.asyncIterator]();
   let hasLeft = false;
@@ -29,7 +56,7 @@ function iterate(port: ChannelPort, use: Use<FollowVerb>, life: Life): AsyncIter
     async next() {
       const step = await inner.next();
       if (step.done !== true || hasLeft || use.options.signal?.aborted === true || !(await life.isOver())) return step;
-      throw new SurfaceError("DISCONNECTED", `Using "${use.member}": the connection has ended`);
+      throw toCut(use);
     },
     async return() {
       hasLeft = true;
@@ -38,18 +65,34 @@ function iterate(port: ChannelPort, use: Use<FollowVerb>, life: Life): AsyncIter
   };
 }
 
+/** @throws SurfaceError `DROPPED` where what the link reaches is in this process, and was closed. */
+async function connectTo<TAsked extends Spec>(
+  link: Link,
+  surface: Surface<TAsked>,
+  options: UseOptions | undefined,
+): Promise<Connection<TAsked>> {
+  try {
+    return await link.connect(surface, options);
+  } catch (cause) {
+    // A link that may find another one there later says `UNAVAILABLE`.
+    if (cause instanceof SurfaceError && cause.code === "CLOSED") throw createDropped(surface.name);
+    throw cause;
+  }
+}
+
 /**
- * The same link, whose iterations say that they were cut off by the end of their connection. Over some links they just
- * end, which is enough for whoever hears of the end of the connection too.
+ * The same link, for whoever goes on when it has ended. What the end of its connection cuts short says so: over some links
+ * iterations just end, and calls say that what they were made on is closed, which is enough for whoever hears of the end of
+ * the connection too. And what is closed for good was dropped.
  */
 export function tellingEnds(link: Link): Link {
   return {
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, options?: UseOptions): Promise<Connection<TAsked>> {
-      const connection = await link.connect(surface, options);
+      const connection = await connectTo(link, surface, options);
       const life = new Life(connection);
       const port = toPort(connection.channel);
       const channel = toChannel({
-        ask: (use) => port.ask(use),
+        ask: (use) => ask(port, use, life),
         follow: (use) => ({ [Symbol.asyncIterator]: () => iterate(port, use, life) }),
       });
       const { client, closed, leaving } = connection;

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { mcp } from "../../src/builder/mcp.ts";
+import { SurfaceError } from "../../src/errors.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
@@ -10,6 +12,7 @@ import { unixSocket } from "../../src/links/unix-socket.ts";
 import { pump } from "../../src/links/pump.ts";
 import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import type { Fault } from "../../src/surface/fault.ts";
+import { createTestClient } from "../../src/testing/test-client.ts";
 import { settle, until } from "../surface/support.ts";
 import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
@@ -81,8 +84,12 @@ describe("siblingLinks()", () => {
         if (way === "over a socket") await listenUnixSocket(other.live, path);
       };
       await listen();
-      // As the author's process that starts again.
-      const again: Link = { connect: (surface, use) => inProcess(other.live).connect(surface, use) };
+      // As the author's process that starts again: while there is none, it says that one may come.
+      let isAway = false;
+      const away = new SurfaceError("UNAVAILABLE", "Connecting: it starts again");
+      const again: Link = {
+        connect: (surface, use) => (isAway ? Promise.reject(away) : inProcess(other.live).connect(surface, use)),
+      };
       const b = way === "in process" ? again : unixSocket(path);
       const links = siblingLinks({ a: inProcess(one.live), b }, { onFault: () => {} });
       const held = new HeldSurface({ link: links, surface: both });
@@ -103,11 +110,13 @@ describe("siblingLinks()", () => {
       watch("b.nodes");
       const latest = (key: string): unknown => held.subscriptions.latest(key)?.value;
       await until(() => latest("a.nodes") === 1 && latest("b.nodes") === "one");
+      isAway = true;
       await other.live.close();
       await until(() => latest("b.nodes") === undefined);
       expect(latest("a.nodes")).toBe(1);
       other = startNotes();
       other.nodes.set("two");
+      isAway = false;
       await listen();
       await until(() => latest("b.nodes") === "two");
       expect(heard.filter((key) => key === "a.nodes")).toEqual([]);
@@ -129,6 +138,78 @@ describe("siblingLinks()", () => {
     await Promise.all([other.live.close(), listening.close()]);
     expect(await call).toEqual(failing("OUTCOME_UNKNOWN"));
     expect(other.state.calls).toBe(1);
+    await one.live.close();
+  });
+
+  it("says that a sibling in this process was dropped when it was closed, and what becomes of what was under way", async () => {
+    const [one, other] = [startPipeline(), startNotes()];
+    const held = new HeldSurface({
+      link: siblingLinks({ a: inProcess(one.live), b: inProcess(other.live) }, { onFault: () => {} }),
+      surface: both,
+    });
+    afterThis(() => held.close());
+    const { channel } = held;
+    const [mutation, read] = ["b.slow", "b.look"].map((key) => outcome(channel.call(key, undefined, {})));
+    await until(() => other.state.calls === 2);
+    await other.live.close();
+    expect(await mutation).toEqual(failing("OUTCOME_UNKNOWN"));
+    expect(await read).toEqual(failing("DROPPED"));
+    for (const key of ["b.bump", "b.look"])
+      expect(await outcome(channel.call(key, undefined, {}))).toEqual(failing("DROPPED"));
+    expect(await outcome(channel.get("b.nodes", {}))).toEqual(failing("DROPPED"));
+    expect(await outcome(channel.watch("b.nodes", {})[Symbol.asyncIterator]().next())).toEqual(failing("DROPPED"));
+    expect(await channel.get("a.nodes", {})).toBe(1);
+    await one.live.close();
+    await held.close();
+    expect(await outcome(channel.get("b.nodes", {}))).toEqual(failing("CLOSED"));
+  });
+
+  it("says that a call was cancelled when its caller has done so while its sibling closed", async () => {
+    const other = startNotes();
+    const connection = await siblingLinks({ b: inProcess(other.live) }).connect(composeSurfaces("one", { b: notes }));
+    afterThis(() => connection.close());
+    const abort = new AbortController();
+    const call = outcome(connection.client["b.slow"].call(undefined, { signal: abort.signal }));
+    await until(() => other.state.calls === 1);
+    abort.abort();
+    await other.live.close();
+    expect(await call).toEqual(failing("ABORTED"));
+  });
+
+  it("says that a sibling behind a socket cannot be reached when it has said goodbye, and finds it when it is back", async () => {
+    const [one, other] = [startPipeline(), startNotes()];
+    const path = join(await newFolder(), "s.sock");
+    await listenUnixSocket(other.live, path);
+    const held = new HeldSurface({
+      link: siblingLinks({ a: inProcess(one.live), b: unixSocket(path) }, { onFault: () => {} }),
+      surface: both,
+    });
+    afterThis(() => held.close());
+    const { channel } = held;
+    expect(await channel.get("b.nodes", {})).toBe("one");
+    await other.live.close();
+    expect(await outcome(channel.call("b.bump", undefined, {}))).toEqual(failing("UNAVAILABLE"));
+    expect(await channel.get("a.nodes", {})).toBe(1);
+    const back = startNotes();
+    await listenUnixSocket(back.live, path);
+    expect(await channel.get("b.nodes", {})).toBe("one");
+    expect(await channel.call("b.bump", undefined, {})).toBe(1);
+    await Promise.all([one.live.close(), back.live.close()]);
+  });
+
+  it("has an agent told that a part was dropped when its live surface was closed", async () => {
+    const [one, other] = [startPipeline(), startNotes()];
+    const links = siblingLinks({ a: inProcess(one.live), b: inProcess(other.live) }, { onFault: () => {} });
+    const agent = createTestClient(mcp(both).bridge(links));
+    afterThis(() => agent.close());
+    expect(await agent.tools.b_bump()).toMatchObject({ structured: { value: 1 } });
+    await other.live.close();
+    expect(await agent.tools.b_bump()).toMatchObject({
+      isError: true,
+      text: expect.stringMatching(/^DROPPED: .*dropped/),
+    });
+    await expect(agent.read("b.nodes")).rejects.toThrow(/dropped/);
+    expect(await agent.read("a.nodes")).toBe(1);
     await one.live.close();
   });
 

@@ -1,3 +1,4 @@
+import { markDerived } from "../derived-handler.ts";
 import type { CellClient, EventClient } from "../client.ts";
 import type { HandlerContext } from "../owner/owned-use.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
@@ -16,6 +17,9 @@ export interface DeriveEventOptions<TInput, TOccurrence, TGiven> {
  * Derives an event from one of another surface, or from the changes of a cell. From an event it begins with what is kept
  * there, and loses nothing that is kept while upstream is away. From a cell, `map` makes an occurrence of a value and the
  * one before it (`undefined` for the first), or `undefined` where nothing has happened; it is not asked of a stale value.
+ *
+ * Until upstream has been heard once nobody is answered, and what was kept there by then is what has happened before: it is
+ * among what is kept, and no wait ends with it that asks for what happens next. What upstream has lost, `missed` says here.
  *
  * What `map` throws is reported, and that occurrence is left out.
  *
@@ -42,9 +46,9 @@ export function deriveEvent(
   if ("readings" in upstream) {
     // The overload says that it takes what this upstream gives.
     const typed = map as CellMap;
-    return (_input, context) => followCell(upstream, typed, context);
+    return markDerived((_input, context) => followCell(upstream, typed, context));
   }
   // As above.
   const followed = { upstream, map, ...options } as unknown as EventFollowed;
-  return (input, context) => followEvent(followed, input, context);
+  return markDerived((input, context) => followEvent(followed, input, context));
 }

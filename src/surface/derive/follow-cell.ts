@@ -1,5 +1,5 @@
 import type { CellClient } from "../client.ts";
-import { kMemory, type HandlerContext } from "../owner/owned-use.ts";
+import { kMemory, type HandlerContext, type Memory } from "../owner/owned-use.ts";
 import type { Reading } from "../reading.ts";
 import { relay } from "../relayed.ts";
 import { createGone } from "./gathering.ts";
@@ -16,6 +16,11 @@ interface Known {
 
 /** How long a cell that was there is left alone before it is followed again, in milliseconds. */
 const againMs = 100;
+
+/** That of one listener, for whom nothing is kept. */
+function forgetful(): Memory {
+  return { state: undefined, expect() {}, landed() {}, lost() {} };
+}
 
 /** What one reading says has happened. */
 function tellOf({ value, stale }: Reading, at: Known, map: CellMap): unknown {
@@ -36,11 +41,13 @@ function tellOf({ value, stale }: Reading, at: Known, map: CellMap): unknown {
 export async function* followCell(
   upstream: CellClient<unknown>,
   map: CellMap,
-  { signal, [kMemory]: memory }: HandlerContext,
+  { signal, [kMemory]: memory = forgetful() }: HandlerContext,
 ): AsyncGenerator {
   // Nobody but this function puts anything into it.
-  const at = (memory?.state as Known | undefined) ?? {};
-  if (memory !== undefined) memory.state = at;
+  const at = (memory.state as Known | undefined) ?? {};
+  memory.expect();
+  // It has heard of upstream, and failed at what it made of it.
+  if (memory.state !== undefined) memory.landed();
   while (!signal.aborted) {
     let isThere = false;
     let lost: unknown = createGone();
@@ -50,8 +57,10 @@ export async function* followCell(
         break;
       }
       isThere = true;
+      memory.state = at;
       const told = tellOf(step.value, at, map);
       if (told !== undefined) yield told;
+      memory.landed();
     }
     if (signal.aborted) return;
     if (!isThere) throw lost;

@@ -43,42 +43,49 @@ async function ask<TAnswer>(place: Place, use: () => Promise<TAnswer>): Promise<
   }
 }
 
-/** Without memory it is for one listener, who hears of what happens from now on. */
+/** Where to go on. Without memory it is for one listener, who hears of what happens from now on. */
 async function begin(place: Place, memory: Memory | undefined): Promise<Progressed> {
+  // Nobody but this function puts anything into it.
+  if (memory?.state !== undefined) return memory.state as Progressed;
   const { followed, input, signal } = place;
   const { cursor, occurrences } = await ask(place, () => followed.upstream.recent(input, { signal }));
-  return { cursor, pending: memory === undefined ? [] : [...occurrences] };
+  if (memory === undefined) return { cursor, pending: [] };
+  const at: Progressed = { cursor, pending: [...occurrences] };
+  memory.state = at;
+  return at;
 }
 
-async function advance(place: Place, at: Progressed): Promise<void> {
+async function advance(place: Place, at: Progressed, memory: Memory | undefined): Promise<void> {
   const { followed, input, signal } = place;
   const begun = systemClock.now();
   const use = { since: at.cursor, timeoutMs: maxWaitMs, signal };
   const answer = await ask(place, () => followed.upstream.wait(input, use));
   // After a reset too this is where to go on: before the oldest that is kept, none of which was told.
   at.cursor = answer.cursor;
+  if (answer.missed !== undefined || answer.reset === true) memory?.lost(answer.missed ?? 0);
   if (answer.status === "fired") at.pending.push(answer.occurrence);
   else if (answer.reset !== true && systemClock.now() - begun < idlePaceMs) await pause(idlePaceMs, signal);
 }
 
 /**
  * Follows an event of another surface: what is kept there first, then each further occurrence. It goes on where it was when
- * it is started again, after the occurrence that it failed on.
+ * it is started again, after the occurrence that it failed on. What upstream has lost it says too.
  *
  * @throws what upstream may be said to have failed with, and what the author's functions throw.
  */
 export async function* followEvent(followed: EventFollowed, given: unknown, context: HandlerContext): AsyncGenerator {
   const { signal, [kMemory]: memory } = context;
   const { map, filter = () => true } = followed;
+  // Known before of a handler that is this one; one by hand that goes on with this says it only now.
+  memory?.expect();
   const place: Place = { followed, input: followed.input === undefined ? given : followed.input(given), signal };
-  // Nobody but this function puts anything into it.
-  const at = (memory?.state as Progressed | undefined) ?? (await begin(place, memory));
-  if (memory !== undefined) memory.state = at;
+  const at = await begin(place, memory);
   while (!signal.aborted) {
     while (at.pending.length > 0) {
       const occurrence = at.pending.shift();
       if (filter(occurrence)) yield map(occurrence);
     }
-    await advance(place, at);
+    memory?.landed();
+    await advance(place, at, memory);
   }
 }

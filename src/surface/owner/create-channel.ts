@@ -48,7 +48,7 @@ export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>
     watchRecent: (key, input, use) => owners.find(key, "event").watchRecent(input, use),
     latest: async (key, input, use) => owners.find(key, "stream").latest(input, use),
     wait: async (key, input, use) => owners.find(key, "event").wait(input, use),
-    recent: async (key, input) => owners.find(key, "event").recent(input),
+    recent: async (key, input, use) => owners.find(key, "event").recent(input, use),
     call: async (key, input, use) => owners.find(key, "procedure").call(input, use),
   } satisfies SurfaceChannel);
 }

@@ -4,7 +4,11 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
+import { isDerived } from "../derived-handler.ts";
+import { markRelayed } from "../relayed.ts";
+import { systemClock } from "../system-clock.ts";
 import { fromCursor, toCursor, type Start } from "./cursor.ts";
+import { EventMemory } from "./event-memory.ts";
 import { Feed } from "./feed.ts";
 import { FeedPool } from "./feed-pool.ts";
 import { Listening, type ListenHandler } from "./listening.ts";
@@ -19,6 +23,15 @@ export const defaultWaitMs = 25_000;
 /** The longest wait, in milliseconds. */
 export const maxWaitMs = 60_000;
 
+/** How long it is waited at least for what is kept further up, in milliseconds: longer than a connection is waited for. */
+const landMs = 10_000;
+
+/** How long something is waited for. */
+interface Term {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+}
+
 /**
  * Owns an event's handler: keeps the last occurrences, and lets callers wait for the next one after a cursor.
  *
@@ -26,6 +39,9 @@ export const maxWaitMs = 60_000;
  * start it again. One who waits for more than is kept does. A handler that fails is started again by the next use, or by
  * itself after a while. What it said is never lost; what happens while it does not run is seen by nobody, so one that
  * must miss nothing loops inside itself.
+ *
+ * One that is derived tells first what is kept further up: until then nobody is answered. To those who wait for what
+ * happens next that is what has happened before.
  */
 export class EventOwner {
   readonly kind = "event";
@@ -34,11 +50,13 @@ export class EventOwner {
   readonly #setting: OwnerSetting;
   readonly #feeds: FeedPool;
   readonly #where: string;
+  readonly #isDerived: boolean;
 
   constructor(member: MemberOfKind<"event">, handler: ListenHandler, setting: OwnerSetting) {
     this.#where = `event "${setting.key}"`;
     this.#member = member;
     this.#setting = setting;
+    this.#isDerived = isDerived(handler);
     this.#listening = new Listening(member, handler, { ...setting, where: this.#where });
     this.#feeds = new FeedPool((input) => this.#feed(input));
   }
@@ -57,12 +75,13 @@ export class EventOwner {
    * The occurrences that are still kept, with what the handler has said by now among them: nothing of before comes after
    * its cursor.
    *
-   * @throws SurfaceError `VALIDATION_ERROR`.
+   * @throws SurfaceError `VALIDATION_ERROR`; `UNAVAILABLE` while what it is derived from has never been reached, and what
+   * that may be said to have failed with otherwise; `ABORTED` or `CLOSED` when the signal or the surface ends that first.
    */
-  async recent(input: unknown): Promise<EventPage> {
+  async recent(input: unknown, use: UseOptions): Promise<EventPage> {
     const valid = await this.#listening.input(input);
     return this.#feeds.use(valid, async (feed) => {
-      await feed.landed();
+      await this.#land(feed, use, landMs);
       return toPage(feed);
     });
   }
@@ -87,7 +106,10 @@ export class EventOwner {
     const { feed, release } = this.#feeds.hold(valid, "watched");
     try {
       feed.begin();
-      await feed.landed();
+      // That it fails was told to the log, and is told to whoever asks; it is started again by itself.
+      await feed.said();
+      await feed.landed(signal).catch(() => {});
+      while (feed.isLanding && !signal.aborted) await feed.change(signal).catch(() => {});
       while (!signal.aborted) {
         const shown = feed.ring.last;
         yield toPage(feed);
@@ -103,20 +125,23 @@ export class EventOwner {
    * The next occurrence after `since`, or `timed_out`.
    *
    * @throws SurfaceError `ABORTED` when the signal fires first, `CLOSED` when the surface closes first,
-   * `VALIDATION_ERROR` for an input that does not fit or a time-out out of range, `INTERNAL` when the handler fails.
+   * `VALIDATION_ERROR` for an input that does not fit or a time-out out of range, `INTERNAL` when the handler fails, and
+   * what one that is derived may be said to have failed with.
    */
   async wait(input: unknown, use: WaitOptions): Promise<EventWait> {
     const timeoutMs = this.#timeout(use);
     const valid = await this.#listening.input(input);
     return this.#feeds.use(valid, async (feed) => {
       // What the handler has said by now is newer than what the ring has of it.
-      if (this.#member.replayLast && use.since === undefined) await feed.landed();
+      const isNewer = this.#member.replayLast && use.since === undefined;
+      const spentMs = isNewer || feed.isLanding ? await this.#land(feed, use, Math.max(timeoutMs, landMs)) : 0;
       const start = this.#start(feed, use.since);
       const { number } = start;
       if (start.kind === "reset") {
         return { status: "timed_out", cursor: toCursor(feed.generation, number), reset: true };
       }
-      if (feed.ring.last <= number) await this.#waitFor(feed, number, { ...use, timeoutMs });
+      const leftMs = Math.max(0, timeoutMs - spentMs);
+      if (feed.ring.last <= number) await this.#waitFor(feed, number, { signal: use.signal, timeoutMs: leftMs });
       return toAnswer(feed, number);
     });
   }
@@ -136,16 +161,33 @@ export class EventOwner {
     return { kind: "after", number: replays ? last - 1 : last };
   }
 
-  async #waitFor(feed: Feed, after: number, use: WaitOptions & { readonly timeoutMs: number }): Promise<void> {
+  async #waitFor(feed: Feed, after: number, term: Term): Promise<void> {
+    feed.ensure();
+    await this.#within(term, async (signal) => {
+      while (feed.ring.last <= after && !signal.aborted) await feed.change(signal);
+    });
+  }
+
+  /** Waits until the ring has what there is to look at; returns how long that took where it had to be told first. */
+  async #land(feed: Feed, use: UseOptions, timeoutMs: number): Promise<number> {
+    await feed.said();
+    if (!feed.isLanding) return 0;
+    const begun = systemClock.now();
+    await this.#within({ signal: use.signal, timeoutMs }, (signal) => feed.landed(signal));
+    if (feed.isLanding) throw markRelayed(new SurfaceError("UNAVAILABLE", "what this comes from did not answer"));
+    return systemClock.now() - begun;
+  }
+
+  /** Waits by a signal that fires when the time is over; throws when its caller's or the surface's has fired before. */
+  async #within(use: Term, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
     let late = false;
     const timer = setTimeout(() => {
       late = true;
       abort.abort();
     }, use.timeoutMs);
-    feed.ensure();
     try {
-      while (feed.ring.last <= after && !abort.signal.aborted) await feed.change(abort.signal);
+      await wait(abort.signal);
     } finally {
       clearTimeout(timer);
       abort.dispose();
@@ -154,8 +196,10 @@ export class EventOwner {
   }
 
   #feed(input: unknown): Feed {
-    const memory = {};
+    const memory = new EventMemory();
+    if (this.#isDerived) memory.expect();
     return new Feed({
+      memory,
       capacity: ringCapacity,
       rearms: true,
       scope: this.#setting.scope,
@@ -170,14 +214,14 @@ function toPage({ ring, generation }: Feed): EventPage {
 
 /** The oldest kept occurrence after a number, with how many before it were no longer kept. */
 function toAnswer({ ring, generation }: Feed, after: number): EventWait {
-  const number = Math.max(after + 1, ring.first);
-  const found = ring.at(number);
+  const found = ring.next(after);
   if (found === undefined) return { status: "timed_out", cursor: toCursor(generation, after) };
-  const missed = number - after - 1;
+  const { missed, number, isReset } = found;
   return {
     status: "fired",
     cursor: toCursor(generation, number),
     occurrence: found.value,
-    ...(missed > 0 ? ({ missed, reset: true } as const) : {}),
+    ...(missed > 0 ? { missed } : {}),
+    ...(missed > 0 || isReset ? { reset: true } : {}),
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Scope } from "../../spine/scope.ts";
+import type { EventMemory } from "./event-memory.ts";
 import { burst, nextTurn } from "./next-turn.ts";
 import { Rearm } from "./rearm.ts";
 import { Ring } from "./ring.ts";
@@ -15,6 +16,8 @@ export interface FeedSetting {
   readonly idleMs?: number;
   /** Whether a handler that failed is started again by itself, after a while. Default: by the next use. */
   readonly rearms?: boolean;
+  /** What the handler says besides its values. Default: nothing. */
+  readonly memory?: EventMemory;
   /** Starts the handler; called again when the feed is used after it had ended. The feed ends it with `return()`. */
   open(): AsyncIterableIterator<unknown>;
 }
@@ -66,6 +69,7 @@ export class Feed {
   constructor(setting: FeedSetting) {
     this.ring = new Ring(setting.capacity);
     this.#setting = setting;
+    if (setting.memory !== undefined) setting.memory.onLanded = () => this.#wakeAll();
     if (setting.rearms === true) this.#rearm = new Rearm(setting.scope, () => this.begin());
   }
 
@@ -79,12 +83,33 @@ export class Feed {
     return this.#running !== undefined;
   }
 
+  /** Whether the ring says nothing yet of what was kept further up, by a handler that is to tell that first. */
+  get isLanding(): boolean {
+    return this.#setting.memory?.isLanding === true;
+  }
+
   /**
    * Resolves when what the handler has said by now is in the ring: a value takes a few turns of the microtask queue from
    * its `yield` to here.
    */
-  landed(): Promise<void> {
+  said(): Promise<void> {
     return nextTurn();
+  }
+
+  /**
+   * Resolves when a handler that has to tell first what is kept further up has done so, or when `signal` fires; rejects
+   * when it fails before it knows what that is.
+   */
+  async landed(signal: AbortSignal): Promise<void> {
+    while (this.isLanding && !signal.aborted) {
+      this.ensure();
+      try {
+        await this.change(signal);
+      } catch (cause) {
+        // What it has begun to tell it goes on with, after what it failed on.
+        if (this.#setting.memory?.state === undefined) throw cause;
+      }
+    }
   }
 
   /** Whether the newest value was said since the handler last rested. */
@@ -192,7 +217,10 @@ export class Feed {
     this.#isFinished = false;
     try {
       await this.#collect(running);
-      if (this.#running === running) this.#isFinished = true;
+      if (this.#running === running) {
+        this.#isFinished = true;
+        this.#setting.memory?.landed();
+      }
       running.run.end = {};
     } catch (error) {
       running.run.end = { failure: { error } };
@@ -209,7 +237,7 @@ export class Feed {
     for await (const value of running.values) {
       // Said while it was put to rest: the next run may have said something newer.
       if (this.#running !== running) return;
-      this.ring.push(value);
+      this.ring.push(value, this.#setting.memory?.takeGap());
       this.#wakeAll();
       count += 1;
       if (count % burst === 0) await nextTurn();

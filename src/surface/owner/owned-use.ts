@@ -11,7 +11,13 @@ export const kMemory: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.me
 
 /** What the handler of an event goes on from when it is started again. It lives as long as what it has said is kept. */
 export interface Memory {
-  state?: unknown;
+  state: unknown;
+  /** Says that what is kept further up is still to be told: nobody is answered from what was said before it has been. */
+  expect(): void;
+  /** Says that it has been told. What is told from now on is what happens. */
+  landed(): void;
+  /** Says that so much, or nobody knows how much where that is 0, was lost before what is told next. */
+  lost(missed: number): void;
 }
 
 /** What a handler receives besides its input. */

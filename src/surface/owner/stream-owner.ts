@@ -104,7 +104,7 @@ export class StreamOwner {
   }
 
   #newest({ ring }: Feed): { readonly value: unknown } | undefined {
-    return ring.at(ring.last);
+    return ring.newest;
   }
 
   async #next(feed: Feed, use: UseOptions): Promise<{ readonly value: unknown }> {

@@ -2,12 +2,14 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../../src/errors.ts";
 import type { EventClient, EventPage, EventWait } from "../../../src/surface/client.ts";
+import { surfaceClientRef } from "../../../src/surface/client-ref.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import { event } from "../../../src/surface/event.ts";
+import { implementProjection, projectSurface } from "../../../src/surface/project-surface.ts";
 import type { Reading } from "../../../src/surface/reading.ts";
 import { settle, until } from "../support.ts";
-import { openProjection, startMill } from "./support.ts";
+import { createHang, mill, openProjection, startMill } from "./support.ts";
 
 const board = defineSurface("board", { ground: event({ output: z.number() }) });
 
@@ -93,6 +95,167 @@ describe("derive.event() of an event", () => {
       ground: derive.event(up.ground, (n) => (n === 1 ? ("one" as never) : n)),
     }));
     expect(await kept(client.ground, 2)).toEqual([2, 3]);
+  });
+
+  it("answers nobody before it has heard upstream, and keeps what was kept there as what has happened before", async () => {
+    const bell = createBell();
+    bell.ring(1);
+    bell.ring(2);
+    const { live } = startMill({ ground: bell.handler });
+    await settle();
+    const open = () => openProjection(live, board, (up) => ({ ground: derive.event(up.ground, (n) => n) })).client;
+    expect((await open().ground.recent()).occurrences).toEqual([1, 2]);
+    expect(await open().ground.wait(undefined, { timeoutMs: 50 })).toMatchObject({ status: "timed_out" });
+    const client = open();
+    const { cursor } = await client.ground.recent();
+    bell.ring(3);
+    expect(await client.ground.wait(undefined, { since: cursor })).toEqual({
+      status: "fired",
+      cursor: expect.any(String),
+      occurrence: 3,
+    });
+  });
+
+  it("shows its first page only when it has heard upstream", async () => {
+    const bell = createBell();
+    bell.ring(1);
+    const { live } = startMill({ ground: bell.handler });
+    await settle();
+    const projection = projectSurface(mill, board, (up) => ({ ground: derive.event(up.ground, (n) => n) }));
+    const opened = implementProjection(projection, surfaceClientRef(live));
+    for await (const page of surfaceClientRef(opened).channel.watchRecent("ground", undefined, {})) {
+      expect(page.occurrences).toEqual([1]);
+      break;
+    }
+    await opened.close();
+  });
+
+  it("does so for each input of its own, and when a handler by hand goes on with it", async () => {
+    const upstream: EventClient<undefined, number> = {
+      recent: async () => settle(20).then(() => ({ cursor: "a.1", occurrences: [1] })),
+      wait: (_input, use) =>
+        new Promise((_resolve, reject) => use?.signal?.addEventListener("abort", () => reject(use.signal?.reason))),
+    };
+    const by = defineSurface("board", {
+      own: event({ input: z.number(), output: z.number() }),
+      hand: event({ input: z.number(), output: z.number() }),
+    });
+    const { live } = startMill();
+    const { client } = openProjection(live, by, () => {
+      const own = derive.event(upstream, (n) => n, { input: (_n: number) => undefined });
+      return {
+        own,
+        async *hand(input, context) {
+          yield* own(input, context);
+        },
+      };
+    });
+    expect(await client.own.wait(1, { timeoutMs: 50 })).toMatchObject({ status: "timed_out" });
+    expect((await client.own.recent(2)).occurrences).toEqual([1]);
+    expect((await client.hand.recent(1)).occurrences).toEqual([1]);
+  });
+
+  it("replays what was kept upstream when it is told to replay the last", async () => {
+    const bell = createBell();
+    bell.ring(1);
+    bell.ring(2);
+    const { live } = startMill({ ground: bell.handler });
+    await settle();
+    const replaying = defineSurface("board", { ground: event({ output: z.number(), replayLast: true }) });
+    const { client } = openProjection(live, replaying, (up) => ({ ground: derive.event(up.ground, (n) => n) }));
+    expect(await client.ground.wait()).toMatchObject({ status: "fired", occurrence: 2 });
+  });
+
+  it("answers UNAVAILABLE, and not that nothing is kept, until upstream has been reached once", async () => {
+    let isThere = false;
+    const upstream: EventClient<undefined, number> = {
+      recent: async () => {
+        if (!isThere) throw new SurfaceError("UNAVAILABLE", "hidden");
+        return { cursor: "a.1", occurrences: [1] };
+      },
+      wait: async () => {
+        throw new SurfaceError("UNAVAILABLE", "hidden");
+      },
+    };
+    const { live } = startMill();
+    const { client } = openProjection(live, board, () => ({ ground: derive.event(upstream, (n) => n) }));
+    await expect(client.ground.recent()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(client.ground.wait(undefined, { timeoutMs: 50 })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    isThere = true;
+    expect((await client.ground.recent()).occurrences).toEqual([1]);
+    // What it has heard stands while upstream is away again.
+    expect((await client.ground.recent()).occurrences).toEqual([1]);
+  });
+
+  it("ends who asks, while upstream does not answer, with the caller or with the surface", async () => {
+    const hang = createHang();
+    const upstream: EventClient<undefined, number> = {
+      recent: async () => hang.hung.then(() => ({ cursor: "a.0", occurrences: [] })),
+      wait: async () => ({ status: "timed_out", cursor: "a.0" }),
+    };
+    const { live } = startMill();
+    const opened = openProjection(live, board, () => ({ ground: derive.event(upstream, (n) => n) }));
+    const abort = new AbortController();
+    const asking = opened.client.ground.recent(undefined, { signal: abort.signal });
+    const waiting = opened.client.ground.wait();
+    await settle();
+    abort.abort();
+    await expect(asking).rejects.toMatchObject({ code: "ABORTED" });
+    const closing = opened.live.close();
+    await expect(waiting).rejects.toMatchObject({ code: "CLOSED" });
+    hang.release();
+    await closing;
+  });
+
+  it("counts what upstream has lost for those who wait here", async () => {
+    const gate = createHang();
+    const { live } = startMill({
+      async *ground(_input, { signal }) {
+        await gate.hung;
+        for (let n = 1; n <= 200; n += 1) yield n;
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      },
+    });
+    const { client } = openProjection(live, board, (up) => ({ ground: derive.event(up.ground, (n) => n) }));
+    const { cursor: since } = await client.ground.recent();
+    await settle();
+    gate.release();
+    await kept(client.ground, 64);
+    const first = await client.ground.wait(undefined, { since });
+    expect(first).toMatchObject({ status: "fired", occurrence: 137, missed: 136, reset: true });
+    const second = await client.ground.wait(undefined, { since: first.cursor });
+    expect(second).toEqual({ status: "fired", cursor: expect.any(String), occurrence: 138 });
+  });
+
+  it("says that it was reset when upstream was, and keeps a loss for the next occurrence that passes its filter", async () => {
+    const gate = createHang();
+    const answers: EventWait<number>[] = [
+      { status: "timed_out", cursor: "b.0", reset: true },
+      { status: "fired", cursor: "b.1", occurrence: 1 },
+      { status: "fired", cursor: "b.5", occurrence: -5, missed: 3, reset: true },
+      { status: "fired", cursor: "b.8", occurrence: 8, missed: 2, reset: true },
+    ];
+    const upstream: EventClient<undefined, number> = {
+      recent: async () => ({ cursor: "a.0", occurrences: [] }),
+      wait: async (_input, use) => {
+        await gate.hung;
+        const answer = answers.shift();
+        if (answer !== undefined) return answer;
+        return new Promise((_resolve, reject) =>
+          use?.signal?.addEventListener("abort", () => reject(use.signal?.reason)),
+        );
+      },
+    };
+    const { live } = startMill();
+    const { client } = openProjection(live, board, () => ({
+      ground: derive.event(upstream, (n) => n, { filter: (n) => n > 0 }),
+    }));
+    const { cursor: since } = await client.ground.recent();
+    gate.release();
+    const first = await client.ground.wait(undefined, { since });
+    expect(first).toEqual({ status: "fired", cursor: expect.any(String), occurrence: 1, reset: true });
+    const second = await client.ground.wait(undefined, { since: first.cursor });
+    expect(second).toMatchObject({ status: "fired", occurrence: 8, missed: 5, reset: true });
   });
 
   it("goes on after a reset with what is kept by then, and repeats nothing", async () => {
@@ -182,6 +345,30 @@ describe("derive.event() of a cell", () => {
       [2, 5],
     ]);
     expect(await kept(client.ground, 1)).toEqual([5]);
+  });
+
+  it("answers nobody before it has read the cell, whose first value is what has happened before", async () => {
+    const { live, speed } = startMill();
+    const { client } = openProjection(live, board, (up) => ({ ground: derive.event(up.speed, (value) => value) }));
+    expect(await client.ground.wait(undefined, { timeoutMs: 50 })).toMatchObject({ status: "timed_out" });
+    const { cursor: since, occurrences } = await client.ground.recent();
+    expect(occurrences).toEqual([1]);
+    speed.set(2);
+    expect(await client.ground.wait(undefined, { since })).toMatchObject({ status: "fired", occurrence: 2 });
+  });
+
+  it("answers once map has thrown at the first value, and spins on none that fails each time", async () => {
+    const { live } = startMill();
+    let asked = 0;
+    const { client, faults } = openProjection(live, board, (up) => ({
+      ground: derive.event(up.speed, () => {
+        asked += 1;
+        throw new Error("secret");
+      }),
+    }));
+    expect((await client.ground.recent()).occurrences).toEqual([]);
+    await settle(50);
+    expect([asked, faults.length]).toEqual([1, 1]);
   });
 
   it("makes nothing of a stale value, and compares the next with the last good one, over a loss too", async () => {

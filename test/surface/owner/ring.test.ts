@@ -15,12 +15,25 @@ describe("Ring", () => {
           expect(ring.last).toBe(values.length);
           expect(ring.values()).toEqual(values.slice(-capacity));
           for (let number = -1; number <= values.length + 1; number += 1) {
-            const kept = number >= ring.first && number <= ring.last;
-            expect(ring.at(number)).toEqual(kept ? { value: values[number - 1] } : undefined);
+            const next = Math.max(number + 1, ring.first);
+            const found = next > values.length ? undefined : { number: next, value: values[next - 1] };
+            expect(ring.next(number)).toEqual(found && { ...found, missed: next - number - 1, isReset: false });
           }
         },
       ),
     );
+  });
+
+  it("a ring counts what was lost before a value as numbers that are not kept", () => {
+    const ring = new Ring<string>(2);
+    ring.push("a");
+    ring.push("b", { missed: 5, isReset: true });
+    expect([ring.first, ring.last, ring.values()]).toEqual([1, 7, ["a", "b"]]);
+    expect(ring.next(1)).toEqual({ number: 7, value: "b", missed: 5, isReset: true });
+    expect(ring.next(4)).toMatchObject({ value: "b", missed: 2 });
+    ring.push("c");
+    expect(ring.next(0)).toMatchObject({ number: 7, value: "b", missed: 6 });
+    expect(ring.next(7)).toEqual({ number: 8, value: "c", missed: 0, isReset: false });
   });
 });
 

@@ -133,6 +133,7 @@ expectError(projectSurface(source, oneEvent, (client) => ({ told: derive.event(c
 // Upstream is of another kind, or takes an input.
 expectError(projectSurface(source, oneCell, (client) => ({ shown: derive.cell(client.rerun, () => 1) })));
 expectError(projectSurface(source, oneCell, (client) => ({ shown: derive.cell(client.log, () => 1) })));
+expectError(projectSurface(source, oneCell, () => ({ shown: derive.cell([], () => 1) })));
 expectError(projectSurface(source, oneEvent, (client) => ({ told: derive.event(client.log, () => 1) })));
 expectError(derive.procedure({} as LiveSurface<Source>));
 // A derived member of one kind does not implement one of another.

@@ -1,5 +1,4 @@
-import type { Unmade } from "./pushed.ts";
-import type { Reading } from "./reading.ts";
+import type { PushedFrame } from "./pushed.ts";
 
 /** By which an implementation is known whose keys and items come by and by. */
 export const kPushedCollection: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.pushed-collection");
@@ -9,11 +8,11 @@ export const kPushedCollection: unique symbol = /* @__PURE__ */ Symbol.for("surf
  * promise is waited for, may end and may fail, and is opened again while somebody cares.
  */
 export interface CollectionOrigin<TKey, TAsked, TValue> {
-  readonly keys: (signal: AbortSignal) => Promise<Reading<readonly TKey[]>>;
-  readonly watchKeys: (signal: AbortSignal) => AsyncIterable<Reading<readonly TKey[]>>;
+  readonly keys: (signal: AbortSignal) => Promise<PushedFrame<readonly TKey[]>>;
+  readonly watchKeys: (signal: AbortSignal) => AsyncIterable<PushedFrame<readonly TKey[]>>;
   /** `undefined` where there is no such item. */
-  readonly item: (key: TAsked, signal: AbortSignal) => Promise<Reading<TValue | undefined>>;
-  readonly watchItem: (key: TAsked, signal: AbortSignal) => AsyncIterable<Reading<TValue | undefined> | Unmade>;
+  readonly item: (key: TAsked, signal: AbortSignal) => Promise<PushedFrame<TValue | undefined>>;
+  readonly watchItem: (key: TAsked, signal: AbortSignal) => AsyncIterable<PushedFrame<TValue | undefined>>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { SurfaceError } from "../errors.ts";
-import type { Reading } from "./reading.ts";
+import type { Reading, Staleness } from "./reading.ts";
 
 /** By which an implementation is known whose values come by and by. */
 export const kPushed: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.pushed");
@@ -14,15 +14,34 @@ export class Unmade {
   }
 }
 
+/** Says that the value before stands, though upstream has spoken: the first is waited for on, where there was none. */
+export class Unchanged {
+  /** Why that value is not known to be the newest, where it is not. */
+  readonly stale: Staleness | undefined;
+
+  constructor(stale: Staleness | undefined) {
+    this.stale = stale;
+  }
+}
+
+/** A reading, and what went wrong with parts of it: it was made without them, and says itself that it is stale. */
+export interface PushedReading<TValue> extends Reading<TValue> {
+  /** For the log. */
+  readonly faults?: readonly unknown[];
+}
+
+/** What a {@link PushedSource} gives. */
+export type PushedFrame<TValue> = PushedReading<TValue> | Unchanged | Unmade;
+
 /** Where a {@link PushedSource} comes from. */
 export interface PushedOrigin<TValue> {
   /**
    * Its values, from the one now: opened with the first reader, and ended with the last by `return()`, whose promise is
    * waited for. May end and may fail; it is opened again while somebody cares.
    */
-  open(signal: AbortSignal): AsyncIterable<Reading<TValue> | Unmade>;
+  open(signal: AbortSignal): AsyncIterable<PushedFrame<TValue>>;
   /** The value now, where that takes less than to open it. Default: the first value of what `open` gives. */
-  read?(signal: AbortSignal): Promise<Reading<TValue>>;
+  read?(signal: AbortSignal): Promise<PushedFrame<TValue>>;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
+import type { TypeProblem } from "../../tags/type-problem.ts";
 import type { CellClient, StreamClient } from "../client.ts";
-import { kPushed, Unmade, type PushedOrigin, type PushedSource } from "../pushed.ts";
+import { kPushed, type PushedFrame, type PushedOrigin, type PushedSource } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { relay } from "../relayed.ts";
 import { createGone } from "./gathering.ts";
@@ -14,6 +15,11 @@ export interface DeriveCellOptions<TValue> {
   readonly filter?: (value: TValue) => boolean;
 }
 
+/** Says what is wrong with a list that a cell is to be derived from. */
+type ListProblem<TValues> = TValues extends readonly []
+  ? TypeProblem<"a cell is derived from one other at least: of an empty list there is no value">
+  : unknown;
+
 /** One value that changes, from a client's side: a cell, or the frames of a stream without input. */
 export type CellUpstream<TValue> = CellClient<TValue> | StreamClient<undefined, TValue>;
 
@@ -21,7 +27,7 @@ async function* follow<TValue, TOut>(
   reader: Reader<TValue>,
   terms: MapTerms<TValue, TOut>,
   signal: AbortSignal,
-): AsyncGenerator<Reading<TOut> | Unmade> {
+): AsyncGenerator<PushedFrame<TOut>> {
   const readings = new ReadingMap(terms);
   for await (const step of upstreamSteps(() => reader.readings(signal))) {
     if ("failure" in step) throw relay(step.failure);
@@ -40,19 +46,9 @@ async function readOnce<TValue>(reader: Reader<TValue>, signal: AbortSignal): Pr
 }
 
 function createOrigin<TValue, TOut>(reader: Reader<TValue>, terms: MapTerms<TValue, TOut>): PushedOrigin<TOut> {
-  const open = (signal: AbortSignal): AsyncIterable<Reading<TOut> | Unmade> => follow(reader, terms, signal);
   return {
-    open,
-    async read(signal) {
-      const made = new ReadingMap(terms).of(await readOnce(reader, signal));
-      if (made !== undefined) return made;
-      // The value now does not pass: the first that does is waited for.
-      for await (const later of open(signal)) {
-        if (later instanceof Unmade) throw later.cause;
-        return later;
-      }
-      throw relay(new SurfaceError("ABSENT", "Reading a derived cell: what it comes from has ended"));
-    },
+    open: (signal) => follow(reader, terms, signal),
+    read: async (signal) => new ReadingMap(terms).of(await readOnce(reader, signal)),
   };
 }
 
@@ -61,6 +57,7 @@ function createOrigin<TValue, TOut>(reader: Reader<TValue>, terms: MapTerms<TVal
  * shown a value that upstream has not given: a first read waits. While upstream cannot be reached the last value stands,
  * marked stale. What `map` throws is reported, and the last value stands then too.
  *
+ * @throws SurfaceError `INVALID_OPTION` for an empty list.
  * @example
  * ```ts
  * derive.cell(client.nodes, (nodes) => ({ nodes, red: nodes.some(({ status }) => status === "red") }));
@@ -73,7 +70,7 @@ export function deriveCell<$Value, $Out>(
   options?: DeriveCellOptions<$Value>,
 ): PushedSource<$Out>;
 export function deriveCell<const $Values extends readonly unknown[], $Out>(
-  upstream: { readonly [Index in keyof $Values]: CellUpstream<$Values[Index]> },
+  upstream: { readonly [Index in keyof $Values]: CellUpstream<$Values[Index]> } & ListProblem<$Values>,
   map: (values: $Values) => $Out,
   options?: DeriveCellOptions<$Values>,
 ): PushedSource<$Out>;
@@ -82,6 +79,12 @@ export function deriveCell(
   map: (value: never) => unknown,
   { filter = () => true }: DeriveCellOptions<never> = {},
 ): PushedSource<unknown> {
+  if ("length" in upstream && upstream.length === 0) {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      "Deriving a cell: there is nothing in the list that it is to be derived from; it needs one member",
+    );
+  }
   const reader = "length" in upstream ? combineReaders(upstream.map(toReader)) : toReader(upstream);
   // The overloads say that these take what this reader gives.
   const terms = { map, passes: filter } as MapTerms<unknown, unknown>;

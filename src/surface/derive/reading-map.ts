@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { Unmade } from "../pushed.ts";
+import { Unchanged, Unmade } from "../pushed.ts";
 import type { Reading, Staleness } from "../reading.ts";
 
 /** Runs a function of the author's that makes values; what it throws says nothing about upstream. */
@@ -29,40 +29,50 @@ export function toReadingOf<TValue>(value: TValue, stale: Staleness | undefined)
 }
 
 /**
- * Maps the readings of one iteration. In the place of a value that does not pass the one before it stands; that upstream
- * went stale with it, or came back, is told all the same.
+ * Maps the readings of one iteration. In the place of a value that does not pass the one before it stands, also one of an
+ * iteration before; that upstream went stale with it, or came back, is told all the same.
  */
 export class ReadingMap<TValue, TOut> {
   readonly #terms: MapTerms<TValue, TOut>;
   #made: Made<TOut> | undefined;
   #stale: Staleness | undefined;
-  #isMissing = false;
+  /** Whether the next is to be told whatever it says: nothing was before it, or that could not be made. */
+  #isUntold = true;
 
   constructor(terms: MapTerms<TValue, TOut>) {
     this.#terms = terms;
   }
 
   /** What is to be seen after a reading: nothing where nothing is new, and that there is no value where making it failed. */
-  frameOf(reading: Reading<TValue>): Reading<TOut> | Unmade | undefined {
+  frameOf({ value, stale }: Reading<TValue>): Reading<TOut> | Unchanged | Unmade | undefined {
+    const isMoved = this.#isUntold || this.#stale !== stale;
+    this.#isUntold = true;
+    this.#stale = stale;
     try {
-      return this.of(reading);
+      const isMade = this.#make(value);
+      this.#isUntold = false;
+      return isMade || isMoved ? this.#shown(stale) : undefined;
     } catch (cause) {
-      // The next reading is to be told whatever it says: this one was not.
-      this.#isMissing = true;
       // Nothing in it throws anything else.
       return new Unmade(cause as SurfaceError);
     }
   }
 
-  /** As {@link frameOf}. @throws SurfaceError `INVALID_OUTPUT` for what the author's functions throw. */
-  of({ value, stale }: Reading<TValue>): Reading<TOut> | undefined {
+  /** As {@link frameOf}, of the only reading. @throws SurfaceError `INVALID_OUTPUT` for what the author's functions throw. */
+  of({ value, stale }: Reading<TValue>): Reading<TOut> | Unchanged {
+    this.#make(value);
+    return this.#shown(stale);
+  }
+
+  /** Whether there is something that was not there before. */
+  #make(value: TValue): boolean {
     const isNew = this.#made === undefined || !Object.is(this.#made.from, value);
-    const passes = isNew && runMade(() => this.#terms.passes(value));
-    if (passes) this.#made = { from: value, out: runMade(() => this.#terms.map(value)) };
-    const isMoved = this.#stale !== stale || this.#isMissing;
-    this.#stale = stale;
-    this.#isMissing = false;
-    if (this.#made === undefined || !(passes || isMoved)) return undefined;
-    return toReadingOf(this.#made.out, stale);
+    if (!isNew || !runMade(() => this.#terms.passes(value))) return false;
+    this.#made = { from: value, out: runMade(() => this.#terms.map(value)) };
+    return true;
+  }
+
+  #shown(stale: Staleness | undefined): Reading<TOut> | Unchanged {
+    return this.#made === undefined ? new Unchanged(stale) : toReadingOf(this.#made.out, stale);
   }
 }

@@ -5,7 +5,8 @@ import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { PushedValue } from "./pushed-value.ts";
-import { SharedUpstream, toReason } from "./shared-upstream.ts";
+import { SharedUpstream } from "./shared-upstream.ts";
+import { toReason } from "./to-reason.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A cell, or the part of a collection that is read as one. */
@@ -25,6 +26,10 @@ export class PushedCellOwner {
   readonly #value: PushedValue;
   readonly #shared: SharedUpstream;
   readonly #doing: string;
+  /** How many reads and watches have begun. */
+  #begun = 0;
+  /** Which of them has told the newest: what an older one comes to is out of date. */
+  #newest = 0;
 
   constructor(member: PushedMember, upstream: Upstream, setting: OwnerSetting) {
     const { scope, report } = setting;
@@ -63,7 +68,7 @@ export class PushedCellOwner {
   }
 
   async *#follow(signal: AbortSignal): AsyncGenerator {
-    const release = this.#shared.hold();
+    const release = this.#hold();
     let told: { readonly carried: unknown } | undefined;
     try {
       while (!signal.aborted) {
@@ -79,26 +84,41 @@ export class PushedCellOwner {
     }
   }
 
-  /** Reads it once where nobody watches it and it can be read without being opened. Whether that has told something. */
+  #hold(): () => Promise<void> {
+    this.#begun += 1;
+    this.#newest = this.#begun;
+    return this.#shared.hold();
+  }
+
+  /** Reads it once where nobody watches it and it can be read without being opened. Whether there is an answer now. */
   async #readAtRest(signal: AbortSignal): Promise<boolean> {
     const { read } = this.#upstream;
     if (read === undefined || !this.#shared.isResting) return false;
-    const isResting = (): boolean => this.#shared.isResting;
+    this.#begun += 1;
+    const turn = this.#begun;
+    const takesTurn = (): boolean => this.#takesTurn(turn);
     try {
       const frame = await untilAborted({ start: async () => read(signal), signal, doing: this.#doing });
-      await this.#value.take(this.#upstream.toReading(frame), isResting);
+      await this.#value.takeFrame(() => this.#upstream.toFrame(frame), takesTurn);
     } catch (cause) {
       if (signal.aborted) throw toAborted(signal, this.#doing);
-      if (isResting()) this.#value.fail(toReason(cause), cause);
+      if (takesTurn()) this.#value.fail(toReason(cause), cause);
     }
     // Otherwise somebody has begun to watch it meanwhile, and what that tells is newer.
-    if (!isResting()) return false;
-    this.#value.rest();
+    if (!this.#shared.isResting) return false;
+    if (this.#newest === turn) this.#value.rest();
+    return this.#value.shown !== undefined || this.#value.failure !== undefined;
+  }
+
+  /** Whether what a read came to is to be taken, as nothing that has begun later has told anything yet. */
+  #takesTurn(turn: number): boolean {
+    if (!this.#shared.isResting || turn < this.#newest) return false;
+    this.#newest = turn;
     return true;
   }
 
   async #first(signal: AbortSignal): Promise<unknown> {
-    const release = this.#shared.hold();
+    const release = this.#hold();
     try {
       while (this.#value.shown === undefined && this.#value.failure === undefined) {
         if (signal.aborted) throw toAborted(signal, this.#doing);
@@ -114,6 +134,8 @@ export class PushedCellOwner {
   #answer(): unknown {
     const { shown, failure } = this.#value;
     if (shown !== undefined) return shown.carried;
+    // What it comes from may have ended with the surface: that says nothing of the value.
+    this.#setting.scope.assertOpen();
     throw failure ?? this.#value.createAbsent();
   }
 }

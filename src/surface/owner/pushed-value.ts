@@ -1,10 +1,12 @@
-import { SurfaceError } from "../../errors.ts";
+import { SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
 import { checkOutput } from "../check-value.ts";
-import { internalError, maskFault, type FaultReporter } from "../fault.ts";
+import { internalError, maskFault, type Fault, type FaultReporter } from "../fault.ts";
 import type { Schema } from "../../schema/standard.ts";
+import { Unchanged, type PushedFrame, type PushedReading, type Unmade } from "../pushed.ts";
 import { isRelayed, relay } from "../relayed.ts";
 import { fromReading, type Reading, type Staleness } from "../reading.ts";
 import { CheckedOnce } from "./checked-once.ts";
+import { toReason } from "./to-reason.ts";
 
 /** What a {@link PushedValue} is checked against, and who is told of faults. */
 export interface PushedValueSetting {
@@ -12,13 +14,6 @@ export interface PushedValueSetting {
   /** For example `cell "red"`. */
   readonly where: string;
   readonly report: FaultReporter;
-}
-
-/** A while without good values: from the first that failed to the next that is good. */
-interface Spell {
-  readonly since: string;
-  /** What readers fail with; one a reason, as only the first of each is told to the log. */
-  readonly errors: Map<Staleness["reason"], Error>;
 }
 
 /** A value on a channel, and the reading that it was made of. */
@@ -49,7 +44,7 @@ function toRelayed(cause: unknown): SurfaceError | undefined {
 /**
  * What is known of a value that comes by and by: the last that fitted its schema, and whether something newer is known to
  * be missing. A value that was good stands until the next, marked as stale while there can be none; nothing is ever shown
- * that did not come. Each fault is reported once a spell.
+ * that did not come. Of the faults of one code the first is reported, until a value has come that is the newest again.
  */
 export class PushedValue {
   readonly #setting: PushedValueSetting;
@@ -58,13 +53,17 @@ export class PushedValue {
   /** What stands for readers now; `undefined` until what was opened has told, one way or the other. */
   #shown: Shown | undefined;
   #failure: Error | undefined;
-  #spell: Spell | undefined;
+  /** Since when there has been no good value. */
+  #since: string | undefined;
+  /** The errors whose cause is in the log, one a code, until a value is the newest again. */
+  readonly #logged = new Map<SurfaceErrorCode, SurfaceError>();
   /** Until when the last value was known to be the newest, while nobody looks. */
   #knownUntil: string | undefined;
 
   constructor(setting: PushedValueSetting) {
     const { schema, where } = setting;
-    const check = { where, report: this.#reporterOf("invalid") };
+    const report = (fault: Fault): void => this.#reportUnfit(fault);
+    const check = { where, report };
     this.#setting = setting;
     this.#checked = new CheckedOnce((raw) => checkOutput(schema, raw, check));
   }
@@ -92,47 +91,31 @@ export class PushedValue {
 
   /** Nobody looks any more. */
   rest(): void {
-    if (this.#shown !== undefined && this.#spell === undefined) this.#knownUntil = timeNow();
+    if (this.#shown !== undefined && this.#since === undefined) this.#knownUntil = timeNow();
   }
 
-  /** Takes what a frame says. One that says nothing is as one that does not fit. Never rejects. */
-  async takeFrame(read: () => Reading, isWanted: () => boolean): Promise<void> {
-    let reading: Reading;
+  /**
+   * Takes what a frame says, unless `isWanted` says in the end that something else has come meanwhile. One that says
+   * nothing is as one that does not fit. Never rejects.
+   */
+  async takeFrame(read: () => Exclude<PushedFrame<unknown>, Unmade>, isWanted: () => boolean): Promise<void> {
+    let frame: Exclude<PushedFrame<unknown>, Unmade>;
     try {
-      reading = read();
-    } catch (cause) {
-      this.fail("invalid", cause);
-      return;
-    }
-    await this.take(reading, isWanted);
-  }
-
-  /** Takes what was read, unless `isWanted` says in the end that something else has come meanwhile. Never rejects. */
-  async take({ value: raw, stale }: Reading, isWanted: () => boolean): Promise<void> {
-    let value: unknown;
-    try {
-      const checked = this.#checked.of(raw);
-      value = checked instanceof Promise ? await checked : checked;
+      frame = read();
     } catch (cause) {
       if (isWanted()) this.fail("invalid", cause);
       return;
     }
-    if (!isWanted()) return;
-    this.#last = stale === undefined ? { value } : { value, stale };
-    this.#spell = undefined;
-    this.#failure = undefined;
-    this.#knownUntil = undefined;
-    this.#show(this.#last);
+    if (!(frame instanceof Unchanged)) await this.#take(frame, isWanted);
+    else if (isWanted()) this.#stand(frame.stale);
   }
 
   /** No value came, or one that does not fit; `ended` needs no cause. Never throws. */
   fail(reason: Staleness["reason"], cause?: unknown): void {
-    const errors = this.#spell?.errors ?? new Map<Staleness["reason"], Error>();
-    const error = errors.get(reason) ?? this.#errorOf(reason, cause);
-    errors.set(reason, error);
-    this.#spell ??= { since: this.#staleSince(), errors };
+    const error = reason === "ended" ? this.createAbsent() : this.#log(cause);
+    this.#since ??= this.#staleSince();
     if (this.#last === undefined) this.#failure = error;
-    else this.#show({ value: this.#last.value, stale: { reason, since: this.#spell.since } });
+    else this.#show({ value: this.#last.value, stale: { reason, since: this.#since } });
   }
 
   /** It has said its last word: what stands is not to be waited for again. */
@@ -150,27 +133,66 @@ export class PushedValue {
     internalError(cause, this.#setting.where, this.#setting.report);
   }
 
+  async #take({ value: raw, stale, faults = [] }: PushedReading<unknown>, isWanted: () => boolean): Promise<void> {
+    let value: unknown;
+    try {
+      const checked = this.#checked.of(raw);
+      value = checked instanceof Promise ? await checked : checked;
+    } catch (cause) {
+      if (isWanted()) this.fail("invalid", cause);
+      return;
+    }
+    if (!isWanted()) return;
+    this.#last = { value };
+    this.#stand(stale);
+    for (const cause of faults) this.#log(cause);
+  }
+
+  /** What came last stands, if anything has; what it comes from can be reached in any case. */
+  #stand(stale: Staleness | undefined): void {
+    this.#since = undefined;
+    this.#failure = undefined;
+    this.#knownUntil = undefined;
+    if (stale === undefined) this.#logged.clear();
+    if (this.#last === undefined) return;
+    this.#last = stale === undefined ? { value: this.#last.value } : { value: this.#last.value, stale };
+    this.#show(this.#last);
+  }
+
   #show(reading: Reading): void {
     if (this.#shown !== undefined && isSame(this.#shown.reading, reading)) return;
     this.#shown = { reading, carried: fromReading(reading) };
-  }
-
-  /** Tells the log of the first fault of its kind in a spell. */
-  #reporterOf(reason: Staleness["reason"]): FaultReporter {
-    return (fault) => (this.#spell?.errors.has(reason) === true ? undefined : this.#setting.report(fault));
   }
 
   #staleSince(): string {
     return this.#last?.stale?.since ?? this.#knownUntil ?? timeNow();
   }
 
-  #errorOf(reason: Staleness["reason"], cause: unknown): Error {
-    if (reason === "ended") return this.createAbsent();
-    const { where } = this.#setting;
-    const report = this.#reporterOf(reason);
+  /** A value that its schema refuses, or a schema that throws: known by its error only afterwards. */
+  #reportUnfit(fault: Fault): void {
+    const code = toReason(fault.cause) === "invalid" ? "INVALID_OUTPUT" : "INTERNAL";
+    if (!this.#logged.has(code)) this.#setting.report(fault);
+  }
+
+  /**
+   * What a reader is told of a cause, which goes to the log if it is the first with its code. An error that says only
+   * where its cause is logged is the same for all of them.
+   */
+  #log(cause: unknown): Error {
+    const { where, report } = this.#setting;
     const told = toRelayed(cause);
-    if (told === undefined) return maskFault(cause, where, report);
-    internalError(cause, where, report);
-    return told;
+    if (told !== undefined) {
+      if (!this.#logged.has(told.code)) internalError(cause, where, report);
+      this.#logged.set(told.code, told);
+      return told;
+    }
+    const faults: Fault[] = [];
+    const error = maskFault(cause, where, (fault) => void faults.push(fault));
+    if (!(error instanceof SurfaceError) || error.correlationId === undefined) return error;
+    const known = this.#logged.get(error.code);
+    if (known !== undefined) return known;
+    this.#logged.set(error.code, error);
+    for (const fault of faults) report(fault);
+    return error;
   }
 }

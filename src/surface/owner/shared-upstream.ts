@@ -1,9 +1,9 @@
-import { SurfaceError } from "../../errors.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { burst, nextTurn } from "./next-turn.ts";
 import type { PushedValue } from "./pushed-value.ts";
 import { Rearm } from "./rearm.ts";
+import { toReason } from "./to-reason.ts";
 import type { Upstream } from "./upstream.ts";
 import { Wakeups } from "./wakeups.ts";
 
@@ -14,19 +14,10 @@ export interface SharedSetting {
   readonly scope: Scope;
 }
 
-/** Why no value could be had. */
-export function toReason(cause: unknown): "invalid" | "lost" {
-  try {
-    return cause instanceof SurfaceError && cause.code === "INVALID_OUTPUT" ? "invalid" : "lost";
-  } catch {
-    // A proxy may throw when it is asked what it is.
-    return "lost";
-  }
-}
-
 /**
  * One iteration over what a cell comes from, shared by all who read it: opened with the first of them, ended with the
- * last, and opened again after a while where it failed and somebody still cares.
+ * last, and opened again after a while where it failed and somebody still cares. What can be opened only once goes on
+ * without readers, until the scope closes.
  */
 export class SharedUpstream {
   readonly #setting: SharedSetting;
@@ -59,7 +50,7 @@ export class SharedUpstream {
   /** Marks it as used; returns what ends the use, which resolves when what was left by the last user has ended. */
   hold(): () => Promise<void> {
     this.#users += 1;
-    if (this.#users === 1 && !this.#isFinished) {
+    if (this.#users === 1 && !this.#isFinished && this.#running === undefined) {
       this.#setting.value.begin();
       this.#start();
     }
@@ -89,6 +80,7 @@ export class SharedUpstream {
 
   /** Let go of before it has ended: a use from here on is to start another, and not to wait for this one. */
   async #rest(): Promise<void> {
+    if (this.#setting.upstream.isOpenedOnce) return;
     const running = this.#running;
     this.#running = undefined;
     this.#rearm.cancel();
@@ -117,7 +109,7 @@ export class SharedUpstream {
     for await (const frame of running) {
       if (!this.#isCurrent(running)) return;
       await value.takeFrame(
-        () => upstream.toReading(frame),
+        () => upstream.toFrame(frame),
         () => this.#isCurrent(running),
       );
       this.#wakeups.wake();

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { ObservableLike } from "../observable.ts";
-import { kPushed, Unmade, type PushedOrigin } from "../pushed.ts";
+import { kPushed, Unchanged, Unmade, type PushedFrame, type PushedOrigin } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { OpenedAnew } from "./opened-anew.ts";
 import { Observed } from "./observed.ts";
@@ -12,9 +12,11 @@ export interface Upstream {
   /** One frame, without opening it. */
   readonly read?: (signal: AbortSignal) => Promise<unknown>;
   /** What a frame says. @throws SurfaceError `INVALID_OUTPUT`. */
-  toReading(frame: unknown): Reading;
+  toFrame(frame: unknown): Exclude<PushedFrame<unknown>, Unmade>;
   /** Whether what it said last stands for good when it ends, and it is not to be opened again. */
   readonly isFinalAtEnd: boolean;
+  /** Whether it can be opened only once, and is to be kept for the next reader where there is none now. */
+  readonly isOpenedOnce: boolean;
 }
 
 function isObject(value: unknown): value is object {
@@ -29,13 +31,14 @@ function hasMethod(value: object, name: PropertyKey): boolean {
   return isFunction(Reflect.get(value, name));
 }
 
-function readFrame(frame: unknown): Reading {
+function readFrame(frame: unknown): Exclude<PushedFrame<unknown>, Unmade> {
   if (frame instanceof Unmade) throw frame.cause;
+  if (frame instanceof Unchanged) return frame;
   if (isObject(frame) && "value" in frame) return frame;
   throw new SurfaceError("INVALID_OUTPUT", "Reading a pushed source: it gave something that is no reading");
 }
 
-const toPlainReading = (value: unknown): Reading => ({ value });
+const toPlainFrame = (value: unknown): Reading => ({ value });
 
 /** Where a pushed source comes from, as one kind of many. */
 export function fromPushed(origin: PushedOrigin<unknown>): Upstream {
@@ -43,13 +46,15 @@ export function fromPushed(origin: PushedOrigin<unknown>): Upstream {
   return {
     open: (signal) => origin.open(signal),
     ...(read === undefined ? {} : { read }),
-    toReading: readFrame,
+    toFrame: readFrame,
     isFinalAtEnd: false,
+    isOpenedOnce: false,
   };
 }
 
 function fromObservable(observable: ObservableLike<unknown>): Upstream {
-  return { open: () => new Observed(observable), toReading: toPlainReading, isFinalAtEnd: true };
+  const open = (): Observed => new Observed(observable);
+  return { open, toFrame: toPlainFrame, isFinalAtEnd: true, isOpenedOnce: false };
 }
 
 /** By the well-known method libraries hand over observables that are not their own. */
@@ -77,7 +82,13 @@ export function toUpstream(value: unknown): Upstream | undefined {
   if (hasMethod(value, Symbol.asyncIterator)) {
     // What its method returns is looked at when it is opened.
     const iterable = value as AsyncIterable<unknown>;
-    return { open: () => new OpenedAnew(iterable), toReading: toPlainReading, isFinalAtEnd: true };
+    return {
+      open: () => new OpenedAnew(iterable),
+      toFrame: toPlainFrame,
+      isFinalAtEnd: true,
+      // What is its own iterator, as a generator that was called already, is over for good once it was returned.
+      isOpenedOnce: hasMethod(value, "next"),
+    };
   }
   const observable = toObservable(value);
   return observable === undefined ? undefined : fromObservable(observable);

@@ -298,4 +298,39 @@ describe("derive.cell()", () => {
     expect(await reading).toMatchObject({ code: "CLOSED" });
     await over;
   });
+
+  it("reads and watches stand on the value before while upstream's does not pass, also after a rest", async () => {
+    const { live, speed } = startMill();
+    const { client } = openProjection(live, oneCell, (up) => ({
+      shown: derive.cell(up.speed, (value) => value, { filter: (value) => value < 10 }),
+    }));
+    expect(await client.shown.get()).toBe(1);
+    speed.set(11);
+    expect(await client.shown.reading()).toEqual({ value: 1 });
+    expect(await take(client.shown.readings(), 1)).toEqual([{ value: 1 }]);
+    const { seen } = note(client.shown.readings());
+    await until(() => seen.length === 1);
+    speed.set(2);
+    await until(() => seen.length === 2);
+    expect(seen).toEqual([{ value: 1 }, { value: 2 }]);
+  });
+
+  it("the value before is stale with upstream while that does not pass", async () => {
+    const { live } = startMill();
+    const stale = { reason: "lost", since: "2026-01-01T00:00:00.000Z" } as const;
+    const answers: Reading<number>[] = [{ value: 1 }, { value: 11, stale }, { value: 11 }];
+    const reading = async (): Promise<Reading<number>> => answers.shift() ?? { value: 0 };
+    const { client } = openProjection(live, oneCell, (up) => ({
+      shown: derive.cell({ ...up.speed, reading }, (value) => value, { filter: (value) => value < 10 }),
+    }));
+    expect(await client.shown.reading()).toEqual({ value: 1 });
+    expect(await client.shown.reading()).toEqual({ value: 1, stale });
+    expect(await client.shown.reading()).toEqual({ value: 1 });
+  });
+
+  it("refuses to be made of an empty list", () => {
+    const { live } = startMill();
+    const open = () => openProjection(live, oneCell, () => ({ shown: derive.cell([] as never, () => 1) }));
+    expect(open).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
 });

@@ -84,16 +84,50 @@ describe("a cell of an async iterable", () => {
     await expect(take(client.value.watch(), 1)).rejects.toMatchObject({ code: "ABSENT" });
   });
 
-  it("a generator that can be opened once keeps its last value, stale, when it was left", async () => {
+  it("a generator, which can be opened once, goes on from its first reader until the surface closes", async () => {
+    let give: (value: number) => void = () => {};
+    let isOver = false;
     async function* count(): AsyncGenerator<number> {
+      try {
+        yield 1;
+        for (;;) yield await new Promise<number>((resolve) => (give = resolve));
+      } finally {
+        isOver = true;
+      }
+    }
+    const { client, live } = await openIterable(count());
+    expect(await client.value.get()).toBe(1);
+    await settle();
+    expect(await client.value.reading()).toEqual({ value: 1 });
+    give(2);
+    await settle();
+    expect(await client.value.reading()).toEqual({ value: 2 });
+    const values = step(client.value.readings());
+    expect(await values.next()).toEqual({ value: 2 });
+    await values.leave();
+    give(3);
+    await settle();
+    expect(await client.value.reading()).toEqual({ value: 3 });
+    expect(isOver).toBe(false);
+    const closing = live.close();
+    give(4);
+    await closing;
+    expect(isOver).toBe(true);
+  });
+
+  it("a generator is not started by nobody, and its value stands for good when it ends", async () => {
+    let started = 0;
+    async function* count(): AsyncGenerator<number> {
+      started += 1;
       yield 1;
-      await new Promise((resolve) => setImmediate(resolve));
       yield 2;
     }
     const { client } = await openIterable(count());
-    expect(await client.value.get()).toBe(1);
     await settle();
-    expect(await client.value.reading()).toMatchObject({ value: 1, stale: { reason: "ended" } });
+    expect(started).toBe(0);
+    await client.value.get();
+    await settle();
+    expect(await client.value.reading()).toEqual({ value: 2 });
   });
 
   it("one that never waits keeps nothing else from running", async () => {

@@ -403,6 +403,91 @@ describe("a pushed cell", () => {
     expect(faults).toHaveLength(1);
     await values.leave();
   });
+
+  it("a read that was overtaken by a newer one changes nothing, and answers with that", async () => {
+    const answers: ((reading: Reading) => void)[] = [];
+    const read = (): Promise<Reading> => new Promise((resolve) => void answers.push(resolve));
+    const { client } = await openPushed(z.number(), { read });
+    const slow = client.value.reading();
+    const quick = client.value.reading();
+    await settle();
+    answers[1]?.({ value: 2 });
+    expect(await quick).toEqual({ value: 2 });
+    answers[0]?.({ value: 1 });
+    expect(await slow).toEqual({ value: 2 });
+    const third = client.value.reading();
+    await settle();
+    answers[2]?.("nothing" as never);
+    expect(await third).toEqual(stale(2, "invalid"));
+  });
+
+  it("a read that was overtaken by a watch which came and went changes nothing", async () => {
+    let answer: (reading: Promise<Reading>) => void = () => {};
+    const read = (): Promise<Reading> => new Promise((resolve) => (answer = resolve));
+    for (const late of [async () => ({ value: 1 }), async () => fail()]) {
+      const { pushed, client, faults } = await openPushed(z.number(), { read });
+      const slow = client.value.reading();
+      await settle();
+      const values = step(client.value.watch());
+      const first = values.next();
+      await settle();
+      pushed.push({ value: 2 });
+      await first;
+      await values.leave();
+      answer(late());
+      expect(await slow).toEqual({ value: 2 });
+      expect(faults).toEqual([]);
+    }
+  });
+
+  it("readers are told of the cause of now, each told to the log once, while causes of one reason come and go", async () => {
+    const causes = ["UNAVAILABLE", "ABSENT", "UNAVAILABLE", "DROPPED"] as const;
+    const left: (typeof causes)[number][] = [...causes];
+    const read = async (): Promise<Reading> => {
+      throw new SurfaceError(left.shift() ?? "INTERNAL", "hidden");
+    };
+    const { client, faults } = await openPushed(z.number(), { read });
+    for (const code of causes) expect(await failureOf(client.value.get())).toMatchObject({ code });
+    expect(faults).toHaveLength(3);
+  });
+
+  it("an unknown fault keeps the id under which it is logged through its spell, whatever comes between", async () => {
+    const answers = [fail, () => ({ value: "x" }), fail, () => ({ value: "y" })] as (() => Reading)[];
+    const read = async (): Promise<Reading> => (answers.shift() ?? fail)();
+    const { client, faults } = await openPushed(z.number(), { read });
+    const seen: unknown[] = [];
+    for (let count = 0; count < 4; count += 1) seen.push(await failureOf(client.value.get()));
+    const ids = faults.map(({ correlationId }) => correlationId);
+    expect(ids).toHaveLength(2);
+    expect(seen).toMatchObject([0, 1, 0, 1].map((index) => ({ correlationId: ids[index] })));
+    expect(seen).toMatchObject([{ code: "INTERNAL" }, { code: "INVALID_OUTPUT" }, {}, {}]);
+  });
+
+  it("readers are told that it is closed, and not that there is nothing, when what it comes from ends with the surface", async () => {
+    const ways: ((at: { end: () => void; close: () => Promise<void> }) => Promise<void>)[] = [
+      ({ end, close }) => (end(), close()),
+      ({ end, close }) => {
+        const closing = close();
+        end();
+        return closing;
+      },
+    ];
+    for (const way of ways) {
+      const { pushed, client, live } = await openPushed();
+      const reading = failureOf(client.value.get());
+      await settle();
+      await way({ end: () => pushed.end(), close: () => live.close() });
+      expect(await reading).toMatchObject({ code: "CLOSED" });
+      let reject = (): void => {};
+      const read = (): Promise<Reading> =>
+        new Promise((_resolve, refuse) => (reject = () => refuse(new Error("gone"))));
+      const other = await openPushed(z.number(), { read });
+      const atRest = failureOf(other.client.value.get());
+      await settle();
+      await way({ end: () => reject(), close: () => other.live.close() });
+      expect(await atRest).toMatchObject({ code: "CLOSED" });
+    }
+  });
 });
 
 function fail(): never {

@@ -1,17 +1,19 @@
 import type { CollectionClient } from "../client.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
-import type { Unmade } from "../pushed.ts";
+import type { PushedFrame } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { relay } from "../relayed.ts";
 import { followPassing, readPassing } from "./passing-keys.ts";
 import { createGone } from "./gathering.ts";
 import { ReadingMap, runMade } from "./reading-map.ts";
 import { upstreamSteps } from "./upstream-steps.ts";
+import { Verdicts } from "./verdicts.ts";
 
 /** What a derived collection may be told. */
 export interface DeriveCollectionOptions<TKey, TValue> {
   /**
-   * An item that does not pass is not there: neither listed nor read. Which items pass is known by looking at them all,
+   * An item that does not pass is not there: neither listed nor read. One that cannot be looked at, as it does not fit its
+   * schema, is listed as it was before, and the list is stale. Which items pass is known by looking at them all,
    * so upstream may hold at most 1,000 of them, and beyond that the keys fail with `OVERFLOW`.
    */
   readonly filter?: (value: TValue, key: TKey) => boolean;
@@ -54,7 +56,7 @@ async function* followItem(
   derived: CollectionDerived,
   key: unknown,
   signal: AbortSignal,
-): AsyncGenerator<Reading | Unmade> {
+): AsyncGenerator<PushedFrame<unknown>> {
   const items = createItemMap(derived, key);
   for await (const reading of follow(() => derived.upstream.readings(key, { signal }), signal)) {
     const made = items.frameOf(reading);
@@ -64,7 +66,7 @@ async function* followItem(
 
 function createOrigin(derived: CollectionDerived): CollectionOrigin<unknown, unknown, unknown> {
   const { upstream, filter } = derived;
-  const passes = filter === undefined ? undefined : (value: unknown, key: unknown) => runMade(() => filter(value, key));
+  const verdicts = filter === undefined ? undefined : new Verdicts((value, key) => runMade(() => filter(value, key)));
   const watchKeys = (signal: AbortSignal) => follow(() => upstream.keysReadings({ signal }), signal);
   const readKeys = (signal: AbortSignal) => ask(() => upstream.keysReading({ signal }));
   const readItem = (key: unknown, signal: AbortSignal) => ask(() => upstream.reading(key, { signal }));
@@ -75,13 +77,9 @@ function createOrigin(derived: CollectionDerived): CollectionOrigin<unknown, unk
     watchItem: (key: unknown, signal: AbortSignal) => follow(() => upstream.readings(key, { signal }), signal),
   };
   return {
-    keys: passes === undefined ? readKeys : (signal) => readPassing({ items, passes, signal }),
-    watchKeys: passes === undefined ? watchKeys : (signal) => followPassing({ items, passes, signal }),
-    async item(key, signal) {
-      const made = createItemMap(derived, key).of(await readItem(key, signal));
-      // The first of a map is always told.
-      return made ?? { value: undefined };
-    },
+    keys: verdicts === undefined ? readKeys : (signal) => readPassing({ items, verdicts, signal }),
+    watchKeys: verdicts === undefined ? watchKeys : (signal) => followPassing({ items, verdicts, signal }),
+    item: async (key, signal) => createItemMap(derived, key).of(await readItem(key, signal)),
     watchItem: (key, signal) => followItem(derived, key, signal),
   };
 }

@@ -1,9 +1,16 @@
 import { SurfaceError } from "../../errors.ts";
+import { Backoff } from "../../spine/backoff.ts";
 import { canonical } from "../owner/canonical.ts";
-import type { Reading, Staleness } from "../reading.ts";
+import { rearm } from "../owner/rearm.ts";
+import type { PushedReading } from "../pushed.ts";
+import type { Reading } from "../reading.ts";
 import { markRelayed } from "../relayed.ts";
+import { systemClock } from "../system-clock.ts";
 import { Gathering } from "./gathering.ts";
+import { pause } from "./pause.ts";
 import { toReadingOf } from "./reading-map.ts";
+import { upstreamSteps, type UpstreamStep } from "./upstream-steps.ts";
+import type { Verdict, Verdicts } from "./verdicts.ts";
 
 /** More items than this are not looked at to learn which of them pass. */
 export const maxFiltered = 1000;
@@ -22,7 +29,7 @@ export interface Items {
 /** Which keys of a collection there are to be. */
 export interface Passing {
   readonly items: Items;
-  readonly passes: (value: unknown, key: unknown) => boolean;
+  readonly verdicts: Verdicts;
   readonly signal: AbortSignal;
 }
 
@@ -33,41 +40,56 @@ function assertBounded(keys: readonly unknown[]): void {
   );
 }
 
-/** One item, as far as it is known. */
-interface Seen {
-  readonly passes: boolean;
-  readonly stale: Staleness | undefined;
-}
-
-function see({ passes }: Passing, key: unknown, { value, stale }: Reading): Seen {
-  return { passes: value !== undefined && passes(value, key), stale };
-}
-
 /** The keys whose items pass, in their order: as stale as the first that is. */
 function toKeys(
   { value: keys, stale }: Reading<readonly unknown[]>,
-  seen: readonly Seen[],
+  judged: readonly Verdict[],
 ): Reading<readonly unknown[]> {
-  const passing = keys.filter((_, index) => seen[index]?.passes === true);
-  return toReadingOf(passing, stale ?? seen.find((item) => item.stale !== undefined)?.stale);
+  const passing = keys.filter((_, index) => judged[index]?.passes === true);
+  return toReadingOf(passing, stale ?? judged.find((item) => item.stale !== undefined)?.stale);
+}
+
+async function judge({ items, verdicts, signal }: Passing, key: unknown): Promise<Verdict> {
+  try {
+    return verdicts.of(key, await items.readItem(key, signal));
+  } catch (cause) {
+    return verdicts.without(key, cause);
+  }
+}
+
+function withFaults<TValue>(reading: Reading<TValue>, faults: readonly unknown[]): PushedReading<TValue> {
+  return faults.length === 0 ? reading : { ...reading, faults };
 }
 
 /**
- * The keys whose items pass, now.
+ * The keys whose items pass, now. An item that cannot be looked at is where it was before, and makes the list stale.
  *
- * @throws SurfaceError `OVERFLOW` for more items than are looked at, and what reading them throws.
+ * @throws SurfaceError `OVERFLOW` for more items than are looked at, and what says that none of them can be read.
  */
-export async function readPassing(passing: Passing): Promise<Reading<readonly unknown[]>> {
-  const { items, signal } = passing;
+export async function readPassing(passing: Passing): Promise<PushedReading<readonly unknown[]>> {
+  const { items, verdicts, signal } = passing;
   const keys = await items.readKeys(signal);
   assertBounded(keys.value);
-  const seen: Seen[] = [];
+  const judged: Verdict[] = [];
   for (let from = 0; from < keys.value.length; from += maxReading) {
     const some = keys.value.slice(from, from + maxReading);
-    const readings = some.map(async (key) => see(passing, key, await items.readItem(key, signal)));
-    seen.push(...(await Promise.all(readings)));
+    judged.push(...(await Promise.all(some.map((key) => judge(passing, key)))));
   }
-  return toKeys(keys, seen);
+  verdicts.keepOnly(keys.value);
+  return withFaults(toKeys(keys, judged), verdicts.takeFaults());
+}
+
+/** Watches something again, after a while that grows, each time that it has failed. */
+async function* watchAgain<TValue>(
+  open: () => AsyncIterable<TValue>,
+  signal: AbortSignal,
+): AsyncGenerator<UpstreamStep<TValue>> {
+  const backoff = new Backoff({ ...rearm, clock: systemClock, random: Math.random });
+  while (!signal.aborted) {
+    backoff.up();
+    yield* upstreamSteps(open);
+    if (!signal.aborted) await pause(backoff.next(), signal);
+  }
 }
 
 /** The items that are watched for whether they pass. */
@@ -75,7 +97,7 @@ class WatchedItems {
   readonly #passing: Passing;
   readonly #gathering: Gathering;
   readonly #stops = new Map<string, () => Promise<void>>();
-  readonly #seen = new Map<string, Seen>();
+  readonly #judged = new Map<string, Verdict>();
   #keys: Reading<readonly unknown[]> | undefined;
 
   constructor(passing: Passing, gathering: Gathering) {
@@ -89,42 +111,47 @@ class WatchedItems {
     this.#keys = keys;
     const wanted = new Map(keys.value.map((key) => [canonical(key), key]));
     for (const [id, stop] of this.#stops) if (!wanted.has(id)) this.#forget(id, stop);
+    this.#passing.verdicts.keepOnly(keys.value);
     for (const [id, key] of wanted) if (!this.#stops.has(id)) this.#watch(id, key);
   }
 
   /** The keys that pass, once every item has been seen. */
   get passing(): Reading<readonly unknown[]> | undefined {
     const keys = this.#keys;
-    const seen = keys?.value.flatMap((key) => this.#seen.get(canonical(key)) ?? []);
-    return keys === undefined || seen?.length !== keys.value.length ? undefined : toKeys(keys, seen);
+    const judged = keys?.value.flatMap((key) => this.#judged.get(canonical(key)) ?? []);
+    return keys === undefined || judged?.length !== keys.value.length ? undefined : toKeys(keys, judged);
   }
 
   #watch(id: string, key: unknown): void {
-    const { items } = this.#passing;
-    const stop = this.#gathering.follow<Reading>({
-      open: (signal) => items.watchItem(key, signal),
-      take: (reading) => void this.#seen.set(id, see(this.#passing, key, reading)),
+    const { items, verdicts } = this.#passing;
+    const stop = this.#gathering.follow<UpstreamStep<Reading>>({
+      open: (signal) => watchAgain(() => items.watchItem(key, signal), signal),
+      take: (step) => {
+        const verdict = "failure" in step ? verdicts.without(key, step.failure) : verdicts.of(key, step.value);
+        this.#judged.set(id, verdict);
+      },
     });
     this.#stops.set(id, stop);
   }
 
   #forget(id: string, stop: () => Promise<void>): void {
     this.#stops.delete(id);
-    this.#seen.delete(id);
+    this.#judged.delete(id);
     void stop();
   }
 }
 
 /**
- * The keys whose items pass, then after each change of them.
+ * The keys whose items pass, then after each change of them. An item that cannot be looked at is where it was before, and
+ * makes the list stale; it is watched again by itself.
  *
- * @throws SurfaceError `OVERFLOW` for more items than are looked at, and what watching them throws.
+ * @throws SurfaceError `OVERFLOW` for more items than are looked at, and what says that none of them can be watched.
  */
-export async function* followPassing(passing: Passing): AsyncGenerator<Reading<readonly unknown[]>> {
-  const { items, signal } = passing;
+export async function* followPassing(passing: Passing): AsyncGenerator<PushedReading<readonly unknown[]>> {
+  const { items, verdicts, signal } = passing;
   const gathering = new Gathering(signal);
   const watched = new WatchedItems(passing, gathering);
-  let told: string | undefined;
+  let told: { readonly text: string; readonly keys: Reading<readonly unknown[]> } | undefined;
   try {
     gathering.follow<Reading<readonly unknown[]>>({
       open: (own) => items.watchKeys(own),
@@ -134,9 +161,11 @@ export async function* followPassing(passing: Passing): AsyncGenerator<Reading<r
       const keys = watched.passing;
       if (keys === undefined) continue;
       const text = canonical([keys.value, keys.stale]);
-      if (text === told) continue;
-      told = text;
-      yield keys;
+      const faults = verdicts.takeFaults();
+      if (text === told?.text && faults.length === 0) continue;
+      // The same object for the same list: that something is to be logged is no change of it.
+      if (text !== told?.text) told = { text, keys };
+      yield withFaults(told.keys, faults);
     }
   } finally {
     await gathering.close();

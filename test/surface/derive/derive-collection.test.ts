@@ -140,4 +140,95 @@ describe("derive.collection()", () => {
     await expect(take(client.heavy.watchKeys(), 1)).resolves.toEqual([["b", "a"]]);
     await settle();
   });
+
+  it("keeps an item that has gone bad where it was, and the list stale, while the others go on", async () => {
+    const { client, sacks, faults } = openBoard(({ kg }) => kg >= 10);
+    const { seen } = note(client.heavy.keysReadings());
+    await until(() => seen.length === 1);
+    const bad = { kg: "x" } as never;
+    sacks.set(
+      new Map([
+        ["b", { kg: 5 }],
+        ["a", bad],
+      ]),
+    );
+    await until(() => seen.length === 2);
+    expect(seen[1]).toMatchObject({ value: ["a"], stale: { reason: "invalid" } });
+    sacks.set(
+      new Map([
+        ["b", { kg: 10 }],
+        ["a", bad],
+        ["c", { kg: 20 }],
+      ]),
+    );
+    await until(() => seen.at(-1)?.value.length === 3);
+    expect(seen.at(-1)).toMatchObject({
+      value: ["b", "a", "c"],
+      stale: { reason: "invalid", since: seen[1]?.stale?.since },
+    });
+    expect(await client.heavy.keysReading()).toEqual(seen.at(-1));
+    sacks.set(
+      new Map([
+        ["b", { kg: 10 }],
+        ["a", { kg: 1 }],
+      ]),
+    );
+    await until(() => seen.at(-1)?.stale === undefined);
+    expect(seen.at(-1)).toEqual({ value: ["b"] });
+    // What upstream refused it has told its own log.
+    expect(faults).toEqual([]);
+  });
+
+  it("leaves out an item that was never good, and lists the others as stale", async () => {
+    const { client, sacks } = openBoard(({ kg }) => kg >= 10);
+    sacks.set(
+      new Map([
+        ["bad", { kg: "x" } as never],
+        ["a", { kg: 50 }],
+      ]),
+    );
+    const stale = { reason: "invalid" };
+    expect(await client.heavy.keysReading()).toMatchObject({ value: ["a"], stale });
+    expect(await take(client.heavy.keysReadings(), 1)).toMatchObject([{ value: ["a"], stale }]);
+  });
+
+  it("tells the log once, and goes on with the others, when its filter throws at an item", async () => {
+    const { client, sacks, faults } = openBoard(({ kg }) => {
+      if (kg < 0) throw new Error("secret");
+      return kg >= 10;
+    });
+    const { seen } = note(client.heavy.keysReadings());
+    await until(() => seen.length === 1);
+    sacks.set(
+      new Map([
+        ["a", { kg: -1 }],
+        ["b", { kg: 10 }],
+      ]),
+    );
+    await until(() => seen.at(-1)?.value.length === 2);
+    sacks.set(
+      new Map([
+        ["a", { kg: -2 }],
+        ["b", { kg: 10 }],
+        ["c", { kg: 10 }],
+      ]),
+    );
+    await until(() => seen.at(-1)?.value.length === 3);
+    expect(seen.at(-1)).toMatchObject({ value: ["a", "b", "c"], stale: { reason: "invalid" } });
+    expect(await client.heavy.keysReading()).toEqual(seen.at(-1));
+    expect(faults).toHaveLength(1);
+    sacks.set(new Map([["a", { kg: 30 }]]));
+    await until(() => seen.at(-1)?.stale === undefined);
+    expect(seen.at(-1)).toEqual({ value: ["a"] });
+  });
+
+  it("tells the log of a filter that throws when its keys are read and nobody watches them", async () => {
+    const { client, faults } = openBoard(({ kg }) => {
+      if (kg === 5) throw new Error("secret");
+      return true;
+    });
+    expect(await client.heavy.keysReading()).toMatchObject({ value: ["a"], stale: { reason: "invalid" } });
+    expect(await client.heavy.keys()).toEqual(["a"]);
+    expect(faults).toHaveLength(1);
+  });
 });

@@ -14,7 +14,9 @@ export function createScopedChannel(inner: SurfaceChannel, scope: Scope): Surfac
     ask: (use) => (scope.closed ? refuse() : port.ask(use)),
     follow(use) {
       scope.assertOpen();
-      return new OwnedIterator({ open: () => port.follow(use), scope, signal: use.options.signal });
+      // Asked now, so that what is closed says so at once, as this does itself. Nothing runs until it is iterated over.
+      const values = port.follow(use);
+      return new OwnedIterator({ open: () => values, scope, signal: use.options.signal });
     },
   });
 }

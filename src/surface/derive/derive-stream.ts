@@ -3,6 +3,7 @@ import type { InferInput, Schema } from "../../schema/standard.ts";
 import type { StreamClient } from "../client.ts";
 import type { HandlerContext } from "../owner/owned-use.ts";
 import { relay } from "../relayed.ts";
+import { createGone } from "./gathering.ts";
 import { upstreamSteps } from "./upstream-steps.ts";
 
 /** What an upstream takes as its input. */
@@ -65,6 +66,19 @@ interface Tally {
 
 const same = (value: unknown): unknown => value;
 
+/**
+ * Whether upstream has ended for good, and its stream with it: in this process that is an end as any other, where a
+ * connection would have been lost. Nothing is opened that nobody iterates over.
+ */
+function isGone(upstream: AnyStream, wanted: unknown, signal: AbortSignal): boolean {
+  try {
+    upstream.open(wanted, { signal });
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** The frames of upstream until it ends; what it fails with goes to the tally. */
 async function* framesOf(
   { upstream, map, options }: Derived,
@@ -84,6 +98,7 @@ async function* framesOf(
     tally.told += 1;
     yield frame;
   }
+  if (isGone(upstream, wanted, signal)) tally.failure = { cause: createGone() };
 }
 
 async function* follow(derived: Derived, given: unknown, context: HandlerContext): AsyncGenerator {

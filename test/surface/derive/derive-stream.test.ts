@@ -136,4 +136,36 @@ describe("derive.stream()", () => {
     await expect(all(client.belt.open({ belt: "bad" }))).rejects.toMatchObject({ code: "INTERNAL" });
     await until(() => asked === 0);
   });
+
+  it("fails with UNAVAILABLE when upstream is closed in this process after it has given frames", async () => {
+    const { live } = startMill({
+      async *belt(_input, { signal }) {
+        yield "one";
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+      },
+    });
+    const two = defineSurface("board", {
+      plain: stream({ output: z.string() }),
+      other: stream({ output: z.string() }),
+    });
+    const from = { input: (_given: undefined) => input };
+    const { client } = openProjection(live, two, (up) => ({
+      plain: derive.stream(up.belt, (frame) => frame, from),
+      other: derive.stream(up.belt, (frame) => frame, {
+        ...from,
+        async *otherwise(_input, { cause, told }) {
+          yield `${cause.code} after ${told}`;
+        },
+      }),
+    }));
+    const plain = client.plain.open(undefined)[Symbol.asyncIterator]();
+    const other = client.other.open(undefined)[Symbol.asyncIterator]();
+    expect(await Promise.all([plain.next(), other.next()])).toMatchObject([{ value: "one" }, { value: "one" }]);
+    const next = Promise.allSettled([plain.next(), other.next()]);
+    await live.close();
+    expect(await next).toMatchObject([
+      { status: "rejected", reason: { code: "UNAVAILABLE" } },
+      { status: "fulfilled", value: { done: false, value: "UNAVAILABLE after 1" } },
+    ]);
+  });
 });

@@ -13,27 +13,15 @@ import { ClientLog, loggedMethod, type LogOutput } from "./client-log.ts";
 import type { HandledMethod } from "./handlers.ts";
 import { toCapabilities } from "./handshake.ts";
 import { isLogLevel } from "./log-level.ts";
-import { rpcCodes, type Era, type RpcAnswer } from "./protocol.ts";
-import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
+import type { Era, RpcAnswer } from "./protocol.ts";
+import { SdkErrors } from "./sdk-errors.ts";
+import type { SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 // The SDK's own types stop at this file: its transport and its handlers are typed here, and nowhere else.
 type ServeOptions = NonNullable<Parameters<typeof serveStdio>[1]>;
 type Transport = NonNullable<ServeOptions["transport"]>;
 type SdkMessage = Parameters<Transport["send"]>[0];
-
-/** Requests that the handlers answered with the legacy code for a resource that does not exist. */
-type NotFoundIds = Set<unknown>;
-
-/**
- * The SDK never emits `-32002`: it maps the code to that of 2026-07-28 in both eras. Up to 2025-11-25 the
- * specification says `-32002`, so the code is put back on its way out.
- */
-function restoreCode(message: RpcMessage, notFound: NotFoundIds): RpcMessage {
-  const { id, error } = message;
-  if (!notFound.delete(id) || typeof error !== "object") return message;
-  return { ...message, error: { ...error, code: rpcCodes.legacyResourceNotFound } };
-}
 
 /** Answers of a handler -> what the SDK expects: an object, or a thrown error. */
 function toSdkResult(answer: RpcAnswer): never {
@@ -58,7 +46,7 @@ const handled: readonly HandledMethod[] = [
 interface ServerOptions {
   readonly runtime: AppRuntime;
   readonly era: Era;
-  readonly notFound: NotFoundIds;
+  readonly errors: SdkErrors;
 }
 
 /** A call whose reports and log go out under the request that it serves. */
@@ -81,7 +69,7 @@ function toCall({ mcpReq }: ServerContext, log: (output: LogOutput) => LogSink |
   return call;
 }
 
-function createServer({ runtime, era, notFound }: ServerOptions): Server {
+function createServer({ runtime, era, errors }: ServerOptions): Server {
   const { info, instructions, handlers } = runtime;
   const server = new Server(
     // It only writes them out: that its arrays may not be changed is what its type does not know.
@@ -91,21 +79,25 @@ function createServer({ runtime, era, notFound }: ServerOptions): Server {
   const log = new ClientLog();
   // In the place of the SDK's own, which tells everything until a level is set.
   if (runtime.logs) {
-    server.setRequestHandler("logging/setLevel", ({ params: { level } }) => toSdkResult(log.setLevel({ level })));
+    server.setRequestHandler("logging/setLevel", ({ params: { level } }, { mcpReq: { id, signal } }) => {
+      errors.taken(id, signal);
+      const answer = log.setLevel({ level });
+      errors.told(id, signal, answer);
+      return toSdkResult(answer);
+    });
   }
   for (const method of handled) {
     const handler = handlers[method];
     if (handler === undefined) continue;
     server.setRequestHandler(method, async (request, context) => {
       const { id, signal } = context.mcpReq;
+      errors.taken(id, signal);
       const params = isJsonObject(request.params) ? request.params : undefined;
       const level: unknown = Reflect.get(context.mcpReq.envelope ?? {}, LOG_LEVEL_META_KEY);
       const asked = isLogLevel(level) ? level : undefined;
       const call = toCall(context, (output) => (runtime.logs ? log.sinkFor(era, asked, output) : undefined));
       const answer = await handler(params, { era, call });
-      const isLegacyCode = answer.kind === "error" && answer.code === rpcCodes.legacyResourceNotFound;
-      // Nothing is sent to who cancelled, so nothing would take the id out again.
-      if (isLegacyCode && !signal.aborted) notFound.add(id);
+      errors.told(id, signal, answer);
       return toSdkResult(answer);
     });
   }
@@ -117,20 +109,21 @@ function createServer({ runtime, era, notFound }: ServerOptions): Server {
  * subscriptions it never hears. The transport between them is a pair of functions: no stream, no framing.
  */
 export const connectSdkStdio: SdkConnector = (runtime, send): SdkPort => {
-  const notFound: NotFoundIds = new Set();
+  const errors = new SdkErrors(runtime.report);
   const transport: Transport = {
     start: async () => {},
     close: async () => {
       transport.onclose?.();
     },
-    send: async (message) => send(restoreCode(message, notFound)),
+    send: async (message) => send(errors.toClient(message)),
   };
-  const handle = serveStdio(({ era }) => createServer({ runtime, era, notFound }), {
+  const handle = serveStdio(({ era }) => createServer({ runtime, era, errors }), {
     transport,
     onerror: (cause) => void internalError(cause, "the SDK", runtime.report),
   });
   return {
     deliver(message) {
+      errors.handed(message);
       // The gate has checked that it is a JSON-RPC message.
       transport.onmessage?.(message as unknown as SdkMessage);
     },

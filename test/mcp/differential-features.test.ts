@@ -12,7 +12,6 @@ function withoutChance(value: unknown): unknown {
 const review = { ref: { type: "ref/prompt", name: "review" } };
 const tracks = { ref: { type: "ref/resource", uri: "studio://tracks/{key}" } };
 
-// What the two paths make of params that do not fit is compared in tests of each method: the SDK has texts of its own.
 const asks: readonly (readonly [method: string, params: object])[] = [
   ["tools/list", {}],
   ["resources/list", {}],
@@ -49,6 +48,33 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path beside
     async ({ method, params, id }) => {
       const [ours, theirs] = await Promise.all([hot, sdk].map((each) => each.request(era, id, { method, params })));
       expect(withoutChance(ours)).toEqual(withoutChance(theirs));
+    },
+  );
+
+  // The SDK's own schemas refuse them, and say so in words of their validator, which are withheld.
+  const misfits: readonly (readonly [method: string, params: object])[] = [
+    ["prompts/get", {}],
+    ["prompts/get", { name: 5 }],
+    ["prompts/get", { name: "review", arguments: { track: 7 } }],
+    ["prompts/get", { name: "review", arguments: null }],
+    ["prompts/get", { name: "review", arguments: ["drums"] }],
+    ["prompts/list", { cursor: 5 }],
+    ["completion/complete", {}],
+    ["completion/complete", { ...review, argument: { name: "tone", value: 1 } }],
+    ["completion/complete", { ref: { type: "ref/tool", name: "mixed" }, argument: { name: "a", value: "" } }],
+    ["resources/read", { uri: 5 }],
+    ["tools/call", { name: "mixed", arguments: "secret" }],
+    ...(era === "legacy"
+      ? ["toString", "", 5, null, undefined].map((level) => ["logging/setLevel", { level }] as const)
+      : []),
+  ];
+
+  it.each(misfits.map(([method, params], id) => ({ method, params, id })))(
+    "refuse $method $params with one code, and the SDK's words are withheld",
+    async ({ method, params, id }) => {
+      const [ours, theirs] = await Promise.all([hot, sdk].map((each) => each.request(era, id, { method, params })));
+      expect(ours).toHaveProperty("error.code", -32602);
+      expect([{ code: -32602, message: "Invalid params" }, ours?.["error"]]).toContainEqual(theirs?.["error"]);
     },
   );
 

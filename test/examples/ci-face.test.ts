@@ -176,6 +176,21 @@ describe("createFace()", () => {
     expect(wait).toMatchObject({ structured: { status: "fired", occurrence: { run: 2, verdict: "green" } } });
   });
 
+  it("gives run a cursor after the verdicts of runs before when it has been started after them", async () => {
+    const { client, engine, state } = await faceOf({ a: {} });
+    const first = nextVerdict(engine, "settled");
+    await client.tools.run({});
+    await first;
+    const later = faceAt(state);
+    const second = nextVerdict(engine, "settled");
+    const started = await later.tools.run({ strict: false });
+    await second;
+    if (started.isError) throw new Error(started.text);
+    const { since } = Started.parse(started.structured);
+    const wait = await later.tools.settled({ since, timeout_ms: 20_000 });
+    expect(wait).toMatchObject({ structured: { status: "fired", occurrence: { run: 2, verdict: "green" } } });
+  });
+
   it("answers the engine's no as a refusal with its code and words", async () => {
     const { client, engine } = await faceOf({ a: { script: "setInterval(() => {}, 1000)" } });
     expect(await client.tools.node_rerun({ node: "a" })).toMatchObject({ isError: true, code: "NO_RUN" });

@@ -116,7 +116,8 @@ async function* follow(derived: Derived, given: unknown, context: HandlerContext
 
 /**
  * Derives a stream from one of another surface, frame by frame: each reader has an iteration of upstream of its own, which
- * ends with it. It fails as upstream does, unless `otherwise` says where further frames come from.
+ * ends with it. It fails as upstream does, unless `otherwise` says where further frames come from. It fails with
+ * `UNAVAILABLE` where upstream is lost or closed; over `inProcess()` alone a stream of what closes ends, and so does it.
  *
  * @example
  * ```ts

@@ -463,30 +463,34 @@ describe("a pushed cell", () => {
     expect(seen).toMatchObject([{ code: "INTERNAL" }, { code: "INVALID_OUTPUT" }, {}, {}]);
   });
 
-  it("readers are told that it is closed, and not that there is nothing, when what it comes from ends with the surface", async () => {
-    const ways: ((at: { end: () => void; close: () => Promise<void> }) => Promise<void>)[] = [
-      ({ end, close }) => (end(), close()),
-      ({ end, close }) => {
-        const closing = close();
-        end();
-        return closing;
-      },
-    ];
-    for (const way of ways) {
+  it.each([0, 1, 2, 3, 4])(
+    "readers are told that it is closed when what it comes from ends %i turns after the surface began to close",
+    async (turns) => {
       const { pushed, client, live } = await openPushed();
+      const watching = step(client.value.watch());
+      void watching.next();
       const reading = failureOf(client.value.get());
       await settle();
-      await way({ end: () => pushed.end(), close: () => live.close() });
+      const closing = live.close();
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      pushed.end();
+      await closing;
       expect(await reading).toMatchObject({ code: "CLOSED" });
-      let reject = (): void => {};
-      const read = (): Promise<Reading> =>
-        new Promise((_resolve, refuse) => (reject = () => refuse(new Error("gone"))));
-      const other = await openPushed(z.number(), { read });
-      const atRest = failureOf(other.client.value.get());
-      await settle();
-      await way({ end: () => reject(), close: () => other.live.close() });
-      expect(await atRest).toMatchObject({ code: "CLOSED" });
-    }
+    },
+  );
+
+  it("readers are told that it is closed when what they read is refused while the surface closes", async () => {
+    let refuse: () => void = () => {};
+    const schema = schemaOf(
+      () => new Promise((resolve) => (refuse = () => resolve({ issues: [{ message: "no number" }] }))),
+    );
+    const { client, live } = await openPushed(schema, { read: async () => ({ value: "x" }) });
+    const reading = failureOf(client.value.get());
+    await settle();
+    const closing = live.close();
+    refuse();
+    await closing;
+    expect(await reading).toMatchObject({ code: "CLOSED" });
   });
 });
 

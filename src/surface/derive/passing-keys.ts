@@ -15,6 +15,9 @@ import type { Verdict, Verdicts } from "./verdicts.ts";
 /** More items than this are not looked at to learn which of them pass. */
 export const maxFiltered = 1000;
 
+/** How long the watch of an item may say nothing before it is read, in milliseconds: one without a value waits for ever. */
+const silentMs = 1000;
+
 /** How many items are read at once. */
 const maxReading = 32;
 
@@ -92,6 +95,12 @@ async function* watchAgain<TValue>(
   }
 }
 
+/** The verdict on an item whose watch has said nothing for a while: a read fails where there is nothing to be had. */
+async function* judgeSilent(passing: Passing, key: unknown, isKnown: () => boolean): AsyncGenerator<Verdict> {
+  await pause(silentMs, passing.signal);
+  if (!passing.signal.aborted && !isKnown()) yield judge(passing, key);
+}
+
 /** The items that are watched for whether they pass. */
 class WatchedItems {
   readonly #passing: Passing;
@@ -131,7 +140,14 @@ class WatchedItems {
         this.#judged.set(id, verdict);
       },
     });
-    this.#stops.set(id, stop);
+    const stopSilent = this.#gathering.follow<Verdict>({
+      open: (signal) => judgeSilent({ ...this.#passing, signal }, key, () => this.#judged.has(id)),
+      take: (verdict) => {
+        if (!this.#judged.has(id)) this.#judged.set(id, verdict);
+      },
+      mayEnd: true,
+    });
+    this.#stops.set(id, async () => void (await Promise.all([stop(), stopSilent()])));
   }
 
   #forget(id: string, stop: () => Promise<void>): void {

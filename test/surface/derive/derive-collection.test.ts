@@ -231,4 +231,32 @@ describe("derive.collection()", () => {
     expect(await client.heavy.keys()).toEqual(["a"]);
     expect(faults).toHaveLength(1);
   });
+
+  it("lists the others, stale, when the watch of an item says nothing as that has never been good", async () => {
+    const { live, sacks } = startMill();
+    const plain = defineSurface("plain", {
+      sacks: collection({ key: z.string(), schema: z.object({ kg: z.number() }) }),
+    });
+    const middle = openProjection(live, plain, (up) => ({ sacks: derive.collection(up.sacks, (sack) => sack) }));
+    sacks.set(
+      new Map([
+        ["bad", { kg: "x" } as never],
+        ["a", { kg: 50 }],
+      ]),
+    );
+    const { client } = openProjection(middle.live, board, (up) => ({
+      heavy: derive.collection(up.sacks, ({ kg }) => kg, { filter: ({ kg }) => kg >= 10 }),
+    }));
+    const { seen } = note(client.heavy.keysReadings());
+    await until(() => seen.length === 1);
+    expect(seen).toMatchObject([{ value: ["a"], stale: { reason: "invalid" } }]);
+    sacks.set(
+      new Map([
+        ["bad", { kg: 10 }],
+        ["a", { kg: 50 }],
+      ]),
+    );
+    await until(() => seen.length === 2);
+    expect(seen[1]).toEqual({ value: ["bad", "a"] });
+  });
 });

@@ -96,6 +96,37 @@ describe("openRunFiles()", () => {
     files.begin(1, ["a"]);
     expect(await readFile(join(dir, "victim"), "utf8")).toBe("kept");
   });
+
+  it("neither empties nor writes what has a name elsewhere too", async () => {
+    await mkdir(join(dir, "1"));
+    await writeFile(join(dir, "victim"), "kept");
+    await link(join(dir, "victim"), fileOf(1, "a"));
+    const files = openRunFiles(dir);
+    files.begin(1, ["a", "b"]);
+    for (const node of ["a", "b"]) files.append(1, node, "said");
+    expect(await readFile(join(dir, "victim"), "utf8")).toBe("kept");
+    expect(await readFile(fileOf(1, "b"), "utf8")).toBe("said");
+  });
+
+  it("neither empties nor writes what is in another folder, to which a link stands in the place of a run's", async () => {
+    await mkdir(join(dir, "elsewhere"));
+    await writeFile(join(dir, "elsewhere", "a.log"), "kept");
+    await symlink(join(dir, "elsewhere"), join(dir, "1"));
+    const files = openRunFiles(dir);
+    files.begin(1, ["a", "b"]);
+    for (const node of ["a", "b"]) files.append(1, node, "said");
+    expect(await readFile(join(dir, "elsewhere", "a.log"), "utf8")).toBe("kept");
+    expect(await readdir(join(dir, "elsewhere"))).toEqual(["a.log"]);
+  });
+
+  it("waits for nobody at a pipe", async () => {
+    await mkdir(join(dir, "1"));
+    execFileSync(MAKE_PIPE, [fileOf(1, "a")]);
+    const files = openRunFiles(dir);
+    files.begin(1, ["a"]);
+    files.append(1, "a", "said");
+    expect((await stat(fileOf(1, "a"))).isFIFO()).toBe(true);
+  });
 });
 
 describe("readRunLog()", () => {

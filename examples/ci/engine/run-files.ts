@@ -1,6 +1,6 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readdirSync, readSync } from "node:fs";
-import { renameSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, constants, fstatSync, ftruncateSync, lstatSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { LOG_BYTES, newestOf } from "./log-tail.ts";
 
@@ -21,7 +21,7 @@ export const CUT_MARK = "[ci] the beginning of this log was cut off\n";
 const MOST_RUNS = 10;
 /** A file that has grown beyond this is cut to its newest part: what a command writes has no bound by itself. */
 const MOST_BYTES = 16 * LOG_BYTES;
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
 /** The name of a node's file in the folder of a run. */
 export function toFileName(node: string): string {
@@ -44,7 +44,7 @@ export function openRunFiles(dir: string): RunFiles {
       unlessImpossible(() => {
         mkdirSync(join(dir, String(run)), { recursive: true, mode: 0o700 });
         prune(dir, run);
-        for (const node of nodes) writeTo(pathOf(run, node), "", O_WRONLY | O_CREAT | O_TRUNC);
+        for (const node of nodes) empty(pathOf(run, node));
       }),
     append: (run, node, text) =>
       unlessImpossible(() => {
@@ -54,16 +54,35 @@ export function openRunFiles(dir: string): RunFiles {
   };
 }
 
-/** Returns the size of the file. A link that somebody has put there is not followed. */
-function writeTo(path: string, text: string, flags: number): number {
-  const file = openSync(path, flags | O_NOFOLLOW, 0o600);
+/**
+ * Uses a file that is in the folder of its run and nowhere else; `undefined` for every other, which is left as it is: nothing
+ * is written through a link that somebody has put there, a second name leads to what is kept elsewhere, and a pipe would
+ * keep who opens it waiting.
+ */
+function withOwn<T>(path: string, flags: number, use: (file: number) => T): T | undefined {
+  if (!lstatSync(dirname(path)).isDirectory()) return undefined;
+  const file = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   try {
-    const bytes = Buffer.from(text);
-    for (let from = 0; from < bytes.length;) from += writeSync(file, bytes, from);
-    return fstatSync(file).size;
+    const about = fstatSync(file);
+    return about.isFile() && about.nlink === 1 ? use(file) : undefined;
   } finally {
     closeSync(file);
   }
+}
+
+/** Not by a flag of its opening, which would empty it before it is known whose it is. */
+function empty(path: string): void {
+  withOwn(path, O_WRONLY | O_CREAT, (file) => ftruncateSync(file));
+}
+
+/** Returns the size of the file. */
+function writeTo(path: string, text: string, flags: number): number {
+  const written = withOwn(path, flags, (file) => {
+    const bytes = Buffer.from(text);
+    for (let from = 0; from < bytes.length;) from += writeSync(file, bytes, from);
+    return fstatSync(file).size;
+  });
+  return written ?? 0;
 }
 
 /** By rename, so that a reader never sees half of it. */
@@ -76,15 +95,13 @@ function cut(path: string): void {
 }
 
 function readNewest(path: string): string {
-  const file = openSync(path, O_RDWR | O_NOFOLLOW);
-  try {
+  const newest = withOwn(path, O_RDWR, (file) => {
     const { size } = fstatSync(file);
     const from = Math.max(0, size - LOG_BYTES - 1);
     const bytes = Buffer.alloc(size - from);
     return newestOf(bytes.subarray(0, readSync(file, bytes, 0, bytes.length, from)), LOG_BYTES);
-  } finally {
-    closeSync(file);
-  }
+  });
+  return newest ?? "";
 }
 
 /** Removes the runs of long ago, and those that a state of which nothing else is left had numbered higher. */

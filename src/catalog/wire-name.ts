@@ -19,18 +19,21 @@ export interface WireNameOptions {
   readonly origin: string;
 }
 
+// A dot stands between two names, as in the key of a member: what is nothing but dots would be called `_`.
+const plainId = /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/;
+const dashedId = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
+
 /**
  * The name of an id on the wire: dots become `_`, case stays.
  *
- * @throws SurfaceError `INVALID_NAME` when it is not letters, digits and `_`, or is longer than 64.
+ * @throws SurfaceError `INVALID_NAME` when it is not letters, digits, `_` and single dots inside, or is longer than 64.
  */
-export function toWireName(id: string, options: WireNameOptions): string {
-  const name = id.replaceAll(".", "_");
-  const pattern = options.allowDash === true ? /^[A-Za-z0-9_-]+$/ : /^[A-Za-z0-9_]+$/;
-  if (pattern.test(name) && name.length <= maxLength) return name;
+export function toWireName(id: string, { allowDash = false, origin }: WireNameOptions): string {
+  const pattern = allowDash ? dashedId : plainId;
+  if (id.length <= maxLength && pattern.test(id)) return id.replaceAll(".", "_");
   throw new SurfaceError(
     "INVALID_NAME",
-    `Naming ${options.origin}: "${name}" must be letters, digits and "_", at most ${maxLength} characters`,
+    `Naming ${origin}: "${id}" must be letters, digits, "_" and single dots inside, at most ${maxLength} characters`,
   );
 }
 

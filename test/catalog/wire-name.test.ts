@@ -14,7 +14,7 @@ describe("toWireName()", () => {
   it("toWireName() gives what model providers accept for every id that it takes", () => {
     assert(
       property(stringMatching(/^[A-Za-z0-9_.-]{1,80}$/), (id) => {
-        const legal = !id.includes("-") && id.length <= 64;
+        const legal = !id.includes("-") && id.split(".").every((part) => part !== "") && id.length <= 64;
         const made = legal ? toWireName(id, { origin }) : thrownBy(() => toWireName(id, { origin }));
         const refused = made instanceof SurfaceError && made.code === "INVALID_NAME";
         expect(legal ? /^[A-Za-z0-9_]{1,64}$/.test(String(made)) : refused).toBe(true);
@@ -27,7 +27,7 @@ describe("toWireName()", () => {
     expect(toWireName("a-b", { origin, allowDash: true })).toBe("a-b");
   });
 
-  it.each(["", "a b", "a/b", "ä", "a\n", "💥", "x".repeat(65)])(
+  it.each(["", "a b", "a/b", "ä", "a\n", "💥", ".", "..", ".a", "a.", "a..b", "x".repeat(65)])(
     "toWireName() refuses %j and says whose it is",
     (id) => {
       for (const allowDash of [true, false]) {

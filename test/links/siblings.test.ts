@@ -8,6 +8,7 @@ import { HeldSurface } from "../../src/links/held-surface.ts";
 import type { Link } from "../../src/links/link.ts";
 import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
 import { listenWebSocket } from "../../src/links/listen-web-socket.ts";
+import { siblingLinks } from "../../src/links/sibling-links.ts";
 import { surfaceClients } from "../../src/links/surface-clients.ts";
 import { unixSocket } from "../../src/links/unix-socket.ts";
 import { webSocket } from "../../src/links/web-socket.ts";
@@ -16,6 +17,7 @@ import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { implementSurfaces } from "../../src/surface/implement-surfaces.ts";
+import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { noteRejections, settle } from "../surface/support.ts";
 import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
@@ -230,6 +232,43 @@ describe("implementSurfaces()", () => {
     const { clients } = await surfaceClients(inProcess(single), { n: notes });
     expect(await clients.n.nodes.get()).toBe("one");
     await Promise.all([live.close(), single.close()]);
+  });
+});
+
+describe("a surface that is composed and implemented as one", () => {
+  it("is reached by its own name over every link, alone, beside others and behind a link of its own", async () => {
+    const { live: beside } = startPipeline();
+    const one = defineSurface("one", { at: cell({ schema: z.number() }), ask: procedure({ output: z.string() }) });
+    const composed = composeSurfaces("composed", { a: one, b: one });
+    const live = implementSurface(composed, {
+      "a.at": cellSource(1),
+      "a.ask": () => "a",
+      "b.at": cellSource(2),
+      "b.ask": () => "b",
+    });
+    const both = implementSurfaces({ beside, composed: live });
+    afterThis(async () => {
+      await both.close();
+      await Promise.all([live.close(), beside.close()]);
+    });
+    const folder = await newFolder();
+    const links: Link[] = [];
+    for (const [index, served] of [live, both].entries()) {
+      const path = join(folder, `${index}.sock`);
+      await listenUnixSocket(served, path);
+      const { url } = await listenWebSocket(served, { port: 0 });
+      links.push(inProcess(served), unixSocket(path), webSocket(url));
+    }
+    for (const link of links) {
+      const connection = await link.connect(composed);
+      const { client } = connection;
+      expect([await client["a.at"].get(), await client["b.at"].get()]).toEqual([1, 2]);
+      expect([await client["a.ask"].call(), await client["b.ask"].call()]).toEqual(["a", "b"]);
+      await connection.close();
+      const behind = await siblingLinks({ x: link }).connect(composeSurfaces("outer", { x: composed }));
+      expect(await behind.client["x.b.ask"].call()).toBe("b");
+      await behind.close();
+    }
   });
 });
 

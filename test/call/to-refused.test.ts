@@ -128,12 +128,18 @@ describe("toRefused() and an error of the package", () => {
     expect(faults).toEqual([]);
   });
 
-  it.each([undefined, "call"] as const)("toRefused() says of DROPPED what it was when what changes is %s", (changes) => {
-    const { refused, faults } = refuse(new SurfaceError("DROPPED", "secret"), changes === undefined ? {} : { changes });
-    expect(refused).toMatchObject({ code: "DROPPED", message: expect.stringMatching(/was dropped .* still work$/) });
-    expect(refused).not.toHaveProperty("retryable");
-    expect(faults).toEqual([]);
-  });
+  it.each([undefined, "call"] as const)(
+    "toRefused() says of DROPPED what it was when what changes is %s",
+    (changes) => {
+      const { refused, faults } = refuse(
+        new SurfaceError("DROPPED", "secret"),
+        changes === undefined ? {} : { changes },
+      );
+      expect(refused).toMatchObject({ code: "DROPPED", message: expect.stringMatching(/was dropped .* still work$/) });
+      expect(refused).not.toHaveProperty("retryable");
+      expect(faults).toEqual([]);
+    },
+  );
 
   it("toRefused() says of a call that was not sent that it may be tried again", () => {
     const { refused } = refuse(new SurfaceError("UNAVAILABLE", "secret"), { changes: "call" });

@@ -23,7 +23,10 @@ describe("createTestClient()", () => {
       messages: [{ content: { text: "Review drums, kind, all bars" } }, { role: "assistant" }],
     });
     await expect(client.prompt("review")).rejects.toMatchObject({ name: "RpcFailure", code: -32602 });
-    await expect(cast((name: "hello") => client.prompt(name), "nope")).rejects.toMatchObject({ name: "RpcFailure", code: -32602 });
+    await expect(cast((name: "hello") => client.prompt(name), "nope")).rejects.toMatchObject({
+      name: "RpcFailure",
+      code: -32602,
+    });
   });
 
   it("completes arguments of prompts and variables of templates", async () => {

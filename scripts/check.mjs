@@ -45,6 +45,20 @@ function forgotten() {
   return [...known.filter((name) => !order.includes(name)), ...order.filter((name) => !(name in scripts))];
 }
 
+/** How often a check that takes long says how far it is, in milliseconds. */
+const signOfLifeMs = 30_000;
+
+/** Tells, now and then, how many files of tests have been run: of the checks only they take minutes. */
+function showProgress(soFar) {
+  const started = performance.now();
+  const timer = setInterval(() => {
+    const files = stripVTControlCharacters(soFar()).match(/^ *[✓❯×] \S+\.test\.ts/gm) ?? [];
+    const text = `....  ${files.length} files of tests after ${seconds(performance.now() - started).trim()}`;
+    process.stdout.write(terminal ? `\r\u001B[K${text}` : `${text}\n`);
+  }, signOfLifeMs);
+  return () => clearInterval(timer);
+}
+
 /** Lifecycle scripts stay off: a check that packs must pack the `dist` under test, and not build it once more. */
 function run(name) {
   const started = performance.now();
@@ -57,6 +71,8 @@ function run(name) {
   const keep = (chunk) => (output += chunk);
   child.stdout.setEncoding("utf8").on("data", keep);
   child.stderr.setEncoding("utf8").on("data", keep);
+  const stop = name === "check:tests" ? showProgress(() => output) : () => {};
+  child.on("close", stop).on("error", stop);
   return new Promise((resolve) => {
     child.on("error", (error) => resolve({ name, ok: false, ms: 0, output: String(error) }));
     child.on("close", (code) => resolve({ name, ok: code === 0, ms: performance.now() - started, output }));

@@ -5,6 +5,7 @@ import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
 import type { Kind, Member } from "../../surface/member.ts";
+import { toMissed } from "../../surface/to-missed.ts";
 import { toMemberSchemas, type MemberSchemas } from "./member-schemas.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
 import { orStale } from "./stale-part.ts";
@@ -68,14 +69,17 @@ function encodeWait(wait: EventWait, part: PartCodec): JsonObject {
 
 function readWait(json: unknown, part: PartCodec): EventWait {
   if (!isJsonObject(json)) throw unfit("an object");
-  const { status, missed, reset } = json;
+  const { status, reset } = json;
+  const missed = toMissed(json["missed"]);
+  // A number that cannot be right says that something was missed, and no more.
+  const isReset = reset === true || (missed === undefined && json["missed"] !== undefined);
   if (status !== "fired" && status !== "timed_out") throw unfit(`"status" to be "fired" or "timed_out"`);
   return {
     status,
     cursor: textAt(json, "cursor"),
     ...(status === "fired" ? { occurrence: part.receive(json["occurrence"]) } : {}),
-    ...(typeof missed === "number" ? { missed } : {}),
-    ...(reset === true ? { reset } : {}),
+    ...(missed === undefined ? {} : { missed }),
+    ...(isReset ? { reset: true } : {}),
   };
 }
 

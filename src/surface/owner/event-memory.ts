@@ -1,3 +1,4 @@
+import { toMissed } from "../to-missed.ts";
 import type { Memory } from "./owned-use.ts";
 import { noGap, type Gap } from "./ring.ts";
 
@@ -27,7 +28,9 @@ export class EventMemory implements Memory {
   }
 
   lost(missed: number): void {
-    this.#gap = { missed: this.#gap.missed + missed, isReset: true };
+    // What a ring counts on with must be a number of occurrences, whatever was told further up.
+    const told = toMissed(missed) ?? 0;
+    this.#gap = { missed: toMissed(this.#gap.missed + told) ?? 0, isReset: true };
   }
 
   /** What was lost since the last occurrence that was told. */

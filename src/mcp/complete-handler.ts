@@ -1,6 +1,7 @@
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
 import type { Completer, Filled, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
+import { isProposal, maxCountedProposals } from "../catalog/proposals.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
@@ -10,9 +11,6 @@ import { writeJson } from "./write-json.ts";
 
 /** As many as one answer may hold. */
 const maxValues = 100;
-
-/** What is longer is nobody's choice from a list, and is left out; in UTF-16 units. */
-const maxValueLength = 1024;
 
 const noArguments: JsonObject = Object.freeze({});
 
@@ -118,15 +116,14 @@ function toFilled(given: JsonObject, completers: Completers | undefined): Filled
   return Object.freeze(filled);
 }
 
-/** Those of some values that go on with what was begun, each once; as many as fit, and how many there are. */
+/** Those of some values that go on with what was begun, each once; as many as fit, and how many there are if all were counted. */
 function toCompletion(values: readonly unknown[], begun: string): RpcAnswer {
   const start = begun.toLowerCase();
-  const isFit = (value: unknown): boolean =>
-    typeof value === "string" && value.length <= maxValueLength && value.toLowerCase().startsWith(start);
+  const isFit = (value: unknown): boolean => typeof value === "string" && isProposal(value, start);
   const fitting = [...new Set(values.filter(isFit))];
   const completion = {
     values: fitting.slice(0, maxValues),
-    total: fitting.length,
+    ...(fitting.length > maxCountedProposals ? {} : { total: fitting.length }),
     hasMore: fitting.length > maxValues,
   };
   return toRpcResult(`"completion":${writeJson(completion)}`);

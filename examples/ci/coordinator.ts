@@ -12,11 +12,12 @@ import { surfaceClientRef, SurfaceError } from "surface-mcp";
 import { projectAgentSurface } from "./agent-surface.ts";
 import { LISTENED_ALREADY } from "./bring-up.ts";
 import { openSite } from "./open-site.ts";
+import { ownState } from "./own-state.ts";
 import { createPipelineHandlers } from "./pipeline-handlers.ts";
 import { pipeline } from "./pipeline-surface.ts";
 import { readCoordinatorOptions } from "./read-options.ts";
 import type { CoordinatorOptions } from "./read-options.ts";
-import { socketIn } from "./state-dir.ts";
+import { makeStateDir, socketIn } from "./state-dir.ts";
 
 /** Resolves when the process is asked to end. A second signal must not cut short what the first one has begun. */
 function asked({ tied }: CoordinatorOptions): Promise<unknown> {
@@ -29,13 +30,26 @@ function asked({ tied }: CoordinatorOptions): Promise<unknown> {
 
 async function coordinate(options: CoordinatorOptions): Promise<void> {
   const end = asked(options);
+  const state = await makeStateDir(options.state);
+  // Who owns it may read it; who does not has touched nothing of it so far.
+  const owned = await ownState(state);
+  try {
+    await serve({ ...options, state }, end);
+    // By its owner still: the next one is not to lose what it has made.
+    if (options.temporary) await rm(state, { recursive: true, force: true });
+  } finally {
+    await owned.release();
+  }
+}
+
+async function serve(options: CoordinatorOptions, end: Promise<unknown>): Promise<void> {
   const site = await openSite({ file: options.pipeline, state: options.state });
   const live = implementSurface(pipeline, createPipelineHandlers(site));
   // Beside it, on the same socket, what agents have: for those who would connect without projecting it themselves.
   const agent = implementProjection(projectAgentSurface(options.state), surfaceClientRef(live));
   const both = implementSurfaces({ pipeline: live, agent });
   try {
-    // Who listens owns the state; who does not has touched nothing of it so far.
+    // Reached from here on; what would begin something waits until what was cut short goes on.
     const listening = await listenUnixSocket(both, socketIn(options.state));
     const interrupted = await site.takeUp();
     console.log(`${process.pid} listens at ${listening.path}`);
@@ -48,7 +62,6 @@ async function coordinate(options: CoordinatorOptions): Promise<void> {
     await live.close();
     await site.close();
   }
-  if (options.temporary) await rm(options.state, { recursive: true, force: true });
 }
 
 try {

@@ -20,10 +20,7 @@ import { journalIn, makeStateDir, runsIn, scratchIn } from "./state-dir.ts";
 
 /** A pipeline as its state directory says that it stands, and everything it holds on to. */
 export interface Site extends PipelineSite {
-  /**
-   * Goes on with a run that was cut short. To be called once nobody else can own the state directory any more. Returns the
-   * interrupted nodes, which are queued again.
-   */
+  /** Goes on with a run that was cut short. Returns the interrupted nodes, which are queued again. */
   takeUp(): Promise<readonly string[]>;
   /** Ends every child process. It is no verdict: a run in progress is taken up by the next site. Idempotent. */
   close(): Promise<void>;
@@ -42,7 +39,7 @@ const ORPHAN_WAIT_MS = 1000;
 
 /**
  * Reads a pipeline and its state, makes the scratch copy if one of its nodes names `{scratch}` and there is none yet, and
- * makes an engine. The caller closes it.
+ * makes an engine. The caller owns the state directory before that, and for as long as the site is open, and closes it.
  *
  * @throws CiError `INVALID_PIPELINE`, `INVALID_JOURNAL`, or `INVALID_STATE` for the state of another pipeline
  */

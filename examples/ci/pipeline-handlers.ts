@@ -13,7 +13,7 @@ import { refuseCiErrors, rethrowAsRefusal } from "./refuse-ci-errors.ts";
 export interface PipelineSite extends FixSite {
   /** Verdicts of the run from before this process: told first, so that who waited then does not wait for ever. */
   readonly earlier?: readonly Verdict[];
-  /** Resolves once the state is this process's own, before which nothing is begun. Default: it is from the start. */
+  /** Resolves once what was cut short goes on, before which nothing is begun. Default: nothing was. */
   readonly ready?: Promise<void>;
 }
 

@@ -12,6 +12,11 @@ export function socketIn(dir: string): string {
   return join(dir, "pipeline.sock");
 }
 
+/** Where whoever owns the directory shows that it does. */
+export function ownerIn(dir: string): string {
+  return join(dir, "owner.sock");
+}
+
 /** Where it writes down what it does. */
 export function journalIn(dir: string): string {
   return join(dir, "journal.jsonl");

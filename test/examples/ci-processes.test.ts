@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -14,6 +14,7 @@ import { unixSocket } from "surface-mcp";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
 import { agent } from "../../examples/ci/agent-surface.ts";
+import { ownState } from "../../examples/ci/own-state.ts";
 import { pipeline } from "../../examples/ci/pipeline-surface.ts";
 import { eventually, isRunning, pidIn } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
@@ -143,8 +144,24 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
     const command = await pidIn(join(dir, "deaf"));
     const second = start("coordinator", "--state", state, "--pipeline", file);
     const [stderr, [code]] = await Promise.all([text(second.stderr), once(second, "exit")]);
-    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/pipeline\.sock/) });
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/owner\.sock/) });
     expect(isRunning(command)).toBe(true);
+  });
+
+  it("reads and writes nothing of a state directory while another one owns it", async () => {
+    const file = await fileOf({ a: { cwd: "{scratch}" } });
+    await mkdir(state, { mode: 0o700 });
+    const owned = await ownState(state);
+    onTestFinished(() => owned.release());
+    // What a writer is in the middle of.
+    await writeFile(join(state, "journal.jsonl"), `{"kind":"opened"`);
+    const second = start("coordinator", "--state", state, "--pipeline", file);
+    const [code] = await once(second, "exit");
+    expect(code).toBe(3);
+    expect((await readdir(state)).toSorted()).toEqual(["journal.jsonl", "owner.sock"]);
+    expect(await readFile(join(state, "journal.jsonl"), "utf8")).toBe(`{"kind":"opened"`);
+    await owned.release();
+    expect(await end(await coordinate(file), "SIGTERM")).toBe(0);
   });
 
   it.each([

@@ -1,5 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import { Backoff } from "../../spine/backoff.ts";
+import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { untilAborted } from "../../spine/until-aborted.ts";
 import { canonical } from "../owner/canonical.ts";
 import { rearm } from "../owner/rearm.ts";
 import type { PushedReading } from "../pushed.ts";
@@ -9,6 +11,7 @@ import { systemClock } from "../system-clock.ts";
 import { Gathering } from "./gathering.ts";
 import { pause } from "./pause.ts";
 import { toReadingOf } from "./reading-map.ts";
+import { Slots } from "./slots.ts";
 import { upstreamSteps, type UpstreamStep } from "./upstream-steps.ts";
 import type { Verdict, Verdicts } from "./verdicts.ts";
 
@@ -20,6 +23,9 @@ const silentMs = 1000;
 
 /** How many items are read at once. */
 const maxReading = 32;
+
+/** How long an item is waited for, in milliseconds: one that hangs is not to hold the list of the others. */
+const maxLookMs = 4000;
 
 /** A collection of another surface, as far as its items decide which keys there are. */
 export interface Items {
@@ -52,11 +58,42 @@ function toKeys(
   return toReadingOf(passing, stale ?? judged.find((item) => item.stale !== undefined)?.stale);
 }
 
-async function judge({ items, verdicts, signal }: Passing, key: unknown): Promise<Verdict> {
+/** @throws SurfaceError `TIMEOUT` for an item that hangs, and what reading it fails with. */
+async function lookAt({ items, signal }: Passing, key: unknown): Promise<Reading> {
+  const own = new LinkedAbort(signal);
+  const late = new SurfaceError("TIMEOUT", `Looking at an item: it was not there within ${maxLookMs} ms`);
+  const stop = systemClock.after(maxLookMs, () => own.abort(late));
+  const start = (): Promise<Reading> => items.readItem(key, own.signal);
   try {
-    return verdicts.of(key, await items.readItem(key, signal));
+    return await untilAborted({ start, signal: own.signal, doing: "Looking at an item" });
   } catch (cause) {
-    return verdicts.without(key, cause);
+    // Whoever heeds the signal says in words of its own that it was cancelled.
+    throw own.signal.reason === late ? late : cause;
+  } finally {
+    stop();
+    own.dispose();
+  }
+}
+
+async function judge(passing: Passing, key: unknown): Promise<Verdict> {
+  try {
+    return passing.verdicts.of(key, await lookAt(passing, key));
+  } catch (cause) {
+    if (passing.signal.aborted) throw cause;
+    return passing.verdicts.without(key, cause);
+  }
+}
+
+/** Judges each of them, of which one that hangs takes the place of one. What fails them all leaves none behind. */
+async function judgeAll(passing: Passing, keys: readonly unknown[]): Promise<readonly Verdict[]> {
+  const slots = new Slots(maxReading);
+  const own = new LinkedAbort(passing.signal);
+  const each = { ...passing, signal: own.signal };
+  try {
+    return await Promise.all(keys.map((key) => slots.run(() => judge(each, key))));
+  } finally {
+    own.abort();
+    own.dispose();
   }
 }
 
@@ -73,11 +110,7 @@ export async function readPassing(passing: Passing): Promise<PushedReading<reado
   const { items, verdicts, signal } = passing;
   const keys = await items.readKeys(signal);
   assertBounded(keys.value);
-  const judged: Verdict[] = [];
-  for (let from = 0; from < keys.value.length; from += maxReading) {
-    const some = keys.value.slice(from, from + maxReading);
-    judged.push(...(await Promise.all(some.map((key) => judge(passing, key)))));
-  }
+  const judged = await judgeAll(passing, keys.value);
   verdicts.keepOnly(keys.value);
   return withFaults(toKeys(keys, judged), verdicts.takeFaults());
 }
@@ -95,10 +128,50 @@ async function* watchAgain<TValue>(
   }
 }
 
-/** The verdict on an item whose watch has said nothing for a while: a read fails where there is nothing to be had. */
-async function* judgeSilent(passing: Passing, key: unknown, isKnown: () => boolean): AsyncGenerator<Verdict> {
-  await pause(silentMs, passing.signal);
-  if (!passing.signal.aborted && !isKnown()) yield judge(passing, key);
+/** The code of what an item could not be had for, where that says nothing of the item and another read may. */
+function toPassingCode(cause: unknown): "OVERFLOW" | "TIMEOUT" | undefined {
+  try {
+    const code = cause instanceof SurfaceError ? cause.code : undefined;
+    return code === "OVERFLOW" || code === "TIMEOUT" ? code : undefined;
+  } catch {
+    // A proxy may throw when it is asked what it is.
+    return undefined;
+  }
+}
+
+/** An item whose watch has said nothing so far. */
+interface SilentItem {
+  readonly key: unknown;
+  readonly slots: Slots;
+  readonly isHeard: () => boolean;
+}
+
+/**
+ * What a read says of an item whose watch has said nothing for a while: it fails where there is nothing to be had. That
+ * there is too much to do leaves it as unknown as before; then, and after one that hung, it is read again.
+ */
+async function* readSilent(
+  passing: Passing,
+  { key, slots, isHeard }: SilentItem,
+): AsyncGenerator<UpstreamStep<Reading>> {
+  const { signal } = passing;
+  const isOver = (): boolean => signal.aborted || isHeard();
+  const backoff = new Backoff({ ...rearm, clock: systemClock, random: Math.random });
+  const read = async (): Promise<UpstreamStep<Reading> | undefined> => {
+    if (isOver()) return undefined;
+    return lookAt(passing, key).then(
+      (value) => ({ value }),
+      (failure: unknown) => ({ failure }),
+    );
+  };
+  for (let delayMs = silentMs; ; delayMs = silentMs + backoff.next()) {
+    await pause(delayMs, signal);
+    const step = isOver() ? undefined : await slots.run(read);
+    if (step === undefined || isOver()) return;
+    const code = "failure" in step ? toPassingCode(step.failure) : undefined;
+    if (code !== "OVERFLOW") yield step;
+    if (code === undefined) return;
+  }
 }
 
 /** The items that are watched for whether they pass. */
@@ -107,6 +180,9 @@ class WatchedItems {
   readonly #gathering: Gathering;
   readonly #stops = new Map<string, () => Promise<void>>();
   readonly #judged = new Map<string, Verdict>();
+  /** Those whose watch has said something. */
+  readonly #heard = new Set<string>();
+  readonly #slots = new Slots(maxReading);
   #keys: Reading<readonly unknown[]> | undefined;
 
   constructor(passing: Passing, gathering: Gathering) {
@@ -132,27 +208,32 @@ class WatchedItems {
   }
 
   #watch(id: string, key: unknown): void {
-    const { items, verdicts } = this.#passing;
+    const { items } = this.#passing;
     const stop = this.#gathering.follow<UpstreamStep<Reading>>({
       open: (signal) => watchAgain(() => items.watchItem(key, signal), signal),
       take: (step) => {
-        const verdict = "failure" in step ? verdicts.without(key, step.failure) : verdicts.of(key, step.value);
-        this.#judged.set(id, verdict);
+        this.#heard.add(id);
+        this.#judge(id, key, step);
       },
     });
-    const stopSilent = this.#gathering.follow<Verdict>({
-      open: (signal) => judgeSilent({ ...this.#passing, signal }, key, () => this.#judged.has(id)),
-      take: (verdict) => {
-        if (!this.#judged.has(id)) this.#judged.set(id, verdict);
-      },
+    const silent = { key, slots: this.#slots, isHeard: () => this.#heard.has(id) };
+    const stopSilent = this.#gathering.follow<UpstreamStep<Reading>>({
+      open: (signal) => readSilent({ ...this.#passing, signal }, silent),
+      take: (step) => this.#judge(id, key, step),
       mayEnd: true,
     });
     this.#stops.set(id, async () => void (await Promise.all([stop(), stopSilent()])));
   }
 
+  #judge(id: string, key: unknown, step: UpstreamStep<Reading>): void {
+    const { verdicts } = this.#passing;
+    this.#judged.set(id, "failure" in step ? verdicts.without(key, step.failure) : verdicts.of(key, step.value));
+  }
+
   #forget(id: string, stop: () => Promise<void>): void {
     this.#stops.delete(id);
     this.#judged.delete(id);
+    this.#heard.delete(id);
     void stop();
   }
 }

@@ -1,11 +1,15 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
+import { SurfaceError } from "../../../src/errors.ts";
+import type { CollectionClient } from "../../../src/surface/client.ts";
 import { collection } from "../../../src/surface/collection.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
 import { maxFiltered } from "../../../src/surface/derive/passing-keys.ts";
+import { implementSurface } from "../../../src/surface/implement-surface.ts";
+import { cellSource } from "../../../src/surface/source.ts";
 import { settle, take, until, WatchedSource } from "../support.ts";
-import { openProjection, startMill } from "./support.ts";
+import { createHang, openProjection, startMill } from "./support.ts";
 
 const board = defineSurface("board", { heavy: collection({ key: z.string(), schema: z.number() }) });
 
@@ -15,6 +19,20 @@ function note<TValue>(values: AsyncIterable<TValue>): { readonly seen: TValue[];
     for await (const value of values) seen.push(value);
   };
   return { seen, over: run().catch(() => {}) };
+}
+
+/** A watch that says nothing for as long as it is not left. */
+function hangs(): AsyncIterable<never> & AsyncIterator<never> {
+  const over = createHang();
+  const iterator = {
+    next: () => over.hung.then(() => ({ done: true as const, value: undefined })),
+    return: async () => {
+      over.release();
+      return { done: true as const, value: undefined };
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
 }
 
 function openBoard(filter?: (sack: { kg: number }) => boolean, source = startMill()) {
@@ -258,5 +276,110 @@ describe("derive.collection()", () => {
     );
     await until(() => seen.length === 2);
     expect(seen[1]).toEqual({ value: ["bad", "a"] });
+  });
+
+  describe("filtering while an item hangs", () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    });
+    afterEach(() => {
+      vi.useRealTimers();
+    });
+
+    /** Lets time pass until something holds. */
+    async function pass(holds: () => boolean): Promise<void> {
+      for (let turn = 0; turn < 300 && !holds(); turn += 1) {
+        await vi.advanceTimersByTimeAsync(100);
+        await settle();
+      }
+      expect(holds()).toBe(true);
+    }
+
+    /** A board of what an upstream gives whose reads and watches of items are as a test has it. */
+    function openAbove(sacks: Partial<CollectionClient<string, string, { kg: number }>>, keys: readonly string[]) {
+      const source = cellSource<ReadonlyMap<string, { kg: number }>>(new Map(keys.map((key) => [key, { kg: 50 }])));
+      return openProjection(startMill({ sacks: source }).live, board, (up) => ({
+        heavy: derive.collection({ ...up.sacks, ...sacks }, ({ kg }) => kg, { filter: ({ kg }) => kg >= 10 }),
+      }));
+    }
+
+    it("reads and watches the keys of the others, stale, and tells the log once", async () => {
+      const { hung, release } = createHang();
+      const slow = z.object({ kg: z.number() }).refine(async ({ kg }) => {
+        if (kg === 77) await hung;
+        return true;
+      });
+      const surface = defineSurface("slow", { sacks: collection({ key: z.string(), schema: slow }) });
+      const sacks = cellSource(
+        new Map([
+          ["a", { kg: 50 }],
+          ["hangs", { kg: 77 }],
+          ["b", { kg: 5 }],
+          ["c", { kg: 60 }],
+        ]),
+      );
+      const { client, faults } = openProjection(implementSurface(surface, { sacks }), board, (up) => ({
+        heavy: derive.collection(up.sacks, ({ kg }) => kg, { filter: ({ kg }) => kg >= 10 }),
+      }));
+      const read: unknown[] = [];
+      void client.heavy.keysReading().then((reading) => read.push(reading));
+      await pass(() => read.length === 1);
+      expect(read).toMatchObject([{ value: ["a", "c"], stale: { reason: "lost" } }]);
+      const { seen } = note(client.heavy.keysReadings());
+      await pass(() => seen.length === 1);
+      expect(seen).toMatchObject([{ value: ["a", "c"], stale: { reason: "lost" } }]);
+      expect(faults).toMatchObject([{ cause: { code: "TIMEOUT" } }]);
+      release();
+      await pass(() => seen.length === 2);
+      expect(seen[1]).toEqual({ value: ["a", "hangs", "c"] });
+    });
+
+    it("reads an item again whose watch says nothing when its read hung the first time", async () => {
+      let reads = 0;
+      const { client } = openAbove(
+        {
+          readings: () => hangs(),
+          reading: async () => ((reads += 1) === 1 ? new Promise(() => {}) : { value: { kg: 50 } }),
+        },
+        ["a"],
+      );
+      const { seen } = note(client.heavy.keysReadings());
+      await pass(() => seen.length === 1);
+      expect(seen[0]).toMatchObject({ value: [], stale: { reason: "lost" } });
+      await pass(() => seen.length === 2);
+      expect(seen[1]).toEqual({ value: ["a"] });
+    });
+
+    it("reads no more than 32 items at once when the watches of all of them say nothing", async () => {
+      let running = 0;
+      let most = 0;
+      const keys = Array.from({ length: 100 }, (_, index) => `k${index}`);
+      const reading = async (): Promise<{ value: { kg: number } }> => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        running -= 1;
+        return { value: { kg: 50 } };
+      };
+      const { client } = openAbove({ readings: () => hangs(), reading }, keys);
+      const { seen } = note(client.heavy.keysReadings());
+      await pass(() => seen.length === 1);
+      expect(seen[0]).toEqual({ value: keys });
+      expect(most).toBe(32);
+    });
+
+    it("goes on looking, and tells of no fault, when there is too much to do to read an item", async () => {
+      let reads = 0;
+      const reading = async (): Promise<{ value: { kg: number } }> => {
+        if ((reads += 1) <= 2) throw new SurfaceError("OVERFLOW", "hidden");
+        return { value: { kg: 50 } };
+      };
+      const { client, faults } = openAbove({ readings: () => hangs(), reading }, ["a"]);
+      const { seen } = note(client.heavy.keysReadings());
+      await pass(() => seen.length === 1);
+      expect(seen).toEqual([{ value: ["a"] }]);
+      expect(reads).toBe(3);
+      expect(faults).toEqual([]);
+    });
   });
 });

@@ -48,7 +48,7 @@ export type { CellDefinition } from "./surface/cell.ts";
 export type { ClientRef } from "./surface/client-ref.ts";
 export type { CellUpstream, DeriveCellOptions } from "./surface/derive/derive-cell.ts";
 export type { DeriveCollectionOptions } from "./surface/derive/derive-collection.ts";
-export type { DeriveEventOptions } from "./surface/derive/derive-event.ts";
+export type { DeriveChangesOptions, DeriveEventOptions } from "./surface/derive/derive-event.ts";
 export type { DeriveProcedureOptions } from "./surface/derive/derive-procedure.ts";
 export type { DeriveStreamOptions, LostStream } from "./surface/derive/derive-stream.ts";
 export type { Surface } from "./surface/define-surface.ts";

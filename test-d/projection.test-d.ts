@@ -136,6 +136,21 @@ expectError(projectSurface(source, oneCell, (client) => ({ shown: derive.cell(cl
 expectError(projectSurface(source, oneCell, () => ({ shown: derive.cell([], () => 1) })));
 expectError(projectSurface(source, oneEvent, (client) => ({ told: derive.event(client.log, () => 1) })));
 expectError(derive.procedure({} as LiveSurface<Source>));
+// Of a cell there are changes to filter, and no input to turn into another.
+projectSurface(source, oneEvent, ({ nodes }) => ({
+  told: derive.event(nodes, ({ length }) => length, {
+    filter(now, before) {
+      expectType<string[]>(now);
+      expectType<string[] | undefined>(before);
+      return before !== undefined;
+    },
+  }),
+}));
+expectError(
+  projectSurface(source, oneEvent, ({ nodes }) => ({
+    told: derive.event(nodes, ({ length }) => length, { input: () => undefined }),
+  })),
+);
 // A derived member of one kind does not implement one of another.
 expectError(projectSurface(source, oneEvent, (client) => ({ told: derive.cell(client.ticks, (tick) => tick) })));
 // The keys are others.

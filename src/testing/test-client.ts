@@ -137,8 +137,8 @@ export type Completable<TNames extends AppNames> =
 export interface Proposals {
   /** At most 100. */
   readonly values: readonly string[];
-  /** How many there are, with those that are left out. */
-  readonly total: number;
+  /** How many there are, with those that are left out. Left out itself where there are too many to count. */
+  readonly total?: number;
   readonly hasMore: boolean;
 }
 

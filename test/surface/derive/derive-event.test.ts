@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../../src/errors.ts";
-import type { EventClient, EventPage, EventWait } from "../../../src/surface/client.ts";
+import type { CellClient, EventClient, EventPage, EventWait } from "../../../src/surface/client.ts";
 import { surfaceClientRef } from "../../../src/surface/client-ref.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
@@ -394,5 +394,128 @@ describe("derive.event() of a cell", () => {
       [7, 1],
     ]);
     await live.close();
+  });
+
+  /** A cell of objects that is read again after each loss, as over a wire: each reading is an object of its own. */
+  function reconnecting(given: { n: number }[][]) {
+    const losses = createHang();
+    async function* readings(use: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Reading<{ n: number }>> {
+      for (const value of given.shift() ?? []) yield { value: structuredClone(value) };
+      if (given.length > 0) throw new SurfaceError("DISCONNECTED", "hidden");
+      losses.release();
+      await new Promise<void>((resolve) => use.signal?.addEventListener("abort", () => resolve()));
+    }
+    const upstream: CellClient<{ n: number }> = {
+      readings,
+      get: async () => ({ n: 0 }),
+      reading: async () => ({ value: { n: 0 } }),
+      async *watch() {},
+    };
+    return { upstream, over: losses.hung };
+  }
+
+  it("says that nothing has happened where upstream is back with an equal value", async () => {
+    const { upstream, over } = reconnecting([[{ n: 1 }], [{ n: 1 }, { n: 2 }], [{ n: 2 }, { n: 3 }]]);
+    const asked: unknown[] = [];
+    const { live: source } = startMill();
+    const { live } = openProjection(source, board, () => ({
+      ground: derive.event(upstream, ({ n }, previous) => {
+        asked.push([n, previous?.n]);
+        return n;
+      }),
+    }));
+    await over;
+    expect(asked).toEqual([
+      [1, undefined],
+      [2, 1],
+      [3, 2],
+    ]);
+    await live.close();
+  });
+
+  it("puts no equal value again to a map that has thrown at it", async () => {
+    const { upstream, over } = reconnecting([[{ n: 1 }], [{ n: 1 }, { n: 2 }], [{ n: 2 }]]);
+    const asked: unknown[] = [];
+    const { live: source } = startMill();
+    const { live, faults } = openProjection(source, board, () => ({
+      ground: derive.event(upstream, ({ n }, previous) => {
+        asked.push([n, previous?.n]);
+        throw new Error("secret");
+      }),
+    }));
+    await over;
+    expect(asked).toEqual([
+      [1, undefined],
+      [2, 1],
+    ]);
+    expect(faults).toHaveLength(2);
+    await live.close();
+  });
+
+  it("takes every value for another that has no end", async () => {
+    const endless = (n: number): { n: number } => {
+      const value = { n, self: {} };
+      value.self = value;
+      return value;
+    };
+    const { upstream, over } = reconnecting([[endless(1), endless(2)]]);
+    const asked: number[] = [];
+    const { live: source } = startMill();
+    const { live } = openProjection(source, board, () => ({
+      ground: derive.event(upstream, ({ n }) => asked.push(n)),
+    }));
+    await over;
+    expect(asked).toEqual([1, 2]);
+    await live.close();
+  });
+
+  it("leaves out a change that its filter refuses, whose value is the one before the next all the same", async () => {
+    const { upstream, over } = reconnecting([[{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }]]);
+    const filtered: unknown[] = [];
+    const asked: unknown[] = [];
+    const { live: source } = startMill();
+    const { live, client } = openProjection(source, board, () => ({
+      ground: derive.event(
+        upstream,
+        ({ n }, previous) => {
+          asked.push([n, previous?.n]);
+          return n;
+        },
+        {
+          filter: ({ n }, previous) => {
+            filtered.push([n, previous?.n]);
+            return n % 2 === 0;
+          },
+        },
+      ),
+    }));
+    await over;
+    expect(filtered).toEqual([
+      [1, undefined],
+      [2, 1],
+      [3, 2],
+      [4, 3],
+    ]);
+    expect(asked).toEqual([
+      [2, 1],
+      [4, 3],
+    ]);
+    expect(await kept(client.ground, 2)).toEqual([2, 4]);
+    await live.close();
+  });
+});
+
+describe("the options of derive.event()", () => {
+  const { client } = surfaceClientRef(startMill().live);
+  const same = (value: number): number => value;
+
+  it.each([
+    ["input", "of a cell", () => derive.event(client.speed, same, { input: () => undefined } as never)],
+    ["fliter", "of a cell", () => derive.event(client.speed, same, { fliter: () => true } as never)],
+    ["fliter", "of an event", () => derive.event(client.ground, same, { fliter: () => true } as never)],
+    ["filter", "that is no function", () => derive.event(client.speed, same, { filter: true } as never)],
+    ["options", "that are no object", () => derive.event(client.speed, same, null as never)],
+  ])("are refused when they have %s %s", (named, _of, make) => {
+    expect(make).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(named) }));
   });
 });

@@ -1,5 +1,4 @@
 import { EventEmitter, on } from "node:events";
-import { watch } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { cellSource, Refusal } from "surface-mcp";
 import type { Source } from "surface-mcp";
@@ -8,6 +7,8 @@ import { compareNotes } from "./compare-notes.ts";
 import { Change } from "./note.ts";
 import type { Note } from "./note.ts";
 import { fileOf, readNotes } from "./read-notes.ts";
+import type { Reading } from "./read-notes.ts";
+import { watchDirectory } from "./watch-directory.ts";
 import { createWhole, replaceWhole } from "./write-whole.ts";
 
 /** A directory of notes, which people may edit by hand as well. */
@@ -16,11 +17,11 @@ export interface NotesDirectory {
   readonly notes: Source<ReadonlyMap<string, Note>>;
   /** Every change from this call on, whoever made it, until the signal fires. */
   changes(signal: AbortSignal): AsyncIterable<Change>;
-  /** @throws Refusal `NOTE_EXISTS` */
+  /** @throws Refusal `NOTE_EXISTS`, or `NOTE_UNREADABLE` where what has the id cannot be read as a note */
   add(id: string, text: string): Promise<Note>;
-  /** @throws Refusal `UNKNOWN_NOTE` */
+  /** @throws Refusal `UNKNOWN_NOTE` or `NOTE_UNREADABLE` */
   edit(id: string, text: string): Promise<Note>;
-  /** @throws Refusal `UNKNOWN_NOTE` */
+  /** @throws Refusal `UNKNOWN_NOTE` or `NOTE_UNREADABLE` */
   remove(id: string): Promise<void>;
   /** Stops looking at the directory, once what is being done is done. */
   close(): Promise<void>;
@@ -40,21 +41,36 @@ async function* follow(announcer: EventEmitter, signal: AbortSignal): AsyncGener
   for await (const [change] of on(announcer, "changed", { signal })) yield Change.parse(change);
 }
 
-/** Looks at the directory after each event that the system has of it; several at once are one reason to look. */
-function watchDirectory(dir: string, look: () => Promise<unknown>): () => void {
-  let looking = false;
-  const report = (cause: unknown): void => console.error("watching the notes:", cause);
-  // Not a reason for the process to stay: it ends with its host.
-  const watcher = watch(dir, { persistent: false }, () => {
-    if (looking) return;
-    looking = true;
-    setImmediate(() => {
-      looking = false;
-      look().catch(report);
-    });
-  });
-  watcher.on("error", report);
-  return () => watcher.close();
+/** What is known of a directory, from when it was last looked at. */
+class Knowledge {
+  readonly notes = cellSource<ReadonlyMap<string, Note>>(new Map());
+  #hidden: ReadonlyMap<string, Note> = new Map();
+  #unreadable: ReadonlySet<string> = new Set();
+
+  /** Takes what was read, and returns what has changed. */
+  update(reading: Reading): readonly Change[] {
+    const before = this.notes.get();
+    const { notes, hidden, changes } = compareNotes({ notes: before, hidden: this.#hidden }, reading);
+    this.#hidden = hidden;
+    this.#unreadable = reading.unreadable;
+    if (!isSame(before, notes)) this.notes.set(notes);
+    return changes;
+  }
+
+  /** @throws Refusal `UNKNOWN_NOTE` or `NOTE_UNREADABLE` */
+  noteOf(id: string): Note {
+    this.assertReadable(id);
+    const note = this.notes.get().get(id);
+    if (note === undefined) throw new Refusal("UNKNOWN_NOTE", `there is no note "${id}": search for it first`);
+    return note;
+  }
+
+  /** @throws Refusal `NOTE_UNREADABLE` */
+  assertReadable(id: string): void {
+    if (!this.#unreadable.has(id)) return;
+    const why = "is there and cannot be read as a note, it may be too large: take another id";
+    throw new Refusal("NOTE_UNREADABLE", `what has the id "${id}" ${why}`);
+  }
 }
 
 /**
@@ -62,60 +78,62 @@ function watchDirectory(dir: string, look: () => Promise<unknown>): () => void {
  * after each change, so that several processes and an editor may share one directory. The caller closes it.
  */
 export async function openNotesDirectory(dir: string): Promise<NotesDirectory> {
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await makeDirectory(dir);
   const announcer = new EventEmitter();
   const inTurn = createTurns();
-  const notes = cellSource<ReadonlyMap<string, Note>>(new Map());
+  const known = new Knowledge();
+  const watching = watchDirectory(dir, () => inTurn(look));
   const look = async (): Promise<void> => {
-    const compared = compareNotes(notes.get(), await readNotes(dir));
-    if (compared.changes.length === 0) return;
-    notes.set(compared.notes);
-    for (const change of compared.changes) announcer.emit("changed", change);
+    // Watched before it is read, so that nothing falls in between.
+    watching.renew();
+    for (const change of known.update(await readNotes(dir))) announcer.emit("changed", change);
   };
-  const known = (id: string): Note => {
-    const note = notes.get().get(id);
-    if (note === undefined) throw new Refusal("UNKNOWN_NOTE", `there is no note "${id}": search for it first`);
-    return note;
-  };
-  // Watched before the first look, so that nothing falls in between.
-  const unwatch = watchDirectory(dir, () => inTurn(look));
   await inTurn(look);
   return {
-    notes,
+    notes: known.notes,
     changes: (signal) => follow(announcer, signal),
     add: (id, text) =>
       inTurn(async () => {
-        await createWhole(fileOf(dir, id), text).catch(refuseTaken(id));
+        const file = fileOf(dir, id);
+        await makeDirectory(dir);
+        const isTaken = await createWhole(file, text).then(() => false, assertTaken);
         await look();
-        return known(id);
+        if (isTaken) known.assertReadable(id);
+        if (isTaken) throw new Refusal("NOTE_EXISTS", `there is a note "${id}" already: edit it, or take another id`);
+        return known.noteOf(id);
       }),
     edit: (id, text) =>
       inTurn(async () => {
         await look();
-        known(id);
+        known.noteOf(id);
         await replaceWhole(fileOf(dir, id), text);
         await look();
-        return known(id);
+        return known.noteOf(id);
       }),
     remove: (id) =>
       inTurn(async () => {
         await look();
-        known(id);
+        known.noteOf(id);
         await rm(fileOf(dir, id), { force: true });
         await look();
       }),
     close: () => {
-      unwatch();
+      watching.close();
       return inTurn(async () => {});
     },
   };
 }
 
-function refuseTaken(id: string) {
-  return (cause: unknown): never => {
-    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") {
-      throw new Refusal("NOTE_EXISTS", `there is a note "${id}" already: edit it, or take another id`);
-    }
-    throw cause;
-  };
+/** Lets through only that there is a file already. */
+function assertTaken(cause: unknown): true {
+  if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") return true;
+  throw cause;
+}
+
+async function makeDirectory(dir: string): Promise<void> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+}
+
+function isSame(one: ReadonlyMap<string, Note>, other: ReadonlyMap<string, Note>): boolean {
+  return one.size === other.size && [...one].every(([id, note]) => other.get(id) === note);
 }

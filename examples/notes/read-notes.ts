@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -18,29 +19,56 @@ function toTitle(text: string): string {
   return line.replace(/^#+/, "").trim().slice(0, 80);
 }
 
-/** One note, or `undefined` where it cannot be read now: somebody may remove it between two of these steps. */
-async function readNote(file: string): Promise<Note | undefined> {
+/** What a directory holds. */
+export interface Reading {
+  /** Every note, sorted by id. */
+  readonly notes: ReadonlyMap<string, Note>;
+  /** Ids that something has which cannot be read as a note: it is too large, for example, or no plain file. */
+  readonly unreadable: ReadonlySet<string>;
+}
+
+/** One note; `undefined` where it cannot be read, and `"gone"` where somebody has removed it between two of these steps. */
+async function readNote(file: string): Promise<Note | "gone" | undefined> {
   try {
     const { size, mtime } = await stat(file);
     if (size > maxBytes) return undefined;
     const text = await readFile(file, "utf8");
     return { title: toTitle(text), text, edited: mtime };
-  } catch {
-    return undefined;
+  } catch (error) {
+    return isMissing(error) ? "gone" : undefined;
   }
 }
 
-/** Every note of a directory, sorted by id. What is no plain file, or has another name than a note has, is left alone. */
-export async function readNotes(dir: string): Promise<ReadonlyMap<string, Note>> {
-  const entries = await readdir(dir, { withFileTypes: true });
-  const ids = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(suffix))
-    .map((entry) => entry.name.slice(0, -suffix.length))
-    .filter((id) => NoteId.safeParse(id).success);
-  const found = new Map<string, Note>();
-  for (const id of ids.toSorted()) {
-    const note = await readNote(fileOf(dir, id));
-    if (note !== undefined) found.set(id, note);
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+async function readEntries(dir: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    // A directory that somebody has removed holds nothing.
+    if (isMissing(error)) return [];
+    throw error;
   }
-  return found;
+}
+
+function toId({ name }: Dirent): string {
+  return name.slice(0, -suffix.length);
+}
+
+/** Reads a directory. What has another name than a note has is left alone, and what is no plain file is not followed. */
+export async function readNotes(dir: string): Promise<Reading> {
+  const entries = (await readEntries(dir))
+    .filter((entry) => entry.name.endsWith(suffix) && NoteId.safeParse(toId(entry)).success)
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const notes = new Map<string, Note>();
+  const unreadable = new Set<string>();
+  for (const entry of entries) {
+    const id = toId(entry);
+    const note = entry.isFile() ? await readNote(fileOf(dir, id)) : undefined;
+    if (note === undefined) unreadable.add(id);
+    else if (note !== "gone") notes.set(id, note);
+  }
+  return { notes, unreadable };
 }

@@ -1,7 +1,19 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ZodError } from "zod";
 import { createTestClient } from "surface-mcp/testing";
 import { createNotesApp } from "../../examples/notes/app.ts";
@@ -99,6 +111,71 @@ describe("a directory of notes", () => {
     const before = directory.notes.get().get("a");
     await directory.add("b", "2");
     expect(directory.notes.get().get("a")).toBe(before);
+  });
+});
+
+/** Waits for what the system announces in its own time. */
+async function eventually(holds: () => boolean): Promise<void> {
+  await expect.poll(holds, { timeout: 10_000 }).toBe(true);
+}
+
+describe("a directory of notes that people change by hand", () => {
+  function follow(directory: NotesDirectory): string[] {
+    const leaving = new AbortController();
+    const told: string[] = [];
+    const work = (async () => {
+      for await (const { id, change } of directory.changes(leaving.signal)) told.push(`${change} ${id}`);
+    })();
+    work.catch(() => {});
+    onTestFinished(() => leaving.abort());
+    return told;
+  }
+
+  test("refuses to touch a note that is there and cannot be read, and does not tell it as removed", async () => {
+    const directory = await open();
+    const told = follow(directory);
+    await directory.add("big", "small");
+    await writeFile(join(dir, "big.md"), "x".repeat(300 * 1024));
+    await mkdir(join(dir, "folder.md"));
+    for (const id of ["big", "folder"]) {
+      await expect(directory.add(id, "mine")).rejects.toMatchObject({ code: "NOTE_UNREADABLE" });
+      await expect(directory.edit(id, "mine")).rejects.toMatchObject({ code: "NOTE_UNREADABLE" });
+      await expect(directory.remove(id)).rejects.toMatchObject({ code: "NOTE_UNREADABLE" });
+    }
+    expect([...directory.notes.get().keys()]).toEqual([]);
+    expect(told.filter((line) => !line.startsWith("edited"))).toEqual(["added big"]);
+    await writeFile(join(dir, "big.md"), "smaller");
+    await eventually(() => told.at(-1) === "edited big" && directory.notes.get().get("big")?.text === "smaller");
+    await writeFile(join(dir, "big.md"), "x".repeat(300 * 1024));
+    await eventually(() => !directory.notes.get().has("big"));
+    await rm(join(dir, "big.md"));
+    await eventually(() => told.at(-1) === "removed big");
+    expect(told.filter((line) => line.startsWith("removed"))).toEqual(["removed big"]);
+  });
+
+  test("sees what is written into it after it was replaced, and is made again when it is gone", async () => {
+    const directory = await open();
+    await directory.add("old", "1");
+    await rename(dir, `${dir}.old`);
+    await mkdir(dir);
+    await eventually(() => !directory.notes.get().has("old"));
+    await writeFile(join(dir, "fresh.md"), "2");
+    await eventually(() => directory.notes.get().has("fresh"));
+    await rm(dir, { recursive: true });
+    await eventually(() => directory.notes.get().size === 0);
+    await directory.add("again", "3");
+    await writeFile(join(dir, "hand.md"), "4");
+    await eventually(() => directory.notes.get().has("hand"));
+    expect([...directory.notes.get().keys()]).toEqual(["again", "hand"]);
+  });
+
+  test("keeps who may read a note when it edits it", async () => {
+    const directory = await open();
+    await directory.add("shared", "1");
+    expect((await stat(join(dir, "shared.md"))).mode & 0o777).toBe(0o600);
+    await chmod(join(dir, "shared.md"), 0o664);
+    await directory.edit("shared", "2");
+    expect((await stat(join(dir, "shared.md"))).mode & 0o777).toBe(0o664);
   });
 });
 

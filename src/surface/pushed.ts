@@ -42,6 +42,8 @@ export interface PushedOrigin<TValue> {
   open(signal: AbortSignal): AsyncIterable<PushedFrame<TValue>>;
   /** The value now, where that takes less than to open it. Default: the first value of what `open` gives. */
   read?(signal: AbortSignal): Promise<PushedFrame<TValue>>;
+  /** Whether it is to be read also while it is open. Default: `true`. */
+  readonly isReadWhileOpen?: boolean;
 }
 
 /**

@@ -49,6 +49,7 @@ function createOrigin<TValue, TOut>(reader: Reader<TValue>, terms: MapTerms<TVal
   return {
     open: (signal) => follow(reader, terms, signal),
     read: async (signal) => new ReadingMap(terms).of(await readOnce(reader, signal)),
+    isReadWhileOpen: reader.isReadWhileOpen,
   };
 }
 

@@ -9,6 +9,8 @@ export interface Reader<TValue> {
   readings(signal: AbortSignal): AsyncIterable<Reading<TValue>>;
   /** Whether it goes on for as long as there is somebody upstream: that it ends says that there is nobody. */
   readonly isEndless: boolean;
+  /** Whether a read tells what is now. The newest frame of a stream is that of another iteration, and may be long in coming. */
+  readonly isReadWhileOpen: boolean;
 }
 
 async function* toReadings<TValue>(values: AsyncIterable<TValue>): AsyncGenerator<Reading<TValue>> {
@@ -22,12 +24,14 @@ export function toReader<TValue>(upstream: CellUpstream<TValue>): Reader<TValue>
       reading: (signal) => upstream.reading({ signal }),
       readings: (signal) => upstream.readings({ signal }),
       isEndless: true,
+      isReadWhileOpen: true,
     };
   }
   return {
     reading: async (signal) => ({ value: await upstream.latest(undefined, { signal }) }),
     readings: (signal) => toReadings(upstream.open(undefined, { signal })),
     isEndless: false,
+    isReadWhileOpen: false,
   };
 }
 
@@ -69,5 +73,6 @@ export function combineReaders<TValue>(readers: readonly Reader<TValue>[]): Read
     reading: async (signal) => combine(await Promise.all(readers.map((reader) => reader.reading(signal)))),
     readings: (signal) => followAll(readers, signal),
     isEndless: true,
+    isReadWhileOpen: readers.every((reader) => reader.isReadWhileOpen),
   };
 }

@@ -3,8 +3,9 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted, untilAborted } from "../../spine/until-aborted.ts";
 import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";
+import { Stale } from "../reading.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { PushedValue } from "./pushed-value.ts";
+import { PushedValue, type Carried } from "./pushed-value.ts";
 import { SharedUpstream } from "./shared-upstream.ts";
 import { toReason } from "./to-reason.ts";
 import type { Upstream } from "./upstream.ts";
@@ -14,6 +15,11 @@ export interface PushedMember {
   readonly kind: "cell" | "collection";
   readonly schema: Schema;
 }
+
+type ReadFrame = (signal: AbortSignal) => Promise<unknown>;
+
+/** Makes what is told of what a read came to. */
+type TakeFrame = () => Carried | Promise<Carried | undefined>;
 
 /**
  * Owns a cell whose values come by and by: the first read waits for one, and each that came stands until the next, as
@@ -30,6 +36,8 @@ export class PushedCellOwner {
   #begun = 0;
   /** Which of them has told the newest: what an older one comes to is out of date. */
   #newest = 0;
+  /** What the newest of the reads came to that were made while it was watched. */
+  #beside: { readonly turn: number; readonly told: Carried } | undefined;
 
   constructor(member: PushedMember, upstream: Upstream, setting: OwnerSetting) {
     const { scope, report } = setting;
@@ -42,7 +50,9 @@ export class PushedCellOwner {
   }
 
   /**
-   * The value now, or a {@link Stale} one. Waits for the first; fails where that does not come.
+   * The value now, or a {@link Stale} one. Waits for the first; fails where that does not come. What can be read is read
+   * anew, also while it is watched, so that nobody is told less than what they know already; what a watch knows to be
+   * lost is told at once.
    *
    * @throws SurfaceError `UNAVAILABLE` or `DROPPED` when what it comes from cannot be reached, `ABSENT` when that has ended
    * without a value, `INVALID_OUTPUT` for one that does not fit, `INTERNAL` when it fails, `ABORTED` or `CLOSED`.
@@ -51,8 +61,8 @@ export class PushedCellOwner {
     const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
     const { signal } = abort;
     try {
-      if (await this.#readAtRest(signal)) return this.#answer();
-      return await this.#first(signal);
+      const told = await (this.#shared.isResting ? this.#readAtRest(signal) : this.#readBeside(signal));
+      return told === undefined ? await this.#first(signal) : told.carried;
     } finally {
       abort.dispose();
     }
@@ -90,10 +100,10 @@ export class PushedCellOwner {
     return this.#shared.hold();
   }
 
-  /** Reads it once where nobody watches it and it can be read without being opened. Whether there is an answer now. */
-  async #readAtRest(signal: AbortSignal): Promise<boolean> {
+  /** Reads it once, as nobody watches it, where it can be read without being opened. What there is to tell then. */
+  async #readAtRest(signal: AbortSignal): Promise<Carried | undefined> {
     const { read } = this.#upstream;
-    if (read === undefined || !this.#shared.isResting) return false;
+    if (read === undefined) return undefined;
     this.#begun += 1;
     const turn = this.#begun;
     const takesTurn = (): boolean => this.#takesTurn(turn);
@@ -105,9 +115,52 @@ export class PushedCellOwner {
       if (takesTurn()) this.#value.fail(toReason(cause), cause);
     }
     // Otherwise somebody has begun to watch it meanwhile, and what that tells is newer.
-    if (!this.#shared.isResting) return false;
+    if (!this.#shared.isResting) return undefined;
     if (this.#newest === turn) this.#value.rest();
-    return this.#value.shown !== undefined || this.#value.failure !== undefined;
+    // Here and not when its caller has its turn: a watch that begins in between knows of nothing.
+    return this.#isTold ? { carried: this.#answer() } : undefined;
+  }
+
+  /**
+   * Reads it once while it is watched: what the watch has told by now may be older than what this caller knows, as of a
+   * call that has answered. `undefined` where what the watch knows is the answer.
+   */
+  async #readBeside(signal: AbortSignal): Promise<Carried | undefined> {
+    const { read, isReadWhileOpen } = this.#upstream;
+    if (read === undefined || !isReadWhileOpen || this.#shared.isFinished || this.#value.isLost) return undefined;
+    this.#begun += 1;
+    const turn = this.#begun;
+    const take = await this.#frameUnlessLost(read, signal);
+    if (take === undefined) return undefined;
+    const told = await untilAborted({ start: async () => take(), signal, doing: this.#doing });
+    const beside = this.#beside;
+    // One that began later has told already: this one may be older.
+    if (beside !== undefined && beside.turn > turn) return beside.told;
+    if (told !== undefined && !(told.carried instanceof Stale)) this.#beside = { turn, told };
+    return told;
+  }
+
+  /** What makes something of a frame, or of why there is none; `undefined` once the watch knows that none can be had. */
+  async #frameUnlessLost(read: ReadFrame, signal: AbortSignal): Promise<TakeFrame | undefined> {
+    const value = this.#value;
+    const abort = new LinkedAbort(signal);
+    void this.#abortWhenLost(abort);
+    try {
+      const start = async (): Promise<unknown> => read(abort.signal);
+      const frame = await untilAborted({ start, signal: abort.signal, doing: this.#doing });
+      return () => value.readBeside(() => this.#upstream.toFrame(frame));
+    } catch (cause) {
+      if (signal.aborted) throw toAborted(signal, this.#doing);
+      return value.isLost || abort.signal.aborted ? undefined : () => value.failBeside(toReason(cause), cause);
+    } finally {
+      abort.dispose();
+      abort.abort();
+    }
+  }
+
+  async #abortWhenLost(abort: LinkedAbort): Promise<void> {
+    while (!abort.signal.aborted && !this.#value.isLost) await this.#shared.change(abort.signal);
+    abort.abort();
   }
 
   /** Whether what a read came to is to be taken, as nothing that has begun later has told anything yet. */
@@ -120,7 +173,7 @@ export class PushedCellOwner {
   async #first(signal: AbortSignal): Promise<unknown> {
     const release = this.#hold();
     try {
-      while (this.#value.shown === undefined && this.#value.failure === undefined) {
+      while (!this.#isTold) {
         if (signal.aborted) throw toAborted(signal, this.#doing);
         await this.#shared.change(signal);
       }
@@ -129,6 +182,10 @@ export class PushedCellOwner {
       // Not waited for: the answer is there, and how long the other end takes to end is not its caller's to bear.
       void release();
     }
+  }
+
+  get #isTold(): boolean {
+    return this.#value.shown !== undefined || this.#value.failure !== undefined;
   }
 
   #answer(): unknown {

@@ -16,15 +16,23 @@ export interface PushedValueSetting {
   readonly report: FaultReporter;
 }
 
-/** A value on a channel, and the reading that it was made of. */
-interface Shown {
-  readonly reading: Reading;
+/** A value on a channel. */
+export interface Carried {
   readonly carried: unknown;
+}
+
+/** A value on a channel, and the reading that it was made of. */
+interface Shown extends Carried {
+  readonly reading: Reading;
 }
 
 function isSame(left: Reading, right: Reading): boolean {
   if (!Object.is(left.value, right.value)) return false;
   return left.stale?.reason === right.stale?.reason && left.stale?.since === right.stale?.since;
+}
+
+function toCarried(value: unknown, stale: Staleness | undefined): Carried {
+  return { carried: fromReading(stale === undefined ? { value } : { value, stale }) };
 }
 
 function timeNow(): string {
@@ -49,6 +57,8 @@ function toRelayed(cause: unknown): SurfaceError | undefined {
 export class PushedValue {
   readonly #setting: PushedValueSetting;
   readonly #checked: CheckedOnce;
+  /** Of what is read beside what is followed, so that one does not have the other checked anew. */
+  readonly #checkedBeside: CheckedOnce;
   #last: Reading | undefined;
   /** What stands for readers now; `undefined` until what was opened has told, one way or the other. */
   #shown: Shown | undefined;
@@ -66,16 +76,23 @@ export class PushedValue {
     const check = { where, report };
     this.#setting = setting;
     this.#checked = new CheckedOnce((raw) => checkOutput(schema, raw, check));
+    this.#checkedBeside = new CheckedOnce((raw) => checkOutput(schema, raw, check));
   }
 
   /** What stands on the channel for the value. The same object for as long as nothing has changed. */
-  get shown(): { readonly carried: unknown } | undefined {
+  get shown(): Carried | undefined {
     return this.#shown;
   }
 
   /** What a reader fails with who would otherwise wait for a value that does not come. */
   get failure(): Error | undefined {
     return this.#failure;
+  }
+
+  /** Whether what is known by now is that it cannot be reached: to try again is not a reader's to wait for. */
+  get isLost(): boolean {
+    if (this.#shown !== undefined) return this.#shown.reading.stale?.reason === "lost";
+    return this.#failure !== undefined && toReason(this.#failure) === "lost";
   }
 
   /** Opened for the first reader: what was known before is not shown unless there turns out to be nothing newer. */
@@ -108,6 +125,32 @@ export class PushedValue {
     }
     if (!(frame instanceof Unchanged)) await this.#take(frame, isWanted);
     else if (isWanted()) this.#stand(frame.stale);
+  }
+
+  /**
+   * What a frame says that was read beside what is followed, for its reader alone: which of the two is newer nobody can
+   * know, and what is followed does not tell again what an older value had replaced. `undefined` where it says nothing.
+   *
+   * @throws what a reader fails with, for a value that does not fit where none before it did.
+   */
+  async readBeside(read: () => Exclude<PushedFrame<unknown>, Unmade>): Promise<Carried | undefined> {
+    try {
+      const frame = read();
+      if (frame instanceof Unchanged) return this.#last && toCarried(this.#last.value, frame.stale);
+      const value = await this.#checkedBeside.of(frame.value);
+      if (frame.stale === undefined) this.#logged.clear();
+      for (const cause of frame.faults ?? []) this.#log(cause);
+      return toCarried(value, frame.stale);
+    } catch (cause) {
+      return this.failBeside("invalid", cause);
+    }
+  }
+
+  /** What stands when such a read has failed, marked as stale for its reader alone. @throws what a reader fails with. */
+  failBeside(reason: "invalid" | "lost", cause: unknown): Carried {
+    const error = this.#log(cause);
+    if (this.#last === undefined) throw error;
+    return toCarried(this.#last.value, { reason, since: this.#since ?? this.#staleSince() });
   }
 
   /** No value came, or one that does not fit; `ended` needs no cause. Never throws. */

@@ -11,6 +11,8 @@ export interface Upstream {
   open(signal: AbortSignal): AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
   /** One frame, without opening it. */
   readonly read?: (signal: AbortSignal) => Promise<unknown>;
+  /** Whether what is read while it is open is at least as new as what that has given by then. */
+  readonly isReadWhileOpen?: boolean;
   /** What a frame says. @throws SurfaceError `INVALID_OUTPUT`. */
   toFrame(frame: unknown): Exclude<PushedFrame<unknown>, Unmade>;
   /** Whether what it said last stands for good when it ends, and it is not to be opened again. */
@@ -45,7 +47,7 @@ export function fromPushed(origin: PushedOrigin<unknown>): Upstream {
   const read = origin.read?.bind(origin);
   return {
     open: (signal) => origin.open(signal),
-    ...(read === undefined ? {} : { read }),
+    ...(read === undefined ? {} : { read, isReadWhileOpen: origin.isReadWhileOpen ?? true }),
     toFrame: readFrame,
     isFinalAtEnd: false,
     isOpenedOnce: false,

@@ -187,6 +187,37 @@ describe("derive.cell()", () => {
     expect(await take(client.shown.watch(), 1)).toEqual(["BRR"]);
   });
 
+  it("tells what its watch knows of a stream, where the newest frame of another iteration is long in coming", async () => {
+    const { live, speed } = startMill();
+    for (const isOfTwo of [false, true]) {
+      const frames = {
+        latest: () => new Promise<never>(() => {}),
+        async *open(_input: undefined, use?: { readonly signal?: AbortSignal }) {
+          yield 5;
+          await new Promise<void>((resolve) => use?.signal?.addEventListener("abort", () => resolve(), { once: true }));
+        },
+      };
+      const { client } = openProjection(live, oneCell, (up) => ({
+        shown: isOfTwo ? derive.cell([up.speed, frames], ([a, b]) => a * b) : derive.cell(frames, (value) => value),
+      }));
+      const { seen } = note(client.shown.watch());
+      await until(() => seen.length === 1);
+      expect(await client.shown.get()).toBe(5 * (isOfTwo ? speed.get() : 1));
+    }
+  });
+
+  it("tells what its reader has done upstream, at once, while it is watched", async () => {
+    const { live, speed } = startMill();
+    const { client } = openProjection(live, oneCell, (up) => ({ shown: derive.cell(up.speed, (value) => value * 2) }));
+    const { seen } = note(client.shown.watch());
+    await until(() => seen.length === 1);
+    for (let value = 2; value < 20; value += 1) {
+      speed.set(value);
+      expect(await client.shown.reading()).toEqual({ value: value * 2 });
+    }
+    await until(() => seen.at(-1) === 38);
+  });
+
   it("stands, marked as stale, when what map makes does not fit its schema, and is right again with the next", async () => {
     const { live, speed } = startMill();
     const { client, faults } = openProjection(live, oneCell, (up) => ({

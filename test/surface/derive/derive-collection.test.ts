@@ -63,6 +63,23 @@ describe("derive.collection()", () => {
     expect(item.seen).toEqual([50, 60, undefined]);
   });
 
+  it.each(["without a filter", "with a filter"])(
+    "tells what its reader has done upstream, at once, %s",
+    async (how) => {
+      const { client, sacks } = openBoard(how === "with a filter" ? ({ kg }) => kg > 0 : undefined);
+      const keys = note(client.heavy.watchKeys());
+      const item = note(client.heavy.watch("a"));
+      await until(() => keys.seen.length === 1 && item.seen.length === 1);
+      for (let kg = 1; kg < 10; kg += 1) {
+        sacks.set(new Map(["a", `n${kg}`].map((key) => [key, { kg }])));
+        expect(await client.heavy.keys()).toEqual(["a", `n${kg}`]);
+        sacks.set(new Map([["a", { kg: kg + 100 }]]));
+        expect(await client.heavy.get("a")).toBe(kg + 100);
+      }
+      await until(() => item.seen.at(-1) === 109);
+    },
+  );
+
   it("watches nothing upstream that nobody watches here", async () => {
     const sacks = new WatchedSource<ReadonlyMap<string, { kg: number }>>(new Map([["a", { kg: 1 }]]));
     const { client } = openBoard(undefined, { ...startMill(), live: startMill({ sacks }).live });

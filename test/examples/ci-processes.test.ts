@@ -275,7 +275,11 @@ describe("the view", { timeout: PATIENCE_MS }, () => {
   it("follows a run in plain lines where nobody runs it yet, and ends when it is told to", async () => {
     const view = start("view", "--state", state);
     let said = "";
+    let faults = "";
     view.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
+    view.stderr.on("data", (bytes: Buffer) => (faults += bytes.toString()));
+    await eventually(() => (faults.includes("\n") ? true : undefined));
+    expect(faults).toBe(`waiting for a coordinator at ${state}\n`);
     const hears = (words: string): Promise<boolean> => eventually(() => (said.includes(words) ? true : undefined));
     const coordinator = await coordinate(await fileOf({ a: {} }));
     await hears("no run yet: 0 of 1 passed, running: nothing\n");
@@ -284,5 +288,13 @@ describe("the view", { timeout: PATIENCE_MS }, () => {
     await end(coordinator, "SIGTERM");
     await hears(": the coordinator does not answer: 1 of 1 passed");
     expect(await end(view, "SIGTERM")).toBe(0);
+    expect(faults).toBe(`waiting for a coordinator at ${state}\n`);
+  });
+
+  it("says how it is called when it is not told where to look, and ends with code 2", async () => {
+    const child = start("view");
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(/^Option '--state <value>' is missing.*\nUsage: npm run view -- --state DIR.*\n$/);
   });
 });

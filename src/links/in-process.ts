@@ -1,9 +1,11 @@
+import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { kScope } from "../surface/implement-surface.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
+import { sourceOf } from "../surface/project-surface.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { assertContract } from "./assert-contract.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";
@@ -37,11 +39,33 @@ function endWith(
   return { leaving, closed };
 }
 
-/** What a surface reaches here. @throws SurfaceError, as `connect()` does. */
-function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
+function find(surface: Surface<Spec>, served: Served): ReachedSurface {
   const reached = reachSurface(served, toAsked(surface));
   assertContract(surface, reached);
   return reached;
+}
+
+/** Says what to do where a surface is not here, but what it is a projection of is. */
+function toAdvised(cause: SurfaceError, surface: Surface<Spec>, served: Served): SurfaceError {
+  const source = sourceOf(surface);
+  // Of another name it is taken for its source only where it was not found.
+  if (source === undefined || (cause.code !== "UNKNOWN_MEMBER" && source.name !== surface.name)) return cause;
+  try {
+    reachSurface(served, toAsked(source));
+  } catch {
+    return cause;
+  }
+  const what = `it is a projection of surface "${source.name}", which is here`;
+  return new SurfaceError(cause.code, `${cause.message}; ${what}: bridge projected(${surface.name}, link)`);
+}
+
+/** What a surface reaches here. @throws SurfaceError, as `connect()` does. */
+function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
+  try {
+    return find(surface, served);
+  } catch (cause) {
+    throw cause instanceof SurfaceError ? toAdvised(cause, surface, served) : cause;
+  }
 }
 
 /**

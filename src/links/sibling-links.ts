@@ -29,12 +29,24 @@ function mismatch(surface: Surface<Spec>, problem: string): SurfaceError {
   return new SurfaceError("CONTRACT_MISMATCH", `Connecting to surface "${surface.name}": ${problem}`);
 }
 
+function quoted(names: Iterable<string>): string {
+  return [...names].map((name) => `"${name}"`).join(" and ");
+}
+
+/** The links that are of no sibling of a surface, by their segments: misspelt, or left over. */
+function surplusOf(siblings: Siblings<Surface<Spec>>, links: ReadonlyMap<string, Link>): readonly string[] {
+  return [...links.keys()].filter((segment) => !siblings.has(segment));
+}
+
 /** The siblings of a surface. @throws SurfaceError `CONTRACT_MISMATCH` where one of them has no link. */
 function toSiblings(surface: Surface<Spec>, links: ReadonlyMap<string, Link>): Siblings<Surface<Spec>> {
   const siblings = siblingsOf(surface);
   if (siblings === undefined) throw mismatch(surface, "it must be made by composeSurfaces()");
   for (const segment of siblings.keys()) {
-    if (!links.has(segment)) throw mismatch(surface, `its sibling "${segment}" has no link`);
+    if (links.has(segment)) continue;
+    const surplus = surplusOf(siblings, links);
+    const besides = surplus.length === 0 ? "" : `, and ${quoted(surplus)} is no sibling`;
+    throw mismatch(surface, `its sibling "${segment}" has no link${besides}`);
   }
   return siblings;
 }
@@ -82,7 +94,13 @@ class SiblingLinks implements Link {
   }
 
   check(surface: Surface<Spec>): void {
-    for (const [segment, sibling] of toSiblings(surface, this.#links)) this.#links.get(segment)?.check?.(sibling);
+    const siblings = toSiblings(surface, this.#links);
+    const surplus = surplusOf(siblings, this.#links);
+    if (surplus.length > 0) {
+      const problem = `its siblings are ${quoted(siblings.keys())}, and there is a link to ${quoted(surplus)}`;
+      throw new SurfaceError("UNKNOWN_MEMBER", `Connecting to surface "${surface.name}": ${problem}`);
+    }
+    for (const [segment, sibling] of siblings) this.#links.get(segment)?.check?.(sibling);
   }
 
   async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
@@ -134,7 +152,8 @@ class SiblingLinks implements Link {
  *
  * @param links - a link a sibling, by the segments of the surface.
  * @throws SurfaceError `INVALID_OPTION` for what is not a link, `INVALID_NAME` for a segment; from `connect()`:
- * `CONTRACT_MISMATCH` for a surface that is not composed, or has a sibling without a link.
+ * `CONTRACT_MISMATCH` for a surface that is not composed, or has a sibling without a link; and when an app is opened over
+ * it, `UNKNOWN_MEMBER` for a link to what is no sibling of its surface.
  * @example
  * ```ts
  * const app = mcp(composeSurfaces("ci", { pipeline, notes })).bridge(

@@ -50,6 +50,13 @@ export function projectSurface<$Source extends Spec, $Spec extends Spec>(
   return Object.freeze({ ...surface, [kProjection]: Object.freeze({ source, handlers }) });
 }
 
+/** The surface that one is a projection of; `undefined` for one that is none. */
+export function sourceOf(surface: object): Surface<Spec> | undefined {
+  if (!Object.hasOwn(surface, kProjection)) return undefined;
+  // Only projectSurface() puts it there.
+  return (Reflect.get(surface, kProjection) as ProjectionOf<Spec, Spec>).source;
+}
+
 /** A client of a surface of this name and of members of these kinds; their schemas are the link's to compare. */
 function assertClientOf(projection: Surface<Spec>, source: Surface<Spec>, given: Surface<Spec>): void {
   const projecting = `Implementing "${projection.name}", a projection of surface "${source.name}"`;

@@ -270,3 +270,39 @@ describe("projected()", () => {
     expect(await client.look.call(5)).toBe(5);
   });
 });
+
+describe("inProcess() where a projection is asked for", () => {
+  const same = projectSurface(
+    depot,
+    defineSurface("depot", { full: mcpResource(cell({ schema: z.boolean() })) }),
+    (up) => ({
+      full: derive.cell(up.crates, (crates) => crates > 9),
+    }),
+  );
+
+  it.each([
+    ["of another name", agent, { code: "UNKNOWN_MEMBER", words: "bridge projected(agent, link)" }],
+    ["of the same name", same, { code: "CONTRACT_MISMATCH", words: "bridge projected(depot, link)" }],
+  ])(
+    "says at boot what to do when it is over what a projection %s comes from",
+    async (_of, projection, { code, words }) => {
+      const { live } = startDepot();
+      const link = inProcess(live);
+      const error = { code, message: expect.stringContaining(words) };
+      expect(() =>
+        mcp(projection as typeof agent, { onFault: () => {} })
+          .bridge(link)
+          .open(),
+      ).toThrow(expect.objectContaining(error));
+      await live.close();
+    },
+  );
+
+  it("says nothing of that when what it comes from is not there either", async () => {
+    const other = defineSurface("other", { crates: cell({ schema: z.number() }) });
+    const live = implementSurface(other, { crates: cellSource(1) });
+    const error = { code: "UNKNOWN_MEMBER", message: expect.not.stringContaining("projected(") };
+    expect(() => inProcess(live).check?.(agent)).toThrow(expect.objectContaining(error));
+    await live.close();
+  });
+});

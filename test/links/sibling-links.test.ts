@@ -269,4 +269,18 @@ describe("siblingLinks()", () => {
     await settle();
     await live.close();
   });
+
+  it("names a link that is of no sibling when an app is opened over it, and connects to fewer all the same", async () => {
+    const [one, other] = [startPipeline(), startNotes()];
+    const links = siblingLinks({ a: inProcess(one.live), b: inProcess(other.live), bb: inProcess(other.live) });
+    const surplus = { code: "UNKNOWN_MEMBER", message: expect.stringContaining('"bb"') };
+    expect(() => mcp(both).bridge(links).open()).toThrow(expect.objectContaining(surplus));
+    const misspelt = siblingLinks({ a: inProcess(one.live), bb: inProcess(other.live) });
+    const message = expect.stringMatching(/"b" has no link, and "bb" is no sibling/);
+    expect(() => misspelt.check?.(both)).toThrow(expect.objectContaining({ code: "CONTRACT_MISMATCH", message }));
+    const { clients, close } = await surfaceClients(links, { a: pipeline });
+    expect(await clients.a.nodes.get()).toBe(1);
+    await close();
+    await Promise.all([one.live.close(), other.live.close()]);
+  });
 });

@@ -53,6 +53,7 @@ const unsafeSentences: Partial<Record<SurfaceErrorCode, string>> = {
   DISCONNECTED: `the connection to the application behind this server was lost, and ${unknownOutcome}`,
   OVERFLOW: `too much is in use at once, and ${unknownOutcome}`,
   DROPPED: `a part of the application that this needs was dropped, and ${unknownOutcome}`,
+  CLOSED: `the application behind this is closing, and ${unknownOutcome}`,
 };
 
 /** The same for codes behind which there is a fault: what the owner's log calls it is said too. */

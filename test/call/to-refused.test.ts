@@ -121,6 +121,8 @@ describe("toRefused() and an error of the package", () => {
     ["UNAVAILABLE", "steps"],
     ["OVERFLOW", "steps"],
     ["DROPPED", "steps"],
+    ["CLOSED", "call"],
+    ["CLOSED", "steps"],
   ] as const)("toRefused() says of %s that the outcome is unknown when what changes is %s", (code, changes) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"), changes === undefined ? {} : { changes });
     expect(refused).toMatchObject({ code, message: unknown });

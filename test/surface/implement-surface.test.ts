@@ -151,7 +151,8 @@ describe("implementSurface()", () => {
     expect(live.close()).toBe(closing);
     await closing;
     expect(finished).toBe(4);
-    expect(await calls).toMatchObject([{ reason: { code: "CLOSED" } }, { reason: { code: "CLOSED" } }]);
+    const cut = { reason: { code: "OUTCOME_UNKNOWN" } };
+    expect(await calls).toMatchObject([cut, cut]);
     expect(await waiting).toEqual({ done: true, value: undefined });
     expect(faults).toEqual([]);
   });

@@ -15,6 +15,9 @@ import { methods, newestWindow, streamWindow } from "./protocol.ts";
 import type { SentRequest } from "./sent-request.ts";
 import { readErrorAnswer } from "./wire-fault.ts";
 
+/** What an application that goes says of the calls that this cuts off: that of one which does not only read is unknown. */
+const cutCodes: ReadonlySet<string> = new Set(["CLOSED", "OUTCOME_UNKNOWN"]);
+
 /** One use, ready to be sent. */
 interface Prepared {
   /** Names it in errors. */
@@ -208,7 +211,7 @@ export class WireClient implements ChannelPort {
     const { errors } = codec.schemas;
     const cause = readErrorAnswer(error, what, (code, details) => readDetails(errors, code, details));
     // It was under way when the application went, which is what the end of the connection will say of everything else.
-    if (cause instanceof SurfaceError && cause.code === "CLOSED" && this.#session.isLeaving) {
+    if (cause instanceof SurfaceError && cutCodes.has(cause.code) && this.#session.isLeaving) {
       return new SurfaceError("DISCONNECTED", `Using ${what}: the application closed before the answer`);
     }
     return cause;

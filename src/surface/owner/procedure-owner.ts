@@ -1,3 +1,4 @@
+import { SurfaceError } from "../../errors.ts";
 import { Places } from "../../spine/places.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { tagOf } from "../../tags/tag-of.ts";
@@ -5,7 +6,7 @@ import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.t
 import type { CallOptions } from "../client.ts";
 import { isDerived } from "../derived-handler.ts";
 import type { MemberOfKind } from "../member.ts";
-import { relaySteps } from "../relayed.ts";
+import { markRelayed, relaySteps } from "../relayed.ts";
 import { checkRefusal } from "./check-refusal.ts";
 import { drainGenerator, isGenerator } from "./drain-generator.ts";
 import { OwnedUse, type HandlerContext, type UseTerms } from "./owned-use.ts";
@@ -43,8 +44,8 @@ export class ProcedureOwner {
    * Validates the input, runs the handler, validates the output. An abort reaches the handler through its signal, and
    * ends a generator; the call settles when the handler does.
    *
-   * @throws SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; a `Refusal` of the
-   * handler, its details checked where its code is declared with a schema; what a surface further up has failed with, of
+   * @throws SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; `OUTCOME_UNKNOWN` where
+   * closing cut off a handler that had begun and does not only read; a `Refusal` of the handler, its details checked where its code is declared with a schema; what a surface further up has failed with, of
    * a handler that may have done something before that as `OUTCOME_UNKNOWN`.
    */
   async call(input: unknown, use: CallOptions): Promise<unknown> {
@@ -71,8 +72,16 @@ export class ProcedureOwner {
       if (owned.told !== undefined) await owned.told;
     } catch (cause) {
       const told = this.#isOneUse ? cause : relaySteps(cause);
-      throw await checkRefusal(owned.mask(told), this.#member.errors, this.#check);
+      throw await checkRefusal(this.#toEnded(owned.mask(told), owned), this.#member.errors, this.#check);
     }
     return checkOutput(this.#member.output, output, this.#check);
+  }
+
+  /** `CLOSED` is what a call says that was not begun: one that closing cut off may have changed something by then. */
+  #toEnded(told: Error, owned: OwnedUse): Error {
+    const isCut = this.#scope.closed && told instanceof SurfaceError && told.code === "CLOSED" && !owned.mayRepeat;
+    if (!isCut) return told;
+    const message = "the application behind this closed before the answer";
+    return markRelayed(new SurfaceError("OUTCOME_UNKNOWN", message, { cause: told }));
   }
 }

@@ -6,6 +6,7 @@ import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { event } from "../../../src/surface/event.ts";
 import { implementSurface } from "../../../src/surface/implement-surface.ts";
+import { procedure } from "../../../src/surface/procedure.ts";
 import { stream } from "../../../src/surface/stream.ts";
 import { noteRejections, settle, until } from "../../surface/support.ts";
 import { ManualClock } from "../manual-clock.ts";
@@ -60,6 +61,24 @@ describe("goodbye", () => {
     expect(await wait).toMatchObject({ code: "DISCONNECTED" });
     expect(await step).toEqual({ done: true, value: undefined });
     expect(await closed).toEqual({ kind: "gone" });
+  });
+
+  it("tells a call that the application's own end cut short that it was disconnected, so that it may be sent again", async () => {
+    const runner = defineSurface("runner", { run: procedure({}) });
+    let begun = 0;
+    const live = implementSurface(runner, {
+      run: (_input, { signal }) => {
+        begun += 1;
+        return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    });
+    const pair = createMemoryPair();
+    serveWire(live, pair.server);
+    const { client } = await openWireClient(runner, pair.client);
+    const call = outcome(client.run.call(undefined, { idempotent: true }));
+    await until(() => begun === 1);
+    await live.close();
+    expect(await call).toMatchObject({ code: "DISCONNECTED" });
   });
 
   it("comes before everything that the application's end cuts short, also when that takes long", async () => {

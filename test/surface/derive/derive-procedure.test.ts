@@ -167,6 +167,23 @@ describe("derive.procedure()", () => {
     await expect(client.grind.call({ kg: 1 })).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });
   });
 
+  it("leaves the outcome unknown when upstream, or it itself, closes while it is under way", async () => {
+    for (const closing of ["upstream", "itself"] as const) {
+      const { live: upstream } = startMill({
+        grind: (_input, { signal }) =>
+          new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+      });
+      const { client, live } = openProjection(upstream, verb, (up) => ({
+        grind: derive.procedure(up.grind),
+        look: () => "",
+      }));
+      const calling = client.grind.call({ kg: 1 }).catch((cause: unknown) => cause);
+      await settle();
+      await (closing === "upstream" ? upstream : live).close();
+      expect(await calling).toMatchObject({ code: "OUTCOME_UNKNOWN" });
+    }
+  });
+
   it("answers CLOSED once upstream is closed", async () => {
     const { live } = startMill();
     const { client } = openProjection(live, verb, (up) => ({ grind: derive.procedure(up.grind), look: () => "" }));

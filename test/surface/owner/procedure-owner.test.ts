@@ -5,6 +5,7 @@ import { Refusal, SurfaceError } from "../../../src/errors.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import type { HandlerContext } from "../../../src/surface/owner/owned-use.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
+import { readOnly } from "../../../src/tags/read-only.ts";
 import { noteRejections, openLive, schemaOf, settle } from "../support.ts";
 
 const plain = defineSurface("s", { run: procedure({ input: z.object({ n: z.number() }), output: z.number() }) });
@@ -398,9 +399,26 @@ describe("a procedure", () => {
       controller.abort("because");
       await settle();
       await live.close();
-      expect(await outcomes).toMatchObject([{ reason: { code: "ABORTED" } }, { reason: { code: "CLOSED" } }]);
+      expect(await outcomes).toMatchObject([{ reason: { code: "ABORTED" } }, { reason: { code: "OUTCOME_UNKNOWN" } }]);
       expect(faults).toEqual([]);
     }
+  });
+
+  it("call() says that the outcome is unknown when closing cuts off what had begun, and CLOSED of what only reads", async () => {
+    const run = (_input: undefined, { signal }: HandlerContext) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const both = defineSurface("s", { write: procedure({}), read: readOnly(procedure({})) });
+    const { client, live } = await openLive(both, { write: run, read: run });
+    const outcomes = Promise.allSettled([
+      client.write.call(),
+      client.write.call(undefined, { idempotent: true }),
+      client.read.call(),
+    ]);
+    await settle();
+    await live.close();
+    const codes = ["OUTCOME_UNKNOWN", "CLOSED", "CLOSED"];
+    expect(await outcomes).toMatchObject(codes.map((code) => ({ reason: { code } })));
+    await expect(client.write.call()).rejects.toMatchObject({ code: "CLOSED" });
   });
 
   it("call() reports a fault when a handler fails with something else after its signal fired", async () => {

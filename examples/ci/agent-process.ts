@@ -87,7 +87,8 @@ const client = new Client(
   { name: "ci-agent", version: "1.0.0" },
   { versionNegotiation: { mode: { pin: "2026-07-28" } } },
 );
-const tell = (message: AgentMessage): void => void process.send?.(message);
+// A parent that is gone, though nothing has said so yet, has no use for it: without a callback that would end this process.
+const tell = (message: AgentMessage): void => void process.send?.(message, undefined, undefined, () => {});
 // Its face ends with its input, so that nothing is left when this process is told to end, or its parent is gone.
 process.once("disconnect", () => void client.close());
 try {

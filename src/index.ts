@@ -74,7 +74,7 @@ export type { CellName, CollectionName, EventName, ProcedureName, StreamName } f
 export type { ObservableLike, ValueObserver } from "./surface/observable.ts";
 export type { HandlerContext } from "./surface/owner/owned-use.ts";
 export type { ProcedureDefinition } from "./surface/procedure.ts";
-export type { Projection } from "./surface/project-surface.ts";
+export type { Projection } from "./surface/projection.ts";
 export type { PushedSource } from "./surface/pushed.ts";
 export type { PushedCollection } from "./surface/pushed-collection.ts";
 export type { Reading, Staleness } from "./surface/reading.ts";

@@ -5,7 +5,7 @@ import type { Surface } from "../surface/define-surface.ts";
 import { kScope } from "../surface/implement-surface.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
-import { sourceOf } from "../surface/project-surface.ts";
+import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { assertContract } from "./assert-contract.ts";
 import type { CloseReason, Connection, Link } from "./link.ts";

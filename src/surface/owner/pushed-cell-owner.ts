@@ -3,12 +3,16 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted, untilAborted } from "../../spine/until-aborted.ts";
 import type { Schema } from "../../schema/standard.ts";
 import type { UseOptions } from "../client.ts";
+import { systemClock } from "../system-clock.ts";
 import { Stale } from "../reading.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { PushedValue, type Carried } from "./pushed-value.ts";
 import { SharedUpstream } from "./shared-upstream.ts";
 import { toReason } from "./to-reason.ts";
 import type { Upstream } from "./upstream.ts";
+
+/** How long a read of what is watched may take until what the watch knows is told instead, in milliseconds. */
+const besideMs = 1000;
 
 /** A cell, or the part of a collection that is read as one. */
 export interface PushedMember {
@@ -145,6 +149,8 @@ export class PushedCellOwner {
     const value = this.#value;
     const abort = new LinkedAbort(signal);
     void this.#abortWhenLost(abort);
+    // What answers no reads, and yet tells its watchers, is told by those.
+    const stopTimer = systemClock.after(besideMs, () => abort.abort());
     try {
       const start = async (): Promise<unknown> => read(abort.signal);
       const frame = await untilAborted({ start, signal: abort.signal, doing: this.#doing });
@@ -153,6 +159,7 @@ export class PushedCellOwner {
       if (signal.aborted) throw toAborted(signal, this.#doing);
       return value.isLost || abort.signal.aborted ? undefined : () => value.failBeside(toReason(cause), cause);
     } finally {
+      stopTimer();
       abort.dispose();
       abort.abort();
     }

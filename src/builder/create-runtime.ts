@@ -13,7 +13,7 @@ import type { Link } from "../links/link.ts";
 import { createHandlers } from "../mcp/handlers.ts";
 import { LargeValues, type Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
-import type { AppRuntime, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
+import type { AppRuntime, AppScopes, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
@@ -51,6 +51,12 @@ function toInfo({ surface, options }: AppDefinition): ServerInfo {
     ...(websiteUrl === undefined ? {} : { websiteUrl }),
     ...keepLooks(icons === undefined ? {} : { icons }),
   });
+}
+
+function toScopes({ surface }: AppDefinition): AppScopes {
+  const read = `${surface.name}:read`;
+  const write = `${surface.name}:write`;
+  return Object.freeze({ read, write, all: Object.freeze([read, write]) });
 }
 
 /** Where faults are told: one reporter, however often it is asked for. */
@@ -119,6 +125,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
   warn(catalog.warnings);
   const invoker = createInvoker({ report, onChange: () => watches.distrust() });
   scope.add(() => invoker.close());
+  const resources = toWatcher(watches, items);
   return {
     info: toInfo(definition),
     instructions: options.instructions,
@@ -130,7 +137,12 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
       report,
       pageSize: options.pageSize ?? defaultPageSize,
     }),
-    resources: toWatcher(watches, items),
+    resources,
+    // Whatever an author writes is shown to all callers alike.
+    resourcesFor: () => resources,
+    lacking: () => undefined,
+    scopes: toScopes(definition),
+    isReady: (signal) => held.isReachable(signal),
     limits: defaultFrameLimits,
     logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,
     hotPath: options.hotPath ?? true,

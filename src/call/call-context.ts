@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { anonymous, type Caller } from "../catalog/caller.ts";
 import type { EntryCall, LogEntry, ProgressReport } from "../catalog/entry.ts";
 import { clipText } from "../schema/clip-text.ts";
 
@@ -10,6 +11,23 @@ export type ProgressSink = (report: ProgressReport) => void;
 /** Receives what a call tells its client's log. */
 export type LogSink = (entry: LogEntry) => void;
 
+function ignore(): void {}
+
+/** How far a call has come, for whoever counts. */
+export type CallStage = "gate" | "arguments" | "backend";
+
+/** What a call is under way for. */
+export interface CallSetting {
+  /** Where progress goes; left out when the caller did not ask for any. */
+  readonly sink?: ProgressSink | undefined;
+  /** Where the client's log is; left out when it is not to be told of anything. */
+  readonly log?: LogSink | undefined;
+  /** Default: somebody of whom nothing is known. */
+  readonly caller?: Caller | undefined;
+  /** Told of each stage that the call comes to. */
+  readonly reached?: ((stage: CallStage) => void) | undefined;
+}
+
 /**
  * One call under way. Its signal is made only if somebody asks for it, since most handlers never do. It can end early
  * by {@link abort}, whether or not the handler listens.
@@ -17,6 +35,9 @@ export type LogSink = (entry: LogEntry) => void;
 export class CallContext implements EntryCall {
   /** Tells the client's log while the call runs; left out where the client wants to hear nothing. */
   readonly log: LogSink | undefined;
+  readonly caller: Caller;
+  /** Counts the stages that the call comes to. */
+  readonly reached: (stage: CallStage) => void;
   readonly #sink: ProgressSink | undefined;
   #controller: AbortController | undefined;
   #ended: SurfaceError | undefined;
@@ -24,13 +45,11 @@ export class CallContext implements EntryCall {
   #finished = false;
   #last = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param sink - where progress goes; left out when the caller did not ask for any.
-   * @param log - where the client's log is; left out when it is not to be told of anything.
-   */
-  constructor(sink?: ProgressSink, log?: LogSink) {
+  constructor({ sink, log, caller = anonymous, reached = ignore }: CallSetting = {}) {
     this.#sink = sink;
     this.log = log && ((entry) => void (this.#isOver || log(entry)));
+    this.caller = caller;
+    this.reached = reached;
   }
 
   get signal(): AbortSignal {

@@ -2,6 +2,7 @@ import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
+import type { Caller } from "./caller.ts";
 import type { UriSegment } from "./free-uri.ts";
 import type { Icon } from "../tags/looks.ts";
 
@@ -30,6 +31,8 @@ export interface EntryCall {
   readonly log?: ((entry: LogEntry) => void) | undefined;
   /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
   readonly signal: AbortSignal;
+  /** Who asks. */
+  readonly caller: Caller;
   progress(report: ProgressReport): void;
 }
 

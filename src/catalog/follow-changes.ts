@@ -1,6 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { anonymous } from "./caller.ts";
 import type { EntryCall, ResourceContent } from "./entry.ts";
 import { inTime } from "./in-time.ts";
 import { isAbsent } from "./is-absent.ts";
@@ -61,7 +62,7 @@ function endQuietly(iterator: AsyncIterator<unknown> | undefined): void {
  */
 export async function* followChanges(setting: ChangesSetting): AsyncGenerator<ResourceContent | undefined> {
   const signal = setting.signal ?? new AbortController().signal;
-  const call: EntryCall = { signal, progress: quiet };
+  const call: EntryCall = { signal, progress: quiet, caller: anonymous };
   const wait = <TValue>(start: () => Promise<TValue>): Promise<TValue> =>
     untilAborted({ start, signal, doing: `Watching ${setting.where}` });
   let iterator: AsyncIterator<unknown> | undefined;

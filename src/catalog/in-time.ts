@@ -2,6 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { LinkedAbort } from "../spine/linked-abort.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { systemClock } from "../surface/system-clock.ts";
+import { anonymous } from "./caller.ts";
 import type { EntryCall } from "./entry.ts";
 
 /** What {@link inTime} takes. */
@@ -27,7 +28,7 @@ export async function inTime<TValue>({ run, timeoutMs, signal: outer, doing }: T
     linked.abort(new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`));
   const stop = systemClock.after(timeoutMs, late);
   try {
-    return await untilAborted({ start: () => run({ signal, progress: quiet }), signal, doing });
+    return await untilAborted({ start: () => run({ signal, progress: quiet, caller: anonymous }), signal, doing });
   } finally {
     stop();
     linked.dispose();

@@ -1,4 +1,5 @@
 import type { SurfaceClient } from "../surface/client.ts";
+import type { Caller } from "./caller.ts";
 import type { EntryCall, LogLevel, ProgressReport } from "./entry.ts";
 
 /** What the handlers of tools, prompts and resources that are no members receive besides their arguments. */
@@ -7,6 +8,8 @@ export interface ToolContext<TSpec> {
   readonly client: SurfaceClient<TSpec>;
   /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
   readonly signal: AbortSignal;
+  /** Who asks: anonymous over standard input and output, and over HTTP without `auth`. */
+  readonly caller: Caller;
   /** May be taken out of the context, as may `log`: `({ progress }) => …`. */
   readonly progress: (report: ProgressReport) => void;
   /** Tells the client's log, where the client wants to hear of that level; never waits, and never throws. */
@@ -25,6 +28,10 @@ class CallToolContext implements ToolContext<unknown> {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  get caller(): Caller {
+    return this.#call.caller;
   }
 
   // Fields and not methods, since handlers take them out of the context.

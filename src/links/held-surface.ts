@@ -83,6 +83,28 @@ export class HeldSurface {
     return this.#scope.close();
   }
 
+  /** Whether the live surface is connected, or comes to be within a read's patience. Never rejects. */
+  isReachable(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const cancel = startRequest<OpenedLink, true>(this.#holder, this.#clock, {
+        what: `surface "${this.#surface.name}"`,
+        kind: "read",
+        patienceMs: readPatienceMs,
+        waiting: () => {},
+        send: (_opened, reply) => {
+          reply.answered(true);
+          return () => {};
+        },
+        answered: resolve,
+        failed: () => resolve(false),
+      });
+      followSignal(signal, () => {
+        cancel();
+        resolve(false);
+      });
+    });
+  }
+
   async #closeConnection(): Promise<void> {
     this.#holder.close();
     await Promise.all(this.#closing);

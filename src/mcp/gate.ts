@@ -3,14 +3,13 @@ import { SurfaceError } from "../errors.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Clock } from "../spine/clock.ts";
-import { internalError } from "../surface/fault.ts";
 import { CallQueue } from "./call-queue.ts";
 import { ClientLog, loggedMethod, renderLogged, type LogOutput } from "./client-log.ts";
 import { logLevelOf, progressTokenOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
 import { toFrameError, type FrameFault } from "./frame-error.ts";
 import type { Handler } from "./handlers.ts";
-import { createHandshake } from "./handshake.ts";
+import { answerAsked, isNod, Methods, toInternalAnswer } from "./methods.ts";
 import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
 import { rpcCodes, toRpcError, toRpcResult, type Era, type RpcAnswer } from "./protocol.ts";
@@ -45,12 +44,6 @@ const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in fl
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const empty = toRpcResult("");
 
-/** What an era does not know, although it is answered here: each has a handshake of its own. */
-const foreign: Readonly<Record<Era, ReadonlySet<string>>> = {
-  legacy: new Set(["server/discover"]),
-  modern: new Set(["initialize", "logging/setLevel"]),
-};
-
 /** What is left out while the output is full. */
 const droppable: ReadonlySet<unknown> = new Set(["notifications/progress", loggedMethod]);
 
@@ -68,15 +61,13 @@ export class Gate {
   readonly #calls = new CallQueue<RequestId>();
   /** Reads have places of their own: calls may wait for minutes, and a read must not wait behind them. */
   readonly #reads = new CallQueue<RequestId>();
-  /** Those of the methods that may have to wait for the application. */
-  readonly #queues: ReadonlyMap<string, CallQueue<RequestId>>;
   readonly #progress: ProgressOutput;
   readonly #log = new ClientLog();
   readonly #logOutput: LogOutput;
   readonly #render: AnswerRenderer;
   readonly #subscriptions: SubscriptionSession;
   /** The methods that are answered here; none when the hot path is off. */
-  readonly #handlers: ReadonlyMap<string, Handler>;
+  readonly #methods: Methods;
   /** The legacy handshake that was answered here, for an SDK that joins later. */
   #handshake: JsonObject | undefined;
   /** What a hasty client sent behind its handshake, before the answer. */
@@ -95,19 +86,12 @@ export class Gate {
       clock,
       stallMs,
     });
-    this.#queues = new Map([
-      ["tools/call", this.#calls],
-      ["prompts/get", this.#calls],
-      ["resources/read", this.#reads],
-      ["completion/complete", this.#reads],
-      // Read from the application where it can change.
-      ...(runtime.resources.watchList === undefined ? [] : [["resources/list", this.#reads] as const]),
-    ]);
     const isFull = (): boolean => this.#outputFull;
     this.#progress = { send, isFull };
     this.#logOutput = { send: (params) => send(renderLogged(params)), isFull };
     this.#render = createAnswerRenderer(runtime.info);
-    this.#handlers = new Map(runtime.hotPath ? Object.entries(this.#toHandlers(runtime)) : []);
+    const setLevel: Handler = (params) => this.#log.setLevel(params);
+    this.#methods = new Methods(runtime, runtime.logs ? { "logging/setLevel": setLevel } : {});
   }
 
   /** Says whether answers pile up unread: while they do, nothing is started or reported that would add to them. */
@@ -151,15 +135,6 @@ export class Gate {
     await this.#sdk?.close();
   }
 
-  #toHandlers(runtime: AppRuntime): Readonly<Record<string, Handler>> {
-    const setLevel: Handler = (params) => this.#log.setLevel(params);
-    return {
-      ...runtime.handlers,
-      ...createHandshake(runtime),
-      ...(runtime.logs ? { "logging/setLevel": setLevel } : {}),
-    };
-  }
-
   #onRequest(frame: RequestFrame): void {
     const { id, method } = frame;
     if (this.#running.has(id) || this.#subscriptions.has(id)) return this.#answer(id, duplicateId, "legacy");
@@ -179,13 +154,13 @@ export class Gate {
     const { id, method, params } = frame;
     const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
-    if (method === "shutdown" || (method === "ping" && era === "legacy")) return this.#answer(id, empty, era);
+    if (isNod(method, era)) return this.#answer(id, empty, era);
     if (this.#serveSubscription(frame, era)) return;
-    const handler = foreign[era].has(method) ? undefined : this.#handlers.get(method);
+    const handler = this.#methods.find(method, era);
     if (handler === undefined) return this.#forward(frame);
     const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
     const log = this.#options.runtime.logs ? this.#log.sinkFor(era, logLevelOf(params), this.#logOutput) : undefined;
-    this.#run({ frame, handler, era, call: new CallContext(sink, log) });
+    this.#run({ frame, handler, era, call: new CallContext({ sink, log }) });
   }
 
   #serveSubscription(frame: RequestFrame, era: Era): boolean {
@@ -193,14 +168,15 @@ export class Gate {
       return this.#subscriptions.serve(frame, era);
     } catch (cause) {
       this.#subscriptions.cancel(frame.id);
-      this.#answer(frame.id, this.#internal(cause, frame.method), era);
+      this.#answer(frame.id, toInternalAnswer(cause, frame.method, this.#options.runtime.report), era);
       return true;
     }
   }
 
   #run(start: HotRun): void {
     const { id, method } = start.frame;
-    const queue = this.#queues.get(method);
+    const turn = this.#methods.turnOf(method);
+    const queue = turn === "none" ? undefined : turn === "calls" ? this.#calls : this.#reads;
     // Refused and not left unread: behind it there may be a cancellation, a ping or the end of the input.
     if (queue?.full) return this.#answer(id, busy, start.era);
     this.#running.set(id, start.call);
@@ -209,13 +185,9 @@ export class Gate {
   }
 
   async #settle({ frame, handler, era, call }: HotRun): Promise<void> {
-    let answer: RpcAnswer;
-    try {
-      const answering = handler(frame.params, { era, call });
-      answer = answering instanceof Promise ? await answering : answering;
-    } catch (cause) {
-      answer = this.#internal(cause, frame.method);
-    }
+    const { method, params } = frame;
+    const { report } = this.#options.runtime;
+    const answer = await answerAsked({ method, handler, params, request: { era, call }, report });
     if (this.#running.get(frame.id) !== call) return;
     this.#running.delete(frame.id);
     if (frame.method === "initialize") this.#onInitialised(frame, answer);
@@ -228,11 +200,6 @@ export class Gate {
     this.#handshake = params;
     // A second handshake, after a client cancelled its first: an SDK that has joined must not stay with that one.
     if (this.#sdk !== undefined) this.#replayHandshake(this.#sdk);
-  }
-
-  #internal(cause: unknown, method: string): RpcAnswer {
-    const error = internalError(cause, `method "${method}"`, this.#options.runtime.report);
-    return toRpcError(rpcCodes.internal, "Internal error", { correlationId: error.correlationId });
   }
 
   #onNotification(frame: NotificationFrame): void {

@@ -1,4 +1,5 @@
 import type { CallContext } from "../call/call-context.ts";
+import type { RateLimiter } from "../call/rate-limiter.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
 export type Era = "legacy" | "modern";
@@ -17,6 +18,14 @@ export const rpcCodes = {
   busy: -32000,
   /** A resource that does not exist, up to 2025-11-25; 2026-07-28 says invalid params. */
   legacyResourceNotFound: -32002,
+  /** No session of this id, or none of this caller's; the code that the SDKs' servers use. */
+  sessionNotFound: -32001,
+  /** Nobody is known to ask: a token is missing, or no good. */
+  unauthenticated: -32010,
+  /** Who asks was not granted what this takes. */
+  insufficientScope: -32011,
+  /** A header says something else than the body. */
+  headerMismatch: -32020,
   unsupportedVersion: -32022,
 } as const;
 
@@ -26,6 +35,8 @@ export interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
+  /** What the caller would have to be granted for an answer: everything that this takes. Only where that is what is missing. */
+  readonly scopes?: readonly string[];
 }
 
 /** A result, already as JSON text, so that a large answer is written once and not again for each envelope. */
@@ -47,12 +58,20 @@ export type RpcAnswer = RpcResult | RpcError;
 /** What a handler knows of the request besides its params. */
 export interface McpRequest {
   readonly era: Era;
+  /** The call under way; it knows its caller. */
   readonly call: CallContext;
+  /** How often its caller may call tools. Left out: as often as they like. */
+  readonly limiter?: RateLimiter | undefined;
 }
 
 /** Makes an error answer. */
 export function toRpcError(code: number, message: string, data?: unknown): RpcError {
   return data === undefined ? { kind: "error", code, message } : { kind: "error", code, message, data };
+}
+
+/** Makes the error for who was not granted what an operation takes: all of it is named. */
+export function toScopeError(scopes: readonly string[]): RpcError {
+  return { kind: "error", code: rpcCodes.insufficientScope, message: "Insufficient scope", scopes };
 }
 
 /** Makes a result answer. */

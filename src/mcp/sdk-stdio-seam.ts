@@ -55,16 +55,17 @@ function toCall({ mcpReq }: ServerContext, log: (output: LogOutput) => LogSink |
   const progressToken = meta?.progressToken;
   // What cannot be sent any more has no one left to read it.
   const tell = (notice: Parameters<typeof notify>[0]): void => void notify(notice).catch(() => {});
-  const call = new CallContext(
-    progressToken === undefined
-      ? undefined
-      : (report) => tell({ method: "notifications/progress", params: { ...report, progressToken } }),
-    log({
+  const call = new CallContext({
+    sink:
+      progressToken === undefined
+        ? undefined
+        : (report) => tell({ method: "notifications/progress", params: { ...report, progressToken } }),
+    log: log({
       // The params of a notice are an object.
       send: (params) => tell({ method: loggedMethod, params: JSON.parse(params) as Record<string, unknown> }),
       isFull: () => false,
     }),
-  );
+  });
   signal.addEventListener("abort", () => call.cancel(), { once: true });
   return call;
 }

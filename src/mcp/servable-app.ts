@@ -1,3 +1,4 @@
+import type { Caller } from "../catalog/caller.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { Handlers } from "./handlers.ts";
@@ -29,19 +30,42 @@ export interface ResourceWatcher {
   watchList?(changed: () => void): () => void;
 }
 
+/** What the callers of an app can be granted. */
+export interface AppScopes {
+  /** What whatever does not change anything takes: `<surface>:read`. */
+  readonly read: string;
+  /** What whatever may change something takes: `<surface>:write`. */
+  readonly write: string;
+  /** Those two, and what authors ask for besides; sorted. */
+  readonly all: readonly string[];
+}
+
 /** What an open app offers to whatever serves it. Whoever opened it closes it. */
 export interface AppRuntime {
   readonly info: ServerInfo;
   /** What the model is told about the server as a whole; at most 2 KB are read by some hosts. */
   readonly instructions: string | undefined;
   readonly handlers: Handlers;
+  /** What somebody of whom nothing is known may watch. */
   readonly resources: ResourceWatcher;
+  /** What a caller may watch: what they were not granted is not there for them, and what is theirs alone is theirs. */
+  resourcesFor(caller: Caller): ResourceWatcher;
+  /** Everything that reading what is under a URI takes, where a caller was not granted all of it; else `undefined`. */
+  lacking(uri: string, caller: Caller): readonly string[] | undefined;
   readonly limits: FrameLimits;
   /** Whether there is code of the author's that can tell the client's log. */
   readonly logs: boolean;
   /** Answer in the gate what our handlers know; `false` sends every request through the SDK, to compare. */
   readonly hotPath: boolean;
   readonly report: FaultReporter;
+  /** What callers can be granted, for those who serve to callers that they know. */
+  readonly scopes: AppScopes;
+  /**
+   * Says whether the live surface can be reached now, connecting where that has not happened yet. Never rejects.
+   *
+   * @param signal - ends the wait; the answer is `false` then.
+   */
+  isReady(signal: AbortSignal): Promise<boolean>;
   /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */
   close(): Promise<void>;
 }
@@ -64,8 +88,8 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-/** Somewhere to serve an app: `stdio()`. */
-export interface ServeTarget {
+/** Somewhere to serve an app: `stdio()`, `http()`. */
+export interface ServeTarget<TServing extends Serving = Serving> {
   /** Starts serving; resolves once requests are answered. */
-  serve(app: ServableApp): Promise<Serving>;
+  serve(app: ServableApp): Promise<TServing>;
 }

@@ -178,7 +178,7 @@ class InMemoryClient {
     const { signal, onProgress, onLog } = options;
     const handler = this.#runtime.handlers[method];
     if (handler === undefined) throw new RpcFailure(unknownMethod);
-    const call = new CallContext(onProgress, onLog);
+    const call = new CallContext({ sink: onProgress, log: onLog });
     const cancel = (): void => call.cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     try {

@@ -1,0 +1,14 @@
+/** Whether there is room for one more, and if not, when there will be. */
+export type LimitVerdict = { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
+
+/** Counts what is done under a key. Shared by all who serve one application, where it is to hold over all of them. */
+export interface RateLimiter {
+  /**
+   * Takes so much of what is left under a key, or says how long to wait. One that fails or does not answer within a second
+   * lets nothing through.
+   *
+   * @param key - opaque, at most 1 KiB: a caller and a tool.
+   * @param cost - a whole number, at least 1; what may change something costs more.
+   */
+  limit(key: string, cost: number): LimitVerdict | Promise<LimitVerdict>;
+}

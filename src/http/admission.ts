@@ -1,0 +1,46 @@
+import type { Caller } from "../catalog/caller.ts";
+import type { Turn } from "../mcp/methods.ts";
+
+/** What is refused because there is too much of it: of everybody's, or of this caller's. */
+export interface Refused {
+  readonly scope: "global" | "principal";
+  readonly limit: number;
+}
+
+/** One thing that takes a place until it is let go. Callable twice. */
+export interface Place {
+  release(): void;
+}
+
+/** Whose place it is: a caller, and where they are anonymous the session that they ask in. */
+export interface Holder {
+  readonly caller: Caller;
+  /** Left out outside of sessions. */
+  readonly session?: string;
+}
+
+/** A request that waits for its turn, or has had it. */
+export interface Turning {
+  /** Takes it back while it waits; `false`: it was started. */
+  withdraw(): boolean;
+}
+
+/** How much of everything one caller and all of them may have at once. */
+export interface Admission {
+  /**
+   * Runs `start` now, or when one of the holder's own is done; it calls `done` once. `undefined`: too many wait already.
+   * Calls and reads wait apart, so that no read waits behind calls that take minutes.
+   */
+  take(holder: Holder, turn: Exclude<Turn, "none">, start: (done: () => void) => void): Turning | undefined;
+  /** Takes a place for a stream that stays open. */
+  openStream(caller: Caller): Place | Refused;
+  /** Takes a place for a session. */
+  openSession(caller: Caller): Place | Refused;
+  /** How many there are. */
+  readonly counts: { readonly streams: number; readonly sessions: number };
+}
+
+/** Whether a place was refused. */
+export function isRefused(place: Place | Refused): place is Refused {
+  return "limit" in place;
+}

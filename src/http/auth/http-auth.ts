@@ -1,0 +1,37 @@
+import type { JsonObject } from "../../schema/json.ts";
+
+/** What a verifier found in a token that is genuine. */
+export interface VerifiedToken {
+  /** Who the token speaks for: the same for every token of theirs, and nobody else's. Not empty, at most 1 KiB. */
+  readonly id: string;
+  readonly scopes: readonly string[];
+  /**
+   * Whom the token was made for, its audience (RFC 8707). Compared with the server's own `resource`, character by
+   * character: a verifier that gives none lets nobody in.
+   */
+  readonly resource: string | URL | readonly string[];
+  /** Seconds since 1970 from which on the token is no good. Left out: it does not expire. */
+  readonly expiresAt?: number;
+  /** Seconds since 1970 before which it is no good yet. */
+  readonly notBefore?: number;
+  /** The program that acts for them. */
+  readonly clientId?: string;
+  /** What handlers may know besides. Never the token. */
+  readonly claims?: JsonObject;
+}
+
+/** Who may ask: made by `bearer()` or `oauthResource()`. */
+export interface HttpAuth {
+  /** The server's own identifier, an absolute URL: what tokens must be made for. */
+  readonly resource: string;
+  /** What every token must have been granted, whatever is asked for. */
+  readonly scopes: readonly string[];
+  /** The issuers that clients are sent to, for RFC 9728. */
+  readonly authorizationServers: readonly string[];
+  /** How long a token may take to be verified, in milliseconds. */
+  readonly timeoutMs: number;
+  /**
+   * Says what is in a token; `undefined`: it is no good. What throws or does not answer in time lets nobody in.
+   */
+  verify(token: string, options: { readonly signal: AbortSignal }): Promise<VerifiedToken | undefined>;
+}

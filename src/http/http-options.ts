@@ -1,0 +1,68 @@
+import type { RateLimiter } from "../call/rate-limiter.ts";
+import type { HttpAuth } from "./auth/http-auth.ts";
+
+/** How often one caller may call one tool. Reads cost 1 of it; what may change something costs 6. */
+export interface RateLimits {
+  /** Per minute. Default 60, so 10 of those that may change something. */
+  readonly perMinute?: number;
+  /** How much may be used at once. Default 20. */
+  readonly burst?: number;
+}
+
+/** What {@link httpHandler} may be told. All sizes and times are upper bounds; `0` is said where it means something. */
+export interface HttpHandlerOptions {
+  /** Who may ask: `bearer()` or `oauthResource()`. Default: whoever can reach it, anonymously. */
+  readonly auth?: HttpAuth;
+  /**
+   * The values of `Host` that are answered, exactly: `"ci.example"` with any port, `"ci.example:8443"` with that one.
+   * Default: `localhost`, `127.0.0.1` and `[::1]`.
+   */
+  readonly allowedHosts?: readonly string[];
+  /**
+   * The origins whose pages may ask, exactly: `"https://app.example"`. Default: `http://` and `https://` of the three
+   * loopback names, any port, where only those hosts are answered; else none.
+   */
+  readonly allowedOrigins?: readonly string[];
+  /** Where it is served. Default `/mcp`. */
+  readonly path?: string;
+  /** Whether clients up to 2025-11-25 are served, with sessions. Default `true`. */
+  readonly sessions?: boolean;
+  /** How many sessions there are at most. Default 1,024. */
+  readonly maxSessions?: number;
+  /** How many of them one caller has. Default a sixteenth, at least 1; anonymous ones count only among all. */
+  readonly maxSessionsPerPrincipal?: number;
+  /** How long a session may do nothing, in milliseconds. Default 300,000; 0: for ever. */
+  readonly sessionIdleMs?: number;
+  /** How many messages are kept for a session: those not read yet, and those to send again. Default 1,024, at least 1. */
+  readonly maxQueued?: number;
+  /** How many requests of one caller run at once; 256 more wait. Default 64. Anonymous: of one session. */
+  readonly maxInFlight?: number;
+  /** How many subscriptions and streams of one caller are open. Default 16; anonymous ones count only among all. */
+  readonly maxStreamsPerPrincipal?: number;
+  /** How many there are at most. Default 1,024. */
+  readonly maxStreams?: number;
+  /** How often a caller may call a tool; with `auth` only. Default: {@link RateLimits}' own. `false`: as often as they like. */
+  readonly rateLimit?: false | RateLimits | RateLimiter;
+  /** After how long a quiet stream is written a comment, in milliseconds. Default 15,000; 0: never. */
+  readonly keepAliveMs?: number;
+  /** How long a client may leave a stream unread until it is ended, in milliseconds. Default 30,000. */
+  readonly stallMs?: number;
+}
+
+/** What {@link http} may be told. */
+export interface HttpOptions extends HttpHandlerOptions {
+  /** Default 0: any that is free. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. Any other than loopback needs `auth` and `allowedHosts`. */
+  readonly host?: string;
+  /** How long the head of a request may take, in milliseconds. Default 10,000. */
+  readonly headersTimeoutMs?: number;
+  /** How long a whole request may take to come in, in milliseconds. Default 30,000. */
+  readonly requestTimeoutMs?: number;
+  /** How many connections there are at most. Default 4,096. */
+  readonly maxConnections?: number;
+  /** How long running requests may take when it closes, in milliseconds. Default 10,000. */
+  readonly drainMs?: number;
+  /** Whether SIGTERM and SIGINT end the process, with code 0, once all is closed. Default `true`. */
+  readonly exit?: boolean;
+}

@@ -1,0 +1,35 @@
+import type { Caller } from "../catalog/caller.ts";
+import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
+import type { HttpReply, HttpRequest } from "./message.ts";
+
+/** A message of the client's, judged: one JSON-RPC object, and headers that agree with it. */
+export type HttpFrame = RequestFrame | NotificationFrame | { readonly kind: "response" };
+
+/** A request whose caller is known. */
+export interface HttpExchange {
+  readonly request: HttpRequest;
+  readonly reply: HttpReply;
+  readonly caller: Caller;
+}
+
+/** A message that came by POST. */
+export interface HttpPost extends HttpExchange {
+  readonly frame: HttpFrame;
+}
+
+/** What answers the clients of one era. Whoever made it closes it. Nothing of it throws. */
+export interface Leg {
+  post(post: HttpPost): void;
+  /** Ends every stream with what its client waits for, and takes nothing new. Resolves when nothing runs any more. */
+  drain(): Promise<void>;
+  /** Aborts what runs and lets go of everything. Callable twice. */
+  close(): Promise<void>;
+}
+
+/** What answers clients that have sessions. */
+export interface SessionLeg extends Leg {
+  /** Opens or resumes a stream of the session that the request names. */
+  get(exchange: HttpExchange): void;
+  /** Ends the session that the request names. */
+  delete(exchange: HttpExchange): void;
+}

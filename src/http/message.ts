@@ -1,0 +1,58 @@
+/**
+ * HTTP as everything in this folder sees it, whether it came from `node:http` or as a web `Request`. Neither of the two is
+ * made of the other: wrapping Node's into web objects is a quarter of what a small call costs.
+ */
+
+/** A request, before its body is read. */
+export interface HttpRequest {
+  readonly method: string;
+  /** What the client asked for: path and query, as they were sent. */
+  readonly target: string;
+  /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */
+  header(name: string): string | undefined;
+  /** How often a header came. */
+  count(name: string): number;
+  /**
+   * Reads the body, once. It is counted while it comes: what is more than `maxBytes` is not kept.
+   * `gone`: the client left, or was too slow. Never rejects.
+   */
+  body(maxBytes: number): Promise<Uint8Array | "too-large" | "gone">;
+}
+
+/** An answer in one piece. */
+export interface HttpAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text in UTF-8. Default: none. */
+  readonly body?: string;
+}
+
+/** Where one request is answered: in one piece or as a stream of events, once. */
+export interface HttpReply {
+  /** Whether nothing can be said any more: it was answered, or the client is gone. */
+  readonly isOver: boolean;
+  /** Answers. Does nothing when it is over. */
+  answer(answer: HttpAnswer): void;
+  /** Answers with a stream of events, open until somebody ends it. */
+  stream(headers: Readonly<Record<string, string>>): EventSink;
+  /** Told once, when the client goes away before the answer is complete. Set by whoever answers; one at a time. */
+  onGone: (() => void) | undefined;
+}
+
+/** An open stream of events. Writing to one that has ended does nothing. */
+export interface EventSink {
+  /** Writes text as it is: whole events, or comments. */
+  write(text: string): void;
+  /** Whether what was written piles up unread. */
+  readonly isFull: boolean;
+  /** Told when it is not full any more. */
+  onDrain: (() => void) | undefined;
+  /** Completes the answer. Callable twice. */
+  end(): void;
+  /** Drops the connection: what was written and not read is lost. */
+  destroy(): void;
+}
+
+/** Answers one HTTP request. Never throws, never rejects. */
+export type HttpServe = (request: HttpRequest, reply: HttpReply) => void;

@@ -1,0 +1,75 @@
+import type { Era, RpcAnswer } from "../mcp/protocol.ts";
+import { rpcCodes, type RpcError } from "../mcp/protocol.ts";
+import type { RequestId } from "../mcp/request-id.ts";
+import type { HttpReply } from "./message.ts";
+import type { AnswerRenderer } from "../mcp/render-answer.ts";
+
+const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({
+  "content-type": "application/json",
+  "cache-control": "no-store",
+});
+
+/** What an answer in one piece is answered to. */
+export interface Answered {
+  readonly id: RequestId | null;
+  readonly era: Era;
+  /** Default: as the answer asks for. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The status of an answer that a handler gave: an error of a method that ran is no error of the transport's. */
+function statusOf(answer: RpcAnswer, era: Era): number {
+  if (answer.kind === "result") return 200;
+  if (answer.scopes !== undefined) return 403;
+  if (answer.code === rpcCodes.busy) return 429;
+  return era === "modern" && answer.code === rpcCodes.methodNotFound ? 404 : 200;
+}
+
+/** How an answer becomes text, and what is said of missing scopes. */
+export interface ResponderSetting {
+  readonly render: AnswerRenderer;
+  /** The value of `WWW-Authenticate` for who was not granted these; left out without `auth`. */
+  readonly challenge?: ((scopes: readonly string[]) => string) | undefined;
+}
+
+/** What an error of the transport's own is answered with. */
+export interface Refusal {
+  readonly status: number;
+  /** Default `null`: whose request it was is not known. */
+  readonly id?: RequestId | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers with JSON in one piece. */
+export class Responder {
+  /** Writes an answer as the text of one message. */
+  readonly render: AnswerRenderer;
+  readonly #challenge: ((scopes: readonly string[]) => string) | undefined;
+
+  constructor({ render, challenge }: ResponderSetting) {
+    this.render = render;
+    this.#challenge = challenge;
+  }
+
+  /** Answers with what a handler gave. */
+  answer(reply: HttpReply, answer: RpcAnswer, { id, era, status, headers }: Answered): void {
+    reply.answer({
+      status: status ?? statusOf(answer, era),
+      headers: { ...jsonHeaders, ...this.#hints(answer), ...headers },
+      body: this.render(id, answer, era),
+    });
+  }
+
+  /** Answers with an error of the transport's own, before any method or instead of it. */
+  refuse(reply: HttpReply, error: RpcError, { status, id = null, headers = {} }: Refusal): void {
+    this.answer(reply, error, { id, era: "legacy", status, headers });
+  }
+
+  #hints(answer: RpcAnswer): Readonly<Record<string, string>> {
+    if (answer.kind === "result") return {};
+    if (answer.code === rpcCodes.busy) return { "retry-after": "1" };
+    const value = answer.scopes === undefined ? undefined : this.#challenge?.(answer.scopes);
+    return value === undefined ? {} : { "www-authenticate": value };
+  }
+}

@@ -1,0 +1,75 @@
+import { internalError, type FaultReporter } from "../surface/fault.ts";
+import type { JsonObject } from "../schema/json.ts";
+import type { Handler } from "./handlers.ts";
+import { createHandshake } from "./handshake.ts";
+import { rpcCodes, toRpcError, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import type { AppRuntime } from "./servable-app.ts";
+
+/** What an era does not know, although it is answered here: each has a handshake of its own. */
+const foreign: Readonly<Record<Era, ReadonlySet<string>>> = {
+  legacy: new Set(["server/discover"]),
+  modern: new Set(["initialize", "logging/setLevel"]),
+};
+
+/** Where a request waits for its turn: behind calls, which may take minutes, or behind reads; others do not wait. */
+export type Turn = "calls" | "reads" | "none";
+
+/** The methods that are answered without the SDK: those of the app, the handshakes, and what one connection has of its own. */
+export class Methods {
+  readonly #handlers: ReadonlyMap<string, Handler>;
+  readonly #turns: ReadonlyMap<string, Turn>;
+
+  /** @param own - what belongs to one connection, such as the level of its log. */
+  constructor(runtime: AppRuntime, own: Readonly<Record<string, Handler>> = {}) {
+    const all = { ...runtime.handlers, ...createHandshake(runtime), ...own };
+    this.#handlers = new Map(runtime.hotPath ? Object.entries(all) : []);
+    this.#turns = new Map<string, Turn>([
+      ["tools/call", "calls"],
+      ["prompts/get", "calls"],
+      ["resources/read", "reads"],
+      ["completion/complete", "reads"],
+      // Read from the application where it can change.
+      ["resources/list", runtime.resources.watchList === undefined ? "none" : "reads"],
+    ]);
+  }
+
+  /** The handler of a method; `undefined` where the SDK answers it: it is rare, unknown, or not of this era. */
+  find(method: string, era: Era): Handler | undefined {
+    return foreign[era].has(method) ? undefined : this.#handlers.get(method);
+  }
+
+  /** Where a request of this method waits. */
+  turnOf(method: string): Turn {
+    return this.#turns.get(method) ?? "none";
+  }
+}
+
+/** Whether it is answered with nothing, in this era, by whoever serves it. */
+export function isNod(method: string, era: Era): boolean {
+  return method === "shutdown" || (method === "ping" && era === "legacy");
+}
+
+/** What a method's failure is answered with: a code that names the one entry in the log. */
+export function toInternalAnswer(cause: unknown, method: string, report: FaultReporter): RpcAnswer {
+  const { correlationId } = internalError(cause, `method "${method}"`, report);
+  return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
+}
+
+/** A method, and what it is asked. */
+export interface Asked {
+  readonly method: string;
+  readonly handler: Handler;
+  readonly params: JsonObject | undefined;
+  readonly request: McpRequest;
+  readonly report: FaultReporter;
+}
+
+/** Answers a request. Never rejects: what a handler lets through is answered with an internal error. */
+export async function answerAsked({ method, handler, params, request, report }: Asked): Promise<RpcAnswer> {
+  try {
+    const answering = handler(params, request);
+    return answering instanceof Promise ? await answering : answering;
+  } catch (cause) {
+    return toInternalAnswer(cause, method, report);
+  }
+}

@@ -1,5 +1,5 @@
-/** How many calls run at once on one connection; further ones wait their turn. */
-const maxRunning = 64;
+/** How many calls run at once on one connection, unless somebody says otherwise; further ones wait their turn. */
+const defaultRunning = 64;
 
 /** More than this many are not kept waiting. */
 const maxWaiting = 256;
@@ -7,17 +7,27 @@ const maxWaiting = 256;
 /** Starts calls in order, only so many at once, and none while it is held. What waits can be taken back. */
 export class CallQueue<TKey> {
   readonly #waiting = new Map<TKey, () => void>();
+  readonly #maxRunning: number;
   #running = 0;
   #held = false;
+
+  constructor(maxRunning = defaultRunning) {
+    this.#maxRunning = maxRunning;
+  }
 
   /** Whether so much is waiting that one more must be refused. */
   get full(): boolean {
     return this.#waiting.size >= maxWaiting;
   }
 
+  /** Whether nothing runs and nothing waits. */
+  get idle(): boolean {
+    return this.#running === 0 && this.#waiting.size === 0;
+  }
+
   /** Runs `start` now or when there is room. Whoever was started calls {@link done} once. */
   add(key: TKey, start: () => void): void {
-    if (this.#held || this.#running >= maxRunning) {
+    if (this.#held || this.#running >= this.#maxRunning) {
       this.#waiting.set(key, start);
       return;
     }
@@ -50,7 +60,7 @@ export class CallQueue<TKey> {
   #startWaiting(): void {
     for (const [key, start] of this.#waiting) {
       // Asked each time: a call that answers at once may fill the output.
-      if (this.#held || this.#running >= maxRunning) return;
+      if (this.#held || this.#running >= this.#maxRunning) return;
       this.#waiting.delete(key);
       this.#running += 1;
       start();

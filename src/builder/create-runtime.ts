@@ -13,7 +13,7 @@ import type { Link } from "../links/link.ts";
 import { createHandlers } from "../mcp/handlers.ts";
 import { LargeValues, type Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
-import type { AppRuntime, AppScopes, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
+import type { AppRuntime, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
@@ -53,12 +53,6 @@ function toInfo({ surface, options }: AppDefinition): ServerInfo {
   });
 }
 
-function toScopes({ surface }: AppDefinition): AppScopes {
-  const read = `${surface.name}:read`;
-  const write = `${surface.name}:write`;
-  return Object.freeze({ read, write, all: Object.freeze([read, write]) });
-}
-
 /** Where faults are told: one reporter, however often it is asked for. */
 function reporterOf({ options }: AppDefinition): FaultReporter {
   return toSafeReporter(options.onFault ?? reportToConsole);
@@ -96,7 +90,17 @@ function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope)
   const report = reporterOf(definition);
   const client = createClient(surface, channel);
   const uriPrefix = options.uriPrefix ?? `surface://${surface.name}/`;
-  const catalog = createCatalog({ exposures, tools, prompts, resources, uriPrefix, channel, client, report });
+  const catalog = createCatalog({
+    surface: surface.name,
+    exposures,
+    tools,
+    prompts,
+    resources,
+    uriPrefix,
+    channel,
+    client,
+    report,
+  });
   const windowMs = options.changeWindowMs ?? defaultChangeWindowMs;
   const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs });
   scope.add(() => watches.close());
@@ -108,7 +112,7 @@ function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope)
   if (!pull) return { catalog, resolve, large, watches, items };
   const waits = new ChangeWaits(watches);
   scope.add(() => waits.close());
-  const pullTools = [createReadResourceTool(catalog, resolve), createWaitForChangeTool(waits)];
+  const pullTools = [createReadResourceTool(catalog, resolve), createWaitForChangeTool(waits, catalog)];
   return { catalog: withTools(catalog, pullTools), resolve, large, watches, items };
 }
 
@@ -141,7 +145,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     // Whatever an author writes is shown to all callers alike.
     resourcesFor: () => resources,
     lacking: () => undefined,
-    scopes: toScopes(definition),
+    scopes: catalog.scopes,
     isReady: (signal) => held.isReachable(signal),
     limits: defaultFrameLimits,
     logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,

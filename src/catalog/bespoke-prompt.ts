@@ -11,14 +11,17 @@ import type { MaybeSchema } from "../surface/member.ts";
 import type { UnfitForUri } from "../tags/mcp-resource.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import { assertIcons, assertMeta, keepLooks, type Looks } from "../tags/looks.ts";
+import { assertScopes, type ScopeOptions } from "../tags/scopes.ts";
 import {
   assertCompleters,
   toCompleter,
   type AnyBespokeCompleters,
   type BespokeCompleters,
 } from "./bespoke-completers.ts";
+import type { BespokeSource } from "./bespoke-source.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
 import { blockJson, type ContentBlock } from "./content.ts";
+import { toEntryScopes } from "./entry-scopes.ts";
 import type { EntryCall, PromptArgument, PromptEntry } from "./entry.ts";
 import { runHandler } from "./handler-fault.ts";
 import { toSchemaCompleter } from "./schema-completer.ts";
@@ -36,7 +39,7 @@ export interface PromptMessage {
 export type PromptAnswer = string | readonly PromptMessage[];
 
 /** What every prompt says, whatever its input. */
-export interface PromptWords extends Looks {
+export interface PromptWords extends Looks, ScopeOptions {
   readonly title?: string;
   readonly description?: string;
 }
@@ -72,6 +75,7 @@ const knownWords: ReadonlySet<string> = new Set([
   "description",
   "icons",
   "meta",
+  "scopes",
   "input",
   "complete",
   "handler",
@@ -89,6 +93,7 @@ function assertWords(prompt: AnyBespokePrompt, origin: string): void {
   }
   assertIcons(prompt.icons, `Adding ${origin}`);
   assertMeta(prompt.meta, `Adding ${origin}`);
+  assertScopes(prompt.scopes, `Adding ${origin}`);
   if (typeof prompt.handler !== "function") {
     throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
   }
@@ -171,7 +176,7 @@ function writeMessages(answer: unknown, origin: string): string {
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  */
-export function toPromptEntry(name: string, prompt: AnyBespokePrompt, client: SurfaceClient<unknown>): PromptEntry {
+export function toPromptEntry(name: string, prompt: AnyBespokePrompt, { client, scopes }: BespokeSource): PromptEntry {
   const origin = `prompt "${name}"`;
   assertWords(prompt, origin);
   const schema = toInputSchema(prompt.input, origin);
@@ -196,6 +201,7 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, client: Su
     title: prompt.title,
     description: prompt.description,
     ...keepLooks(prompt),
+    scopes: toEntryScopes(scopes.read, prompt),
     arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, client))),
     async render(args, call) {
       const input = await check(args, call);

@@ -17,7 +17,9 @@ import {
   type AnyBespokeCompleters,
   type BespokeCompleters,
 } from "./bespoke-completers.ts";
+import type { BespokeSource } from "./bespoke-source.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
+import { toEntryScopes } from "./entry-scopes.ts";
 import type {
   EntryCall,
   LocalWatch,
@@ -81,8 +83,7 @@ export interface AnyBespokeResource extends ResourceWords {
 }
 
 /** What the entries of hand-written resources are made of. */
-export interface BespokeResourceSource {
-  readonly client: SurfaceClient<unknown>;
+export interface BespokeResourceSource extends BespokeSource {
   readonly uriPrefix: string;
   /** Told what a watch let through: nobody else hears of it. */
   readonly report: FaultReporter;
@@ -141,9 +142,17 @@ class Reader {
 
 type Head = Omit<ResourceEntry, "uri" | "read" | "watch">;
 
-function toHead(key: string, resource: AnyBespokeResource, origin: string): Head {
+function toHead(key: string, resource: AnyBespokeResource, { scopes }: BespokeSource): Head {
   const { title, description, mimeType } = resource;
-  return { id: key, origin, title, description, mimeType, ...keepLooks(resource) };
+  return {
+    id: key,
+    origin: `resource "${key}"`,
+    title,
+    description,
+    mimeType,
+    ...keepLooks(resource),
+    scopes: toEntryScopes(scopes.read, resource),
+  };
 }
 
 /** Puts an author's completers, and those that schemas are by themselves, beside the variables. */
@@ -185,7 +194,7 @@ function toTemplate(key: string, resource: AnyBespokeResource, source: BespokeRe
   const segments = uriTemplate === undefined ? undefined : readFreeTemplate(uriTemplate, origin, source.uriPrefix);
   if (segments !== undefined) assertSameVariables(segments, shape, origin);
   return {
-    ...toHead(key, resource, origin),
+    ...toHead(key, resource, source),
     base: uriTemplate ?? base,
     uriTemplate: uriTemplate ?? `${base}${shape.suffix}`,
     ...(segments === undefined ? {} : { segments }),
@@ -213,7 +222,7 @@ export function toBespokeResource(
   const reader = new Reader(resource, source, origin);
   return {
     resource: {
-      ...toHead(key, resource, origin),
+      ...toHead(key, resource, source),
       uri,
       read: (call) => reader.read(undefined, call),
       watch: reader.watch(undefined),

@@ -1,10 +1,11 @@
 import type { InferOutput, Schema } from "../schema/standard.ts";
-import type { SurfaceClient } from "../surface/client.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
 import { keepLooks } from "../tags/looks.ts";
-import { defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { SurfaceError } from "../errors.ts";
+import type { BespokeSource } from "./bespoke-source.ts";
+import { toEntryScopes } from "./entry-scopes.ts";
 import type { ToolEntry } from "./entry.ts";
 import { createToolContext, type ToolContext } from "./tool-context.ts";
 import { toToolHints } from "./tool-hints.ts";
@@ -53,13 +54,14 @@ function optionsOf(tool: AnyBespokeTool): ToolOptions {
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  */
-export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: SurfaceClient<unknown>): ToolEntry {
+export function toBespokeEntry(name: string, tool: AnyBespokeTool, { client, scopes }: BespokeSource): ToolEntry {
   const origin = `tool "${name}"`;
   const options = optionsOf(tool);
   assertToolOptions(options, `Adding ${origin}`);
   if (typeof tool.handler !== "function") {
     throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
   }
+  const hints = toToolHints("unstated", options);
   return {
     id: name,
     name: toWireName(name, { origin, allowDash: tool.allowDash ?? false }),
@@ -67,10 +69,12 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, client: Surfa
     title: options.title,
     description: options.description,
     ...keepLooks(options),
-    hints: toToolHints("unstated", options),
+    hints,
+    scopes: toEntryScopes(hints.readOnlyHint ? scopes.read : scopes.write, options),
     input: toToolInput(tool.input, origin),
     output: Object.freeze({ rich: "may", ...toToolOutput(tool.output, origin) }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => tool.handler(args, createToolContext(call, client)),
   };

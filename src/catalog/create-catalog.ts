@@ -8,6 +8,7 @@ import { assertUrisDiffer } from "./assert-uris-differ.ts";
 import { toPromptEntry, type AnyBespokePrompt } from "./bespoke-prompt.ts";
 import { toBespokeResource, type AnyBespokeResource } from "./bespoke-resource.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
+import { toCatalogScopes, toDefaultScopes, type CatalogScopes, type DefaultScopes } from "./entry-scopes.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { entryWarnings } from "./entry-warnings.ts";
 import { kindMappings } from "./kind-mappings.ts";
@@ -26,12 +27,16 @@ export interface Catalog {
   prompt(name: string): PromptEntry | undefined;
   /** What every URI starts with. */
   readonly uriPrefix: string;
+  /** What its entries ask of callers. */
+  readonly scopes: CatalogScopes;
   /** Sentences for the author about things that work but may not everywhere. */
   readonly warnings: readonly string[];
 }
 
 /** What a catalog is made from. */
 export interface CatalogSource {
+  /** The surface's name: the two scopes that everything asks for are named after it. */
+  readonly surface: string;
   readonly exposures: readonly Exposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
   /** Default: none. */
@@ -58,9 +63,14 @@ interface Entries {
 
 type Listed = Pick<Catalog, "tools" | "resources" | "templates" | "prompts">;
 
-function addEntries(entries: Entries, exposure: Exposure, source: CatalogSource): void {
+interface ScopedSource extends CatalogSource {
+  readonly scopes: DefaultScopes;
+}
+
+function addEntries(entries: Entries, exposure: Exposure, source: ScopedSource): void {
   const { key, member, effect, options } = exposure;
-  const exposed = { key, member, effect, options, channel: source.channel, uri: `${source.uriPrefix}${key}` };
+  const { channel, scopes, uriPrefix } = source;
+  const exposed = { key, member, effect, options, channel, scopes, uri: `${uriPrefix}${key}` };
   // The mapping was looked up by the member's own kind.
   const mapping = kindMappings[member.kind] as KindMapping<Kind>;
   // As above.
@@ -78,12 +88,12 @@ function addResource(entries: Entries, { resource, template }: ResourceEntries):
 }
 
 /** What is no member: bespoke tools, prompts and hand-written resources. */
-function addBespoke(entries: Entries, source: CatalogSource): void {
-  const { tools, prompts = noPrompts, resources = noResources, client, uriPrefix, report = reportToConsole } = source;
-  for (const [name, tool] of tools) entries.tools.push(toBespokeEntry(name, tool, client));
-  for (const [name, prompt] of prompts) entries.prompts.push(toPromptEntry(name, prompt, client));
+function addBespoke(entries: Entries, source: ScopedSource): void {
+  const { tools, prompts = noPrompts, resources = noResources, report = reportToConsole } = source;
+  for (const [name, tool] of tools) entries.tools.push(toBespokeEntry(name, tool, source));
+  for (const [name, prompt] of prompts) entries.prompts.push(toPromptEntry(name, prompt, source));
   for (const [key, resource] of resources) {
-    addResource(entries, toBespokeResource(key, resource, { client, uriPrefix, report }));
+    addResource(entries, toBespokeResource(key, resource, { ...source, report }));
   }
   assertUrisDiffer(entries.resources, entries.templates);
 }
@@ -122,17 +132,22 @@ function sortFrozen<TEntry extends object>(
 export function createCatalog(source: CatalogSource): Catalog {
   assertUriPrefix(source.uriPrefix);
   const entries: Entries = { tools: [], resources: [], templates: [], prompts: [] };
-  for (const exposure of source.exposures) addEntries(entries, exposure, source);
-  addBespoke(entries, source);
-  return toCatalog(entries, source.uriPrefix);
+  const scopes = toDefaultScopes(source.surface);
+  const scoped = { ...source, scopes };
+  for (const exposure of source.exposures) addEntries(entries, exposure, scoped);
+  addBespoke(entries, scoped);
+  return toCatalog(entries, scoped);
 }
 
 /** The same catalog with further tools. @throws SurfaceError `NAME_COLLISION` naming both origins. */
 export function withTools(catalog: Catalog, more: readonly ToolEntry[]): Catalog {
-  return toCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog.uriPrefix);
+  return toCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog);
 }
 
-function toCatalog({ tools, resources, templates, prompts }: Listed, uriPrefix: string): Catalog {
+function toCatalog(
+  { tools, resources, templates, prompts }: Listed,
+  { uriPrefix, scopes }: Pick<ScopedSource, "uriPrefix" | "scopes">,
+): Catalog {
   const toolsByName = indexNames(tools);
   const promptsByName = indexNames(prompts);
   return Object.freeze({
@@ -143,6 +158,7 @@ function toCatalog({ tools, resources, templates, prompts }: Listed, uriPrefix: 
     tool: (name: string) => toolsByName.get(name),
     prompt: (name: string) => promptsByName.get(name),
     uriPrefix,
+    scopes: toCatalogScopes(scopes, [...tools, ...resources, ...templates, ...prompts]),
     warnings: entryWarnings(tools, [...resources, ...templates]),
   });
 }

@@ -5,6 +5,7 @@ import type { UseOptions } from "../surface/client.ts";
 import type { Caller } from "./caller.ts";
 import type { UriSegment } from "./free-uri.ts";
 import type { Icon } from "../tags/looks.ts";
+import type { OnDisconnect } from "../tags/tool-options.ts";
 
 /** How far along a call is. `progress` must grow from report to report; MCP clients show `message`. */
 export interface ProgressReport {
@@ -73,8 +74,14 @@ export interface FaceOwned {
   readonly output: Schema | undefined;
 }
 
+/** What is asked of whoever uses an entry. */
+export interface EntryGuard {
+  /** What callers who are known must have been granted, all of it. Never empty. */
+  readonly scopes: readonly string[];
+}
+
 /** One tool that an agent may call. */
-export interface ToolEntry extends EntryLooks {
+export interface ToolEntry extends EntryLooks, EntryGuard {
   /** The member key or the bespoke tool's name: its identity everywhere but on the wire. */
   readonly id: string;
   /** Its name on the wire: letters, digits and `_`, at most 64. */
@@ -88,6 +95,8 @@ export interface ToolEntry extends EntryLooks {
   readonly output: ToolOutput;
   /** Milliseconds until a call answers `TIMEOUT`. */
   readonly timeoutMs: number;
+  /** What becomes of a call when the client of a session drops the connection that it was made on. */
+  readonly onDisconnect: OnDisconnect;
   /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */
   readonly owner: FaceOwned | "surface";
   /** Runs it. Only `call/` does. */
@@ -134,7 +143,7 @@ export interface PromptArgument {
 }
 
 /** One prompt that a person may choose. */
-export interface PromptEntry extends EntryLooks {
+export interface PromptEntry extends EntryLooks, EntryGuard {
   readonly id: string;
   /** Its name on the wire. */
   readonly name: string;
@@ -180,7 +189,7 @@ export interface ListedItem {
 }
 
 /** One resource that an agent may read: a fixed URI. */
-export interface ResourceEntry extends EntryLooks {
+export interface ResourceEntry extends EntryLooks, EntryGuard {
   readonly id: string;
   readonly origin: string;
   readonly uri: string;
@@ -205,7 +214,7 @@ export interface TemplateVariable {
 }
 
 /** A family of resources that an agent may read: a URI with variables. */
-export interface TemplateEntry extends EntryLooks {
+export interface TemplateEntry extends EntryLooks, EntryGuard {
   readonly id: string;
   readonly origin: string;
   /** The URI up to the first variable, without the slash. */

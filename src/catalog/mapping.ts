@@ -3,6 +3,7 @@ import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { keepLooks } from "../tags/looks.ts";
 import type { TagOptions } from "../tags/tool-options.ts";
+import type { DefaultScopes } from "./entry-scopes.ts";
 import type { EntryLooks, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 
 /** One member that is exposed, and everything its entries are made of. */
@@ -13,6 +14,7 @@ export interface Exposed<TMember extends Member = Member> {
   readonly options: TagOptions;
   /** The URI of the member as a resource. */
   readonly uri: string;
+  readonly scopes: DefaultScopes;
   readonly channel: SurfaceChannel;
 }
 

@@ -7,6 +7,7 @@ import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { hasProperty } from "./has-property.ts";
 import { tagOf } from "../tags/tag-of.ts";
+import { keepScopes } from "../tags/scopes.ts";
 import type { TagOptions, ToolOptions } from "../tags/tool-options.ts";
 import type { ExposeValue } from "./expose.ts";
 import { kindMappings } from "./kind-mappings.ts";
@@ -39,7 +40,7 @@ function readValue(key: string, value: unknown): { readonly as: "resource" | "to
       // Its keys and values are checked next.
       const options = tool as ToolOptions;
       assertToolOptions(options, `Exposing "${key}"`);
-      return { as: "tool", options };
+      return { as: "tool", options: { ...options, ...keepScopes(options) } };
     }
   }
   throw new SurfaceError("INVALID_OPTION", `Exposing "${key}": say "resource", "tool" or { tool: { … } }`);

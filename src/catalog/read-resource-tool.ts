@@ -9,6 +9,7 @@ import { isAbsent } from "./is-absent.ts";
 import { pullOrigin } from "./pull-tool-names.ts";
 import type { Resolved } from "./resolve-uri.ts";
 import { jsonMimeType } from "./resource-content.ts";
+import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { toToolHints } from "./tool-hints.ts";
 
 /** How long a read may take, in milliseconds. */
@@ -107,6 +108,7 @@ export function createReadResourceTool(catalog: Catalog, resolve: FindReadable):
     title: "Read a resource",
     description: `Get the value of one resource now, as JSON. To hear of its next change call wait_for_change. Resources:${listResources(catalog)}`,
     hints: toToolHints("read", {}),
+    scopes: Object.freeze([catalog.scopes.read]),
     input: { root: "", json: inputSchema, decode: readUri },
     output: {
       json: outputSchema,
@@ -117,6 +119,7 @@ export function createReadResourceTool(catalog: Catalog, resolve: FindReadable):
       },
     },
     timeoutMs,
+    onDisconnect: defaultOnDisconnect,
     owner: "surface",
     // decode() made the URI.
     run: (uri, call) => readResource(uri as string, resolve, call),

@@ -7,6 +7,8 @@ import { isClimbing } from "./is-climbing.ts";
 /** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
 export interface Resolved {
   readonly id: string;
+  /** What callers who are known must have been granted, all of it. */
+  readonly scopes: readonly string[];
   read(call: EntryCall): Promise<ResourceContent | undefined>;
   readonly watch: ResourceWatch;
 }
@@ -80,6 +82,7 @@ export type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segment
 function toResolved(template: TemplateEntry, variables: JsonObject): Resolved {
   return {
     id: template.id,
+    scopes: template.scopes,
     read: (call) => template.read(variables, call),
     // Made only where somebody watches: most of what is resolved is only read.
     get watch() {

@@ -2,6 +2,7 @@ import { toInputSchema } from "../schema/to-input-schema.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
+import { toEntryScopes } from "./entry-scopes.ts";
 import type { EntryCall, LinkedWatch, ResourceContent, ResourceEntry, TemplateEntry } from "./entry.ts";
 import { originOf, wordsOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
@@ -30,12 +31,13 @@ function toWatch<TValue>({ options }: Exposed, view: ResourceView<TValue>): Link
 
 /** The resource of an exposed member, under the member's own URI. */
 export function toResourceEntry<TValue>(exposed: Exposed, view: ResourceView<TValue>): ResourceEntry {
-  const { key, uri } = exposed;
+  const { key, uri, scopes, options } = exposed;
   return {
     id: key,
     origin: originOf(exposed),
     uri,
     ...wordsOf(exposed),
+    scopes: toEntryScopes(scopes.read, options),
     read: (call) => readView(exposed, view, call),
     watch: toWatch(exposed, view),
   };
@@ -49,7 +51,7 @@ export interface TemplateView<TValue> {
 
 /** The template of an exposed member: the member's URI, and the variables behind it. */
 export function toTemplateEntry<TValue>(exposed: Exposed, { shape, viewOf }: TemplateView<TValue>): TemplateEntry {
-  const { key, uri } = exposed;
+  const { key, uri, scopes, options } = exposed;
   return {
     id: key,
     origin: originOf(exposed),
@@ -57,6 +59,7 @@ export function toTemplateEntry<TValue>(exposed: Exposed, { shape, viewOf }: Tem
     uriTemplate: `${uri}${shape.suffix}`,
     variables: shape.variables,
     ...wordsOf(exposed),
+    scopes: toEntryScopes(scopes.read, options),
     read: (variables, call) => readView(exposed, viewOf(shape.toInput(variables)), call),
     watch: (variables) => toWatch(exposed, viewOf(shape.toInput(variables))),
   };

@@ -109,7 +109,8 @@ export class ResourceWatches {
   resolve(uri: string): Resolved | undefined {
     const resolved = this.#setting.resolve(uri);
     if (resolved === undefined || !this.#shared.has(uri)) return resolved;
-    return { id: resolved.id, watch: resolved.watch, read: (call) => this.#read(uri, resolved, call) };
+    const { id, scopes, watch } = resolved;
+    return { id, scopes, watch, read: (call) => this.#read(uri, resolved, call) };
   }
 
   /** What is under a URI that is watched, where its newest value is known; maybe from before a call that has ended. */

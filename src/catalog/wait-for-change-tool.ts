@@ -2,7 +2,9 @@ import { SurfaceError } from "../errors.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { defaultWaitMs, maxWaitMs } from "../surface/owner/event-owner.ts";
+import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { ChangeRequest, ChangeWaits } from "./change-waits.ts";
+import type { Catalog } from "./create-catalog.ts";
 import type { ToolEntry } from "./entry.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 import { readField, toFieldSchema, type NumberField } from "./number-field.ts";
@@ -88,7 +90,7 @@ function readRequest(args: JsonObject): ChangeRequest {
 }
 
 /** The tool that waits until a resource changes, for hosts whose agents never see a notice. */
-export function createWaitForChangeTool(waits: ChangeWaits): ToolEntry {
+export function createWaitForChangeTool(waits: ChangeWaits, { scopes }: Pick<Catalog, "scopes">): ToolEntry {
   const name = "wait_for_change";
   return {
     id: name,
@@ -97,9 +99,11 @@ export function createWaitForChangeTool(waits: ChangeWaits): ToolEntry {
     title: "Wait for a change",
     description,
     hints: toToolHints("read", {}),
+    scopes: Object.freeze([scopes.read]),
     input: { root: "", json: inputSchema, decode: readRequest },
     output: { json: outputSchema, stringify: (value) => JSON.stringify(value) },
     timeoutMs: longestWait.maximum + slackMs,
+    onDisconnect: defaultOnDisconnect,
     owner: "surface",
     // decode() made the request.
     run: (request, call) => withHeartbeat(waits.wait(request as ChangeRequest, call.signal), call),

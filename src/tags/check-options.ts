@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { assertIcons, assertMeta } from "./looks.ts";
+import { assertScopes } from "./scopes.ts";
 import { kEffect, type Taggable } from "./symbols.ts";
 import {
   maxTimeoutMs,
@@ -13,6 +14,7 @@ import {
 const known: ReadonlySet<string> = new Set(toolOptionNames);
 const knownOfResources: ReadonlySet<string> = new Set(resourceOptionNames);
 const flags = ["mutates", "destructive", "idempotent", "openWorld"] as const;
+const fates: ReadonlySet<unknown> = new Set([undefined, "abort", "finish"]);
 
 function checkTimeout(options: ToolOptions, attempt: string): void {
   const { timeoutMs } = options;
@@ -46,8 +48,12 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
     throw new SurfaceError("CONTRADICTION", `${attempt}: a tool that does not mutate cannot be destructive`);
   }
   checkTimeout(options, attempt);
+  if (!fates.has(options.onDisconnect)) {
+    throw new SurfaceError("INVALID_OPTION", `${attempt}: "onDisconnect" must be "abort" or "finish"`);
+  }
   assertIcons(options.icons, attempt);
   assertMeta(options.meta, attempt);
+  assertScopes(options.scopes, attempt);
 }
 
 /** The options of a resource of any kind, not yet checked. */
@@ -74,10 +80,11 @@ export function assertResourceOptions(kind: string, options: AnyResourceOptions,
       throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a resource option`);
     }
   }
-  const { windowMs, listItems, icons, meta } = options;
+  const { windowMs, listItems, icons, meta, scopes } = options;
   checkListItems(kind, listItems, attempt);
   assertIcons(icons, attempt);
   assertMeta(meta, attempt);
+  assertScopes(scopes, attempt);
   if (windowMs !== undefined && !isWindow(windowMs)) {
     throw new SurfaceError(
       "INVALID_OPTION",

@@ -4,6 +4,7 @@ import { assertResourceOptions } from "./check-options.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
 import type { Retagged } from "./retagged.ts";
+import { keepScopes } from "./scopes.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
 import type { CollectionResourceOptions, ResourceOptions } from "./tool-options.ts";
 import type { TypeProblem } from "./type-problem.ts";
@@ -84,8 +85,10 @@ export function mcpResource<const $Member extends Taggable>(
   options?: ResourceOptionsOf<$Member["kind"]>,
 ): Retagged<$Member, "resource", "read"> {
   assertTaggable(member);
-  assertResourceOptions(member.kind, options ?? {}, `Tagging ${nameKind(member)} as a resource`);
-  const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: { ...options, ...keepLooks(options ?? {}) } };
+  const said: ResourceOptions = options ?? {};
+  assertResourceOptions(member.kind, said, `Tagging ${nameKind(member)} as a resource`);
+  const kept = { ...said, ...keepLooks(said), ...keepScopes(said) };
+  const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: kept };
   // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "resource", "read">;
 }

@@ -4,6 +4,7 @@ import { assertEffect, assertToolOptions } from "./check-options.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
 import type { Retagged } from "./retagged.ts";
+import { keepScopes } from "./scopes.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./symbols.ts";
 import type { SyntheticField } from "./synthetic-fields.ts";
 import type { OnlyToolOptions, ToolOptions } from "./tool-options.ts";
@@ -113,7 +114,7 @@ export function mcpTool<const $Member extends Taggable, const $Options extends T
     ...member,
     [kExposure]: "tool",
     [kEffect]: effectOf(member, said),
-    [kTagOptions]: { ...said, ...keepLooks(said) },
+    [kTagOptions]: { ...said, ...keepLooks(said), ...keepScopes(said) },
   };
   // The compiler cannot follow a spread through a mapped type; the three symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "tool", EffectOf<$Member, $Options>>;

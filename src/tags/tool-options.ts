@@ -1,8 +1,9 @@
 import type { Looks } from "./looks.ts";
+import type { ScopeOptions } from "./scopes.ts";
 import type { TypeProblem } from "./type-problem.ts";
 
 /** What an author may say about a resource, beside its definition. */
-export interface ResourceOptions extends Looks {
+export interface ResourceOptions extends Looks, ScopeOptions {
   /** Shown to people. Default: the member's own. */
   readonly title?: string;
   /** Read by the model: keep the key fact first, at most 2 KB. Default: the member's own. */
@@ -27,7 +28,7 @@ export interface CollectionResourceOptions extends ResourceOptions {
  * What an author may say about a tool: one set of options for tags, `expose` and bespoke tools alike. The four hints
  * are advertised as MCP tool annotations, always all of them.
  */
-export interface ToolOptions extends Pick<ResourceOptions, "title" | "description" | keyof Looks> {
+export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, "title" | "description"> {
   /** Does a call change anything? Default `true` for procedures and bespoke tools; stream and event tools never do. */
   readonly mutates?: boolean;
   /** Can a change be hard to undo? Default: the same as `mutates`. */
@@ -38,7 +39,16 @@ export interface ToolOptions extends Pick<ResourceOptions, "title" | "descriptio
   readonly openWorld?: boolean;
   /** Milliseconds after which a call answers `TIMEOUT` and its signal fires. Default 60,000; at most 600,000. */
   readonly timeoutMs?: number;
+  /**
+   * What becomes of a call when the client of a session over HTTP drops the connection that it was made on: `"finish"` lets
+   * it run, and the client may ask for its answer again; `"abort"` ends it. Only sessions, which clients up to 2025-11-25
+   * have, leave the choice: for later ones a dropped connection always ends the call. Default `"finish"`.
+   */
+  readonly onDisconnect?: OnDisconnect;
 }
+
+/** What becomes of a call whose connection its client drops. */
+export type OnDisconnect = "abort" | "finish";
 
 /** The names of all tool options, for checks at run time. */
 export const toolOptionNames: readonly (keyof ToolOptions)[] = [
@@ -49,8 +59,10 @@ export const toolOptionNames: readonly (keyof ToolOptions)[] = [
   "idempotent",
   "openWorld",
   "timeoutMs",
+  "onDisconnect",
   "icons",
   "meta",
+  "scopes",
 ];
 
 /** What a tag of either kind has kept of its author's words. */
@@ -64,6 +76,7 @@ export const resourceOptionNames: readonly (keyof CollectionResourceOptions)[] =
   "listItems",
   "icons",
   "meta",
+  "scopes",
 ];
 
 /** The longest time between two notices that an author may ask for, in milliseconds. */
@@ -74,6 +87,9 @@ export const maxTimeoutMs = 600_000;
 
 /** The deadline of a call whose author said nothing, in milliseconds. */
 export const defaultTimeoutMs = 60_000;
+
+/** What becomes of a call whose author said nothing. */
+export const defaultOnDisconnect: OnDisconnect = "finish";
 
 /** `unknown` when every key of `TOptions` is a tool option, else a problem naming the first that is not. */
 export type OnlyToolOptions<TOptions> = [Exclude<keyof TOptions, keyof ToolOptions>] extends [never]

@@ -25,7 +25,7 @@ async function answerOf(make: (log: (data: unknown) => void) => unknown) {
     send: (line) => void lines.push(line),
     isFull: () => false,
   });
-  const call = new CallContext(undefined, log);
+  const call = new CallContext({ log });
   const answer = await runtime.handlers["tools/call"]?.({ name: "make", arguments: {} }, { era: "modern", call });
   await runtime.close();
   if (answer?.kind !== "result") throw new Error(`it is answered with ${JSON.stringify(answer)}`);

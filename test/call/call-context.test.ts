@@ -7,7 +7,7 @@ const late = new SurfaceError("TIMEOUT", "late");
 
 function recording(): { readonly call: CallContext; readonly reports: ProgressReport[] } {
   const reports: ProgressReport[] = [];
-  return { call: new CallContext((report) => reports.push(report)), reports };
+  return { call: new CallContext({ sink: (report) => reports.push(report) }), reports };
 }
 
 describe("CallContext.signal", () => {

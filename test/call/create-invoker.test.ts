@@ -266,7 +266,7 @@ describe("Invoker.call() and time", () => {
       keep({ progress: 1 });
       return "done";
     };
-    await callOnce(bespoke({ handler }), {}, new CallContext(({ progress }) => reports.push(progress)));
+    await callOnce(bespoke({ handler }), {}, new CallContext({ sink: ({ progress }) => reports.push(progress) }));
     keep({ progress: 2 });
     expect(reports).toEqual([1]);
   });

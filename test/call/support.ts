@@ -2,6 +2,7 @@ import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker, type Invoker } from "../../src/call/create-invoker.ts";
 import type { ToolOutcome } from "../../src/call/outcome.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import { toDefaultScopes } from "../../src/catalog/entry-scopes.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
@@ -13,12 +14,15 @@ export function loggingInvoker(): { readonly invoker: Invoker; readonly faults: 
   return { invoker: createInvoker({ report: (fault) => faults.push(fault) }), faults };
 }
 
-// No test that uses it has a backend.
-const noClient = Object.freeze({}) as SurfaceClient<unknown>;
+const source = {
+  // No test that uses it has a backend.
+  client: Object.freeze({}) as SurfaceClient<unknown>,
+  scopes: toDefaultScopes("probe"),
+};
 
 /** A bespoke tool as the catalog would hold it. */
 export function bespoke(tool: AnyBespokeTool): ToolEntry {
-  return toBespokeEntry("probe", tool, noClient);
+  return toBespokeEntry("probe", tool, source);
 }
 
 /** A tool whose arguments and answer a live surface validates: `run` stands for its channel. */

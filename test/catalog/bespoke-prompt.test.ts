@@ -140,10 +140,7 @@ describe("prompts", () => {
   it("a handler tells progress and the log, also when it takes both out of its context", async () => {
     const told: unknown[] = [];
     const logged: LogEntry[] = [];
-    const call = new CallContext(
-      (report) => told.push(report),
-      (entry) => logged.push(entry),
-    );
+    const call = new CallContext({ sink: (report) => told.push(report), log: (entry) => logged.push(entry) });
     const handler: AnyBespokePrompt["handler"] = (_args, { progress, log }) => {
       progress({ progress: 1 });
       log("info", { a: 1 }, "probe");

@@ -65,7 +65,7 @@ describe("toBespokeEntry()", () => {
 
   it("run() gives a handler what it may take apart: progress and signal work out of the context", async () => {
     const reports: ProgressReport[] = [];
-    const call = new CallContext((report) => reports.push(report));
+    const call = new CallContext({ sink: (report) => reports.push(report) });
     let seen: AbortSignal | undefined;
     const tool = bespoke("probe", {
       handler: (_args, { progress, signal }) => {

@@ -33,7 +33,7 @@ describe("toProgressReport()", () => {
 describe("EntryUse", () => {
   it("onProgress() counts what says no number of its own, also when it was taken out of the use", () => {
     const reports: ProgressReport[] = [];
-    const { onProgress } = new EntryUse(new CallContext((report) => reports.push(report)), true);
+    const { onProgress } = new EntryUse(new CallContext({ sink: (report) => reports.push(report) }), true);
     onProgress("a");
     onProgress("b");
     expect(reports).toEqual([

@@ -15,7 +15,7 @@ describe("withHeartbeat()", () => {
   it("withHeartbeat() reports each second until the work settles", async () => {
     const reports: ProgressReport[] = [];
     const work = new Promise<string>((resolve) => setTimeout(() => resolve("done"), 2500));
-    const waiting = withHeartbeat(work, new CallContext((report) => reports.push(report)));
+    const waiting = withHeartbeat(work, new CallContext({ sink: (report) => reports.push(report) }));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await waiting).toBe("done");
     expect(reports.map(({ progress }) => progress)).toEqual([1, 2]);

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
+import { CallContext } from "../../src/call/call-context.ts";
 import { withKeyCompleters } from "../../src/catalog/key-completer.ts";
 import { KeyList } from "../../src/catalog/key-list.ts";
 import { inProcess } from "../../src/links/in-process.ts";
@@ -129,6 +130,7 @@ describe("completing the key of a collection", () => {
       uri: "surface://shed/tools",
       title: undefined,
       description: undefined,
+      scopes: [],
       watch: { windowMs: undefined, render: () => undefined, followHere: async function* () {} },
       read: ({ signal }) => {
         signals.push(signal);
@@ -158,7 +160,7 @@ describe("completing the key of a collection", () => {
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const call = { signal: new AbortController().signal, progress: () => {} };
+    const call = new CallContext();
     expect(await template.variables[0]?.complete?.("k9999", call, {})).toEqual(["k9999"]);
     clearImmediate(next);
     expect(turns).toBeGreaterThanOrEqual(4);

@@ -49,6 +49,7 @@ export function catalogOf(members: Readonly<Record<string, Member>>, setting: Ca
   const surface = surfaceOf(members);
   const channel = reach(surface, setting.handlers);
   return createCatalog({
+    surface: surface.name,
     exposures: [...readTags(surface), ...readExposeMap(surface, setting.expose ?? {})],
     tools: new Map(Object.entries(setting.tools ?? {})),
     prompts: new Map(Object.entries(setting.prompts ?? {})),

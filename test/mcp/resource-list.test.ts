@@ -47,6 +47,7 @@ function listOver(link: Link, pageSize = 1000) {
   // What it is a client of is known here.
   const client = createClient(surface, channel) as SurfaceClient<unknown>;
   const catalog = createCatalog({
+    surface: surface.name,
     exposures: readTags(surface),
     tools: new Map(),
     uriPrefix: "shop://",

@@ -13,8 +13,7 @@ export const procedureMapping: KindMapping<"procedure"> = {
     const origin = originOf(exposed);
     const hints = toToolHints(effect, options);
     return {
-      ...toToolHead(exposed),
-      hints,
+      ...toToolHead(exposed, hints),
       input: toToolInput(member.input, origin),
       output: toToolOutput(member.output, origin),
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,

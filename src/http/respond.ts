@@ -61,6 +61,11 @@ export class Responder {
     });
   }
 
+  /** Answers with a result that is written already, as the text of one message. */
+  answerText(reply: HttpReply, json: string): void {
+    reply.answer({ status: 200, headers: jsonHeaders, body: json });
+  }
+
   /** Answers with an error of the transport's own, before any method or instead of it. */
   refuse(reply: HttpReply, error: RpcError, { status, id = null, headers = {} }: Refusal): void {
     this.answer(reply, error, { id, era: "legacy", status, headers });

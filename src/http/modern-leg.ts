@@ -1,0 +1,114 @@
+import { isNod, Methods } from "../mcp/methods.ts";
+import { rpcCodes, toRpcError, toRpcResult } from "../mcp/protocol.ts";
+import type { Turning } from "./admission.ts";
+import type { HttpPost, Leg } from "./leg.ts";
+import { Exchange } from "./modern/exchange.ts";
+import { readModernRequest, type ModernRequest } from "./modern/modern-request.ts";
+import { toHandlerWork, type Work, type WorkParts } from "./modern/work.ts";
+import type { HttpSetting } from "./setting.ts";
+
+const empty = toRpcResult("");
+const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
+const closing = toRpcError(rpcCodes.busy, "Server busy: it is closing");
+const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
+const nothingAsked = toRpcError(rpcCodes.invalidRequest, "Invalid request: this server has asked nothing");
+
+/** A request that has come in, and is not answered yet. */
+interface Running {
+  readonly exchange: Exchange;
+  readonly work: Work;
+  /** Left out where it did not have to ask for its turn. */
+  turning: Turning | undefined;
+}
+
+/** Answers the clients of the modern era: each request stands alone, and nothing is found by the ids that clients give. */
+class ModernLeg implements Leg {
+  readonly #setting: HttpSetting;
+  readonly #methods: Methods;
+  readonly #running = new Set<Running>();
+  readonly #onIdle: (() => void)[] = [];
+  #isClosing = false;
+
+  constructor(setting: HttpSetting) {
+    this.#setting = setting;
+    this.#methods = new Methods(setting.runtime);
+  }
+
+  post(post: HttpPost): void {
+    const { frame, reply } = post;
+    const { responder, counters } = this.#setting;
+    if (frame.kind === "response") return responder.refuse(reply, nothingAsked, { status: 400 });
+    // There is nothing that a client of this era could tell: it cancels by leaving.
+    if (frame.kind === "notification") return reply.answer({ status: 202 });
+    if (this.#isClosing) return responder.answer(reply, closing, { id: frame.id, era: "modern", status: 503 });
+    counters.reached("caps");
+    const request = readModernRequest(post, frame);
+    if ("code" in request) return responder.answer(reply, request, { id: frame.id, era: "modern", status: 400 });
+    this.#serve(request);
+  }
+
+  async drain(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#running.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    for (const running of this.#running) {
+      if (running.turning?.withdraw() !== true) running.work.close();
+      else {
+        running.exchange.answer(closing, 503);
+        this.#forget(running);
+      }
+    }
+    await this.drain();
+  }
+
+  #serve(request: ModernRequest): void {
+    const { frame, reply } = request;
+    const { id, method } = frame;
+    const { responder } = this.#setting;
+    if (isNod(method, "modern")) return responder.answer(reply, empty, { id, era: "modern" });
+    const handler = this.#methods.find(method, "modern");
+    if (handler === undefined) return responder.answer(reply, unknownMethod, { id, era: "modern" });
+    this.#run(request, (parts) => toHandlerWork(handler, parts));
+  }
+
+  #run(request: ModernRequest, toWork: (parts: WorkParts) => Work): void {
+    const setting = this.#setting;
+    const { frame, reply, caller, answering } = request;
+    // Its client left while the body was read.
+    if (reply.isOver) return;
+    const abandon = (): void => this.#abandon(running);
+    const exchange = new Exchange({ id: frame.id, reply, setting, answering, abandon });
+    const running: Running = { exchange, work: toWork({ request, exchange, setting }), turning: undefined };
+    this.#running.add(running);
+    const turn = this.#methods.turnOf(frame.method);
+    if (turn === "none") return void this.#settle(running);
+    const start = (done: () => void): void => void this.#settle(running).finally(done);
+    running.turning = setting.admission.take({ caller }, turn, start);
+    if (running.turning !== undefined) return;
+    this.#forget(running);
+    exchange.answer(busy);
+  }
+
+  async #settle(running: Running): Promise<void> {
+    await running.work.run();
+    this.#forget(running);
+  }
+
+  #abandon(running: Running): void {
+    if (running.turning?.withdraw() === true) this.#forget(running);
+    else running.work.cancel();
+  }
+
+  #forget(running: Running): void {
+    this.#running.delete(running);
+    if (this.#running.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+}
+
+/** Makes what answers the clients of the modern era. Whoever made it closes it. */
+export function createModernLeg(setting: HttpSetting): Leg {
+  return new ModernLeg(setting);
+}

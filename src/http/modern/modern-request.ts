@@ -1,0 +1,24 @@
+import { logLevelOf, progressTokenOf } from "../../mcp/envelope.ts";
+import type { RequestFrame } from "../../mcp/parse-frame.ts";
+import type { RpcError } from "../../mcp/protocol.ts";
+import { acceptsEvents } from "../accepts-events.ts";
+import type { HttpPost } from "../leg.ts";
+import type { Answering } from "./exchange.ts";
+
+/** A request of the modern era, with what it says of how it wants to be answered. */
+export interface ModernRequest extends HttpPost {
+  readonly frame: RequestFrame;
+  /** Under which progress is reported; left out where none is wanted, or could not be read. */
+  readonly token: string | number | undefined;
+  readonly answering: Answering;
+}
+
+/** Reads what a request says of how it wants to be answered, or says what is wrong with it. */
+export function readModernRequest(post: HttpPost, frame: RequestFrame): ModernRequest | RpcError {
+  const asked = progressTokenOf(frame.params);
+  if (typeof asked === "object") return asked;
+  const reads = acceptsEvents(post.request.header("accept"));
+  const token = reads ? asked : undefined;
+  const hears = reads && logLevelOf(frame.params) !== undefined;
+  return { ...post, frame, token, answering: token === undefined ? (hears ? "either" : "json") : "stream" };
+}

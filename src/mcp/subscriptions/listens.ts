@@ -1,3 +1,4 @@
+import type { Caller } from "../../catalog/caller.ts";
 import type { RequestFrame } from "../parse-frame.ts";
 import type { RpcAnswer, RpcError } from "../protocol.ts";
 import type { RequestId } from "../request-id.ts";
@@ -5,7 +6,8 @@ import { readListenFilter, toHonoured } from "./listen-filter.ts";
 import { renderAcknowledgement, toListenEnd } from "./notices.ts";
 import { maxListens, maxUris, tooManySubscriptions } from "./subscription-limits.ts";
 import { kResourceList, type Topic } from "./topic.ts";
-import { TopicWatch, type WatchShared } from "./topic-watch.ts";
+import { TopicWatch } from "./topic-watch.ts";
+import { refuseLacking, toWatchShared, type WatchSetting } from "./watch-setting.ts";
 import { whenOpen } from "./when-open.ts";
 
 /** One subscription. `isOver`: it was ended here, and its client is yet to be told. */
@@ -16,9 +18,9 @@ interface Listen {
   stopWaiting: () => void;
 }
 
-/** Lists are not counted: there is one a subscription. */
-function countUris(topics: readonly Topic[]): number {
-  return topics.includes(kResourceList) ? topics.length - 1 : topics.length;
+/** The list is not counted: there is one a subscription. */
+function urisOf(topics: readonly Topic[]): readonly string[] {
+  return topics.filter((topic) => topic !== kResourceList);
 }
 
 function topicsOf({ watches }: Listen): readonly Topic[] {
@@ -33,21 +35,21 @@ function stop(listen: Listen): void {
 
 /** The subscriptions of a client of the modern era, each under the id of the request that opened it. */
 export class Listens {
-  readonly #shared: WatchShared;
+  readonly #setting: WatchSetting;
   readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
   readonly #open = new Map<RequestId, Listen>();
   #isSuspended = false;
 
   /** @param answer - given what tells a client that its subscription was ended here. */
-  constructor(shared: WatchShared, answer: (id: RequestId, answer: RpcAnswer) => void) {
-    this.#shared = shared;
+  constructor(setting: WatchSetting, answer: (id: RequestId, answer: RpcAnswer) => void) {
+    this.#setting = setting;
     this.#answer = answer;
   }
 
   /** How many URIs are watched, over all of them. */
   get uriCount(): number {
     let count = 0;
-    for (const listen of this.#open.values()) count += countUris(topicsOf(listen));
+    for (const listen of this.#open.values()) count += urisOf(topicsOf(listen)).length;
     return count;
   }
 
@@ -56,18 +58,23 @@ export class Listens {
     return this.#open.has(id);
   }
 
-  /** Opens one, which acknowledges what of its filter is honoured; or says why not. */
-  open({ id, params }: RequestFrame): RpcError | undefined {
-    const filter = readListenFilter(params, this.#shared.resources.watchList !== undefined);
+  /** Opens one for a caller, which acknowledges what of its filter is honoured; or says why not. */
+  open({ id, params }: RequestFrame, caller: Caller): RpcError | undefined {
+    const { runtime, clock } = this.#setting;
+    const shared = toWatchShared(this.#setting, caller);
+    const filter = readListenFilter(params, shared.resources.watchList !== undefined);
     if (filter.kind === "error") return filter;
-    if (!this.#hasRoom(filter.topics)) return tooManySubscriptions;
+    const uris = urisOf(filter.topics);
+    const lacking = refuseLacking(uris, caller, runtime);
+    if (lacking !== undefined) return lacking;
+    if (!this.#hasRoom(uris) || !shared.resources.hasRoom(uris)) return tooManySubscriptions;
     const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: () => {} };
     this.#open.set(id, listen);
     for (const topic of filter.topics) {
-      const watch = new TopicWatch(this.#shared, topic, id);
+      const watch = new TopicWatch(shared, topic, id);
       if (watch.open()) listen.watches.push(watch);
     }
-    listen.stopWaiting = whenOpen(listen.watches, this.#shared.clock, () => this.#acknowledge(id, listen));
+    listen.stopWaiting = whenOpen(listen.watches, clock, () => this.#acknowledge(id, listen));
     return undefined;
   }
 
@@ -100,9 +107,8 @@ export class Listens {
     this.resume();
   }
 
-  #hasRoom(topics: readonly Topic[]): boolean {
-    if (this.#open.size >= maxListens || this.uriCount + countUris(topics) > maxUris) return false;
-    return this.#shared.resources.hasRoom(topics.filter((topic) => topic !== kResourceList));
+  #hasRoom(uris: readonly string[]): boolean {
+    return this.#open.size < maxListens && this.uriCount + uris.length <= maxUris;
   }
 
   #acknowledge(id: RequestId, listen: Listen): void {
@@ -115,7 +121,7 @@ export class Listens {
 
   #sendAcknowledgement(id: RequestId, listen: Listen): void {
     listen.isAcknowledged = true;
-    this.#shared.send(renderAcknowledgement(id, toHonoured(topicsOf(listen))));
+    this.#setting.send(renderAcknowledgement(id, toHonoured(topicsOf(listen))));
   }
 
   #end(id: RequestId, listen: Listen): void {

@@ -1,3 +1,4 @@
+import type { Caller } from "../../catalog/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { toNotFound } from "../not-found.ts";
 import type { RequestFrame } from "../parse-frame.ts";
@@ -6,6 +7,7 @@ import type { RequestId } from "../request-id.ts";
 import { maxUris, tooManySubscriptions } from "./subscription-limits.ts";
 import { kResourceList, type Topic } from "./topic.ts";
 import { TopicWatch, type WatchShared } from "./topic-watch.ts";
+import { refuseLacking, toWatchShared, type WatchSetting } from "./watch-setting.ts";
 import { whenOpen } from "./when-open.ts";
 
 /** One topic that is subscribed to, and the requests that wait to hear so. */
@@ -25,15 +27,15 @@ function uriOf(params: JsonObject | undefined): string | undefined {
 
 /** What a client of the legacy era watches: the URIs that it subscribed to, and the list once it is initialised. */
 export class SubscribedUris {
-  readonly #shared: WatchShared;
+  readonly #setting: WatchSetting;
   readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
   readonly #subscribed = new Map<Topic, Subscribed>();
   readonly #waiting = new Map<RequestId, string>();
   #isSuspended = false;
 
   /** @param answer - given the answers that had to be waited for. */
-  constructor(shared: WatchShared, answer: (id: RequestId, answer: RpcAnswer) => void) {
-    this.#shared = shared;
+  constructor(setting: WatchSetting, answer: (id: RequestId, answer: RpcAnswer) => void) {
+    this.#setting = setting;
     this.#answer = answer;
   }
 
@@ -47,19 +49,23 @@ export class SubscribedUris {
     return this.#waiting.has(id);
   }
 
-  /** Serves `resources/subscribe`. A URI that is subscribed to already stays so. No answer: it follows. */
-  subscribe({ id, params }: RequestFrame): RpcAnswer | undefined {
+  /** Serves a caller's `resources/subscribe`. A URI that is subscribed to already stays so. No answer: it follows. */
+  subscribe({ id, params }: RequestFrame, caller: Caller): RpcAnswer | undefined {
+    const { runtime, clock } = this.#setting;
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
+    const lacking = refuseLacking([uri], caller, runtime);
+    if (lacking !== undefined) return lacking;
     const known = this.#subscribed.get(uri);
     if (known !== undefined && known.waiting.size === 0) return empty;
-    if (known === undefined && !this.#hasRoom(uri)) return tooManySubscriptions;
-    const subscribed = known ?? this.#add(uri);
+    const shared = toWatchShared(this.#setting, caller);
+    if (known === undefined && !this.#hasRoom(uri, shared)) return tooManySubscriptions;
+    const subscribed = known ?? this.#add(uri, shared);
     if (subscribed === undefined) return toNotFound(uri, "legacy");
     subscribed.waiting.add(id);
     this.#waiting.set(id, uri);
     if (known === undefined) {
-      subscribed.stopWaiting = whenOpen([subscribed.watch], this.#shared.clock, () => this.#settle(uri, subscribed));
+      subscribed.stopWaiting = whenOpen([subscribed.watch], clock, () => this.#settle(uri, subscribed));
     }
     return undefined;
   }
@@ -85,9 +91,11 @@ export class SubscribedUris {
     if (subscribed.waiting.size === 0) this.#remove(uri, subscribed);
   }
 
-  /** Watches the list of resources too. Callable twice. */
-  watchList(): void {
-    if (!this.#subscribed.has(kResourceList)) this.#add(kResourceList)?.watch.tell();
+  /** Watches the list of resources too, as its caller may see it. Callable twice. */
+  watchList(caller: Caller): void {
+    if (!this.#subscribed.has(kResourceList)) {
+      this.#add(kResourceList, toWatchShared(this.#setting, caller))?.watch.tell();
+    }
     if (this.#isSuspended) this.#subscribed.get(kResourceList)?.watch.close();
   }
 
@@ -111,12 +119,12 @@ export class SubscribedUris {
     this.#waiting.clear();
   }
 
-  #hasRoom(uri: string): boolean {
-    return this.uriCount < maxUris && this.#shared.resources.hasRoom([uri]);
+  #hasRoom(uri: string, { resources }: WatchShared): boolean {
+    return this.uriCount < maxUris && resources.hasRoom([uri]);
   }
 
-  #add(topic: Topic): Subscribed | undefined {
-    const watch = new TopicWatch(this.#shared, topic);
+  #add(topic: Topic, shared: WatchShared): Subscribed | undefined {
+    const watch = new TopicWatch(shared, topic);
     if (!watch.open()) return undefined;
     const subscribed: Subscribed = { watch, waiting: new Set(), stopWaiting: () => {} };
     this.#subscribed.set(topic, subscribed);

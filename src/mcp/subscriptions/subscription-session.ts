@@ -1,3 +1,4 @@
+import { anonymous, type Caller } from "../../catalog/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { internalError } from "../../surface/fault.ts";
@@ -8,10 +9,11 @@ import type { AppRuntime } from "../servable-app.ts";
 import { Listens } from "./listens.ts";
 import { Outbox } from "./outbox.ts";
 import { SubscribedUris } from "./subscribed-uris.ts";
+import type { WatchSetting } from "./watch-setting.ts";
 
 /** What a session is made of. */
 export interface SubscriptionSetting {
-  readonly runtime: Pick<AppRuntime, "resources" | "report">;
+  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "report">;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
   /** Answers one of the requests that were served here. */
@@ -21,6 +23,8 @@ export interface SubscriptionSetting {
   readonly stallMs: number;
 }
 
+type Serve = (frame: RequestFrame, caller: Caller) => RpcAnswer | undefined;
+
 /**
  * What one client watches, over one output: subscribed URIs of the legacy era, subscriptions of the modern one. Changes
  * are announced at once; while the output is full, one bit is kept for each subscription and URI, and when it stays full
@@ -29,8 +33,9 @@ export interface SubscriptionSetting {
 export class SubscriptionSession {
   readonly #setting: SubscriptionSetting;
   readonly #outbox = new Outbox();
-  readonly #legacy: SubscribedUris;
-  readonly #modern: Listens;
+  /** Made when somebody asks for it first: of many sessions, most watch nothing. */
+  #legacy: SubscribedUris | undefined;
+  #modern: Listens | undefined;
   #isFull = false;
   /** The output stayed full, and nothing is watched until it is not. */
   #isStalled = false;
@@ -38,36 +43,36 @@ export class SubscriptionSession {
   #isClosed = false;
 
   constructor(setting: SubscriptionSetting) {
-    const { runtime, send, answer, clock } = setting;
-    const shared = { resources: runtime.resources, outbox: this.#outbox, send, clock };
     this.#setting = setting;
-    this.#legacy = new SubscribedUris(shared, (id, late) => answer(id, late, "legacy"));
-    this.#modern = new Listens(shared, (id, end) => answer(id, end, "modern"));
   }
 
   /** Whether a request of this id is under way here: a subscription that is open, or one that is yet to be answered. */
   has(id: RequestId): boolean {
-    return this.#modern.has(id) || this.#legacy.has(id);
+    return this.#modern?.has(id) === true || this.#legacy?.has(id) === true;
   }
 
-  /** Serves a request about subscriptions, now or in a while. Says whether it is one that the era has. */
-  serve(frame: RequestFrame, era: Era): boolean {
+  /**
+   * Serves a request about subscriptions, now or in a while. Says whether it is one that the era has.
+   *
+   * @param caller - who asks this time; what they subscribe to is watched for them. Default: somebody of whom nothing is known.
+   */
+  serve(frame: RequestFrame, era: Era, caller: Caller = anonymous): boolean {
     const serve = this.#methodOf(frame.method, era);
     if (serve === undefined || this.#isClosed) return false;
-    const answer = serve(frame);
+    const answer = serve(frame, caller);
     if (answer !== undefined) this.#setting.answer(frame.id, answer, era);
     return true;
   }
 
   /** The legacy handshake is complete: from here on its client hears of the list. Callable twice. */
-  initialised(): void {
-    if (!this.#isClosed) this.#legacy.watchList();
+  initialised(caller: Caller = anonymous): void {
+    if (!this.#isClosed) this.#ofLegacy().watchList(caller);
   }
 
   /** Ends what its client cancelled: nothing is written for it any more. */
   cancel(id: RequestId): void {
-    this.#modern.cancel(id);
-    this.#legacy.cancel(id);
+    this.#modern?.cancel(id);
+    this.#legacy?.cancel(id);
   }
 
   /** Says whether what is written piles up unread. */
@@ -92,22 +97,41 @@ export class SubscriptionSession {
     this.#isClosed = true;
     this.#stopStallTimer?.();
     this.#outbox.hold();
-    this.#legacy.close();
-    this.#modern.close();
+    this.#legacy?.close();
+    this.#modern?.close();
   }
 
-  #methodOf(method: string, era: Era): ((frame: RequestFrame) => RpcAnswer | undefined) | undefined {
-    if (era === "modern") return method === "subscriptions/listen" ? (frame) => this.#modern.open(frame) : undefined;
-    if (method === "resources/subscribe") return (frame) => this.#legacy.subscribe(frame);
-    if (method === "resources/unsubscribe") return (frame) => this.#legacy.unsubscribe(frame);
+  #methodOf(method: string, era: Era): Serve | undefined {
+    if (era === "modern") {
+      return method === "subscriptions/listen" ? (frame, caller) => this.#ofModern().open(frame, caller) : undefined;
+    }
+    if (method === "resources/subscribe") return (frame, caller) => this.#ofLegacy().subscribe(frame, caller);
+    if (method === "resources/unsubscribe") return (frame) => this.#ofLegacy().unsubscribe(frame);
     return undefined;
+  }
+
+  #ofLegacy(): SubscribedUris {
+    this.#legacy ??= new SubscribedUris(this.#toWatches(), (id, late) => this.#setting.answer(id, late, "legacy"));
+    return this.#legacy;
+  }
+
+  #ofModern(): Listens {
+    this.#modern ??= new Listens(this.#toWatches(), (id, end) => this.#setting.answer(id, end, "modern"));
+    return this.#modern;
+  }
+
+  #toWatches(): WatchSetting {
+    const { runtime, send, clock } = this.#setting;
+    return { runtime, send, clock, outbox: this.#outbox };
   }
 
   #onStalled(): void {
     this.#isStalled = true;
-    const count = this.#legacy.uriCount + this.#modern.uriCount;
-    this.#legacy.suspend();
-    this.#modern.suspend();
+    // Made now where nothing was asked for yet, so that what is asked for while it is stalled waits as well.
+    const [legacy, modern] = [this.#ofLegacy(), this.#ofModern()];
+    const count = legacy.uriCount + modern.uriCount;
+    legacy.suspend();
+    modern.suspend();
     if (count === 0) return;
     const { stallMs, runtime } = this.#setting;
     const cause = new SurfaceError(
@@ -120,7 +144,7 @@ export class SubscriptionSession {
   #resume(): void {
     if (!this.#isStalled) return;
     this.#isStalled = false;
-    this.#legacy.resume();
-    this.#modern.resume();
+    this.#legacy?.resume();
+    this.#modern?.resume();
   }
 }

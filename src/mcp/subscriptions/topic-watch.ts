@@ -1,16 +1,14 @@
-import type { Clock } from "../../spine/clock.ts";
 import type { RequestId } from "../request-id.ts";
 import type { ResourceWatcher } from "../servable-app.ts";
 import { renderChange } from "./notices.ts";
 import type { Notice, Outbox } from "./outbox.ts";
 import { watchTopic, type Topic, type TopicEvents } from "./topic.ts";
 
-/** What all watches of one connection share. */
+/** What the watches of one caller over one output share. */
 export interface WatchShared {
   readonly resources: ResourceWatcher;
   readonly outbox: Outbox;
   readonly send: (json: string) => void;
-  readonly clock: Clock;
 }
 
 /**

@@ -58,7 +58,7 @@ async function open({ hotPath, canListChange }: Setting): Promise<{ ours: GateHa
     hasRoom: (uris) => resources.hasRoom(uris),
     watchList: () => () => {},
   };
-  const offered = canListChange ? { ...runtime, resources: listing } : runtime;
+  const offered = canListChange ? { ...runtime, resources: listing, resourcesFor: () => listing } : runtime;
   const ours = await new GateHarness(offered).open("modern");
   const oracle = new Oracle(info, toCapabilities(offered));
   opened.push(ours, oracle);

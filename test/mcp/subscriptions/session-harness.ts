@@ -1,6 +1,8 @@
+import { authorise } from "../../../src/call/authorise.ts";
+import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
 import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
-import type { Era } from "../../../src/mcp/protocol.ts";
+import type { Era, RpcAnswer } from "../../../src/mcp/protocol.ts";
 import type { RequestId } from "../../../src/mcp/request-id.ts";
 import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
 import type { Clock } from "../../../src/spine/clock.ts";
@@ -45,6 +47,13 @@ export class FakeResources implements ResourceWatcher {
   /** What is there: known at once, known when {@link open} says so, or nothing. */
   readonly known: Record<string, "open" | "late"> = {};
   readonly watching = new Map<string, Set<Watching>>();
+  /** For whom something was watched, one after the other. */
+  readonly watchers: Caller[] = [];
+
+  for(caller: Caller): ResourceWatcher {
+    this.watchers.push(caller);
+    return this;
+  }
 
   watch(uri: string, changed: () => void, opened: (isThere: boolean) => void = () => {}): (() => void) | undefined {
     const kind = this.known[uri];
@@ -93,7 +102,13 @@ export class SessionHarness {
   readonly faults: Fault[] = [];
   /** Runs at each frame that is written. */
   onSend: () => void = () => {};
+  /** Runs at each answer, before it is rendered. */
+  onAnswer: (answer: RpcAnswer) => void = () => {};
   readonly session: SubscriptionSession;
+  /** Who asks. */
+  caller: Caller = anonymous;
+  /** What URIs ask for. */
+  readonly guarded: Record<string, readonly string[]> = {};
 
   constructor(known: Record<string, "open" | "late"> = {}) {
     Object.assign(this.resources.known, known);
@@ -103,9 +118,16 @@ export class SessionHarness {
       this.onSend();
     };
     this.session = new SubscriptionSession({
-      runtime: { resources: this.resources, report: (fault) => this.faults.push(fault) },
+      runtime: {
+        resourcesFor: (caller) => this.resources.for(caller),
+        lacking: (uri, caller) => authorise(caller, { scopes: this.guarded[uri] ?? [] }),
+        report: (fault) => this.faults.push(fault),
+      },
       send,
-      answer: (id, answer, era) => send(render(id, answer, era)),
+      answer: (id, answer, era) => {
+        this.onAnswer(answer);
+        send(render(id, answer, era));
+      },
       clock: this.clock,
       stallMs: 30_000,
     });
@@ -118,7 +140,7 @@ export class SessionHarness {
 
   request(era: Era, id: RequestId, ask: { readonly method: string; readonly params: object }): boolean {
     const { method, params } = ask;
-    return this.session.serve({ kind: "request", id, method, params: { ...params } }, era);
+    return this.session.serve({ kind: "request", id, method, params: { ...params } }, era, this.caller);
   }
 
   subscribe(id: RequestId, uri: string): SessionFrame[] {

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { Caller } from "../../../src/catalog/caller.ts";
+import { acknowledged, ended, SessionHarness, updated } from "./session-harness.ts";
+
+const known = (id: string, ...scopes: string[]): Caller => ({ id, isAnonymous: false, scopes });
+
+function guarded(): SessionHarness {
+  const harness = new SessionHarness({ "x://a": "open", "x://b": "open", "x://c": "open" });
+  Object.assign(harness.guarded, { "x://a": ["s:read"], "x://b": ["s:read", "b"], "x://c": ["s:read", "c"] });
+  return harness;
+}
+
+const lacks = { kind: "error", code: -32011, message: "Insufficient scope" };
+
+describe("SubscriptionSession, for a caller who is known", () => {
+  it("refuses a subscription of the legacy era whose URI they lack something for, and watches nothing", () => {
+    const harness = guarded();
+    harness.caller = known("ann", "s:read");
+    expect(harness.subscribe(1, "x://b")).toMatchObject([{ error: { code: lacks.code } }]);
+    expect(harness.resources.count).toBe(0);
+    expect(harness.subscribe(2, "x://a")).toMatchObject([{ id: 2, result: {} }]);
+  });
+
+  it("refuses a URI that an earlier token of theirs has subscribed to already", () => {
+    const harness = guarded();
+    harness.caller = known("ann", "s:read", "b");
+    harness.subscribe(1, "x://b");
+    harness.caller = known("ann", "s:read");
+    expect(harness.subscribe(2, "x://b")).toMatchObject([{ error: { code: lacks.code } }]);
+  });
+
+  it("refuses all of a listen where they lack something for one, and watches nothing of it", () => {
+    const harness = guarded();
+    harness.caller = known("ann", "s:read", "c");
+    expect(harness.listen(1, "x://a", "x://b", "x://unknown", "x://c")).toMatchObject([
+      { error: { code: lacks.code } },
+    ]);
+    expect(harness.resources.count).toBe(0);
+    expect(harness.session.has(1)).toBe(false);
+  });
+
+  it("names what all URIs of a listen take, so that one more consent is enough", () => {
+    const harness = guarded();
+    const answers: unknown[] = [];
+    harness.onAnswer = (answer) => answers.push(answer);
+    harness.caller = known("ann", "s:read", "c");
+    harness.listen(1, "x://a", "x://b", "x://unknown", "x://c");
+    expect(answers).toEqual([{ ...lacks, scopes: ["s:read", "b", "c"] }]);
+    harness.subscribe(2, "x://b");
+    expect(answers.slice(1)).toEqual([{ ...lacks, scopes: ["s:read", "b"] }]);
+  });
+
+  it("does not honour URIs that nobody knows, as for everybody", () => {
+    const harness = guarded();
+    harness.caller = known("ann", "s:read");
+    expect(harness.listen(1, "x://a", "x://unknown")).toEqual([acknowledged(1, { resourceSubscriptions: ["x://a"] })]);
+    expect(harness.subscribe(2, "x://unknown")).toMatchObject([{ error: { code: -32002 } }]);
+  });
+
+  it("watches for who asks each time, and the list for who shook hands", () => {
+    const harness = guarded();
+    const [first, second] = [known("ann", "s:read"), known("ann", "s:read", "b")];
+    harness.session.initialised(first);
+    harness.caller = second;
+    harness.subscribe(1, "x://b");
+    expect(harness.resources.watchers).toEqual([first, second]);
+  });
+
+  it("asks nothing of who is anonymous", () => {
+    const harness = guarded();
+    expect(harness.listen(1, "x://b")).toEqual([acknowledged(1, { resourceSubscriptions: ["x://b"] })]);
+  });
+});
+
+describe("SubscriptionSession.close()", () => {
+  it("tells an open listen its result, and nothing is written after it", () => {
+    const harness = guarded();
+    harness.listen(1, "x://a");
+    harness.session.close();
+    expect(harness.take()).toEqual([ended(1)]);
+    harness.resources.change("x://a");
+    expect(harness.take()).toEqual([]);
+    expect(harness.clock.pending).toBe(0);
+  });
+
+  it("tells it also while notices are held back, which it drops", () => {
+    const harness = guarded();
+    harness.listen(1, "x://a");
+    harness.session.setOutputFull(true);
+    harness.resources.change("x://a");
+    expect(harness.take()).toEqual([]);
+    harness.session.close();
+    expect(harness.take()).toEqual([ended(1)]);
+  });
+});
+
+describe("SubscriptionSession.setOutputFull()", () => {
+  it("keeps one notice a URI, and no answer, while it is full", () => {
+    const harness = guarded();
+    harness.subscribe(1, "x://a");
+    harness.session.setOutputFull(true);
+    for (let index = 0; index < 100; index += 1) harness.resources.change("x://a");
+    expect(harness.subscribe(2, "x://b")).toMatchObject([{ id: 2, result: {} }]);
+    harness.session.setOutputFull(false);
+    expect(harness.take()).toEqual([updated("x://a")]);
+  });
+
+  it("serves what is asked for the first time while it is stalled, and announces it when it is not any more", () => {
+    const harness = guarded();
+    harness.session.setOutputFull(true);
+    harness.clock.pass(30_000);
+    expect(harness.subscribe(1, "x://a")).toMatchObject([{ id: 1, result: {} }]);
+    expect(harness.resources.count).toBe(0);
+    harness.session.setOutputFull(false);
+    expect(harness.resources.count).toBe(1);
+  });
+});

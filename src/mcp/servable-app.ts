@@ -2,6 +2,7 @@ import type { Caller } from "../catalog/caller.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { Handlers } from "./handlers.ts";
+import type { HeaderParam } from "./header-params.ts";
 import type { FrameLimits } from "./limits.ts";
 
 /** How the server names itself. */
@@ -66,6 +67,8 @@ export interface AppRuntime {
    * @param signal - ends the wait; the answer is `false` then.
    */
   isReady(signal: AbortSignal): Promise<boolean>;
+  /** The arguments of a tool that its schema wants told in HTTP headers besides; `undefined` where there is no such tool. */
+  headerParams?(tool: string): readonly HeaderParam[] | undefined;
   /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */
   close(): Promise<void>;
 }

@@ -1,0 +1,191 @@
+import { anonymous, type Caller } from "../catalog/caller.ts";
+import { unsupportedVersion } from "../mcp/envelope.ts";
+import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
+import { ownParam } from "../mcp/own-param.ts";
+import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
+import { toInternalAnswer } from "../mcp/methods.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
+import { decodeBody } from "./body/decode-body.ts";
+import { CorsReply, toPreflight } from "./cors.ts";
+import { eraOf, headerVersionOf, isModernHead, judgeNotification, judgeRequest } from "./envelope/judge-envelope.ts";
+import { checkBodyHead, checkOrigin, checkRepeated, type HeadRules } from "./head/check-head.ts";
+import { HostList } from "./head/host-list.ts";
+import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
+import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
+import type { HttpExchange, Leg, SessionLeg } from "./leg.ts";
+import type { HttpReply, HttpRequest, HttpServe } from "./message.ts";
+import type { HttpSetting } from "./setting.ts";
+
+/** What the front of a server is made of. */
+export interface FrontParts {
+  readonly setting: HttpSetting;
+  /** The values of `Host` that are answered: a name with any port, or with the one that it names. */
+  readonly hosts: readonly string[];
+  readonly origins: AllowedOrigins;
+  /** Where messages are taken, exactly. */
+  readonly path: string;
+  /** Left out where whoever can reach it may ask. */
+  readonly authenticator?: Authenticator | undefined;
+  /** Answers what is no business of callers; `false`: it was something else. Asked once Host and Origin are known to be right. */
+  readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
+  readonly modern: Leg;
+  /** Left out where nobody has sessions. */
+  readonly legacy?: SessionLeg | undefined;
+}
+
+const notFound = refuseRequest(404, "there is nothing under this path");
+const modernOnly = refuseRequest(405, "messages are sent by POST", { allow: "POST" });
+const badMethod = refuseRequest(405, "this method is not served here", { allow: "POST, GET, DELETE" });
+const metadataOnly = refuseRequest(405, "metadata is read by GET", { allow: "GET, HEAD" });
+const modernResponse = refuseRequest(400, "nothing was asked that this could answer");
+const gone = refuseRequest(408, "the body did not come in time");
+
+const accepted = Object.freeze({ status: 202 });
+
+/** What makes of an HTTP request a message, or a refusal: each stage is reached only when those before it have nothing to say. */
+class Front {
+  readonly #parts: FrontParts;
+  readonly #rules: HeadRules;
+  readonly #methods: string;
+  readonly #metadataPaths: ReadonlySet<string>;
+
+  constructor(parts: FrontParts) {
+    this.#parts = parts;
+    this.#rules = {
+      hosts: new HostList(parts.hosts),
+      origins: new OriginList(parts.origins),
+      maxBytes: parts.setting.runtime.limits.maxBytes,
+    };
+    this.#methods = parts.legacy === undefined ? "POST" : "GET, POST, DELETE";
+    this.#metadataPaths = new Set(parts.authenticator?.metadataPaths);
+  }
+
+  /** Takes one request, before anything of its body is read. */
+  readonly serve: HttpServe = (request, reply) => {
+    this.#parts.setting.counters.reached("head");
+    const refusal = checkOrigin(request, this.#rules);
+    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    const origin = request.header("origin");
+    const heard = origin === undefined ? reply : new CorsReply(reply, origin);
+    this.#route(request, heard).catch((cause: unknown) => this.#fail(heard, cause));
+  };
+
+  async #route(request: HttpRequest, reply: HttpReply): Promise<void> {
+    if (this.#parts.health?.(request, reply)) return;
+    const [path = ""] = request.target.split("?", 1);
+    if (this.#metadataPaths.has(path)) return this.#answerMetadata(request, reply);
+    if (path !== this.#parts.path) return this.#refuse(reply, notFound);
+    const refusal = this.#checkMethod(request, reply);
+    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    if (reply.isOver) return;
+    const caller = await this.#authenticate(request, reply);
+    if (caller === undefined) return;
+    const exchange = { request, reply, caller };
+    return request.method === "POST" ? this.#post(exchange) : this.#serveSession(exchange);
+  }
+
+  #answerMetadata({ method }: HttpRequest, reply: HttpReply): void {
+    const { authenticator } = this.#parts;
+    if (authenticator === undefined || (method !== "GET" && method !== "HEAD")) this.#refuse(reply, metadataOnly);
+    else reply.answer(authenticator.metadata());
+  }
+
+  /** The rest of the head. A page that asks whether it may is answered here. */
+  #checkMethod(request: HttpRequest, reply: HttpReply): HttpRefusal | undefined {
+    const { method } = request;
+    if (method === "OPTIONS" && request.header("origin") !== undefined) {
+      reply.answer(toPreflight(request, this.#methods));
+      return undefined;
+    }
+    const served = method === "POST" || method === "GET" || method === "DELETE";
+    if (!served) return this.#parts.legacy === undefined ? modernOnly : badMethod;
+    return checkRepeated(request) ?? (method === "POST" ? checkBodyHead(request, this.#rules) : undefined);
+  }
+
+  async #authenticate(request: HttpRequest, reply: HttpReply): Promise<Caller | undefined> {
+    this.#parts.setting.counters.reached("token");
+    const { authenticator } = this.#parts;
+    if (authenticator === undefined) return anonymous;
+    const found = await authenticator.authenticate(request);
+    if ("status" in found) reply.answer(found);
+    return "status" in found || reply.isOver ? undefined : found;
+  }
+
+  #serveSession(exchange: HttpExchange): void {
+    const { request, reply } = exchange;
+    const { legacy } = this.#parts;
+    const hasSession = request.header("mcp-session-id") !== undefined && !isModernHead(request);
+    if (legacy === undefined || !hasSession) return this.#refuse(reply, modernOnly);
+    return request.method === "GET" ? legacy.get(exchange) : legacy.delete(exchange);
+  }
+
+  async #post(exchange: HttpExchange): Promise<void> {
+    const { counters, runtime } = this.#parts.setting;
+    counters.reached("body");
+    const bytes = await exchange.request.body(this.#rules.maxBytes);
+    if (exchange.reply.isOver) return;
+    if (bytes === "gone") return this.#refuse(exchange.reply, gone);
+    if (bytes === "too-large") return this.#refuseFrame(exchange.reply, toFrameError("too-large"), 413);
+    const text = decodeBody(bytes);
+    const frame = text === undefined ? toFrameError("not-utf8") : parseFrame(text, runtime.limits);
+    this.#onFrame(exchange, frame);
+  }
+
+  #onFrame(exchange: HttpExchange, frame: ParsedFrame): void {
+    if (frame.kind === "blank") return this.#refuseFrame(exchange.reply, toFrameError("not-json"));
+    // Over HTTP everything is answered, so that this may be told what is wrong with it.
+    if (frame.kind === "ignored") return this.#refuseFrame(exchange.reply, toFrameError("bad-params"));
+    if (frame.kind === "error") return this.#refuseFrame(exchange.reply, frame);
+    this.#parts.setting.counters.reached("envelope");
+    if (frame.kind === "request") return this.#onRequest(exchange, frame);
+    if (frame.kind === "notification") return this.#onNotification(exchange, frame);
+    const { legacy } = this.#parts;
+    if (legacy === undefined || isModernHead(exchange.request)) return this.#refuse(exchange.reply, modernResponse);
+    legacy.post({ ...exchange, frame });
+  }
+
+  #onRequest(exchange: HttpExchange, frame: RequestFrame): void {
+    const { request, reply } = exchange;
+    const { runtime } = this.#parts.setting;
+    const refusal = judgeRequest(request, frame, (tool) => runtime.headerParams?.(tool));
+    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    const { modern, legacy } = this.#parts;
+    if (eraOf(request, frame.params) === "modern") return modern.post({ ...exchange, frame });
+    if (legacy !== undefined) return legacy.post({ ...exchange, frame });
+    const requested = ownParam(frame.params, "protocolVersion") ?? headerVersionOf(request);
+    const error = unsupportedVersion(typeof requested === "string" ? requested : "none");
+    this.#refuse(reply, { status: 400, id: frame.id, error });
+  }
+
+  #onNotification(exchange: HttpExchange, frame: NotificationFrame): void {
+    const { request, reply } = exchange;
+    const refusal = judgeNotification(request, frame);
+    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    const { legacy } = this.#parts;
+    // In the modern era closing the connection is what cancels, and there is nothing else to tell.
+    if (legacy === undefined || eraOf(request, frame.params) === "modern") return reply.answer(accepted);
+    legacy.post({ ...exchange, frame });
+  }
+
+  #refuse(reply: HttpReply, { error, ...refusal }: HttpRefusal): void {
+    this.#parts.setting.responder.refuse(reply, error, refusal);
+  }
+
+  #refuseFrame(reply: HttpReply, { id, code, message }: FrameError, status = 400): void {
+    this.#refuse(reply, { status, id, error: { kind: "error", code, message } });
+  }
+
+  #fail(reply: HttpReply, cause: unknown): void {
+    const { runtime, responder } = this.#parts.setting;
+    responder.answer(reply, toInternalAnswer(cause, "over HTTP", runtime.report), {
+      id: null,
+      era: "legacy",
+      status: 500,
+    });
+  }
+}
+
+/** Makes what takes every HTTP request of a server: it owns nothing, and whoever made the legs closes them. */
+export function createFront(parts: FrontParts): HttpServe {
+  return new Front(parts).serve;
+}

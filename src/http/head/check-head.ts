@@ -1,0 +1,55 @@
+import { refuseHeader, refuseRequest, type HttpRefusal } from "../http-refusal.ts";
+import type { HttpRequest } from "../message.ts";
+import type { HostList } from "./host-list.ts";
+import { decodeHeaderValue } from "./header-value.ts";
+import { acceptsType, isJsonType } from "./media-type.ts";
+import type { OriginList } from "./origin-list.ts";
+
+/** What requests are served, as far as their heads say. */
+export interface HeadRules {
+  readonly hosts: HostList;
+  readonly origins: OriginList;
+  /** The most bytes that a body may be announced to have. */
+  readonly maxBytes: number;
+}
+
+const noHost = refuseRequest(400, "exactly one Host header is required");
+const foreignHost = refuseRequest(403, "this Host is not served here");
+const foreignOrigin = refuseRequest(403, "pages of this Origin may not ask");
+const badTarget = refuseRequest(400, "the target must be a path");
+const badType = refuseRequest(415, "the body must be application/json in UTF-8, without a Content-Encoding");
+const notAcceptable = refuseRequest(406, "the client must accept application/json");
+const tooLarge = refuseRequest(413, "the body is larger than this server accepts");
+
+/** What intermediaries and this server must read alike: in two values each could find its own. */
+const single = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id", "authorization"];
+const repeated = new Map(single.map((name) => [name, refuseHeader(`"${name}" must not be repeated`)]));
+const garbled = refuseHeader('"mcp-name" must be visible ASCII, or Base64 of UTF-8 between "=?base64?" and "?="');
+
+/** Whether it came from where requests may come from: checked of every one, whatever it asks for. */
+export function checkOrigin(request: HttpRequest, { hosts, origins }: HeadRules): HttpRefusal | undefined {
+  const host = request.header("host");
+  if (request.count("host") !== 1 || host === undefined) return noHost;
+  if (!hosts.has(host)) return foreignHost;
+  // An absolute target names a host of its own, and the two need not agree.
+  if (!request.target.startsWith("/") && request.target !== "*") return badTarget;
+  const origin = request.header("origin");
+  if (origin === undefined) return undefined;
+  return request.count("origin") === 1 && origins.has(origin) ? undefined : foreignOrigin;
+}
+
+/** Whether what is said once is said once. */
+export function checkRepeated(request: HttpRequest): HttpRefusal | undefined {
+  const name = single.find((each) => request.count(each) > 1);
+  return name === undefined ? undefined : repeated.get(name);
+}
+
+/** What the head of a POST says about its body. Nothing of that is read yet, and nothing is if this refuses. */
+export function checkBodyHead(request: HttpRequest, { maxBytes }: HeadRules): HttpRefusal | undefined {
+  if (request.count("content-type") > 1 || !isJsonType(request.header("content-type"))) return badType;
+  if (request.header("content-encoding") !== undefined) return badType;
+  if (!acceptsType(request.header("accept"), "application/json")) return notAcceptable;
+  if (Number(request.header("content-length") ?? 0) > maxBytes) return tooLarge;
+  const name = request.header("mcp-name");
+  return name === undefined || decodeHeaderValue(name) !== undefined ? undefined : garbled;
+}

@@ -11,6 +11,7 @@ import { inProcess } from "../links/in-process.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
 import { createHandlers } from "../mcp/handlers.ts";
+import { headerParamsOf } from "../mcp/header-params.ts";
 import { LargeValues, type Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
 import type { AppRuntime, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
@@ -147,6 +148,10 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     lacking: () => undefined,
     scopes: catalog.scopes,
     isReady: (signal) => held.isReachable(signal),
+    headerParams(name) {
+      const tool = catalog.tool(name);
+      return tool === undefined ? undefined : headerParamsOf(tool.input.json);
+    },
     limits: defaultFrameLimits,
     logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,
     hotPath: options.hotPath ?? true,

@@ -27,10 +27,15 @@ function* walk(schema: JsonValue | undefined, path: readonly string[]): Generato
   for (const [key, child] of Object.entries(properties)) yield* walk(child, [...path, key]);
 }
 
+/** What was read once: schemas are frozen, and live as long as their tools. */
+const known = new WeakMap<JsonSchema, readonly HeaderParam[]>();
+
 /**
  * The arguments that an input schema wants told in headers: scalars under `properties`, flagged with `x-mcp-header`. A flag
  * anywhere else means nothing: no one value stands there.
  */
-export function readHeaderParams(input: JsonSchema): readonly HeaderParam[] {
-  return Object.freeze([...walk(input, [])]);
+export function headerParamsOf(input: JsonSchema): readonly HeaderParam[] {
+  const found = known.get(input) ?? Object.freeze([...walk(input, [])]);
+  known.set(input, found);
+  return found;
 }

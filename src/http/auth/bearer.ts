@@ -1,0 +1,35 @@
+import type { HttpAuth } from "./http-auth.ts";
+import {
+  assertAuthNames,
+  authOptionNames,
+  readAuthOptions,
+  refuseAuthOption,
+  type AuthOptions,
+} from "./read-auth-options.ts";
+
+/** What {@link bearer} takes. */
+export interface BearerOptions extends AuthOptions {
+  /** Says what is in a token; `undefined`: it is no good. What throws or does not answer in time lets nobody in. */
+  readonly verify: HttpAuth["verify"];
+}
+
+const doing = "Making bearer()";
+const names = ["verify", ...authOptionNames];
+
+/**
+ * Lets in who has a token that your own verifier knows. It is asked on every request, so that a token that was taken back is
+ * no good from the next one on. Holds nothing that is to be disposed.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ *
+ * @example
+ * ```ts
+ * bearer({ resource: "https://ci.example/mcp", verify: (token) => lookUp(token) });
+ * ```
+ */
+export function bearer(options: BearerOptions): HttpAuth {
+  assertAuthNames(options, names, doing);
+  const { verify } = options;
+  if (typeof verify !== "function") throw refuseAuthOption(doing, '"verify" must be a function');
+  return Object.freeze({ ...readAuthOptions(options, doing), verify });
+}

@@ -1,0 +1,131 @@
+import { SurfaceError } from "../../errors.ts";
+import type { Caller } from "../../catalog/caller.ts";
+import { rpcCodes } from "../../mcp/protocol.ts";
+import type { AppScopes } from "../../mcp/servable-app.ts";
+import type { Clock } from "../../spine/clock.ts";
+import { untilAborted } from "../../spine/until-aborted.ts";
+import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import type { HttpAnswer, HttpRequest } from "../message.ts";
+import type { Authenticator } from "./authenticator.ts";
+import { Challenges } from "./challenges.ts";
+import type { HttpAuth } from "./http-auth.ts";
+import { readAuthOptions } from "./read-auth-options.ts";
+import { readBearerToken } from "./read-bearer-token.ts";
+import { readVerdict } from "./read-verdict.ts";
+import { withoutToken } from "./without-token.ts";
+
+/** What {@link createAuthenticator} needs besides who may ask. */
+export interface AuthenticatorSetting {
+  readonly scopes: AppScopes;
+  /** Where the server is served. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly report: FaultReporter;
+  /** Milliseconds since 1970. Default: this machine's. */
+  readonly today?: () => number;
+}
+
+interface Said {
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  readonly data?: object;
+  readonly challenge?: string;
+}
+
+/** Whose request it was is not known: nothing of its body was read. */
+function toAnswer({ status, code, message, data, challenge }: Said): HttpAnswer {
+  return {
+    status,
+    headers: {
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      ...(challenge === undefined ? {} : { "www-authenticate": challenge }),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message, ...(data && { data }) } }),
+  };
+}
+
+const doing = "Verifying a token";
+
+/** Asks the verifier on every request: what it said a moment ago may have been taken back since. */
+class TokenAuthenticator implements Authenticator {
+  readonly metadata: () => HttpAnswer;
+  readonly metadataPaths: readonly string[];
+  readonly #auth: HttpAuth;
+  readonly #setting: AuthenticatorSetting;
+  readonly #challenges: Challenges;
+
+  constructor(auth: HttpAuth, setting: AuthenticatorSetting) {
+    this.#auth = auth;
+    this.#setting = setting;
+    this.#challenges = new Challenges(auth, setting.scopes, setting.path);
+    this.metadata = this.#challenges.answer;
+    this.metadataPaths = this.#challenges.paths;
+  }
+
+  async authenticate(request: HttpRequest): Promise<Caller | HttpAnswer> {
+    const read = readBearerToken(request);
+    if (read === "missing") return this.#refuse();
+    if (read === "malformed") return this.#refuse("invalid_token");
+    let caller: Caller | undefined;
+    try {
+      caller = await this.#verify(read.token);
+    } catch (cause) {
+      return this.#fail(withoutToken(cause, read.token));
+    }
+    if (caller === undefined) return this.#refuse("invalid_token");
+    const { scopes } = caller;
+    return this.#auth.scopes.every((scope) => scopes.includes(scope)) ? caller : this.#deny();
+  }
+
+  challenge(scopes: readonly string[]): string {
+    return this.#challenges.write(scopes, "insufficient_scope");
+  }
+
+  async #verify(token: string): Promise<Caller | undefined> {
+    const { clock, today = Date.now } = this.#setting;
+    const { resource, timeoutMs } = this.#auth;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const late = new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`);
+    const stop = clock.after(timeoutMs, () => controller.abort(late));
+    try {
+      // Whatever it throws at once becomes a rejection.
+      const start = async (): Promise<unknown> => this.#auth.verify(token, { signal });
+      const verdict = await untilAborted({ start, signal, doing });
+      return readVerdict(verdict, { token, resource, now: today() / 1000 });
+    } finally {
+      stop();
+    }
+  }
+
+  #refuse(error?: "invalid_token"): HttpAnswer {
+    const challenge = this.#challenges.write([this.#setting.scopes.read], error);
+    const message = error === undefined ? "A bearer token is required" : "The bearer token is not valid here";
+    return toAnswer({ status: 401, code: rpcCodes.unauthenticated, message, challenge });
+  }
+
+  #deny(): HttpAnswer {
+    const challenge = this.challenge([this.#setting.scopes.read]);
+    return toAnswer({ status: 403, code: rpcCodes.insufficientScope, message: "Insufficient scope", challenge });
+  }
+
+  /** Not 401: the token may be good, and a client would throw it away and ask its user for another. */
+  #fail(cause: SurfaceError): HttpAnswer {
+    const { correlationId } = internalError(cause, "the verifier of tokens", this.#setting.report);
+    const message = "Tokens cannot be verified now";
+    return toAnswer({ status: 503, code: rpcCodes.internal, message, data: { correlationId } });
+  }
+}
+
+/**
+ * Makes what says who asks. The token of a request ends here: a caller has copies of what its verifier said, and what is
+ * reported of a verifier that fails has nothing of it. Needs no disposing.
+ *
+ * @throws SurfaceError `INVALID_OPTION` for an `auth` that neither `bearer()` nor `oauthResource()` would have made.
+ */
+export function createAuthenticator(auth: HttpAuth, setting: AuthenticatorSetting): Authenticator {
+  const verify: HttpAuth["verify"] = (token, options) => auth.verify(token, options);
+  return new TokenAuthenticator({ ...readAuthOptions(auth, "Serving with auth"), verify }, setting);
+}

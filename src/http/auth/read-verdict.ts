@@ -1,0 +1,103 @@
+import { SurfaceError } from "../../errors.ts";
+import type { Caller } from "../../catalog/caller.ts";
+import { deepFreeze } from "../../schema/deep-freeze.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+
+/** What a verdict is held against. */
+export interface VerdictSetting {
+  /** The token that it is about: nothing of it may be in what the verdict says. */
+  readonly token: string;
+  readonly resource: string;
+  /** Seconds since 1970. */
+  readonly now: number;
+}
+
+const maxIdBytes = 1024;
+const maxClaimsChars = 16 * 1024;
+
+/** Shorter ones are no secrets, and are found in every other text by chance. */
+const shortestSecret = 16;
+
+const encoder = new TextEncoder();
+
+function refuse(what: string): SurfaceError {
+  return new SurfaceError("INVALID_OUTPUT", `Verifying a token: the verifier's ${what}`);
+}
+
+function readId(id: unknown): string {
+  if (typeof id === "string" && id !== "" && encoder.encode(id).length <= maxIdBytes) return id;
+  throw refuse(`"id" must be a text that is not empty, of at most ${maxIdBytes} bytes`);
+}
+
+function readScopes(scopes: unknown): readonly string[] {
+  const isFit = Array.isArray(scopes) && scopes.every((scope) => typeof scope === "string");
+  if (isFit) return Object.freeze([...scopes]);
+  throw refuse('"scopes" must be a list of texts');
+}
+
+function readClientId(clientId: unknown): { clientId?: string } {
+  if (clientId === undefined) return {};
+  if (typeof clientId === "string") return { clientId };
+  throw refuse('"clientId" must be a text');
+}
+
+function readTime(time: unknown, name: string): number | undefined {
+  if (time === undefined || (typeof time === "number" && Number.isFinite(time))) return time;
+  throw refuse(`"${name}" must be a number of seconds`);
+}
+
+function readClaims(claims: unknown): { claims?: JsonObject } {
+  if (claims === undefined) return {};
+  const text = isJsonObject(claims) ? JSON.stringify(claims) : "";
+  if (text === "" || text.length > maxClaimsChars) {
+    throw refuse(`"claims" must be an object in JSON, of at most ${maxClaimsChars} characters`);
+  }
+  const copy: unknown = JSON.parse(text);
+  if (!isJsonObject(copy)) throw refuse('"claims" must be an object');
+  return { claims: deepFreeze(copy) };
+}
+
+/** Whom a token is for. None at all is no fault of the verifier's: there are such tokens, and they are no good here. */
+function isFor(audience: unknown, resource: string): boolean {
+  const all: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
+  const names = all.filter((one) => one !== undefined && one !== null);
+  if (!names.every((one) => typeof one === "string" || one instanceof URL)) {
+    throw refuse('"resource" must be a text, a URL, or a list of them');
+  }
+  return names.some((one) => (one instanceof URL ? one.href : one) === resource);
+}
+
+function isInTime(verdict: object, now: number): boolean {
+  const expiresAt = readTime(Reflect.get(verdict, "expiresAt"), "expiresAt") ?? Number.POSITIVE_INFINITY;
+  const notBefore = readTime(Reflect.get(verdict, "notBefore"), "notBefore") ?? 0;
+  return notBefore <= now && now < expiresAt;
+}
+
+function readCaller(verdict: object): Caller {
+  const expiresAt = readTime(Reflect.get(verdict, "expiresAt"), "expiresAt");
+  return Object.freeze({
+    id: readId(Reflect.get(verdict, "id")),
+    isAnonymous: false,
+    scopes: readScopes(Reflect.get(verdict, "scopes")),
+    ...readClientId(Reflect.get(verdict, "clientId")),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...readClaims(Reflect.get(verdict, "claims")),
+  });
+}
+
+/**
+ * Makes a caller, with copies of its own, of what a verifier said of a token. `undefined`: the token is no good: the verifier
+ * says so, it is for somebody else, or it is not its time.
+ *
+ * @throws SurfaceError `INVALID_OUTPUT` for what no verifier may say. Its text has nothing of the token.
+ */
+export function readVerdict(verdict: unknown, { token, resource, now }: VerdictSetting): Caller | undefined {
+  if (verdict === undefined || verdict === null || verdict === false) return undefined;
+  if (typeof verdict !== "object") throw refuse("answer must be an object or undefined");
+  const caller = readCaller(verdict);
+  if (!isFor(Reflect.get(verdict, "resource"), resource) || !isInTime(verdict, now)) return undefined;
+  if (token.length >= shortestSecret && JSON.stringify(caller).includes(token)) {
+    throw refuse("answer must not have the token in it");
+  }
+  return caller;
+}

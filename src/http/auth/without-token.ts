@@ -1,0 +1,39 @@
+import { SurfaceError } from "../../errors.ts";
+
+const maxDepth = 4;
+const maxChars = 4096;
+const shortestPart = 16;
+
+function describe(cause: unknown): string {
+  if (!(cause instanceof Error)) return `a thrown ${typeof cause}`;
+  return typeof cause.stack === "string" ? cause.stack : `${cause.name}: ${cause.message}`;
+}
+
+/** A failure and what led to it, in words. What else errors have is left out: those of HTTP clients hold the whole request. */
+function describeAll(cause: unknown): string {
+  const told: string[] = [];
+  for (let at: unknown = cause; at !== undefined && told.length < maxDepth;) {
+    told.push(describe(at));
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return told.join("\ncaused by ");
+}
+
+function withoutSecrets(text: string, token: string): string {
+  const parts = token.split(".").filter((part) => part.length >= shortestPart);
+  let safe = text;
+  for (const secret of [token, encodeURIComponent(token), ...parts]) safe = safe.replaceAll(secret, "[token]");
+  return safe;
+}
+
+/** Says what a verifier failed with, without the token that it was asked about. Never throws. */
+export function withoutToken(cause: unknown, token: string): SurfaceError {
+  let text: string;
+  try {
+    text = withoutSecrets(describeAll(cause), token).slice(0, maxChars);
+  } catch {
+    // A proxy, or a getter that throws.
+    text = "a value that cannot be read";
+  }
+  return new SurfaceError("UNAVAILABLE", `Verifying a token: the verifier failed with ${text}`);
+}

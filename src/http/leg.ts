@@ -32,4 +32,6 @@ export interface SessionLeg extends Leg {
   get(exchange: HttpExchange): void;
   /** Ends the session that the request names. */
   delete(exchange: HttpExchange): void;
+  /** How many messages were thrown away before their clients were sent them. */
+  readonly dropped: number;
 }

@@ -1,0 +1,157 @@
+import { checkInitialize } from "../mcp/envelope.ts";
+import { legacyVersions } from "../mcp/handshake.ts";
+import { answerAsked, Methods } from "../mcp/methods.ts";
+import { CallContext } from "../call/call-context.ts";
+import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
+import { isRefused, type Place } from "./admission.ts";
+import type { HttpExchange, HttpPost, SessionLeg } from "./leg.ts";
+import { Session, type RequestPost } from "./sessions/session.ts";
+import { Sessions } from "./sessions/sessions.ts";
+import type { HttpSetting } from "./setting.ts";
+
+const missing = toRpcError(rpcCodes.busy, "Bad request: Mcp-Session-Id header is required");
+const notFound = toRpcError(rpcCodes.sessionNotFound, "Session not found");
+const again = toRpcError(rpcCodes.invalidRequest, "Invalid request: this session is initialised already");
+const badVersion = toRpcError(rpcCodes.busy, "Bad request: unsupported protocol version");
+const leaving = toRpcError(rpcCodes.busy, "Server busy: it is closing");
+
+function isRequest(post: HttpPost): post is RequestPost {
+  return post.frame.kind === "request";
+}
+
+class SessionsLeg implements SessionLeg {
+  readonly #setting: HttpSetting;
+  readonly #methods: Methods;
+  readonly #sessions: Sessions;
+  #dropped = 0;
+  #isDraining = false;
+
+  constructor(setting: HttpSetting) {
+    this.#setting = setting;
+    // Handlers know who asks, the SDK does not: whether it is asked is decided for each request.
+    this.#methods = new Methods({ ...setting.runtime, hotPath: true });
+    this.#sessions = new Sessions(setting.clock, setting.bounds.sessionIdleMs);
+  }
+
+  post(post: HttpPost): void {
+    const { reply, frame } = post;
+    if (isRequest(post)) return void this.#onRequest(post);
+    const session = this.#find(post);
+    if (session === undefined) return;
+    session.touch();
+    if (frame.kind === "notification") session.notice(frame, post.caller);
+    reply.answer({ status: 202 });
+  }
+
+  get(exchange: HttpExchange): void {
+    const session = this.#find(exchange);
+    if (session === undefined) return;
+    if (this.#isDraining) return this.#refuse(exchange, leaving, 503);
+    session.listen(exchange);
+  }
+
+  delete(exchange: HttpExchange): void {
+    const session = this.#find(exchange);
+    if (session === undefined) return;
+    void this.#end(exchange.request.header("mcp-session-id") ?? "", session);
+    exchange.reply.answer({ status: 200 });
+  }
+
+  get dropped(): number {
+    let count = this.#dropped;
+    for (const session of this.#sessions.all()) count += session.dropped;
+    return count;
+  }
+
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    await Promise.all([...this.#sessions.all()].map((session) => this.#quiet(session)));
+  }
+
+  async close(): Promise<void> {
+    this.#isDraining = true;
+    await this.#sessions.close();
+  }
+
+  #quiet(session: Session): Promise<void> {
+    session.hush();
+    if (session.running === 0) return Promise.resolve();
+    return new Promise((resolve) => (session.onQuiet = resolve));
+  }
+
+  #onRequest(post: RequestPost): void {
+    const { method, id } = post.frame;
+    if (this.#isDraining) return this.#refuse(post, leaving, 503);
+    const isFirst = method === "initialize" && post.request.header("mcp-session-id") === undefined;
+    if (isFirst) return void this.#initialise(post);
+    const session = this.#find(post);
+    if (session === undefined) return;
+    this.#setting.counters.reached("caps");
+    session.touch();
+    if (method === "initialize") return this.#setting.responder.refuse(post.reply, again, { status: 400, id });
+    session.request(post);
+  }
+
+  /** The session that a request names, where it is its caller's; else it was answered. */
+  #find(exchange: HttpExchange): Session | undefined {
+    const { request, caller } = exchange;
+    const id = request.header("mcp-session-id");
+    const session = id === undefined ? undefined : this.#sessions.find(id, caller);
+    const version = request.header("mcp-protocol-version");
+    if (id === undefined) this.#refuse(exchange, missing, 400);
+    else if (session === undefined) this.#refuse(exchange, notFound, 404);
+    else if (version !== undefined && !legacyVersions.includes(version)) this.#refuse(exchange, badVersion, 400);
+    else return session;
+    return undefined;
+  }
+
+  async #initialise(post: RequestPost): Promise<void> {
+    const { frame, reply, caller } = post;
+    const { counters, admission, responder } = this.#setting;
+    const { id } = frame;
+    counters.reached("caps");
+    const place = admission.openSession(caller);
+    if (isRefused(place)) {
+      const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", place);
+      return responder.refuse(reply, error, { status: 409, id });
+    }
+    const wrong = checkInitialize(frame.params);
+    const answer = wrong ?? (await this.#handshake(post));
+    const headers = answer.kind === "result" ? this.#mint(post, place) : {};
+    if (answer.kind !== "result") place.release();
+    responder.answer(reply, answer, { id, era: "legacy", headers });
+  }
+
+  async #handshake({ frame, caller }: RequestPost): Promise<RpcAnswer> {
+    const { method, params } = frame;
+    const { runtime, limiter } = this.#setting;
+    const handler = this.#methods.find(method, "legacy");
+    if (handler === undefined) return toRpcError(rpcCodes.methodNotFound, "Method not found");
+    const request = { era: "legacy", call: new CallContext({ caller }), limiter } as const;
+    return answerAsked({ method, handler, params, request, report: runtime.report });
+  }
+
+  #mint({ frame, caller }: RequestPost, place: Place): Readonly<Record<string, string>> {
+    const id = crypto.randomUUID();
+    const handshake = frame.params ?? {};
+    const asked = handshake["protocolVersion"];
+    const version = legacyVersions.find((known) => known === asked) ?? legacyVersions[0] ?? "";
+    const session = new Session({ http: this.#setting, methods: this.#methods, id, caller, handshake, version });
+    this.#sessions.add(id, session, place);
+    return { "mcp-session-id": id };
+  }
+
+  #end(id: string, session: Session): Promise<void> {
+    this.#dropped += session.dropped;
+    return this.#sessions.end(id);
+  }
+
+  #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {
+    this.#setting.responder.refuse(reply, error, { status });
+  }
+}
+
+/** Makes what answers clients up to 2025-11-25: sessions of their own, each with its ids, its log, and what it watches. */
+export function createLegacyLeg(setting: HttpSetting): SessionLeg {
+  return new SessionsLeg(setting);
+}

@@ -1,0 +1,171 @@
+import type { Caller } from "../../catalog/caller.ts";
+import type { Clock } from "../../spine/clock.ts";
+import type { KeepAlive } from "../keep-alive.ts";
+import type { EventSink } from "../message.ts";
+import { toEvent } from "../sse.ts";
+import { toEventId } from "./event-id.ts";
+import type { KeptStream } from "./event-log.ts";
+
+/** What all streams of one session share. */
+export interface StreamShared {
+  readonly clock: Clock;
+  readonly keepAlive: KeepAlive;
+  /** How long a client may leave a stream unread. */
+  readonly stallMs: number;
+  /** What marks the session's events. */
+  readonly tag: string;
+  /** Whether the client understands an event without data, which gives it an id to resume from. */
+  readonly primes: boolean;
+}
+
+/** Who reads a stream from now on. */
+export interface Reader {
+  readonly sink: EventSink;
+  /** The last event that they have; `undefined`: they begin. */
+  readonly after: number | undefined;
+  readonly caller: Caller;
+  /** Told once, when they do not read it any more. */
+  readonly onLeft: () => void;
+}
+
+/** How long a client is asked to wait before it connects again, in milliseconds. */
+const retryMs = 1000;
+
+/** Longer ones make a timer fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/**
+ * One stream of a session: what is kept of it, and who reads it now. Readers come and go; each is sent what follows what
+ * they have, in order. Whoever made it closes it.
+ */
+export class EventStream {
+  readonly kept: KeptStream;
+  readonly #shared: StreamShared;
+  #reader: Reader | undefined;
+  #stopStallTimer: (() => void) | undefined;
+  #stopExpiryTimer: (() => void) | undefined;
+  #isPumping = false;
+  /** Told when the reader has caught up again after being slow, and when there is none any more. */
+  onChange: (() => void) | undefined;
+  /** Told when a reader was sent what is left where messages in between are not kept any more. */
+  onGap: (() => void) | undefined;
+
+  constructor(shared: StreamShared, kept: KeptStream) {
+    this.#shared = shared;
+    this.kept = kept;
+  }
+
+  /** Whether somebody reads it. */
+  get isRead(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  /** Whether its reader is slow. */
+  get isFull(): boolean {
+    return this.#reader?.sink.isFull ?? false;
+  }
+
+  /** Has somebody read it; who did before is dropped, since a client that is back may be found out later to have gone. */
+  attach(reader: Reader): void {
+    this.#leave()?.sink.destroy();
+    this.#reader = reader;
+    const { sink, after } = reader;
+    const { keepAlive, primes, tag } = this.#shared;
+    sink.onDrain = () => this.#onDrain(sink);
+    keepAlive.join(sink);
+    if (after === undefined && primes) {
+      const id = toEventId(tag, { stream: this.kept.number, seq: this.kept.sent });
+      sink.write(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
+    }
+    // Who begins hears of what nobody was sent yet.
+    if (after !== undefined) this.kept.sent = after;
+    this.#expire(reader);
+    this.flush();
+  }
+
+  /** Sends what there is, as far as there is room. */
+  flush(): void {
+    // What is told of a gap may write.
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    const { kept } = this;
+    while (this.#reader !== undefined && !this.#reader.sink.isFull && kept.sent < kept.last)
+      this.#sendNext(this.#reader.sink);
+    this.#isPumping = false;
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    if (reader.sink.isFull) this.#watchStall(reader.sink);
+    else if (kept.isFinished) this.close();
+  }
+
+  /** The connection of a reader is gone, or another one has taken its place already. */
+  lost(sink: EventSink): void {
+    if (this.#reader?.sink === sink) this.#leave();
+  }
+
+  /** Ends the stream of whoever reads it, who may come back. Callable twice. */
+  close(): void {
+    this.#leave()?.sink.end();
+  }
+
+  #sendNext(sink: EventSink): void {
+    const { kept } = this;
+    const { tag } = this.#shared;
+    if (kept.sent + 1 < kept.first) {
+      kept.sent = kept.first - 1;
+      // Under the id of one that is missing.
+      sink.write(toEvent(missedNotice, toEventId(tag, { stream: kept.number, seq: kept.sent })));
+      this.onGap?.();
+      return;
+    }
+    const seq = kept.sent + 1;
+    const json = kept.at(seq);
+    kept.sent = seq;
+    kept.onDropped?.delete(seq);
+    if (json !== undefined) sink.write(toEvent(json, toEventId(tag, { stream: kept.number, seq })));
+  }
+
+  #onDrain(sink: EventSink): void {
+    if (this.#reader?.sink !== sink) return;
+    this.#stopStall();
+    this.flush();
+    this.onChange?.();
+  }
+
+  #watchStall(sink: EventSink): void {
+    this.#stopStallTimer ??= this.#shared.clock.after(this.#shared.stallMs, () => {
+      if (this.#reader?.sink === sink) this.#leave()?.sink.destroy();
+    });
+  }
+
+  #stopStall(): void {
+    this.#stopStallTimer?.();
+    this.#stopStallTimer = undefined;
+  }
+
+  /** Ends it when its reader's token does: whoever listens on must show a newer one. */
+  #expire({ sink, caller: { expiresAt } }: Reader): void {
+    if (expiresAt === undefined) return;
+    const leftMs = Math.max(0, expiresAt * 1000 - Date.now());
+    this.#stopExpiryTimer = this.#shared.clock.after(Math.min(leftMs, maxTimerMs), () => {
+      if (this.#reader?.sink === sink) this.close();
+    });
+  }
+
+  #leave(): Reader | undefined {
+    const reader = this.#reader;
+    if (reader === undefined) return undefined;
+    this.#reader = undefined;
+    this.#stopStall();
+    this.#stopExpiryTimer?.();
+    this.#stopExpiryTimer = undefined;
+    this.#shared.keepAlive.leave(reader.sink);
+    reader.sink.onDrain = undefined;
+    reader.onLeft();
+    this.onChange?.();
+    return reader;
+  }
+}
+
+/** What a client is told that has missed something: it reads again what it counts on. */
+export const missedNotice = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}';

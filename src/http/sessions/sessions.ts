@@ -1,0 +1,77 @@
+import type { Caller } from "../../catalog/caller.ts";
+import type { Clock } from "../../spine/clock.ts";
+import type { Place } from "../admission.ts";
+import type { Session } from "./session.ts";
+
+/** A session and its place among all. */
+interface Held {
+  readonly session: Session;
+  readonly place: Place;
+}
+
+/** The sessions of a server. One that does nothing for a while is ended, with one timer for all of them. */
+export class Sessions {
+  readonly #held = new Map<string, Held>();
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  #stopTimer: (() => void) | undefined;
+
+  /** @param idleMs - 0: none is ended for that. */
+  constructor(clock: Clock, idleMs: number) {
+    this.#clock = clock;
+    this.#idleMs = idleMs;
+  }
+
+  /** All of them. */
+  *all(): Iterable<Session> {
+    for (const { session } of this.#held.values()) yield session;
+  }
+
+  /** Takes one over, with the place that it holds. */
+  add(id: string, session: Session, place: Place): void {
+    this.#held.set(id, { session, place });
+    this.#arm(this.#idleMs);
+  }
+
+  /** Finds a caller's own; another's is not told apart from one that never was. */
+  find(id: string, caller: Caller): Session | undefined {
+    const session = this.#held.get(id)?.session;
+    return session?.owner === caller.id ? session : undefined;
+  }
+
+  /** Ends one; its place is free at once. */
+  end(id: string): Promise<void> {
+    const held = this.#held.get(id);
+    this.#held.delete(id);
+    held?.place.release();
+    return held?.session.close() ?? Promise.resolve();
+  }
+
+  /** Ends all of them. Callable twice. */
+  async close(): Promise<void> {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    await Promise.all([...this.#held.keys()].map((id) => this.end(id)));
+  }
+
+  #arm(delayMs: number): void {
+    if (this.#idleMs === 0 || this.#held.size === 0) return;
+    this.#stopTimer ??= this.#clock.after(delayMs, () => {
+      this.#stopTimer = undefined;
+      this.#arm(this.#sweep());
+    });
+  }
+
+  /** Ends those that have done nothing for too long. Says when the next one may be due. */
+  #sweep(): number {
+    const now = this.#clock.now();
+    let nextMs = this.#idleMs;
+    for (const [id, { session }] of this.#held) {
+      const leftMs = session.isBusy ? this.#idleMs : session.activeAt + this.#idleMs - now;
+      // Timers may fire a little early; whole milliseconds are as fine as they get.
+      if (leftMs < 1) void this.end(id);
+      else nextMs = Math.min(nextMs, leftMs);
+    }
+    return nextMs;
+  }
+}

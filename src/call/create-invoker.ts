@@ -1,5 +1,5 @@
 import { isContent, kContent, type Content } from "../catalog/content.ts";
-import type { Completer, FaceOwned, Filled, PromptEntry, ToolEntry, ToolOutput } from "../catalog/entry.ts";
+import type { Completer, EntryGuard, FaceOwned, Filled, PromptEntry, ToolEntry, ToolOutput } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { richContent, type RichContent } from "../catalog/rich-content.ts";
@@ -7,10 +7,11 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { authorise } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isThenable } from "./is-thenable.ts";
-import type { CompletionOutcome, PromptOutcome, ReadOutcome, Refused, ToolOutcome } from "./outcome.ts";
+import type { CompletionOutcome, Denied, PromptOutcome, ReadOutcome, Refused, ToolOutcome } from "./outcome.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
 
 /** How long a read may take, in milliseconds. */
@@ -22,12 +23,15 @@ const promptTimeoutMs = 60_000;
 /** How long values may take to be proposed, in milliseconds: somebody is writing, and goes on. */
 const completionTimeoutMs = 5000;
 
-/** The only way to run a handler: validate, bound, run, map the outcome. Nothing it returns leaks what was thrown. */
+/**
+ * The only way to run a handler: authorise, validate, bound, run, map the outcome. Nothing it returns leaks what was
+ * thrown.
+ */
 export interface Invoker {
   /** Calls a tool with the arguments as they came off the wire. Never rejects. */
   call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome>;
   /** Reads what a URI resolved to. Never rejects. */
-  read(resolved: Pick<Resolved, "id" | "read">, call: CallContext): Promise<ReadOutcome>;
+  read(resolved: Pick<Resolved, "id" | "scopes" | "read">, call: CallContext): Promise<ReadOutcome>;
   /** Has a prompt written, with the arguments as they came off the wire. Never rejects. */
   prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome>;
   /** Has values proposed for what somebody has begun to write. Never rejects. */
@@ -37,10 +41,11 @@ export interface Invoker {
 }
 
 /** What is to be completed. */
-export interface Completion {
+export interface Completion extends EntryGuard {
   /** Named in the owner's log, for example `argument "city" of prompt "weather"`. */
   readonly where: string;
-  readonly complete: Completer;
+  /** Left out where nobody proposes anything. */
+  readonly complete: Completer | undefined;
   readonly begun: string;
   readonly filled: Filled;
 }
@@ -50,6 +55,12 @@ export interface InvokerOptions {
   readonly report: FaultReporter;
   /** Told whenever a call that may have changed something has ended, before its caller is. */
   readonly onChange?: () => void;
+}
+
+/** A completer that was asked. */
+interface Asked {
+  readonly where: string;
+  readonly complete: Completer;
 }
 
 /** A piece of work that may take so long, and is answered for like this. */
@@ -64,6 +75,14 @@ type Stage = "decoding" | "checking" | "running";
 
 function isRich({ output }: ToolEntry, value: unknown): value is Content {
   return output.rich === "may" && isContent(value);
+}
+
+/** What a caller who may not use an entry is told; `undefined` for who may. */
+function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
+  const scopes = authorise(call.caller, entry);
+  if (scopes === undefined) return undefined;
+  call.finish();
+  return { kind: "denied", scopes };
 }
 
 interface Made {
@@ -94,13 +113,19 @@ class EntryInvoker implements Invoker {
     this.#onChange = options.onChange;
   }
 
+  call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
+    const denied = deny(entry, call);
+    return denied === undefined ? this.#call(entry, args, call) : Promise.resolve(denied);
+  }
+
   // One function and not a chain of small ones: every asynchronous hop costs each call, and what is synchronous (most
   // schemas, many handlers) is not awaited at all.
-  async call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
+  async #call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
     const { owner } = entry;
     const forget = this.#deadlines.watch(call, entry.timeoutMs);
     let stage: Stage = "decoding";
     try {
+      call.reached("arguments");
       const decoded = entry.input.decode(args);
       stage = "checking";
       const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
@@ -108,6 +133,7 @@ class EntryInvoker implements Invoker {
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
       stage = "running";
+      call.reached("backend");
       const work = entry.run(input, call);
       const value = isThenable(work) ? await call.outcome(work) : work;
       if (isRich(entry, value)) return await this.#answerRichly(entry, value, call);
@@ -123,10 +149,15 @@ class EntryInvoker implements Invoker {
     }
   }
 
-  async read(resolved: Pick<Resolved, "id" | "read">, call: CallContext): Promise<ReadOutcome> {
+  async read(resolved: Pick<Resolved, "id" | "scopes" | "read">, call: CallContext): Promise<ReadOutcome> {
+    const denied = deny(resolved, call);
+    if (denied !== undefined) return denied;
+    // The variables of a URI were decoded when it was resolved.
+    call.reached("arguments");
     const forget = this.#deadlines.watch(call, readTimeoutMs);
     try {
       call.assertRunning();
+      call.reached("backend");
       const content = await call.outcome(resolved.read(call));
       return content === undefined ? { kind: "absent" } : { kind: "content", content };
     } catch (cause) {
@@ -139,14 +170,30 @@ class EntryInvoker implements Invoker {
   }
 
   async prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome> {
-    const run = async (): Promise<PromptOutcome> => ({ kind: "messages", text: await entry.render(args, call) });
+    const denied = deny(entry, call);
+    if (denied !== undefined) return denied;
+    const run = async (): Promise<PromptOutcome> => {
+      call.reached("arguments");
+      const checked = entry.check(args);
+      const input: unknown = checked instanceof Promise ? await checked : checked;
+      // What was cancelled or too late while it was checked must not take effect.
+      call.assertRunning();
+      call.reached("backend");
+      return { kind: "messages", text: await entry.render(input, call) };
+    };
     // A prompt says what is wrong with its arguments by itself, and masks what its handler was refused.
     const at = { where: entry.origin, report: this.#report, argumentsRoot: "" };
     return this.#bounded(call, { timeoutMs: promptTimeoutMs, run, at });
   }
 
-  async complete({ where, complete, begun, filled }: Completion, call: CallContext): Promise<CompletionOutcome> {
+  async complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
+    const denied = deny(completion, call);
+    if (denied !== undefined) return denied;
+    const { where, complete, begun, filled } = completion;
+    call.reached("arguments");
+    if (complete === undefined) return { kind: "values", values: [] };
     const run = async (): Promise<CompletionOutcome> => {
+      call.reached("backend");
       const given: unknown = await complete(begun, call, filled);
       const values: readonly unknown[] = Array.isArray(given) ? given : [];
       // A copy, since reading its author's may throw, and does so here. What is no text is left out by who answers.
@@ -179,8 +226,8 @@ class EntryInvoker implements Invoker {
   }
 
   /** Nobody else hears of proposals that come too late. Somebody who writes asks again and again: it is told once. */
-  #noteHanging(outcome: CompletionOutcome, { where, complete }: Pick<Completion, "where" | "complete">): void {
-    if (outcome.kind === "values") return void this.#hanging.delete(complete);
+  #noteHanging(outcome: CompletionOutcome, { where, complete }: Asked): void {
+    if (outcome.kind !== "refused") return void this.#hanging.delete(complete);
     if (outcome.code !== "TIMEOUT" || this.#hanging.has(complete)) return;
     this.#hanging.add(complete);
     const cause = new SurfaceError("TIMEOUT", `Waiting for proposals: none came within ${completionTimeoutMs} ms`);

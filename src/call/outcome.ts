@@ -19,6 +19,13 @@ export interface Refused {
   readonly retryable?: true;
 }
 
+/** The caller was not granted what this takes. Nothing has happened. */
+export interface Denied {
+  readonly kind: "denied";
+  /** All that it takes, so that one more consent is enough. */
+  readonly scopes: readonly string[];
+}
+
 /** What came of a tool call. */
 export type ToolOutcome =
   | {
@@ -34,6 +41,7 @@ export type ToolOutcome =
       /** The text of a JSON object that says the same to programs; left out where its author gave none. */
       readonly structured: string | undefined;
     }
+  | Denied
   | Refused;
 
 /** What came of a prompt. */
@@ -43,6 +51,7 @@ export type PromptOutcome =
       /** The text of a JSON array of messages. */
       readonly text: string;
     }
+  | Denied
   | Refused;
 
 /** What came of a completer. */
@@ -52,6 +61,7 @@ export type CompletionOutcome =
       /** As its author proposed them: texts, of any number and length. */
       readonly values: readonly string[];
     }
+  | Denied
   | Refused;
 
 /** What came of a read. */
@@ -64,4 +74,5 @@ export type ReadOutcome =
       /** There is nothing under this URI. */
       readonly kind: "absent";
     }
+  | Denied
   | Refused;

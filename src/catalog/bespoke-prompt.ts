@@ -22,7 +22,7 @@ import type { BespokeSource } from "./bespoke-source.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
 import { blockJson, type ContentBlock } from "./content.ts";
 import { toEntryScopes } from "./entry-scopes.ts";
-import type { EntryCall, PromptArgument, PromptEntry } from "./entry.ts";
+import type { PromptArgument, PromptEntry } from "./entry.ts";
 import { runHandler } from "./handler-fault.ts";
 import { toSchemaCompleter } from "./schema-completer.ts";
 import { createToolContext, type ToolContext } from "./tool-context.ts";
@@ -186,14 +186,6 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, { client, 
     fields.map((field) => field.name),
     origin,
   );
-  const check = async (args: JsonObject, call: EntryCall): Promise<unknown> => {
-    const checked = checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin);
-    if (!(checked instanceof Promise)) return checked;
-    const late: unknown = await checked;
-    // What was cancelled or too late while it was checked must not take effect.
-    call.signal.throwIfAborted();
-    return late;
-  };
   return {
     id: name,
     name: toWireName(name, { origin }),
@@ -203,8 +195,8 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, { client, 
     ...keepLooks(prompt),
     scopes: toEntryScopes(scopes.read, prompt),
     arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, client))),
-    async render(args, call) {
-      const input = await check(args, call);
+    check: (args) => checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin),
+    async render(input, call) {
       const answer = await runHandler(() => prompt.handler(input, createToolContext(call, client)), origin);
       return writeMessages(answer, origin);
     },

@@ -151,8 +151,14 @@ export interface PromptEntry extends EntryLooks, EntryGuard {
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly arguments: readonly PromptArgument[];
-  /** The JSON text of its messages, an array. @throws SurfaceError `VALIDATION_ERROR`, for arguments that do not fit. */
-  render(args: JsonObject, call: EntryCall): Promise<string>;
+  /**
+   * Arguments off the wire -> what `render` takes, maybe later.
+   *
+   * @throws SurfaceError `VALIDATION_ERROR`, for arguments that do not fit.
+   */
+  check(args: JsonObject): unknown;
+  /** The JSON text of its messages, an array. Only `call/` has it written. */
+  render(input: unknown, call: EntryCall): Promise<string>;
 }
 
 /** How what is watched is told and written. */
@@ -172,10 +178,16 @@ export interface LinkedWatch extends WatchWords {
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
 }
 
+/** What following something takes that the face itself has. */
+export interface LocalUse extends UseOptions {
+  /** For whom it is followed. */
+  readonly caller: Caller;
+}
+
 /** How a resource is watched that the face itself has: without a connection. */
 export interface LocalWatch extends WatchWords {
-  /** As {@link LinkedWatch.follow}. */
-  followHere(use: UseOptions): AsyncIterable<unknown>;
+  /** As {@link LinkedWatch.follow}, as one caller sees it: what somebody else does may be another value. */
+  followHere(use: LocalUse): AsyncIterable<unknown>;
 }
 
 /** How a resource is watched. */

@@ -1,12 +1,12 @@
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
-import type { Completer, Filled, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
+import type { Completer, EntryGuard, Filled, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
 import { isProposal, maxCountedProposals } from "../catalog/proposals.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
 import { ownParam } from "./own-param.ts";
-import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "./protocol.ts";
 import { writeJson } from "./write-json.ts";
 
 /** As many as one answer may hold. */
@@ -28,9 +28,15 @@ const maxFilledLength = 8192;
 /** What proposes values for the arguments of one prompt or template, by their names; nothing for those nobody knows. */
 type Completers = ReadonlyMap<string, Completer | undefined>;
 
+/** What can be referred to, and what it takes. */
+interface Target extends EntryGuard {
+  readonly completers: Completers;
+}
+
 /** What a request asks to have completed. */
 interface Begun {
-  readonly completers: Completers | undefined;
+  /** `undefined` where there is no such prompt or resource. */
+  readonly target: Target | undefined;
   readonly where: string;
   readonly name: string;
   readonly value: string;
@@ -40,32 +46,33 @@ interface Begun {
 /** What a reference names. */
 interface Found {
   /** `undefined` where there is no such prompt or resource. */
-  readonly completers: Completers | undefined;
+  readonly target: Target | undefined;
   readonly of: string;
 }
 
-function ofPrompt(prompt: PromptEntry): Completers {
-  return new Map(prompt.arguments.map(({ name, complete }) => [name, complete]));
+function ofPrompt({ scopes, arguments: all }: PromptEntry): Target {
+  return { scopes, completers: new Map(all.map(({ name, complete }) => [name, complete])) };
 }
 
-function ofTemplate(template: TemplateEntry): Completers {
-  return new Map(template.variables.map(({ name, json, complete }) => [name, complete ?? toSchemaCompleter(json)]));
+function ofTemplate({ scopes, variables }: TemplateEntry): Target {
+  const completers = variables.map(({ name, json, complete }) => [name, complete ?? toSchemaCompleter(json)] as const);
+  return { scopes, completers: new Map(completers) };
 }
 
-function isMute(completers: Completers): boolean {
+function isMute({ completers }: Target): boolean {
   return [...completers.values()].every((complete) => complete === undefined);
 }
 
 /** Everything that can be referred to, with what proposes values for it. */
 class References {
-  readonly #prompts: ReadonlyMap<string, Completers>;
-  readonly #uris: ReadonlyMap<string, Completers>;
+  readonly #prompts: ReadonlyMap<string, Target>;
+  readonly #uris: ReadonlyMap<string, Target>;
 
   constructor({ prompts, resources, templates }: Catalog) {
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, ofPrompt(prompt)]));
     this.#uris = new Map([
       // It has no variables; but it exists.
-      ...resources.map(({ uri }) => [uri, new Map()] as const),
+      ...resources.map(({ uri, scopes }) => [uri, { scopes, completers: new Map() }] as const),
       ...templates.map((template) => [template.uriTemplate, ofTemplate(template)] as const),
     ]);
   }
@@ -87,13 +94,14 @@ class References {
     if (typeof name !== "string" || typeof value !== "string" || typeof key !== "string") return undefined;
     const found = this.#find(ref["type"], key);
     if (found === undefined) return undefined;
-    const { completers, of } = found;
-    return { completers, where: `completing "${name}" of ${of}`, name, value, filled: toFilled(given, completers) };
+    const { target, of } = found;
+    const filled = toFilled(given, target?.completers);
+    return { target, where: `completing "${name}" of ${of}`, name, value, filled };
   }
 
   #find(type: unknown, key: string): Found | undefined {
-    if (type === "ref/prompt") return { completers: this.#prompts.get(key), of: `prompt "${key}"` };
-    return type === "ref/resource" ? { completers: this.#uris.get(key), of: `resource "${key}"` } : undefined;
+    if (type === "ref/prompt") return { target: this.#prompts.get(key), of: `prompt "${key}"` };
+    return type === "ref/resource" ? { target: this.#uris.get(key), of: `resource "${key}"` } : undefined;
   }
 }
 
@@ -139,11 +147,13 @@ export function createCompleteHandler(catalog: Catalog, invoker: Invoker): Handl
   return async (params, request) => {
     const begun = references.read(params);
     if (begun === undefined) return badParams;
-    if (begun.completers === undefined) return unknownRef;
-    const { name, value, where, filled } = begun;
-    const complete = begun.completers.get(name);
-    if (complete === undefined) return toCompletion([], value);
-    const outcome = await invoker.complete({ where, complete, begun: value, filled }, request.call);
+    request.call.reached("gate");
+    const { target, name, value, where, filled } = begun;
+    if (target === undefined) return unknownRef;
+    const { scopes, completers } = target;
+    const completion = { where, scopes, complete: completers.get(name), begun: value, filled };
+    const outcome = await invoker.complete(completion, request.call);
+    if (outcome.kind === "denied") return toScopeError(outcome.scopes);
     // What its author returned may be no list at all.
     const values: unknown = outcome.kind === "values" ? outcome.values : [];
     return toCompletion(Array.isArray(values) ? values : [], value);

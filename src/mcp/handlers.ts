@@ -1,7 +1,9 @@
+import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
 import type { Invoker } from "../call/create-invoker.ts";
+import { limitCall } from "../call/limit-call.ts";
 import type { Refused, ToolOutcome } from "../call/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
@@ -12,7 +14,7 @@ import { toAbsent, toNotFound } from "./not-found.ts";
 import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
 import { createPromptHandlers, type PromptHandlers } from "./prompt-handlers.ts";
-import { rpcCodes, toRpcError, toRpcResult, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, toScopeError, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { renderContent, toLargeBlocks, toLargeResult } from "./render-large.ts";
 import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
@@ -41,8 +43,8 @@ export type Handlers = Readonly<
 /** What the handlers are made of. */
 export interface HandlerSource {
   readonly catalog: Catalog;
-  /** Finds what can be read under a URI. */
-  readonly resolve: (uri: string) => Readable | undefined;
+  /** Finds what a caller can read under a URI. */
+  readonly resolve: (uri: string, caller: Caller) => Readable | undefined;
   /** What was too large for one answer. */
   readonly large: LargeValues;
   readonly invoker: Invoker;
@@ -88,6 +90,7 @@ function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, large: LargeValues)
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}`);
   }
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, large);
+  if (outcome.kind === "denied") return toScopeError(outcome.scopes);
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
   return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(outcome))}`,
@@ -103,9 +106,13 @@ function createCallHandler(source: HandlerSource): Handler {
     const name = ownParam(params, "name");
     const args = ownParam(params, "arguments") ?? noArguments;
     if (typeof name !== "string" || !isJsonObject(args) || ownParam(params, "arguments") === null) return badToolParams;
+    request.call.reached("gate");
     const tool = source.catalog.tool(name);
     if (tool === undefined) return unknownTool;
-    const outcome = await source.invoker.call(tool, args, request.call);
+    const { call, limiter } = request;
+    const limiting = limitCall({ limiter, caller: call.caller, tool, report: source.report });
+    const refused = limiting instanceof Promise ? await limiting : limiting;
+    const outcome = refused ?? (await source.invoker.call(tool, args, call));
     return toCallAnswer(tool, outcome, source.large);
   };
 }
@@ -114,10 +121,13 @@ function createReadHandler(source: HandlerSource): Handler {
   return async (params, request) => {
     const uri = ownParam(params, "uri");
     if (typeof uri !== "string") return badReadParams;
-    const resolved = source.resolve(uri);
+    const { call } = request;
+    call.reached("gate");
+    const resolved = source.resolve(uri, call.caller);
     if (resolved === undefined) return toNotFound(uri, request.era);
-    const outcome = await source.invoker.read(resolved, request.call);
+    const outcome = await source.invoker.read(resolved, call);
     if (outcome.kind === "absent") return toAbsent(uri, request.era);
+    if (outcome.kind === "denied") return toScopeError(outcome.scopes);
     if (outcome.kind === "refused") return toReadError(outcome);
     return toRpcResult(`"contents":[${renderContent(uri, outcome.content, source.large)}]`, { cacheable: true });
   };

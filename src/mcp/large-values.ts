@@ -48,7 +48,7 @@ interface Kept {
 }
 
 /** What can be read. */
-export type Readable = Pick<Resolved, "id" | "read">;
+export type Readable = Pick<Resolved, "id" | "scopes" | "read">;
 
 /** The bytes of a text in UTF-8; counted only where they may be more than `limit`. */
 export function bytesOver(text: string, limit: number): number | undefined {
@@ -104,7 +104,8 @@ export class LargeValues {
     if (kept === undefined || text === undefined) return undefined;
     this.#use(id, kept);
     const body = writeJson({ part, of: kept.parts.length, text, ...this.#next(id, kept, part) });
-    return { id: "_parts", read: async () => body };
+    // Whoever has its id was given its beginning.
+    return { id: "_parts", scopes: [], read: async () => body };
   }
 
   /** Forgets everything. Callable twice. */

@@ -10,7 +10,7 @@ import type { Handler } from "./handlers.ts";
 import { bytesOver, type LargeValues } from "./large-values.ts";
 import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
-import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "./protocol.ts";
 import { refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
@@ -63,6 +63,7 @@ function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: P
 }
 
 function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, source: PromptSource): RpcAnswer {
+  if (outcome.kind === "denied") return toScopeError(outcome.scopes);
   if (outcome.kind === "refused") return toRefusedAnswer(outcome);
   const messages = toWellFormedJson(outcome.text);
   const bytes = bytesOver(messages, source.large.maxResultBytes);
@@ -84,6 +85,7 @@ export function createPromptHandlers(source: PromptSource): Partial<PromptHandle
       const given = ownParam(params, "arguments");
       const args = given === undefined ? noArguments : given;
       if (typeof name !== "string" || !isTexts(args)) return badParams;
+      request.call.reached("gate");
       const prompt = catalog.prompt(name);
       if (prompt === undefined) return unknownPrompt;
       return toAnswer(prompt, await invoker.prompt(prompt, args, request.call), source);

@@ -285,7 +285,7 @@ describe("Invoker.call() and time", () => {
 describe("Invoker.read()", () => {
   const read = async (answer: () => Promise<string | undefined>, call = new CallContext()): Promise<unknown> => {
     const { invoker, faults } = loggingInvoker();
-    const outcome = await invoker.read({ id: "nodes", read: answer }, call);
+    const outcome = await invoker.read({ id: "nodes", scopes: [], read: answer }, call);
     invoker.close();
     return { outcome, faults };
   };

@@ -184,7 +184,7 @@ describe("Invoker.complete()", () => {
     const faults: Fault[] = [];
     const invoker = createInvoker({ report: (fault) => faults.push(fault) });
     const ask = (complete: () => Promise<readonly string[]>): Promise<unknown> =>
-      invoker.complete({ where: "a probe", complete, begun: "a", filled: {} }, new CallContext());
+      invoker.complete({ where: "a probe", scopes: [], complete, begun: "a", filled: {} }, new CallContext());
     expect(await ask(async () => ["ab"])).toEqual({ kind: "values", values: ["ab"] });
     expect(await ask(async () => Promise.reject(new TypeError("secret")))).toMatchObject({ code: "INTERNAL" });
     expect(faults).toHaveLength(1);
@@ -202,7 +202,10 @@ describe("Invoker.complete()", () => {
       return hangs ? new Promise(() => {}) : ["a"];
     };
     const ask = async (): Promise<unknown> => {
-      const answer = invoker.complete({ where: "a probe", complete, begun: "a", filled: {} }, new CallContext());
+      const answer = invoker.complete(
+        { where: "a probe", scopes: [], complete, begun: "a", filled: {} },
+        new CallContext(),
+      );
       await vi.advanceTimersByTimeAsync(5010);
       return answer;
     };

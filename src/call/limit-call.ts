@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import type { Caller } from "../catalog/caller.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+import { SurfaceError } from "../errors.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+import { isThenable } from "./is-thenable.ts";
+import type { Refused } from "./outcome.ts";
+import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
+import { toRefused } from "./to-refused.ts";
+
+/** How long a limiter may take, in milliseconds. */
+const limitTimeoutMs = 1000;
+
+/** What a call takes of what is left: one that may change something is worth six that only read. */
+const readCost = 1;
+const changeCost = 6;
+
+/** The longest key that is handed on as it is, in UTF-16 units. */
+const maxKeyLength = 512;
+
+/** One call that is to be counted. */
+export interface LimitedCall {
+  /** Left out: there is no limit. */
+  readonly limiter: RateLimiter | undefined;
+  readonly caller: Caller;
+  readonly tool: Pick<ToolEntry, "name" | "origin" | "hints">;
+  /** Told of a limiter that fails. */
+  readonly report: FaultReporter;
+}
+
+function toKey({ caller, tool }: LimitedCall): string {
+  const key = JSON.stringify([caller.id, tool.name]);
+  return key.length > maxKeyLength ? createHash("sha256").update(key).digest("hex") : key;
+}
+
+function within<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
+  return new Promise((resolve, reject) => {
+    const late = (): void =>
+      reject(new SurfaceError("TIMEOUT", `Asking a rate limiter: no answer within ${limitTimeoutMs} ms`));
+    const timer = setTimeout(late, limitTimeoutMs);
+    Promise.resolve(work)
+      .finally(() => clearTimeout(timer))
+      .then(resolve, reject);
+  });
+}
+
+/** What a caller is told of a verdict; `undefined` for one that lets the call through. */
+function toAnswer(verdict: LimitVerdict): Refused | undefined {
+  const { ok, retryAfterMs: given }: { readonly ok: unknown; readonly retryAfterMs?: unknown } = verdict;
+  // Nothing else will do: what is no verdict lets nothing through.
+  if (ok === true) return undefined;
+  const retryAfterMs = Math.ceil(Number(given));
+  if (ok !== false || !Number.isSafeInteger(retryAfterMs) || retryAfterMs < 0) {
+    throw new SurfaceError("INVALID_OUTPUT", "Asking a rate limiter: what it answered is no verdict");
+  }
+  return {
+    kind: "refused",
+    code: "RATE_LIMITED",
+    message: `this tool was called too often: wait ${retryAfterMs} ms before you call it again`,
+    issues: [],
+    details: { retryAfterMs },
+    correlationId: undefined,
+    retryable: true,
+  };
+}
+
+/** What a caller is told where the limiter gave no verdict: as little as of any other fault, whatever was thrown. */
+function toFault(cause: unknown, { tool, report }: LimitedCall): Refused {
+  const where = `the rate limiter, before ${tool.origin}`;
+  return toRefused(new SurfaceError("INTERNAL", `Asking ${where}: it failed`, { cause }), { where, report });
+}
+
+/**
+ * Counts a call under its caller and tool. `undefined`: it may run; else what its caller is told. A limiter that fails, or
+ * does not answer within a second, lets nothing through. Nothing is counted of who is anonymous. Never throws or rejects.
+ */
+export function limitCall(limited: LimitedCall): Refused | undefined | Promise<Refused | undefined> {
+  const { limiter, caller, tool } = limited;
+  if (limiter === undefined || caller.isAnonymous) return undefined;
+  try {
+    const asked = limiter.limit(toKey(limited), tool.hints.readOnlyHint ? readCost : changeCost);
+    if (!isThenable(asked)) return toAnswer(asked);
+    return within(asked)
+      .then(toAnswer)
+      .catch((cause: unknown) => toFault(cause, limited));
+  } catch (cause) {
+    return toFault(cause, limited);
+  }
+}

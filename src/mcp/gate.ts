@@ -187,7 +187,9 @@ export class Gate {
   async #settle({ frame, handler, era, call }: HotRun): Promise<void> {
     const { method, params } = frame;
     const { report } = this.#options.runtime;
-    const answer = await answerAsked({ method, handler, params, request: { era, call }, report });
+    const answering = answerAsked({ method, handler, params, request: { era, call }, report });
+    // Not awaited where there is nothing to wait for: the handshake is over before what is behind it is read.
+    const answer = answering instanceof Promise ? await answering : answering;
     if (this.#running.get(frame.id) !== call) return;
     this.#running.delete(frame.id);
     if (frame.method === "initialize") this.#onInitialised(frame, answer);

@@ -64,11 +64,16 @@ export interface Asked {
   readonly report: FaultReporter;
 }
 
-/** Answers a request. Never rejects: what a handler lets through is answered with an internal error. */
-export async function answerAsked({ method, handler, params, request, report }: Asked): Promise<RpcAnswer> {
+/**
+ * Answers a request, at once where its handler does: what waited for nothing must not let others overtake it. Neither throws
+ * nor rejects: what a handler lets through is answered with an internal error.
+ */
+export function answerAsked(asked: Asked): RpcAnswer | Promise<RpcAnswer> {
+  const { method, handler, params, request, report } = asked;
   try {
     const answering = handler(params, request);
-    return answering instanceof Promise ? await answering : answering;
+    if (!(answering instanceof Promise)) return answering;
+    return answering.catch((cause: unknown) => toInternalAnswer(cause, method, report));
   } catch (cause) {
     return toInternalAnswer(cause, method, report);
   }

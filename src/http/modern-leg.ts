@@ -1,16 +1,20 @@
-import { isNod, Methods } from "../mcp/methods.ts";
+import { toLazyExchange } from "../mcp/lazy-sdk.ts";
+import { isNod, Methods, type Turn } from "../mcp/methods.ts";
 import { rpcCodes, toRpcError, toRpcResult } from "../mcp/protocol.ts";
 import type { Turning } from "./admission.ts";
 import type { HttpPost, Leg } from "./leg.ts";
+import type { SdkExchange } from "../mcp/sdk-http-port.ts";
 import { Exchange } from "./modern/exchange.ts";
 import { readModernRequest, type ModernRequest } from "./modern/modern-request.ts";
-import { toHandlerWork, type Work, type WorkParts } from "./modern/work.ts";
+import { toHandlerWork, toSdkWork, type Work, type WorkParts } from "./modern/work.ts";
 import type { HttpSetting } from "./setting.ts";
+
+/** Most servers never need it: decision 0008. */
+const createSdk = toLazyExchange(async () => (await import("../mcp/sdk-http-seam.ts")).createSdkExchange);
 
 const empty = toRpcResult("");
 const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
 const closing = toRpcError(rpcCodes.busy, "Server busy: it is closing");
-const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const nothingAsked = toRpcError(rpcCodes.invalidRequest, "Invalid request: this server has asked nothing");
 
 /** A request that has come in, and is not answered yet. */
@@ -25,6 +29,7 @@ interface Running {
 class ModernLeg implements Leg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
+  readonly #sdk: SdkExchange;
   readonly #running = new Set<Running>();
   readonly #onIdle: (() => void)[] = [];
   #isClosing = false;
@@ -32,6 +37,7 @@ class ModernLeg implements Leg {
   constructor(setting: HttpSetting) {
     this.#setting = setting;
     this.#methods = new Methods(setting.runtime);
+    this.#sdk = createSdk(setting.runtime);
   }
 
   post(post: HttpPost): void {
@@ -70,11 +76,13 @@ class ModernLeg implements Leg {
     const { responder } = this.#setting;
     if (isNod(method, "modern")) return responder.answer(reply, empty, { id, era: "modern" });
     const handler = this.#methods.find(method, "modern");
-    if (handler === undefined) return responder.answer(reply, unknownMethod, { id, era: "modern" });
-    this.#run(request, (parts) => toHandlerWork(handler, parts));
+    const turn = this.#methods.turnOf(method);
+    if (handler !== undefined) return this.#run(request, turn, (parts) => toHandlerWork(handler, parts));
+    // Whatever the SDK is given costs it: none of it goes past the bounds.
+    this.#run(request, turn === "none" ? "reads" : turn, (parts) => toSdkWork(this.#sdk, parts));
   }
 
-  #run(request: ModernRequest, toWork: (parts: WorkParts) => Work): void {
+  #run(request: ModernRequest, turn: Turn, toWork: (parts: WorkParts) => Work): void {
     const setting = this.#setting;
     const { frame, reply, caller, answering } = request;
     // Its client left while the body was read.
@@ -83,7 +91,6 @@ class ModernLeg implements Leg {
     const exchange = new Exchange({ id: frame.id, reply, setting, answering, abandon });
     const running: Running = { exchange, work: toWork({ request, exchange, setting }), turning: undefined };
     this.#running.add(running);
-    const turn = this.#methods.turnOf(frame.method);
     if (turn === "none") return void this.#settle(running);
     const start = (done: () => void): void => void this.#settle(running).finally(done);
     running.turning = setting.admission.take({ caller }, turn, start);

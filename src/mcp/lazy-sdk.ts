@@ -1,5 +1,6 @@
 import { internalError } from "../surface/fault.ts";
-import { rpcCodes } from "./protocol.ts";
+import { rpcCodes, toRpcError } from "./protocol.ts";
+import type { SdkExchange, SdkExchangeMaker } from "./sdk-http-port.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -56,4 +57,28 @@ async function loadPort(load: () => Promise<SdkConnector>, runtime: AppRuntime, 
   } catch (cause) {
     return createBrokenPort(internalError(cause, "loading the SDK", runtime.report).correlationId, send);
   }
+}
+
+/** Never rejects. */
+async function loadExchange(load: () => Promise<SdkExchangeMaker>, runtime: AppRuntime): Promise<SdkExchange> {
+  try {
+    const create = await load();
+    return create(runtime);
+  } catch (cause) {
+    const { correlationId } = internalError(cause, "loading the SDK", runtime.report);
+    const error = toRpcError(rpcCodes.internal, "Internal error", { correlationId });
+    return async () => ({ kind: "error", status: 500, error });
+  }
+}
+
+/** Makes what loads the SDK with the first request that needs it, for requests that stand alone; as {@link toLazyConnector}. */
+export function toLazyExchange(load: () => Promise<SdkExchangeMaker>): SdkExchangeMaker {
+  return (runtime) => {
+    let loading: Promise<SdkExchange> | undefined;
+    return async (asked) => {
+      loading ??= loadExchange(load, runtime);
+      const exchange = await loading;
+      return exchange(asked);
+    };
+  };
 }

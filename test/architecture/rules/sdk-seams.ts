@@ -2,7 +2,9 @@ import { importsOf, type Source } from "../source.ts";
 
 /** The files that may import the protocol SDK, and what each may import of it. */
 export const seams: Readonly<Record<string, string>> = {
+  "src/mcp/sdk-server.ts": "@modelcontextprotocol/server",
   "src/mcp/sdk-stdio-seam.ts": "@modelcontextprotocol/server",
+  "src/mcp/sdk-http-seam.ts": "@modelcontextprotocol/server",
 };
 
 const isSdk = (specifier: string): boolean => specifier.startsWith("@modelcontextprotocol/");

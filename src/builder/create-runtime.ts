@@ -152,6 +152,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
       const tool = catalog.tool(name);
       return tool === undefined ? undefined : headerParamsOf(tool.input.json);
     },
+    abortsOnDisconnect: (name) => catalog.tool(name)?.onDisconnect === "abort",
     limits: defaultFrameLimits,
     logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,
     hotPath: options.hotPath ?? true,

@@ -69,6 +69,8 @@ export interface AppRuntime {
   isReady(signal: AbortSignal): Promise<boolean>;
   /** The arguments of a tool that its schema wants told in HTTP headers besides; `undefined` where there is no such tool. */
   headerParams?(tool: string): readonly HeaderParam[] | undefined;
+  /** Whether a call of a tool is to be aborted when its client drops the connection, where its client has the choice. */
+  abortsOnDisconnect?(tool: string): boolean;
   /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */
   close(): Promise<void>;
 }

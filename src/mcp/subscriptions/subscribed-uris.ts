@@ -99,6 +99,11 @@ export class SubscribedUris {
     if (this.#isSuspended) this.#subscribed.get(kResourceList)?.watch.close();
   }
 
+  /** Announces one change of each, to a client that may have missed some. */
+  announce(): void {
+    for (const { watch } of this.#subscribed.values()) watch.changed();
+  }
+
   /** Stops watching, but keeps what was subscribed to. */
   suspend(): void {
     this.#isSuspended = true;

@@ -21,6 +21,11 @@ export interface SubscriptionSetting {
   readonly clock: Clock;
   /** How long the output may stay full until nothing is watched for it any more, in milliseconds. */
   readonly stallMs: number;
+  /**
+   * Told, instead of whoever is told of faults, that nothing is watched any more, and how many URIs were: where it is none
+   * that a client does not read.
+   */
+  readonly onStalled?: (watches: number) => void;
 }
 
 type Serve = (frame: RequestFrame, caller: Caller) => RpcAnswer | undefined;
@@ -73,6 +78,11 @@ export class SubscriptionSession {
   cancel(id: RequestId): void {
     this.#modern?.cancel(id);
     this.#legacy?.cancel(id);
+  }
+
+  /** Announces one change of everything that is subscribed to: its client has missed something, and nobody knows what. */
+  announce(): void {
+    if (!this.#isClosed) this.#legacy?.announce();
   }
 
   /** Says whether what is written piles up unread. */
@@ -132,8 +142,9 @@ export class SubscriptionSession {
     const count = legacy.uriCount + modern.uriCount;
     legacy.suspend();
     modern.suspend();
+    const { stallMs, runtime, onStalled } = this.#setting;
+    if (onStalled !== undefined) return onStalled(count);
     if (count === 0) return;
-    const { stallMs, runtime } = this.#setting;
     const cause = new SurfaceError(
       "TIMEOUT",
       `Announcing changes: nothing was read for ${stallMs} ms; watches that were stopped: ${count}`,

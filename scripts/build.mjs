@@ -35,7 +35,7 @@ function isStale() {
 }
 
 /** The public entries, as package.json maps them. */
-const entries = ["index.ts", "testing/index.ts"].map((path) => join(root, "src", path));
+const entries = ["index.ts", "http/index.ts", "testing/index.ts"].map((path) => join(root, "src", path));
 
 async function build() {
   mkdirSync(staging, { recursive: true });

@@ -6,7 +6,7 @@ import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/serva
 import { Scope } from "../spine/scope.ts";
 import { createFrameReader, type FrameReader } from "./frame-reader.ts";
 import { createFrameWriter } from "./frame-writer.ts";
-import { onProcessEnd } from "./lifecycle.ts";
+import { onProcessEnd } from "../links/on-process-end.ts";
 import { guardStdout } from "../links/stdout-guard.ts";
 
 /** What {@link stdio} may be told. */

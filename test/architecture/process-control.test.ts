@@ -5,7 +5,7 @@ import { readSources, toSource } from "./source.ts";
 describe("control of the process", () => {
   it("only its owner ends the process or writes stdout when src is read", () => {
     const sources = readSources("src");
-    expect(sources.map((source) => source.path)).toContain("src/stdio/lifecycle.ts");
+    expect(sources.map((source) => source.path)).toContain("src/links/on-process-end.ts");
     expect(sources.flatMap(findProcessControl)).toEqual([]);
   });
 
@@ -23,7 +23,7 @@ describe("control of the process", () => {
   });
 
   it("findProcessControl() is content when the owner acts or a file reads the environment", () => {
-    expect(findProcessControl(toSource("src/stdio/lifecycle.ts", `process.exit(0);`))).toEqual([]);
+    expect(findProcessControl(toSource("src/links/on-process-end.ts", `process.exit(0);`))).toEqual([]);
     expect(findProcessControl(toSource("src/stdio/a.ts", `process.stdout.write("x");`))).toEqual([]);
     expect(findProcessControl(toSource("src/mcp/a.ts", `process.env["A"]; new Date(0);`))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ProcessEnd, type ProcessEndOptions, onProcessEnd } from "../../src/stdio/lifecycle.ts";
+import { type ProcessEnd, type ProcessEndOptions, onProcessEnd } from "../../src/links/on-process-end.ts";
 import { finish, said, start } from "./fixtures/run.ts";
 
 const children: ChildProcess[] = [];

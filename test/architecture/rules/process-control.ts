@@ -6,7 +6,7 @@ import { importsOf, lineAt, type Source } from "../source.ts";
  * surface that is served over standard input and output has them to itself, as an app has: the guard is shared.
  */
 const owners: Readonly<Record<string, readonly string[]>> = {
-  exit: ["src/stdio/lifecycle.ts", "src/cli/"],
+  exit: ["src/links/on-process-end.ts", "src/cli/"],
   kill: ["src/cli/"],
   abort: [],
   stdout: ["src/stdio/", "src/cli/", "src/links/stdout-guard.ts"],

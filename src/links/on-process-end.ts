@@ -1,18 +1,24 @@
 import type { Readable } from "node:stream";
 import { SurfaceError } from "../errors.ts";
 
-/** Why a process that serves over stdio ends. `asked` is {@link ProcessEnd.stop} without a reason. */
+/** Why a process that serves ends. `asked` is {@link ProcessEnd.stop} without a reason. */
 export type EndReason = "input-ended" | "output-broken" | "asked" | NodeJS.Signals;
 
 /** What {@link onProcessEnd} watches and does. */
 export interface ProcessEndOptions {
-  /** Where requests come from; its `end`, `close` or `error` is the host's goodbye. Somebody else must read it. */
-  readonly input: Readable;
+  /**
+   * Where requests come from; its `end`, `close` or `error` is the host's goodbye. Somebody else must read it. Left out:
+   * whoever asks comes by other ways, and signals alone say goodbye.
+   */
+  readonly input?: Readable;
   /** Signals that mean the same. Default: SIGTERM and SIGINT. */
   readonly signals?: readonly NodeJS.Signals[];
   /** Closes everything owned. Called once at most, with the first reason. A failure goes to standard error. */
   end(reason: EndReason): Promise<void> | void;
-  /** How long `end` may take, in milliseconds. Default 1,500; 0 to 2,000, else `INVALID_OPTION`. */
+  /**
+   * How long `end` may take, in milliseconds. Default 1,500. At least 0 and, with an input, at most 2,000, else
+   * `INVALID_OPTION`.
+   */
   readonly graceMs?: number;
   /** Whether this process is ours to end. When false, `end` runs and the process lives on. */
   readonly exit: boolean;
@@ -22,13 +28,15 @@ export interface ProcessEndOptions {
 export interface ProcessEnd {
   /** Ends now. Settles when `end` has, or after the grace; never rejects, and does not settle when the process exits. */
   stop(reason?: EndReason): Promise<void>;
-  /** Removes every listener; nothing is ended. May be called twice. An end that is under way goes on. */
+  /** Stops listening; nothing is ended. May be called twice. An end that is under way goes on. */
   dispose(): void;
 }
 
 /** Hosts kill two seconds after they close standard input: the rest is for the process itself to be gone by then. */
 const GRACE_MS = 1_500;
 const MOST_GRACE_MS = 2_000;
+/** Longer times make a timer fire at once. */
+const LONGEST_MS = 2 ** 31 - 1;
 /** 128 and the number of SIGINT: what a shell reports for a process that Ctrl-C ended. */
 const INTERRUPTED = 130;
 
@@ -37,11 +45,34 @@ const INTERRUPTED = 130;
  * latest after the grace, whatever timers, sockets or promises are still open. A second SIGINT exits at once with
  * code 130. docs/decisions/0005 says why a library may do that here and nowhere else.
  *
+ * Several in one process end together: the process exits once the last of those that may end it has closed what it owns.
+ *
  * The caller owns the watch and calls `dispose()`; with `exit: false` it disposes of itself once it has ended.
  */
 export function onProcessEnd(options: ProcessEndOptions): ProcessEnd {
   return new ProcessEndWatch(options);
 }
+
+/** Who listens to which signal. One listener of the process' own is enough for however many servers it has. */
+const listening = new Map<NodeJS.Signals, Set<(signal: NodeJS.Signals) => void>>();
+
+function tell(signal: NodeJS.Signals): void {
+  for (const listener of [...(listening.get(signal) ?? [])]) listener(signal);
+}
+
+function listen(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): () => void {
+  const listeners = listening.get(signal) ?? new Set();
+  if (listeners.size === 0) process.on(signal, tell);
+  listening.set(signal, listeners.add(listener));
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0 || !listening.delete(signal)) return;
+    process.off(signal, tell);
+  };
+}
+
+/** Those that may end the process, and have not closed what they own. */
+const owners = new Set<ProcessEndWatch>();
 
 class ProcessEndWatch implements ProcessEnd {
   readonly #options: ProcessEndOptions;
@@ -52,10 +83,12 @@ class ProcessEndWatch implements ProcessEnd {
 
   constructor(options: ProcessEndOptions) {
     this.#options = options;
-    this.#graceMs = toGrace(options.graceMs);
+    this.#graceMs = toGrace(options);
     const { input, signals = ["SIGTERM", "SIGINT"] } = options;
-    for (const signal of signals) this.#listen(process, signal, () => this.#onSignal(signal));
-    for (const event of ["end", "close", "error"]) this.#listen(input, event, this.#onInputEnded);
+    for (const signal of signals) this.#undo.push(listen(signal, this.#onSignal));
+    if (options.exit) owners.add(this);
+    if (input === undefined) return;
+    for (const event of ["end", "close", "error"]) this.#follow(input, event, this.#onInputEnded);
     // A stream says that it has ended once only, and not to those who come late.
     if (input.readableEnded || input.destroyed) queueMicrotask(this.#onLateEnd);
   }
@@ -68,14 +101,24 @@ class ProcessEndWatch implements ProcessEnd {
 
   dispose(): void {
     for (const undo of this.#undo.splice(0)) undo();
+    if (this.#ended === undefined) owners.delete(this);
   }
 
   readonly #run = async (reason: EndReason): Promise<void> => {
+    // The process ends as a whole: what else it serves is closed in good order, too.
+    if (this.#options.exit) for (const owner of owners) void owner.stop(reason);
     await within(this.#graceMs, this.#end(reason));
-    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: a stdio server owns its process
-    if (this.#options.exit) process.exit(0);
+    if (this.#options.exit) return this.#exit();
     this.dispose();
   };
+
+  /** The last one out shuts the door. */
+  #exit(): void | Promise<never> {
+    owners.delete(this);
+    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: what serves owns its process
+    if (owners.size === 0) process.exit(0);
+    return new Promise(() => {});
+  }
 
   async #end(reason: EndReason): Promise<void> {
     try {
@@ -92,14 +135,14 @@ class ProcessEndWatch implements ProcessEnd {
 
   readonly #onInputEnded = (): void => void this.stop("input-ended");
 
-  #onSignal(signal: NodeJS.Signals): void {
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
     if (signal === "SIGINT") this.#interrupts += 1;
-    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: a stdio server owns its process
+    // oxlint-disable-next-line unicorn/no-process-exit -- decision 0005: what serves owns its process
     if (this.#interrupts > 1 && this.#options.exit) process.exit(INTERRUPTED);
     void this.stop(signal);
-  }
+  };
 
-  #listen(emitter: NodeJS.EventEmitter, event: string, listener: () => void): void {
+  #follow(emitter: NodeJS.EventEmitter, event: string, listener: () => void): void {
     emitter.on(event, listener);
     this.#undo.push(() => emitter.off(event, listener));
   }
@@ -115,10 +158,8 @@ async function within(ms: number, promise: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-function toGrace(graceMs: number = GRACE_MS): number {
-  if (graceMs >= 0 && graceMs <= MOST_GRACE_MS) return graceMs;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `Watch the process: "graceMs" is "${graceMs}", it must be 0 to ${MOST_GRACE_MS}`,
-  );
+function toGrace({ input, graceMs = GRACE_MS }: ProcessEndOptions): number {
+  const most = input === undefined ? LONGEST_MS : MOST_GRACE_MS;
+  if (graceMs >= 0 && graceMs <= most) return graceMs;
+  throw new SurfaceError("INVALID_OPTION", `Watch the process: "graceMs" is "${graceMs}", it must be 0 to ${most}`);
 }

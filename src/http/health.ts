@@ -1,0 +1,73 @@
+import type { AppRuntime } from "../mcp/servable-app.ts";
+import type { Clock } from "../spine/clock.ts";
+import type { HttpAnswer, HttpReply, HttpRequest } from "./message.ts";
+
+/** How long whoever asks whether the live surface can be reached is left waiting. */
+const patienceMs = 2000;
+
+const headers = Object.freeze({ "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
+
+function toAnswer(isWell: boolean): HttpAnswer {
+  return isWell ? { status: 200, headers, body: "ok" } : { status: 503, headers, body: "unavailable" };
+}
+
+const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
+
+/** What health is told from. */
+export interface HealthSetting {
+  readonly runtime: Pick<AppRuntime, "isReady">;
+  readonly clock: Clock;
+}
+
+/**
+ * Says how the server is, at `/healthz` whether it serves, at `/readyz` whether the live surface can be reached as well. No
+ * data, and nobody has to say who they are: whoever asks is a machine that starts and ends servers.
+ */
+export class Health {
+  readonly #setting: HealthSetting;
+  #isLeaving = false;
+  #asking: Promise<boolean> | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(setting: HealthSetting) {
+    this.#setting = setting;
+  }
+
+  /** It is about to close: whoever asks is sent elsewhere from now on. */
+  leave(): void {
+    this.#isLeaving = true;
+  }
+
+  /** Ends whatever is waited for. Callable twice. */
+  close(): void {
+    this.leave();
+    this.#closing.abort();
+  }
+
+  /** Answers a request that asks for this; `false`: it asks for something else. */
+  readonly answer = (request: HttpRequest, reply: HttpReply): boolean => {
+    const [path] = request.target.split("?", 1);
+    if (path !== "/healthz" && path !== "/readyz") return false;
+    if (request.method !== "GET" && request.method !== "HEAD") reply.answer(notAllowed);
+    else if (path === "/healthz" || this.#isLeaving) reply.answer(toAnswer(!this.#isLeaving));
+    else void this.#isReady().then((isReady) => reply.answer(toAnswer(isReady && !this.#isLeaving)));
+    return true;
+  };
+
+  /** One question at a time, however many ask. */
+  #isReady(): Promise<boolean> {
+    this.#asking ??= this.#ask().finally(() => (this.#asking = undefined));
+    return this.#asking;
+  }
+
+  async #ask(): Promise<boolean> {
+    const { runtime, clock } = this.#setting;
+    const impatience = new AbortController();
+    const stop = clock.after(patienceMs, () => impatience.abort());
+    try {
+      return await runtime.isReady(AbortSignal.any([impatience.signal, this.#closing.signal]));
+    } finally {
+      stop();
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServableApp } from "../mcp/servable-app.ts";
+import { createCore, type HttpStats } from "./create-core.ts";
+import type { HttpHandlerOptions } from "./http-options.ts";
+import { toNodeListener } from "./node/to-node-listener.ts";
+import { resolveHandlerOptions } from "./resolve-options.ts";
+import { toFetch } from "./web/to-fetch.ts";
+
+/** An app that is open, for frameworks and runtimes that have a server of their own. Whoever made it closes it. */
+export interface HttpHandler {
+  /** Answers a request of the web's. Never rejects. */
+  (request: Request): Promise<Response>;
+  /** The same, for runtimes that take an object with it. */
+  fetch(this: void, request: Request): Promise<Response>;
+  /**
+   * Answers a request of `node:http`, and of Express. Mount it before whatever reads bodies: what has been read by others
+   * is taken as they have parsed it, and was bounded by them and not by us.
+   */
+  node(this: void, request: IncomingMessage, response: ServerResponse): void;
+  /** What there is to do, and what it has come to. */
+  stats(this: void): HttpStats;
+  /**
+   * Ends every stream with what its client waits for, lets what runs come to its end for at most ten seconds, and closes
+   * the app. Callable twice.
+   */
+  close(this: void): Promise<void>;
+}
+
+const drainMs = 10_000;
+
+/**
+ * Opens an app and makes what answers its requests: under Hono and other frameworks of the web, on runtimes other than
+ * Node, and by `.node` under Express or a server of `node:http`.
+ *
+ * @throws SurfaceError with a boot code, `INVALID_OPTION`.
+ * @example
+ * ```ts
+ * const handler = httpHandler(app, { allowedHosts: ["ci.example"] });
+ * hono.all("/mcp", (c) => handler(c.req.raw));
+ * ```
+ */
+export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}): HttpHandler {
+  const resolved = resolveHandlerOptions(options);
+  const runtime = app.open();
+  const core = createCore(runtime, resolved);
+  const fetch = toFetch(core.serve);
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await core.drain(drainMs);
+    await core.close();
+    await runtime.close();
+  };
+  return Object.freeze(
+    Object.assign((request: Request) => fetch(request), {
+      fetch,
+      node: toNodeListener(core.serve),
+      stats: core.stats,
+      close: () => (closing ??= close()),
+    }),
+  );
+}

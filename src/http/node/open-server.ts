@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { SurfaceError } from "../../errors.ts";
+import { codeOf } from "../../links/system-error.ts";
+import type { HttpServe } from "../message.ts";
+import type { ResolvedServer } from "../resolve-options.ts";
+import { refuseConnection } from "./refuse-connection.ts";
+import { toNodeListener } from "./to-node-listener.ts";
+
+/** A server that listens. Whoever opened it closes it. */
+export interface OpenServer {
+  readonly port: number;
+  /** Takes no new connections, and closes those that nothing is answered on. */
+  leave(): void;
+  /** Closes every connection. Resolves when all are closed. Callable twice. */
+  close(): Promise<void>;
+}
+
+/** Clients that know no other hint leave a connection for some seconds: one that we close first may be in use by then. */
+const keepAliveTimeout = 65_000;
+const longestCheckingMs = 1000;
+
+function createListener(serve: HttpServe, options: ResolvedServer): Server {
+  const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout, maxConnections } = options;
+  const connectionsCheckingInterval = Math.max(10, Math.min(longestCheckingMs, Math.floor(headersTimeout / 5)));
+  const times = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
+  // What is wrong with the head is said where everything else about it is.
+  const server = createServer({ ...times, requireHostHeader: false });
+  const listener = toNodeListener(serve);
+  server.on("request", listener);
+  // Whoever waits to be told to go on is told so once somebody wants the body.
+  server.on("checkContinue", listener);
+  server.on("clientError", refuseConnection);
+  server.maxConnections = maxConnections;
+  return server;
+}
+
+async function bind(server: Server, { host, port }: ResolvedServer): Promise<number> {
+  const where = `Serving over HTTP at "${host}:${port}"`;
+  server.listen({ host, port });
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === "EADDRINUSE")
+      throw new SurfaceError("SOCKET_IN_USE", `${where}: another process listens there`, { cause });
+    throw new SurfaceError("UNAVAILABLE", `${where}: the system refused it with "${code}"`, { cause });
+  }
+  // A connection that could not be accepted, for want of file descriptors, is tried again: no reason to end.
+  server.on("error", () => {});
+  // A server on a port has an address of this form.
+  return (server.address() as AddressInfo).port;
+}
+
+/**
+ * Listens for HTTP.
+ *
+ * @throws SurfaceError `SOCKET_IN_USE` where another process listens on the port, `UNAVAILABLE` for whatever the system
+ * refuses.
+ */
+export async function openServer(serve: HttpServe, options: ResolvedServer): Promise<OpenServer> {
+  const server = createListener(serve, options);
+  const port = await bind(server, options);
+  const closed = once(server, "close");
+  return {
+    port,
+    leave: () => {
+      server.close();
+      server.closeIdleConnections();
+    },
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

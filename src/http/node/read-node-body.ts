@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+type Body = Uint8Array | "too-large" | "gone";
+
+const nothing = new Uint8Array(0);
+
+/** What a framework has read and parsed before us, as it may have come; `undefined` where nobody did. */
+function toBytes(parsed: unknown): Uint8Array | undefined {
+  if (parsed === undefined) return undefined;
+  if (parsed instanceof Uint8Array) return parsed;
+  try {
+    return Buffer.from(typeof parsed === "string" ? parsed : JSON.stringify(parsed));
+  } catch {
+    return nothing;
+  }
+}
+
+function readParsed(incoming: IncomingMessage, maxBytes: number): Body {
+  const bytes = toBytes("body" in incoming ? incoming.body : undefined) ?? nothing;
+  return bytes.byteLength > maxBytes ? "too-large" : bytes;
+}
+
+/** Collects what comes. Once it is too much, nothing is kept, and what still comes is let go by. */
+function collect(incoming: IncomingMessage, maxBytes: number, done: (body: Body) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const settle = (body: Body): void => {
+    incoming.off("data", onData).off("end", onEnd).off("close", onClose).resume();
+    chunks.length = 0;
+    done(body);
+  };
+  const onData = (chunk: Buffer): void => {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) settle("too-large");
+    else chunks.push(chunk);
+  };
+  const onEnd = (): void => settle(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks, bytes));
+  const onClose = (): void => settle("gone");
+  incoming.on("data", onData).on("end", onEnd).on("close", onClose);
+}
+
+/**
+ * Reads the body of a request, as `HttpRequest.body` says. Where a framework has read it before, its `body` is written as
+ * JSON again; where it has read it and keeps none, there is none.
+ */
+export function readNodeBody(incoming: IncomingMessage, response: ServerResponse, maxBytes: number): Promise<Body> {
+  if (incoming.readableEnded) return Promise.resolve(readParsed(incoming, maxBytes));
+  if (incoming.destroyed) return Promise.resolve("gone");
+  if (Number(incoming.headers["content-length"]) > maxBytes) return Promise.resolve("too-large");
+  if (incoming.headers.expect !== undefined) response.writeContinue();
+  return new Promise((done) => collect(incoming, maxBytes, done));
+}

@@ -1,0 +1,12 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpServe } from "../message.ts";
+import { NodeReply } from "./node-reply.ts";
+import { NodeRequest } from "./node-request.ts";
+
+/** What `node:http` and the frameworks over it call with a request. */
+export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Makes what serves a request of `node:http`. */
+export function toNodeListener(serve: HttpServe): NodeListener {
+  return (request, response) => serve(new NodeRequest(request, response), new NodeReply(request, response));
+}

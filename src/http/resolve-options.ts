@@ -1,0 +1,101 @@
+import { SurfaceError } from "../errors.ts";
+import { assertHttpOptions } from "./check-options.ts";
+import type { AllowedOrigins } from "./head/origin-list.ts";
+import type { HttpHandlerOptions, HttpOptions } from "./http-options.ts";
+import { isLoopback, toAuthority } from "./loopback.ts";
+import type { HttpBounds } from "./setting.ts";
+
+/** The options of a handler, as they are in force. */
+export interface ResolvedHandler extends Pick<HttpHandlerOptions, "auth" | "rateLimit"> {
+  /** The values of `Host` that are answered; without a port: with any. */
+  readonly hosts: readonly string[];
+  readonly origins: AllowedOrigins;
+  readonly path: string;
+  readonly sessions: boolean;
+  readonly bounds: HttpBounds;
+}
+
+/** The options of a server, as they are in force. */
+export interface ResolvedServer extends ResolvedHandler {
+  readonly port: number;
+  readonly host: string;
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly drainMs: number;
+  readonly exit: boolean;
+}
+
+const loopbackHosts: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+function toBounds(options: HttpHandlerOptions): HttpBounds {
+  const { maxSessions = 1024 } = options;
+  return {
+    maxSessions,
+    maxSessionsPerPrincipal: options.maxSessionsPerPrincipal ?? Math.max(1, Math.floor(maxSessions / 16)),
+    sessionIdleMs: options.sessionIdleMs ?? 300_000,
+    maxQueued: options.maxQueued ?? 1024,
+    maxInFlight: options.maxInFlight ?? 64,
+    maxStreamsPerPrincipal: options.maxStreamsPerPrincipal ?? 16,
+    maxStreams: options.maxStreams ?? 1024,
+    keepAliveMs: options.keepAliveMs ?? 15_000,
+    stallMs: options.stallMs ?? 30_000,
+  };
+}
+
+/** Whose pages may ask where nobody says: those of this machine, where only this machine's names are answered. */
+function toOrigins({ allowedOrigins, allowedHosts }: HttpHandlerOptions): AllowedOrigins {
+  if (allowedOrigins !== undefined) return [...allowedOrigins];
+  return allowedHosts === undefined ? "loopback" : [];
+}
+
+function toHandler(options: HttpHandlerOptions, hosts: readonly string[]): ResolvedHandler {
+  const { auth, rateLimit } = options;
+  return {
+    ...(auth === undefined ? {} : { auth }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    hosts: [...(options.allowedHosts ?? hosts)],
+    origins: toOrigins(options),
+    path: options.path ?? "/mcp",
+    sessions: options.sessions ?? true,
+    bounds: toBounds(options),
+  };
+}
+
+/**
+ * Says which options of a handler are in force.
+ *
+ * @throws SurfaceError `INVALID_OPTION`, also for a name that is none.
+ */
+export function resolveHandlerOptions(options: HttpHandlerOptions): ResolvedHandler {
+  assertHttpOptions(options, "handler");
+  return toHandler(options, loopbackHosts);
+}
+
+function assertGuarded(host: string, { auth, allowedHosts }: HttpOptions): void {
+  if (isLoopback(host) || (auth !== undefined && allowedHosts !== undefined)) return;
+  const what = `Serving over HTTP: "host" is "${host}", which others can reach`;
+  throw new SurfaceError("INVALID_OPTION", `${what}, and needs "auth" and "allowedHosts"`);
+}
+
+/**
+ * Says which options of a server are in force.
+ *
+ * @throws SurfaceError `INVALID_OPTION`, also for a name that is none, and for an address that others reach without both
+ * `auth` and `allowedHosts`.
+ */
+export function resolveServerOptions(options: HttpOptions): ResolvedServer {
+  assertHttpOptions(options, "server");
+  const { host = "127.0.0.1" } = options;
+  assertGuarded(host, options);
+  return {
+    ...toHandler(options, [...new Set([...loopbackHosts, toAuthority(host)])]),
+    port: options.port ?? 0,
+    host,
+    headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
+    requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
+    maxConnections: options.maxConnections ?? 4096,
+    drainMs: options.drainMs ?? 10_000,
+    exit: options.exit ?? true,
+  };
+}

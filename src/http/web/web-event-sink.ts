@@ -1,0 +1,83 @@
+import { SurfaceError } from "../../errors.ts";
+import type { EventSink } from "../message.ts";
+
+const encoder = new TextEncoder();
+
+/** How many bytes may wait to be read until the stream counts as full. */
+const highWaterMark = 64 * 1024;
+
+function dropped(): SurfaceError {
+  return new SurfaceError("CLOSED", "Writing events: the stream was dropped");
+}
+
+/** What whoever made the stream is told. */
+export interface WebSinkEvents {
+  /** This side has ended it. */
+  over(): void;
+  /** The other side does not want it any more. */
+  cancelled(): void;
+}
+
+/** A stream of events as the web's own object. */
+export class WebEventSink implements EventSink {
+  onDrain: (() => void) | undefined;
+  /** What is answered with. */
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly #events: WebSinkEvents;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #isFull = false;
+
+  constructor(events: WebSinkEvents) {
+    this.#events = events;
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => void (this.#controller = controller),
+        pull: () => this.#drained(),
+        cancel: () => this.gone(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark }),
+    );
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  write(text: string): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    controller.enqueue(encoder.encode(text));
+    if ((controller.desiredSize ?? 0) <= 0) this.#isFull = true;
+  }
+
+  end(): void {
+    this.#finish()?.close();
+  }
+
+  destroy(): void {
+    this.#finish()?.error(dropped());
+  }
+
+  /** Nobody reads it any more. */
+  gone(): void {
+    const controller = this.#controller;
+    if (controller === undefined) return;
+    this.#controller = undefined;
+    controller.error(dropped());
+    this.#events.cancelled();
+  }
+
+  #finish(): ReadableStreamDefaultController<Uint8Array> | undefined {
+    const controller = this.#controller;
+    if (controller === undefined) return undefined;
+    this.#controller = undefined;
+    this.#events.over();
+    return controller;
+  }
+
+  #drained(): void {
+    if (!this.#isFull) return;
+    this.#isFull = false;
+    if (this.#controller !== undefined) this.onDrain?.();
+  }
+}

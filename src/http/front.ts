@@ -3,7 +3,8 @@ import { unsupportedVersion } from "../mcp/envelope.ts";
 import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
 import { ownParam } from "../mcp/own-param.ts";
 import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
-import { toInternalAnswer } from "../mcp/methods.ts";
+import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
+import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { decodeBody } from "./body/decode-body.ts";
 import { CorsReply, toPreflight } from "./cors.ts";
@@ -176,12 +177,8 @@ class Front {
   }
 
   #fail(reply: HttpReply, cause: unknown): void {
-    const { runtime, responder } = this.#parts.setting;
-    responder.answer(reply, toInternalAnswer(cause, "over HTTP", runtime.report), {
-      id: null,
-      era: "legacy",
-      status: 500,
-    });
+    const { correlationId } = internalError(cause, "a request over HTTP", this.#parts.setting.runtime.report);
+    this.#refuse(reply, { status: 500, error: toRpcError(rpcCodes.internal, "Internal error", { correlationId }) });
   }
 }
 

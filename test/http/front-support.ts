@@ -1,0 +1,187 @@
+import { Buffer } from "node:buffer";
+import type { Caller } from "../../src/catalog/caller.ts";
+import type { Authenticator } from "../../src/http/auth/authenticator.ts";
+import { createAdmission } from "../../src/http/create-admission.ts";
+import { createFront, type FrontParts } from "../../src/http/front.ts";
+import { KeepAlive } from "../../src/http/keep-alive.ts";
+import type { HttpExchange, HttpPost, SessionLeg } from "../../src/http/leg.ts";
+import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
+import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
+import { Responder } from "../../src/http/respond.ts";
+import { type StageCounts, StageCounters } from "../../src/http/stages.ts";
+import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
+import type { AppRuntime } from "../../src/mcp/servable-app.ts";
+import { systemClock } from "../../src/surface/system-clock.ts";
+import { createHostileApp } from "../fixtures/hostile.ts";
+
+/** A request as it is sent: header by header, some of them maybe twice. */
+export interface Sent {
+  readonly method?: string;
+  readonly target?: string;
+  /** `undefined` leaves out what is sent otherwise. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The text `gone` is a client that leaves. */
+  readonly body?: string | Uint8Array;
+}
+
+/** What is sent unless a test says otherwise: a modern request that is right. */
+export const rightHeaders = {
+  host: "127.0.0.1:4000",
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+  "mcp-protocol-version": "2026-07-28",
+} as const;
+
+class SentRequest implements HttpRequest {
+  readonly method: string;
+  readonly target: string;
+  wasRead = false;
+  readonly #headers: ReadonlyMap<string, readonly string[]>;
+  readonly #body: Uint8Array | "gone";
+
+  constructor({ method = "POST", target = "/mcp", headers = {}, body = "" }: Sent) {
+    this.method = method;
+    this.target = target;
+    const all = Object.entries({ ...rightHeaders, ...headers });
+    this.#headers = new Map(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, [value].flat()]])));
+    this.#body = body === "gone" ? body : Buffer.from(body);
+  }
+
+  header(name: string): string | undefined {
+    return this.#headers.get(name)?.join(", ");
+  }
+
+  count(name: string): number {
+    return this.#headers.get(name)?.length ?? 0;
+  }
+
+  body(maxBytes: number): Promise<Uint8Array | "too-large" | "gone"> {
+    this.wasRead = true;
+    const body = this.#body;
+    return Promise.resolve(body !== "gone" && body.byteLength > maxBytes ? "too-large" : body);
+  }
+}
+
+class HeardReply implements HttpReply {
+  onGone: (() => void) | undefined;
+  isOver = false;
+  answered: HttpAnswer | undefined;
+
+  answer(answer: HttpAnswer): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.answered = answer;
+  }
+
+  stream(headers: Readonly<Record<string, string>>): EventSink {
+    this.answer({ status: 200, headers });
+    return { write() {}, isFull: false, onDrain: undefined, end() {}, destroy() {} };
+  }
+}
+
+/** What became of a request. */
+export interface Seen {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The code of the JSON-RPC error. */
+  readonly code: number | undefined;
+  readonly id: unknown;
+  /** Which leg it came to. */
+  readonly leg: string | undefined;
+  readonly caller: Caller | undefined;
+  readonly wasRead: boolean;
+  readonly stages: StageCounts;
+}
+
+interface Taken {
+  leg?: string;
+  caller?: Caller;
+}
+
+function createLeg(name: string, taken: Taken): SessionLeg {
+  const take = (what: string) => (exchange: HttpExchange | HttpPost) => {
+    Object.assign(taken, { leg: `${name} ${what}`, caller: exchange.caller });
+    exchange.reply.answer({ status: 200, body: "{}" });
+  };
+  const done = (): Promise<void> => Promise.resolve();
+  return { post: take("post"), get: take("get"), delete: take("delete"), drain: done, close: done, dropped: 0 };
+}
+
+/** An authenticator that lets in who says `good`, and counts how often it is asked. */
+export class PickyAuthenticator implements Authenticator {
+  readonly metadataPaths = ["/.well-known/oauth-protected-resource/mcp"];
+  asked = 0;
+
+  authenticate(request: HttpRequest): Promise<Caller | HttpAnswer> {
+    this.asked += 1;
+    const isGood = request.header("authorization") === "Bearer good";
+    return Promise.resolve(isGood ? { id: "alice", isAnonymous: false, scopes: [] } : { status: 401 });
+  }
+
+  challenge(): string {
+    return "Bearer";
+  }
+
+  metadata(): HttpAnswer {
+    return { status: 200, body: "metadata" };
+  }
+}
+
+/** The front of a server whose legs only say that they were asked. Whoever made it closes it. */
+export class FrontHarness {
+  readonly #runtime: AppRuntime = createHostileApp().open();
+  readonly #parts: Partial<FrontParts>;
+
+  constructor(parts: Partial<FrontParts> = {}) {
+    this.#parts = parts;
+  }
+
+  /** Sends one request, to counters of its own. */
+  async send(sent: Sent): Promise<Seen> {
+    const counters = new StageCounters();
+    const taken: Taken = {};
+    const { bounds } = resolveHandlerOptions({});
+    const runtime = this.#runtime;
+    const serve = createFront({
+      setting: {
+        runtime,
+        bounds,
+        clock: systemClock,
+        counters,
+        admission: createAdmission(bounds),
+        keepAlive: new KeepAlive(systemClock, 0),
+        limiter: undefined,
+        responder: new Responder({ render: createAnswerRenderer(runtime.info) }),
+      },
+      hosts: ["localhost", "127.0.0.1", "[::1]"],
+      origins: "loopback",
+      path: "/mcp",
+      modern: createLeg("modern", taken),
+      legacy: createLeg("legacy", taken),
+      ...this.#parts,
+    });
+    const request = new SentRequest(sent);
+    const reply = new HeardReply();
+    serve(request, reply);
+    // The front awaits a token and a body, both of which are there.
+    for (let turn = 0; turn < 20 && !reply.isOver; turn += 1) await Promise.resolve();
+    const { status = 0, headers = {}, body = "" } = reply.answered ?? {};
+    const { error, id } = Object(body.startsWith("{") ? JSON.parse(body) : {});
+    return {
+      status,
+      headers,
+      body,
+      code: Object(error).code,
+      id,
+      leg: taken.leg,
+      caller: taken.caller,
+      wasRead: request.wasRead,
+      stages: counters.read(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#runtime.close();
+  }
+}

@@ -6,7 +6,7 @@ export { mcpTool } from "./tags/mcp-tool.ts";
 export { readOnly } from "./tags/read-only.ts";
 export type { Effect, Exposure } from "./tags/symbols.ts";
 export type { Icon, Looks } from "./tags/looks.ts";
-export type { CollectionResourceOptions, ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
+export type { CollectionResourceOptions, OnDisconnect, ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
 export { withJsonSchema } from "./schema/with-json-schema.ts";
@@ -110,6 +110,7 @@ export type { BespokeCompleter, CompleterContext } from "./catalog/bespoke-compl
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
 export type { BespokeTool } from "./catalog/bespoke-tool.ts";
+export type { Caller } from "./catalog/caller.ts";
 export type {
   BlockAnnotations,
   BlockBytes,
@@ -125,6 +126,8 @@ export type { Expose, ExposeValue } from "./catalog/expose.ts";
 export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
 export type { RichBlock, RichContent, RichContentSchema } from "./catalog/rich-content.ts";
 export type { ToolContext } from "./catalog/tool-context.ts";
+
+export type { LimitVerdict, RateLimiter } from "./call/rate-limiter.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";
 export { truncatedMetaKey } from "./mcp/render-large.ts";

@@ -6,10 +6,13 @@ export class RpcFailure extends Error {
   /** The JSON-RPC code, for example `-32602`. */
   readonly code: number;
   readonly data: unknown;
+  /** All that the caller would have had to be granted; only where that is what was missing. */
+  readonly scopes: readonly string[] | undefined;
 
-  constructor({ code, message, data }: RpcError) {
-    super(message);
+  constructor({ code, message, data, scopes }: RpcError) {
+    super(scopes === undefined ? message : `${message}: this takes ${scopes.join(" ")}`);
     this.code = code;
     this.data = data;
+    this.scopes = scopes;
   }
 }

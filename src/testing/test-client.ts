@@ -1,4 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
+import { anonymous, type Caller } from "../catalog/caller.ts";
 import type { LogEntry, ProgressReport } from "../catalog/entry.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { AppNames, LinkedApp } from "../builder/stages.ts";
@@ -22,6 +23,8 @@ export interface TestCallOptions {
   readonly onLog?: (entry: LogEntry) => void;
   /** Cancels the call, as `notifications/cancelled` would. */
   readonly signal?: AbortSignal;
+  /** Who calls. Default: whom the client was made for. */
+  readonly caller?: Caller;
 }
 
 /** What the tools of some kinds take besides the member's own input. */
@@ -122,7 +125,12 @@ export interface TestClient<TSpec, TNames extends AppNames> {
   complete(of: Completable<TNames>, begun?: string, filled?: Readonly<Record<string, string>>): Promise<Proposals>;
   /** The names of all tools, over all pages, in the order of the wire. */
   toolNames(): Promise<readonly string[]>;
-  /** Sends any request that the package answers itself. @throws RpcFailure when the answer is an error. */
+  /**
+   * Sends any request that the package answers itself.
+   *
+   * @throws RpcFailure when the answer is an error; it names the scopes where the caller was not granted them, as whatever
+   * else asks for them does.
+   */
   request(method: HandledMethod, params?: JsonObject, options?: TestCallOptions): Promise<JsonObject>;
   /** Closes the app that was opened for it. Callable twice. */
   close(): Promise<void>;
@@ -146,6 +154,8 @@ export interface Proposals {
 export interface TestClientOptions {
   /** The era that the client speaks. Default `"modern"`. */
   readonly era?: Era;
+  /** Who asks, as if a token had said so. Default: somebody of whom nothing is known, and nothing is asked. */
+  readonly caller?: Caller;
 }
 
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
@@ -163,11 +173,13 @@ function isToolName(name: string | symbol): name is string {
 class InMemoryClient {
   readonly #runtime: AppRuntime;
   readonly #era: Era;
+  readonly #caller: Caller;
   readonly tools: object;
 
-  constructor(runtime: AppRuntime, era: Era) {
+  constructor(runtime: AppRuntime, { era = "modern", caller = anonymous }: TestClientOptions) {
     this.#runtime = runtime;
     this.#era = era;
+    this.#caller = caller;
     // A function for whatever name is asked for: a name that does not exist answers as it does on the wire.
     this.tools = new Proxy(Object.freeze({}), {
       get: (_target, name) => (isToolName(name) ? this.#toCaller(name) : undefined),
@@ -175,10 +187,10 @@ class InMemoryClient {
   }
 
   async request(method: HandledMethod, params?: JsonObject, options: TestCallOptions = {}): Promise<JsonObject> {
-    const { signal, onProgress, onLog } = options;
+    const { signal, onProgress, onLog, caller = this.#caller } = options;
     const handler = this.#runtime.handlers[method];
     if (handler === undefined) throw new RpcFailure(unknownMethod);
-    const call = new CallContext({ sink: onProgress, log: onLog });
+    const call = new CallContext({ sink: onProgress, log: onLog, caller });
     const cancel = (): void => call.cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
@@ -231,7 +243,7 @@ class InMemoryClient {
           end();
           refuse();
         });
-      const watched = this.#runtime.resources.watch(uri, changed, opened);
+      const watched = this.#runtime.resourcesFor(this.#caller).watch(uri, changed, opened);
       if (watched === undefined) refuse();
       const end = watched ?? ((): void => {});
     });
@@ -297,5 +309,5 @@ export function createTestClient<TSpec, TNames extends AppNames>(
   options: TestClientOptions = {},
 ): TestClient<TSpec, TNames> {
   // The proxy behind `tools` answers to every name; the type lets through those of the app.
-  return new InMemoryClient(app.open(), options.era ?? "modern") as unknown as TestClient<TSpec, TNames>;
+  return new InMemoryClient(app.open(), options) as unknown as TestClient<TSpec, TNames>;
 }

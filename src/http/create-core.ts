@@ -2,7 +2,7 @@ import { createAnswerRenderer } from "../mcp/render-answer.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import { SurfaceError } from "../errors.ts";
+import { createAuthenticator } from "./auth/create-authenticator.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { createAdmission } from "./create-admission.ts";
 import { createFront } from "./front.ts";
@@ -40,9 +40,10 @@ export interface Core {
   stats(this: void): HttpStats;
 }
 
-function toAuthenticator(_runtime: AppRuntime, { auth }: ResolvedHandler, _clock: Clock): Authenticator | undefined {
-  if (auth === undefined) return undefined;
-  throw new SurfaceError("INVALID_OPTION", `Serving over HTTP: "auth" is not served yet`);
+function toAuthenticator(runtime: AppRuntime, options: ResolvedHandler, clock: Clock): Authenticator | undefined {
+  const { scopes, report } = runtime;
+  const { auth, path } = options;
+  return auth === undefined ? undefined : createAuthenticator(auth, { scopes, path, clock, report });
 }
 
 function toSetting(
@@ -73,7 +74,11 @@ async function within(clock: Clock, ms: number, all: Promise<unknown>): Promise<
   stop();
 }
 
-/** Puts together what serves an open app over HTTP. */
+/**
+ * Puts together what serves an open app over HTTP.
+ *
+ * @throws SurfaceError `INVALID_OPTION` for an `auth` that nobody could use.
+ */
 export function createCore(runtime: AppRuntime, options: ResolvedHandler): Core {
   const authenticator = toAuthenticator(runtime, options, systemClock);
   const setting = toSetting(runtime, options, authenticator);

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServableApp } from "../mcp/servable-app.ts";
-import { createCore, type HttpStats } from "./create-core.ts";
+import type { AppRuntime, ServableApp } from "../mcp/servable-app.ts";
+import { type Core, createCore, type HttpStats } from "./create-core.ts";
 import type { HttpHandlerOptions } from "./http-options.ts";
 import { toNodeListener } from "./node/to-node-listener.ts";
-import { resolveHandlerOptions } from "./resolve-options.ts";
+import { type ResolvedHandler, resolveHandlerOptions } from "./resolve-options.ts";
 import { toFetch } from "./web/to-fetch.ts";
 
 /** An app that is open, for frameworks and runtimes that have a server of their own. Whoever made it closes it. */
@@ -28,6 +28,15 @@ export interface HttpHandler {
 
 const drainMs = 10_000;
 
+function coreOf(runtime: AppRuntime, options: ResolvedHandler): Core {
+  try {
+    return createCore(runtime, options);
+  } catch (cause) {
+    void runtime.close().catch(() => {});
+    throw cause;
+  }
+}
+
 /**
  * Opens an app and makes what answers its requests: under Hono and other frameworks of the web, on runtimes other than
  * Node, and by `.node` under Express or a server of `node:http`.
@@ -42,7 +51,7 @@ const drainMs = 10_000;
 export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}): HttpHandler {
   const resolved = resolveHandlerOptions(options);
   const runtime = app.open();
-  const core = createCore(runtime, resolved);
+  const core = coreOf(runtime, resolved);
   const fetch = toFetch(core.serve);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

@@ -3,3 +3,11 @@ export { httpHandler, type HttpHandler } from "./http-handler.ts";
 export type { HttpStats } from "./create-core.ts";
 export type { HttpHandlerOptions, HttpOptions, RateLimits } from "./http-options.ts";
 export type { Stage, StageCounts } from "./stages.ts";
+
+export { bearer, type BearerOptions } from "./auth/bearer.ts";
+export { oauthResource, type OauthResourceOptions } from "./auth/oauth-resource.ts";
+export type { AuthOptions } from "./auth/read-auth-options.ts";
+export type { HttpAuth, VerifiedToken } from "./auth/http-auth.ts";
+
+export { memoryLimiter } from "./memory-limiter.ts";
+export { fromRateLimiterFlexible, type FlexibleLimiter } from "./from-rate-limiter-flexible.ts";

@@ -1,0 +1,76 @@
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { VerifiedToken } from "./http-auth.ts";
+
+/** What of a token is handed on. */
+export interface ClaimsSetting {
+  /** The claims that handlers may know. */
+  readonly claims: readonly string[];
+  /** What clocks may be apart, in seconds. */
+  readonly toleranceSeconds: number;
+}
+
+const clientPrefix = "client:";
+const escapePrefix = "sub:";
+
+function textOf(claims: JsonObject, name: string): string | undefined {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/**
+ * Who a token speaks for: its subject, or the client where there is none. A subject that looks like a client is escaped, so
+ * that nobody is called what somebody else is.
+ */
+function toId(claims: JsonObject, clientId: string | undefined): string | undefined {
+  const subject = textOf(claims, "sub");
+  if (subject === undefined) return clientId === undefined ? undefined : clientPrefix + clientId;
+  const isOdd = subject.startsWith(clientPrefix) || subject.startsWith(escapePrefix);
+  return isOdd ? escapePrefix + subject : subject;
+}
+
+/** `scope` is a text (RFC 9068); `scp`, a text or a list, is what some issuers say instead. */
+function toScopes(claims: JsonObject): readonly string[] {
+  const list = Object.hasOwn(claims, "scp") ? claims["scp"] : undefined;
+  if (textOf(claims, "scope") === undefined && Array.isArray(list))
+    return list.filter((one) => typeof one === "string");
+  const text = textOf(claims, "scope") ?? textOf(claims, "scp") ?? "";
+  return text.split(" ").filter((scope) => scope !== "");
+}
+
+function toKnown(claims: JsonObject, names: readonly string[]): JsonObject {
+  const known = names.flatMap((name) => {
+    const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+function secondsOf(claims: JsonObject, name: string): number | undefined {
+  const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  return typeof value === "number" ? value : undefined;
+}
+
+function toAudience(claims: JsonObject): string | readonly string[] {
+  const audience = Object.hasOwn(claims, "aud") ? claims["aud"] : undefined;
+  if (typeof audience === "string") return audience;
+  return Array.isArray(audience) ? audience.filter((one) => typeof one === "string") : [];
+}
+
+/** Reads the claims of a token whose signature is known to be right. `undefined`: they name nobody, or never expire. */
+export function readClaims(payload: unknown, setting: ClaimsSetting): VerifiedToken | undefined {
+  if (!isJsonObject(payload)) return undefined;
+  const clientId = textOf(payload, "client_id") ?? textOf(payload, "azp");
+  const id = toId(payload, clientId);
+  const expiresAt = secondsOf(payload, "exp");
+  if (id === undefined || expiresAt === undefined) return undefined;
+  const notBefore = secondsOf(payload, "nbf");
+  return {
+    id,
+    scopes: toScopes(payload),
+    resource: toAudience(payload),
+    expiresAt: expiresAt + setting.toleranceSeconds,
+    ...(notBefore === undefined ? {} : { notBefore: notBefore - setting.toleranceSeconds }),
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(setting.claims.length === 0 ? {} : { claims: toKnown(payload, setting.claims) }),
+  };
+}

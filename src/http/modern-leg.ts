@@ -4,6 +4,7 @@ import { rpcCodes, toRpcError, toRpcResult } from "../mcp/protocol.ts";
 import type { Turning } from "./admission.ts";
 import type { HttpPost, Leg } from "./leg.ts";
 import type { SdkExchange } from "../mcp/sdk-http-port.ts";
+import { ListenStreams } from "./modern/listen-streams.ts";
 import { Exchange } from "./modern/exchange.ts";
 import { readModernRequest, type ModernRequest } from "./modern/modern-request.ts";
 import { toHandlerWork, toSdkWork, type Work, type WorkParts } from "./modern/work.ts";
@@ -30,6 +31,7 @@ class ModernLeg implements Leg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
   readonly #sdk: SdkExchange;
+  readonly #listens: ListenStreams;
   readonly #running = new Set<Running>();
   readonly #onIdle: (() => void)[] = [];
   #isClosing = false;
@@ -38,6 +40,7 @@ class ModernLeg implements Leg {
     this.#setting = setting;
     this.#methods = new Methods(setting.runtime);
     this.#sdk = createSdk(setting.runtime);
+    this.#listens = new ListenStreams(setting);
   }
 
   post(post: HttpPost): void {
@@ -55,6 +58,7 @@ class ModernLeg implements Leg {
 
   async drain(): Promise<void> {
     this.#isClosing = true;
+    this.#listens.end();
     if (this.#running.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
@@ -74,7 +78,10 @@ class ModernLeg implements Leg {
     const { frame, reply } = request;
     const { id, method } = frame;
     const { responder } = this.#setting;
+    // Its client left while the body was read.
+    if (reply.isOver) return;
     if (isNod(method, "modern")) return responder.answer(reply, empty, { id, era: "modern" });
+    if (method === "subscriptions/listen") return this.#listens.open(request);
     const handler = this.#methods.find(method, "modern");
     const turn = this.#methods.turnOf(method);
     if (handler !== undefined) return this.#run(request, turn, (parts) => toHandlerWork(handler, parts));
@@ -85,8 +92,6 @@ class ModernLeg implements Leg {
   #run(request: ModernRequest, turn: Turn, toWork: (parts: WorkParts) => Work): void {
     const setting = this.#setting;
     const { frame, reply, caller, answering } = request;
-    // Its client left while the body was read.
-    if (reply.isOver) return;
     const abandon = (): void => this.#abandon(running);
     const exchange = new Exchange({ id: frame.id, reply, setting, answering, abandon });
     const running: Running = { exchange, work: toWork({ request, exchange, setting }), turning: undefined };

@@ -11,14 +11,18 @@ export interface ModernRequest extends HttpPost {
   /** Under which progress is reported; left out where none is wanted, or could not be read. */
   readonly token: string | number | undefined;
   readonly answering: Answering;
+  /** Whether its client reads streams. */
+  readonly isStreamable: boolean;
 }
 
 /** Reads what a request says of how it wants to be answered, or says what is wrong with it. */
 export function readModernRequest(post: HttpPost, frame: RequestFrame): ModernRequest | RpcError {
   const asked = progressTokenOf(frame.params);
   if (typeof asked === "object") return asked;
-  const reads = acceptsEvents(post.request.header("accept"));
-  const token = reads ? asked : undefined;
-  const hears = reads && logLevelOf(frame.params) !== undefined;
-  return { ...post, frame, token, answering: token === undefined ? (hears ? "either" : "json") : "stream" };
+  const isStreamable = acceptsEvents(post.request.header("accept"));
+  const token = isStreamable ? asked : undefined;
+  const hears = isStreamable && logLevelOf(frame.params) !== undefined;
+  // Who asks for the log of a call, and for no progress, is told of it as it happens too; else there is one piece.
+  const answering = token === undefined ? (hears ? "either" : "json") : "stream";
+  return { ...post, frame, token, answering, isStreamable };
 }

@@ -90,7 +90,19 @@ export function judgeRequest(
   return refusal === undefined ? undefined : { ...refusal, id: frame.id };
 }
 
+/** What a message that has no answer says of its version: it needs no envelope, and one that it has is right. */
+function checkTold(params: JsonObject | undefined): HttpRefusal | undefined {
+  const version = ownParam(metaOf(params), versionKey);
+  if (version === undefined || (typeof version === "string" && modernVersions.includes(version))) return undefined;
+  const error = checkEnvelope(params);
+  return error === undefined ? undefined : { status: 400, error };
+}
+
 /** As {@link judgeRequest}, for a message that has no answer and may leave out what mirrors it. */
 export function judgeNotification(request: HttpRequest, frame: NotificationFrame): HttpRefusal | undefined {
-  return checkVersion(request, frame.params, "where-present") ?? checkMirrors(request, frame, "where-present");
+  const { params } = frame;
+  const wrong = checkTold(params);
+  const refusal = wrong?.error.code === rpcCodes.unsupportedVersion ? undefined : wrong;
+  const differing = checkVersion(request, params, "where-present") ?? checkMirrors(request, frame, "where-present");
+  return refusal ?? differing ?? wrong;
 }

@@ -22,8 +22,14 @@ const notAcceptable = refuseRequest(406, "the client must accept application/jso
 const tooLarge = refuseRequest(413, "the body is larger than this server accepts");
 
 /** What intermediaries and this server must read alike: in two values each could find its own. */
-const single = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id", "authorization"];
-const repeated = new Map(single.map((name) => [name, refuseHeader(`"${name}" must not be repeated`)]));
+const mirrors = ["mcp-protocol-version", "mcp-method", "mcp-name"];
+const single = [...mirrors, "mcp-session-id", "last-event-id", "authorization"];
+const repeated = new Map(
+  single.map((name) => {
+    const what = `"${name}" must not be repeated`;
+    return [name, mirrors.includes(name) ? refuseHeader(what) : refuseRequest(400, what)];
+  }),
+);
 const garbled = refuseHeader('"mcp-name" must be visible ASCII, or Base64 of UTF-8 between "=?base64?" and "?="');
 
 /** Whether it came from where requests may come from: checked of every one, whatever it asks for. */

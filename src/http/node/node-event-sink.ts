@@ -14,6 +14,8 @@ export class NodeEventSink implements EventSink {
     this.#response = response;
     this.#over = over;
     response.on("drain", this.#drained);
+    // Node tells what has been ended of nothing else.
+    response.on("finish", this.#drained);
   }
 
   get isFull(): boolean {
@@ -26,24 +28,27 @@ export class NodeEventSink implements EventSink {
   }
 
   end(): void {
-    if (!this.#finish()) return;
+    if (this.#ended) return;
+    this.leave();
     this.#response.end();
   }
 
   destroy(): void {
-    if (!this.#finish() && this.#response.writableFinished) return;
+    // What was read to its end has no connection any more: another request may be on it.
+    if (this.#ended && this.#response.writableFinished) return;
+    if (!this.#ended) this.leave();
     this.#response.destroy();
   }
 
-  #finish(): boolean {
-    if (this.#ended) return false;
+  /** Takes nothing more, and does nothing to the connection. */
+  leave(): void {
     this.#ended = true;
     this.#over();
-    return true;
   }
 
   readonly #drained = (): void => {
+    if (!this.#isFull) return;
     this.#isFull = false;
-    if (!this.#ended) this.onDrain?.();
+    this.onDrain?.();
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
 import { NodeEventSink } from "./node-event-sink.ts";
+import { addOpenReply, removeOpenReply } from "./open-replies.ts";
 
 /** A response that was destroyed tells of it what writes to it; whoever has left is told nothing. */
 function ignore(): void {}
@@ -13,14 +14,21 @@ export class NodeReply implements HttpReply {
   onGone: (() => void) | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #isLeaving: () => boolean;
   #isBegun = false;
   #isOver = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  /** @param isLeaving - whether the connection is to be closed with the answer. */
+  constructor(request: IncomingMessage, response: ServerResponse, isLeaving: () => boolean) {
     this.#request = request;
     this.#response = response;
+    this.#isLeaving = isLeaving;
+    addOpenReply(request.socket, this);
     response.on("error", ignore);
-    response.on("close", this.gone);
+    response.on("close", () => {
+      removeOpenReply(request.socket, this);
+      this.gone();
+    });
   }
 
   get isOver(): boolean {
@@ -37,7 +45,7 @@ export class NodeReply implements HttpReply {
   stream(headers: Readonly<Record<string, string>>): EventSink {
     const sink = new NodeEventSink(this.#response, () => (this.#isOver = true));
     if (!this.#begin()) {
-      sink.end();
+      sink.leave();
       return sink;
     }
     // The head goes out with what is written in the same turn, and without it where nothing is.
@@ -49,20 +57,19 @@ export class NodeReply implements HttpReply {
   }
 
   /** The connection is closed. */
-  readonly gone = (): void => {
+  gone(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.onGone?.();
-  };
+  }
 
   /** Takes the one turn to answer. */
   #begin(): boolean {
     if (this.#isBegun || this.#isOver) return false;
     this.#isBegun = true;
     // Whoever waits to be told to go on may send the body all the same: what follows here could not be told from it.
-    if (this.#request.headers.expect !== undefined && !this.#request.readableDidRead) {
-      this.#response.shouldKeepAlive = false;
-    }
+    const awaitsWord = this.#request.headers.expect !== undefined && !this.#request.readableDidRead;
+    if (awaitsWord || this.#isLeaving()) this.#response.shouldKeepAlive = false;
     return true;
   }
 }

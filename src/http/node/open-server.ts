@@ -6,7 +6,7 @@ import { codeOf } from "../../links/system-error.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../resolve-options.ts";
 import { refuseConnection } from "./refuse-connection.ts";
-import { toNodeListener } from "./to-node-listener.ts";
+import { type NodeListener, toNodeListener } from "./to-node-listener.ts";
 
 /** A server that listens. Whoever opened it closes it. */
 export interface OpenServer {
@@ -21,13 +21,12 @@ export interface OpenServer {
 const keepAliveTimeout = 65_000;
 const longestCheckingMs = 1000;
 
-function createListener(serve: HttpServe, options: ResolvedServer): Server {
+function createListener(listener: NodeListener, options: ResolvedServer): Server {
   const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout, maxConnections } = options;
   const connectionsCheckingInterval = Math.max(10, Math.min(longestCheckingMs, Math.floor(headersTimeout / 5)));
   const times = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
   // What is wrong with the head is said where everything else about it is.
   const server = createServer({ ...times, requireHostHeader: false });
-  const listener = toNodeListener(serve);
   server.on("request", listener);
   // Whoever waits to be told to go on is told so once somebody wants the body.
   server.on("checkContinue", listener);
@@ -60,12 +59,17 @@ async function bind(server: Server, { host, port }: ResolvedServer): Promise<num
  * refuses.
  */
 export async function openServer(serve: HttpServe, options: ResolvedServer): Promise<OpenServer> {
-  const server = createListener(serve, options);
+  let isLeaving = false;
+  const server = createListener(
+    toNodeListener(serve, () => isLeaving),
+    options,
+  );
   const port = await bind(server, options);
   const closed = once(server, "close");
   return {
     port,
     leave: () => {
+      isLeaving = true;
       server.close();
       server.closeIdleConnections();
     },

@@ -26,6 +26,7 @@ export class WebEventSink implements EventSink {
   readonly #events: WebSinkEvents;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isFull = false;
+  #isOver = false;
 
   constructor(events: WebSinkEvents) {
     this.#events = events;
@@ -44,40 +45,39 @@ export class WebEventSink implements EventSink {
   }
 
   write(text: string): void {
-    const controller = this.#controller;
-    if (controller === undefined) return;
-    controller.enqueue(encoder.encode(text));
-    if ((controller.desiredSize ?? 0) <= 0) this.#isFull = true;
+    if (this.#isOver) return;
+    this.#controller?.enqueue(encoder.encode(text));
+    if ((this.#controller?.desiredSize ?? 0) <= 0) this.#isFull = true;
   }
 
   end(): void {
-    this.#finish()?.close();
+    if (this.#isOver) return;
+    this.#leave();
+    this.#controller?.close();
   }
 
   destroy(): void {
-    this.#finish()?.error(dropped());
+    if (!this.#isOver) this.#leave();
+    // Does nothing to a stream that was read to its end.
+    this.#controller?.error(dropped());
   }
 
   /** Nobody reads it any more. */
   gone(): void {
-    const controller = this.#controller;
-    if (controller === undefined) return;
-    this.#controller = undefined;
-    controller.error(dropped());
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#controller?.error(dropped());
     this.#events.cancelled();
   }
 
-  #finish(): ReadableStreamDefaultController<Uint8Array> | undefined {
-    const controller = this.#controller;
-    if (controller === undefined) return undefined;
-    this.#controller = undefined;
+  #leave(): void {
+    this.#isOver = true;
     this.#events.over();
-    return controller;
   }
 
   #drained(): void {
     if (!this.#isFull) return;
     this.#isFull = false;
-    if (this.#controller !== undefined) this.onDrain?.();
+    this.onDrain?.();
   }
 }

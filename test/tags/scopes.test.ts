@@ -1,0 +1,71 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { readExposeMap } from "../../src/catalog/read-exposures.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { tagOf } from "../../src/tags/tag-of.ts";
+import { catalogOf, surfaceOf } from "../catalog/support.ts";
+import { cast, expectRefusal } from "./support.ts";
+
+const run = procedure({});
+const state = cell({ schema: z.number() });
+const handler = (): string => "done";
+
+/** Every place where an author may say scopes. */
+const places: Readonly<Record<string, (scopes: unknown) => unknown>> = {
+  "mcpTool()": (scopes) => cast(mcpTool, run, { scopes }),
+  "mcpResource()": (scopes) => cast(mcpResource, state, { scopes }),
+  "expose()": (scopes) => cast(readExposeMap, surfaceOf({ run }), { run: { tool: { scopes } } }),
+  "a bespoke tool": (scopes) => cast(catalogOf, {}, { tools: { probe: { scopes, handler } } }),
+  "a prompt": (scopes) => cast(catalogOf, {}, { prompts: { probe: { scopes, handler } } }),
+  "a hand-written resource": (scopes) => cast(catalogOf, {}, { resources: { probe: { scopes, read: handler } } }),
+};
+
+const refused: readonly (readonly [what: string, scopes: unknown])[] = [
+  ["a text", "admin"],
+  ["an empty scope", [""]],
+  ["a scope with a space", ["a b"]],
+  ["a scope with a quote", ['a"b']],
+  ["a scope with a backslash", ["a\\b"]],
+  ["a scope with a line break", ["a\nb"]],
+  ["a scope that is not ASCII", ["ä"]],
+  ["a scope that is too long", ["a".repeat(129)]],
+  ["a number", [1]],
+  // oxlint-disable-next-line no-sparse-arrays -- a hole is what it is about
+  ["a hole", ["a", , "b"]],
+  ["too many", Array.from({ length: 17 }, (_, index) => `s${index}`)],
+  ["null", null],
+  ["an object like a list", { 0: "a", length: 1 }],
+];
+
+describe("scopes", () => {
+  for (const [place, say] of Object.entries(places)) {
+    it.each(refused)(`${place} refuses %s as scopes`, (_what, scopes) => {
+      expectRefusal(() => say(scopes), "INVALID_OPTION", '"scopes" must be a list of at most 16 scopes');
+    });
+
+    it(`${place} takes the longest and the most scopes that there may be`, () => {
+      const scopes = Array.from({ length: 16 }, (_, index) => `${index}!#[]~`.padEnd(128, "x"));
+      expect(() => say(scopes)).not.toThrow();
+      expect(() => say([])).not.toThrow();
+    });
+  }
+
+  it("tags keep them as they were when their author goes on to change the list", () => {
+    const scopes = ["admin"];
+    const tool = cast(mcpTool, run, { scopes });
+    const resource = cast(mcpResource, state, { scopes });
+    const [exposed] = cast(readExposeMap, surfaceOf({ run }), { run: { tool: { scopes } } });
+    scopes[0] = "not a scope";
+    scopes.push("more");
+    const kept = [tagOf(tool), tagOf(resource), exposed].map((each) => each?.options.scopes);
+    expect(kept).toEqual([["admin"], ["admin"], ["admin"]]);
+    expect(kept.every((each) => Object.isFrozen(each))).toBe(true);
+  });
+
+  it.each(["maybe", "", null, true])("mcpTool() refuses %j as what becomes of a dropped call", (onDisconnect) => {
+    expectRefusal(() => cast(mcpTool, run, { onDisconnect }), "INVALID_OPTION", '"onDisconnect" must be');
+  });
+});

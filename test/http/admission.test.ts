@@ -1,0 +1,202 @@
+import { array, assert, constantFrom, integer, property, record } from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import {
+  isRefused,
+  type Admission,
+  type Holder,
+  type Place,
+  type Refused,
+  type Turning,
+} from "../../src/http/admission.ts";
+import { createAdmission, type AdmissionBounds } from "../../src/http/create-admission.ts";
+
+const bounds: AdmissionBounds = {
+  maxInFlight: 2,
+  maxStreamsPerPrincipal: 2,
+  maxStreams: 5,
+  maxSessionsPerPrincipal: 1,
+  maxSessions: 3,
+};
+
+function caller(id: string): Caller {
+  return { id, isAnonymous: false, scopes: [] };
+}
+
+const alice = caller("alice");
+const bob = caller("bob");
+
+/** Takes turns, and remembers which of them were started and what ends them. */
+function turns(admission = createAdmission(bounds)) {
+  const started: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    started,
+    end: (name: string) => ends.get(name)?.(),
+    take: (name: string, holder: Holder, turn: "calls" | "reads" = "calls") =>
+      admission.take(holder, turn, (done) => {
+        started.push(name);
+        ends.set(name, done);
+      }),
+  };
+}
+
+function placeOf(place: Place | Refused): Place {
+  if (isRefused(place)) throw new Error("there was no place");
+  return place;
+}
+
+/** Somebody who asks, ends and takes back. */
+function guest(admission: Admission, who: Caller) {
+  const running: (() => void)[] = [];
+  const turnings: Turning[] = [];
+  return {
+    running,
+    take: () => {
+      const turning = admission.take({ caller: who }, "calls", (done) => void running.push(done));
+      if (turning !== undefined) turnings.push(turning);
+    },
+    end: () => running.shift()?.(),
+    withdraw: () => turnings.pop()?.withdraw(),
+  };
+}
+
+describe("Admission", () => {
+  it("starts so many of one caller's at once, and the next when one is done", () => {
+    const { started, take, end } = turns();
+    for (const name of ["1", "2", "3", "4"]) take(name, { caller: alice });
+    expect(started).toEqual(["1", "2"]);
+    end("1");
+    expect(started).toEqual(["1", "2", "3"]);
+  });
+
+  it("counts a request once when it says twice that it is done", () => {
+    const { started, take, end } = turns();
+    for (const name of ["1", "2", "3", "4"]) take(name, { caller: alice });
+    end("1");
+    end("1");
+    expect(started).toEqual(["1", "2", "3"]);
+  });
+
+  it("starts a caller at once when another has filled their own places", () => {
+    const { started, take } = turns();
+    for (let index = 0; index < 300; index += 1) take("alice", { caller: alice });
+    take("bob", { caller: bob });
+    expect(started).toEqual(["alice", "alice", "bob"]);
+  });
+
+  it("starts a read at once when calls wait", () => {
+    const { started, take } = turns();
+    for (const name of ["1", "2", "3"]) take(name, { caller: alice });
+    take("read", { caller: alice }, "reads");
+    expect(started).toEqual(["1", "2", "read"]);
+  });
+
+  it("refuses one caller's request when 256 of theirs wait, and nobody else's", () => {
+    const { take } = turns();
+    for (let index = 0; index < 2 + 256; index += 1) expect(take("a", { caller: alice })).toBeDefined();
+    expect(take("a", { caller: alice })).toBeUndefined();
+    expect(take("b", { caller: bob })).toBeDefined();
+  });
+
+  it("never starts what was taken back, and says whether it still waited", () => {
+    const { started, take, end } = turns();
+    const first = take("1", { caller: alice });
+    take("2", { caller: alice });
+    const third = take("3", { caller: alice });
+    expect(first?.withdraw()).toBe(false);
+    expect(third?.withdraw()).toBe(true);
+    expect(third?.withdraw()).toBe(false);
+    end("1");
+    end("2");
+    expect(started).toEqual(["1", "2"]);
+  });
+
+  it("gives anonymous sessions places of their own, and those without a session places together", () => {
+    const { started, take } = turns();
+    for (const session of ["s", "t", undefined]) {
+      const holder = { caller: anonymous, ...(session === undefined ? {} : { session }) };
+      for (let index = 0; index < 3; index += 1) take(String(session), holder);
+    }
+    expect(started).toEqual(["s", "s", "t", "t", "undefined", "undefined"]);
+  });
+
+  it("counts all sessions of one known caller together", () => {
+    const { started, take } = turns();
+    for (const session of ["s", "t", "u"]) take(session, { caller: alice, session });
+    expect(started).toEqual(["s", "t"]);
+  });
+
+  it("does not take a caller for somebody else when their id looks like a session or like nobody's", () => {
+    const { started, take } = turns();
+    const holders: Holder[] = [{ caller: anonymous }, { caller: anonymous, session: "s" }];
+    for (const id of ["anonymous", "s", "session s"]) holders.push({ caller: caller(id) });
+    for (const holder of holders) for (let index = 0; index < 3; index += 1) take("one", holder);
+    expect(started).toHaveLength(holders.length * 2);
+  });
+
+  it("refuses a stream when its caller has as many as they may, and when all have", () => {
+    const admission = createAdmission(bounds);
+    placeOf(admission.openStream(alice));
+    placeOf(admission.openStream(alice));
+    expect(admission.openStream(alice)).toEqual({ scope: "principal", limit: 2 });
+    for (let index = 0; index < 3; index += 1) placeOf(admission.openStream(anonymous));
+    expect(admission.openStream(bob)).toEqual({ scope: "global", limit: 5 });
+    expect(admission.counts).toEqual({ streams: 5, sessions: 0 });
+  });
+
+  it("refuses a session when its caller has as many as they may, and when all have", () => {
+    const admission = createAdmission(bounds);
+    placeOf(admission.openSession(alice));
+    expect(admission.openSession(alice)).toEqual({ scope: "principal", limit: 1 });
+    placeOf(admission.openSession(anonymous));
+    placeOf(admission.openSession(anonymous));
+    expect(admission.openSession(anonymous)).toEqual({ scope: "global", limit: 3 });
+    expect(admission.counts).toEqual({ streams: 0, sessions: 3 });
+  });
+
+  it("gives a place back once when it is let go twice", () => {
+    const admission = createAdmission(bounds);
+    const first = placeOf(admission.openStream(alice));
+    placeOf(admission.openStream(alice));
+    first.release();
+    first.release();
+    expect(admission.counts.streams).toBe(1);
+    placeOf(admission.openStream(alice));
+    expect(isRefused(admission.openStream(alice))).toBe(true);
+  });
+
+  it("never runs more of anybody's than it may, and ends empty, when whoever comes and goes", () => {
+    const step = record({ who: integer({ min: 0, max: 3 }), does: constantFrom("take", "end", "withdraw") });
+    assert(
+      property(array(step, { maxLength: 200 }), (steps) => {
+        const admission = createAdmission(bounds);
+        const crowd = [0, 1, 2, 3].map((who) => guest(admission, caller(String(who))));
+        for (const { who, does } of steps) {
+          crowd[who]?.[does]();
+          expect(crowd[who]?.running.length).toBeLessThanOrEqual(bounds.maxInFlight);
+        }
+        for (const one of crowd) while (one.running.length > 0) one.end();
+        for (const one of crowd) one.take();
+        expect(crowd.map((one) => one.running.length)).toEqual([1, 1, 1, 1]);
+      }),
+    );
+  });
+
+  it("keeps nothing of 100,000 callers who have gone", () => {
+    // What is kept is kept in maps.
+    const spy = vi.spyOn(Map.prototype, "set");
+    const admission = createAdmission(bounds);
+    for (let index = 0; index < 100_000; index += 1) {
+      const one = caller(`caller ${index}`);
+      admission.take({ caller: one }, "calls", (done) => done());
+      admission.take({ caller: anonymous, session: `session ${index}` }, "reads", (done) => done());
+      placeOf(admission.openStream(one)).release();
+      placeOf(admission.openSession(one)).release();
+    }
+    const kept = new Set<Map<unknown, unknown>>(spy.mock.contexts);
+    spy.mockRestore();
+    expect(kept.size).toBeGreaterThanOrEqual(4);
+    expect([...kept].filter((map) => map.size > 0)).toEqual([]);
+  });
+});

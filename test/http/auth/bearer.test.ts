@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { bearer } from "../../../src/http/auth/bearer.ts";
+import { doorOf, resource, verdict } from "./setup.ts";
+
+describe("bearer()", () => {
+  it("keeps what it was given, and fills in what was left out", () => {
+    const verify = async (): Promise<undefined> => undefined;
+    const scopes = ["a", "a", "b"];
+    const auth = bearer({ resource: new URL(resource), verify, scopes });
+    scopes.push("c");
+    expect(auth).toEqual({ resource, scopes: ["a", "b"], authorizationServers: [], timeoutMs: 5000, verify });
+    expect(Object.isFrozen(auth)).toBe(true);
+  });
+
+  it.each<[string, object]>([
+    ["there is no verifier", { verify: undefined }],
+    ["the verifier is no function", { verify: {} }],
+    ["there is no resource", { resource: undefined }],
+    ["an option is misspelt", { scope: ["a"] }],
+  ])("is refused when %s", (_, changes) => {
+    const make = (): unknown => bearer({ resource, verify: async () => verdict(), ...changes });
+    expect(make).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
+
+  it("is no more than what it makes: an authenticator refuses one by hand that is none", () => {
+    const auth = { resource: "ci", scopes: [], authorizationServers: [], timeoutMs: 1, verify: async () => verdict() };
+    expect(() => doorOf(auth)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../src/surface/system-clock.ts";
+import { bearer } from "../../../src/http/auth/bearer.ts";
+import { callerOf, doorOf, doorSaying, resource, saying, told, verdict } from "./setup.ts";
+
+const metadata = 'resource_metadata="https://ci.example/.well-known/oauth-protected-resource/mcp"';
+const missing = { status: 401, challenge: `Bearer scope="ci:read", ${metadata}` };
+const invalid = { status: 401, challenge: `Bearer error="invalid_token", scope="ci:read", ${metadata}` };
+const token = "a-token-of-alice-0123456789";
+
+describe("Authenticator", () => {
+  it("says who asks when the verifier knows the token", async () => {
+    const { ask, faults } = doorSaying(async () =>
+      verdict({ clientId: "ide", expiresAt: 9e9, claims: { email: "a@b" } }),
+    );
+    expect(callerOf(await ask(`Bearer ${token}`))).toEqual({
+      id: "alice",
+      isAnonymous: false,
+      scopes: ["ci:read"],
+      clientId: "ide",
+      expiresAt: 9e9,
+      claims: { email: "a@b" },
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it.each(["bearer", "BEARER", "BeArEr"])("takes the scheme in any case when it is %s", async (scheme) => {
+    const { ask } = doorSaying(async () => verdict());
+    expect(told(await ask(`${scheme} ${token}`)).status).toBe(200);
+  });
+
+  it("asks for a token, without an error, when there is none", async () => {
+    const { ask } = doorSaying(async () => verdict());
+    // The query of the request has one: it is not looked for there.
+    expect(told(await ask())).toEqual(missing);
+    expect(told(await ask("Basic YTpi"))).toEqual(missing);
+  });
+
+  it.each([
+    ["there are two headers", ["Bearer a", "Bearer a"]],
+    ["there are two tokens", ["Bearer a b"]],
+    ["there is none behind the scheme", ["Bearer"]],
+    ["it has characters that none has", ['Bearer a"b']],
+    ["it is split by a tab", ["Bearer\ta"]],
+    ["it has a comma", ["Bearer a,b"]],
+    ["it has its padding in the midst", ["Bearer a=b"]],
+    ["it is longer than 16 KiB", [`Bearer ${"a".repeat(16 * 1024 + 1)}`]],
+  ])("does not ask the verifier when %s", async (_, values) => {
+    let asked = 0;
+    const { ask } = doorSaying(async () => {
+      asked += 1;
+      return verdict();
+    });
+    expect(told(await ask(...values)).status).toBe(401);
+    expect(asked).toBe(0);
+  });
+
+  it("takes a token of 16 KiB", async () => {
+    const { ask } = doorSaying(async () => verdict());
+    expect(told(await ask(`Bearer ${"a".repeat(16 * 1024)}`)).status).toBe(200);
+  });
+
+  it.each([
+    ["the verifier does not know it", undefined],
+    ["the verifier says null", null],
+    ["it is for nobody", verdict({ resource: undefined })],
+    ["it is for an empty list", verdict({ resource: [] })],
+    ["it is for somebody else", verdict({ resource: "https://other.example/mcp" })],
+    ["it is for what begins like us", verdict({ resource: `${resource}/more` })],
+    ["it is for us with a slash", verdict({ resource: `${resource}/` })],
+    ["it is for us in capitals", verdict({ resource: "https://CI.example/mcp" })],
+    ["it has expired", verdict({ expiresAt: Date.now() / 1000 - 1 })],
+    ["it is not valid yet", verdict({ notBefore: Date.now() / 1000 + 60 })],
+  ])("refuses a token when %s", async (_, said) => {
+    const { ask, faults } = doorSaying(async () => saying(said));
+    expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ["a list", [resource, "https://other.example"]],
+    ["a URL", new URL(resource)],
+  ])("takes a token when it is for us in %s", async (_, audience) => {
+    const { ask } = doorSaying(async () => verdict({ resource: audience }));
+    expect(told(await ask(`Bearer ${token}`)).status).toBe(200);
+  });
+
+  it("refuses a token from the second on in which it expires", async () => {
+    let now = 99_999;
+    const auth = bearer({ resource, verify: async () => verdict({ expiresAt: 100 }) });
+    const { ask } = doorOf(auth, { today: () => now });
+    expect(told(await ask("Bearer a")).status).toBe(200);
+    now = 100_000;
+    expect(told(await ask("Bearer a"))).toEqual(invalid);
+  });
+
+  it.each([
+    ["no id", verdict({ id: undefined })],
+    ["an empty id", verdict({ id: "" })],
+    ["an id of more than 1 KiB", verdict({ id: "ä".repeat(513) })],
+    ["an id that is a number", verdict({ id: 7 })],
+    ["no scopes", verdict({ scopes: undefined })],
+    ["scopes in one text", verdict({ scopes: "ci:read ci:write" })],
+    ["scopes that are no texts", verdict({ scopes: [7] })],
+    ["an audience that is a number", verdict({ resource: 7 })],
+    ["an expiry that is no number", verdict({ expiresAt: Number.NaN })],
+    ["an expiry in words", verdict({ expiresAt: "2030-01-01" })],
+    ["an expiry that never comes", verdict({ expiresAt: Number.POSITIVE_INFINITY })],
+    ["a beginning that is null", verdict({ notBefore: null })],
+    ["a client that is an object", verdict({ clientId: {} })],
+    ["claims that are a list", verdict({ claims: [] })],
+    ["claims that are no JSON", verdict({ claims: { big: 1n } })],
+    ["claims of more than 16 KiB", verdict({ claims: { much: "a".repeat(16 * 1024) } })],
+    ["the token as its id", verdict({ id: token })],
+    ["the token in its claims", verdict({ claims: { raw: { header: `Bearer ${token}` } } })],
+    ["true", true],
+  ])("answers 503 and tells the log when the verifier says %s", async (_, said) => {
+    const { ask, faults } = doorSaying(async () => saying(said));
+    expect(told(await ask(`Bearer ${token}`))).toEqual({ status: 503, challenge: undefined });
+    expect(faults).toHaveLength(1);
+  });
+
+  it("answers 503 with the id of the fault alone when the verifier throws, at once or later", async () => {
+    const fail = (): never => {
+      throw new Error("store db-7 is gone");
+    };
+    for (const verify of [fail, async () => fail()]) {
+      const { ask, faults } = doorSaying(verify);
+      const found = await ask(`Bearer ${token}`);
+      expect(found).toMatchObject({ status: 503 });
+      const { body = "" } = "status" in found ? found : {};
+      expect(JSON.parse(body)).toEqual({
+        jsonrpc: "2.0",
+        id: null,
+        error: {
+          code: -32603,
+          message: "Tokens cannot be verified now",
+          data: { correlationId: faults[0]?.correlationId },
+        },
+      });
+      expect(String(faults[0]?.cause)).toContain("store db-7 is gone");
+    }
+  });
+
+  it("answers 503 and takes the question back when the verifier does not answer in time", async () => {
+    let seen: AbortSignal | undefined;
+    const verify = async (_: string, { signal }: { signal: AbortSignal }): Promise<undefined> => {
+      seen = signal;
+      return new Promise((_resolve, reject) => {
+        // What comes too late is nobody's: it must not end the process either.
+        signal.addEventListener("abort", () => setImmediate(() => reject(new Error("late"))));
+      });
+    };
+    const { ask, faults } = doorSaying(verify, { timeoutMs: 20 });
+    expect(told(await ask(`Bearer ${token}`)).status).toBe(503);
+    expect(seen?.aborted).toBe(true);
+    expect(String(faults[0]?.cause)).toContain("within 20 ms");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
+  it("leaves no timer behind when the verifier has answered", async () => {
+    let running = 0;
+    const clock = {
+      now: () => systemClock.now(),
+      after: () => {
+        running += 1;
+        return () => void (running -= 1);
+      },
+    };
+    const { ask } = doorOf(bearer({ resource, verify: async () => verdict() }), { clock });
+    await ask("Bearer a");
+    expect(running).toBe(0);
+  });
+
+  it("asks the verifier on every request, so that a token taken back is no good at once", async () => {
+    let isGood = true;
+    const { ask } = doorSaying(async () => (isGood ? verdict() : undefined));
+    expect(told(await ask("Bearer a")).status).toBe(200);
+    isGood = false;
+    expect(told(await ask("Bearer a")).status).toBe(401);
+  });
+
+  it("answers 403 naming all that the door takes when a token was not granted it", async () => {
+    const { ask } = doorSaying(async () => verdict({ scopes: ["mcp"] }), { scopes: ["mcp", "staff"] });
+    const challenge = `Bearer error="insufficient_scope", scope="mcp staff ci:read", ${metadata}`;
+    expect(told(await ask("Bearer a"))).toEqual({ status: 403, challenge });
+  });
+
+  it("names all scopes of an operation, and those of the door, when it challenges", () => {
+    const { authenticator } = doorSaying(async () => verdict(), { scopes: ["mcp"] });
+    const challenge = `Bearer error="insufficient_scope", scope="mcp ci:write ci:admin", ${metadata}`;
+    expect(authenticator.challenge(["ci:write", "ci:admin"])).toBe(challenge);
+  });
+
+  it("hands out copies of its own that nobody can change", async () => {
+    const said = { id: "alice", scopes: ["ci:read"], resource, claims: { groups: ["a"] } };
+    const { ask } = doorSaying(async () => said);
+    const caller = callerOf(await ask("Bearer a"));
+    said.scopes.push("ci:write");
+    said.claims.groups.push("b");
+    expect(caller).toMatchObject({ scopes: ["ci:read"], claims: { groups: ["a"] } });
+    expect([caller, caller.scopes, caller.claims, caller.claims?.["groups"]].every(Object.isFrozen)).toBe(true);
+  });
+
+  it("serves the metadata of RFC 9728, without offline_access, where clients look for it", () => {
+    const auth = bearer({
+      resource: "https://ci.example/team/mcp",
+      scopes: ["offline_access", "mcp"],
+      authorizationServers: ["https://login.example"],
+      verify: async () => verdict(),
+    });
+    const { authenticator } = doorOf(auth);
+    expect(authenticator.metadataPaths).toEqual([
+      "/.well-known/oauth-protected-resource/team/mcp",
+      "/.well-known/oauth-protected-resource/mcp",
+      "/.well-known/oauth-protected-resource",
+    ]);
+    const { status, body = "" } = authenticator.metadata();
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual({
+      resource: "https://ci.example/team/mcp",
+      authorization_servers: ["https://login.example"],
+      scopes_supported: ["ci:admin", "ci:read", "ci:write", "mcp"],
+      bearer_methods_supported: ["header"],
+    });
+  });
+});
+
+describe("what is reported of a verifier", () => {
+  const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9abcdefgh.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg==";
+
+  it.each([
+    ["in its message", new Error(`no such token: ${jwt}`)],
+    ["encoded for a URL", new Error(`GET /introspect?token=${encodeURIComponent(jwt)}`)],
+    ["in part", new Error(`bad signature ${jwt.split(".")[2]}`)],
+    ["in its cause", new Error("failed", { cause: new Error(jwt) })],
+    ["in a property", Object.assign(new Error("failed"), { config: { headers: { authorization: `Bearer ${jwt}` } } })],
+    ["as what was thrown", { token: jwt }],
+    ["as a text", jwt],
+  ])("has nothing of the token when that is %s", async (_, thrown) => {
+    const { ask, faults } = doorSaying(async () => Promise.reject(thrown));
+    await ask(`Bearer ${jwt}`);
+    const { inspect } = await import("node:util");
+    const log = inspect(faults, { depth: 10, showHidden: true });
+    expect(faults).toHaveLength(1);
+    for (const part of jwt.split(".")) expect(log).not.toContain(part);
+  });
+
+  it("is something when what was thrown cannot be looked at", async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const { ask, faults } = doorSaying(async () => Promise.reject(proxy));
+    expect(told(await ask("Bearer a")).status).toBe(503);
+    expect(faults).toHaveLength(1);
+  });
+});

@@ -1,0 +1,66 @@
+import type { FaultReporter, Fault } from "../../../src/surface/fault.ts";
+import { createAuthenticator, type AuthenticatorSetting } from "../../../src/http/auth/create-authenticator.ts";
+import type { HttpAuth, VerifiedToken } from "../../../src/http/auth/http-auth.ts";
+import type { Authenticator } from "../../../src/http/auth/authenticator.ts";
+import type { Caller } from "../../../src/catalog/caller.ts";
+import type { HttpAnswer, HttpRequest } from "../../../src/http/message.ts";
+import { bearer, type BearerOptions } from "../../../src/http/auth/bearer.ts";
+import { systemClock } from "../../../src/surface/system-clock.ts";
+
+export const resource = "https://ci.example/mcp";
+export const scopes = Object.freeze({ read: "ci:read", write: "ci:write", all: ["ci:admin", "ci:read", "ci:write"] });
+
+/** A request with these values of `Authorization`. */
+export function requestWith(...values: readonly string[]): HttpRequest {
+  const isIt = (name: string): boolean => name === "authorization";
+  return {
+    method: "POST",
+    target: "/mcp?access_token=a-token-in-a-query",
+    header: (name) => (isIt(name) && values.length > 0 ? values.join(", ") : undefined),
+    count: (name) => (isIt(name) ? values.length : 0),
+    body: async () => "gone",
+  };
+}
+
+/** What a verifier says of a good token, changed. */
+export function verdict(changes: Partial<Record<keyof VerifiedToken, unknown>> = {}): VerifiedToken {
+  // Whatever a verifier in plain JavaScript may say.
+  return { id: "alice", scopes: ["ci:read"], resource, ...changes } as VerifiedToken;
+}
+
+export interface Door {
+  readonly authenticator: Authenticator;
+  readonly faults: Fault[];
+  readonly ask: (...values: readonly string[]) => Promise<Caller | HttpAnswer>;
+}
+
+/** An authenticator whose faults are kept. */
+export function doorOf(auth: HttpAuth, changes: Partial<AuthenticatorSetting> = {}): Door {
+  const faults: Fault[] = [];
+  const report: FaultReporter = (fault) => void faults.push(fault);
+  const setting = { scopes, path: "/mcp", clock: systemClock, report, ...changes };
+  const authenticator = createAuthenticator(auth, setting);
+  return { authenticator, faults, ask: (...values) => authenticator.authenticate(requestWith(...values)) };
+}
+
+/** What a verifier in plain JavaScript may say of a token. */
+export async function saying(said: unknown): Promise<VerifiedToken | undefined> {
+  // The types that it does not keep to are what is tested.
+  return said as VerifiedToken | undefined;
+}
+
+/** One whose verifier says this of every token. */
+export function doorSaying(verify: BearerOptions["verify"], changes: Partial<BearerOptions> = {}): Door {
+  return doorOf(bearer({ resource, verify, ...changes }));
+}
+
+/** The status of an answer, and what it says of how to be let in; of a caller, 200. */
+export function told(found: Caller | HttpAnswer): { status: number; challenge?: string | undefined } {
+  if (!("status" in found)) return { status: 200 };
+  return { status: found.status, challenge: found.headers?.["www-authenticate"] };
+}
+
+export function callerOf(found: Caller | HttpAnswer): Caller {
+  if ("status" in found) throw new Error(`it was answered with ${found.status}`);
+  return found;
+}

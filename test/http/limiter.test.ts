@@ -1,0 +1,193 @@
+import { assert, array, constantFrom, integer, property, record } from "fast-check";
+import { RateLimiterMemory, RateLimiterUnion } from "rate-limiter-flexible";
+import { describe, expect, it } from "vitest";
+import type { LimitVerdict, RateLimiter } from "../../src/call/rate-limiter.ts";
+import { bearer } from "../../src/http/auth/bearer.ts";
+import { fromRateLimiterFlexible } from "../../src/http/from-rate-limiter-flexible.ts";
+import type { RateLimits } from "../../src/http/http-options.ts";
+import { memoryLimiter } from "../../src/http/memory-limiter.ts";
+import { toLimiter } from "../../src/http/to-limiter.ts";
+
+const never = (): never => {
+  throw new Error("no timer is needed");
+};
+
+/** A limiter of a clock that is set by hand. */
+function limiterAt(limits?: RateLimits) {
+  const time = { now: 1000 };
+  const limiter = memoryLimiter(limits, { now: () => time.now, after: never });
+  // It counts in this process: nothing has to be waited for.
+  const take = (key = "a", cost = 1): LimitVerdict => limiter.limit(key, cost) as LimitVerdict;
+  return { time, take };
+}
+
+function waitOf(verdict: LimitVerdict): number {
+  return verdict.ok ? 0 : verdict.retryAfterMs;
+}
+
+/** How many are let through until one is not. */
+function drain(take: (key: string, cost: number) => LimitVerdict, key: string, cost = 1): number {
+  let count = 0;
+  while (count < 1000 && take(key, cost).ok) count += 1;
+  return count;
+}
+
+describe("memoryLimiter()", () => {
+  it("lets 20 reads through at once, and then one a second", () => {
+    const { time, take } = limiterAt();
+    expect(drain(take, "a")).toBe(20);
+    expect(take()).toEqual({ ok: false, retryAfterMs: 1000 });
+    time.now += 999;
+    expect(take()).toEqual({ ok: false, retryAfterMs: 1 });
+    time.now += 1;
+    expect(take()).toEqual({ ok: true });
+    expect(take()).toEqual({ ok: false, retryAfterMs: 1000 });
+  });
+
+  it("lets 10 of what may change something through a minute", () => {
+    const { time, take } = limiterAt();
+    drain(take, "a", 6);
+    let count = 0;
+    for (let second = 0; second < 600; second += 1) {
+      time.now += 1000;
+      count += drain(take, "a", 6);
+    }
+    expect(count).toBe(100);
+  });
+
+  it("counts keys apart", () => {
+    const { take } = limiterAt({ burst: 1 });
+    expect(take("a")).toEqual({ ok: true });
+    expect(take("b")).toEqual({ ok: true });
+    expect(take("a").ok).toBe(false);
+  });
+
+  it("holds no more than a burst, however long nobody asks", () => {
+    const { time, take } = limiterAt({ burst: 5 });
+    time.now += 1e12;
+    expect(drain(take, "a")).toBe(5);
+  });
+
+  it("lets what costs more than a burst through a full bucket, and has it paid for afterwards", () => {
+    const { time, take } = limiterAt({ perMinute: 60, burst: 2 });
+    expect(take("a", 6)).toEqual({ ok: true });
+    expect(take("a", 6)).toEqual({ ok: false, retryAfterMs: 6000 });
+    time.now += 6000;
+    expect(take("a", 6)).toEqual({ ok: true });
+  });
+
+  it("takes nothing from whom it refuses", () => {
+    const { time, take } = limiterAt({ burst: 1 });
+    take();
+    for (let index = 0; index < 100; index += 1) take();
+    time.now += 1000;
+    expect(take()).toEqual({ ok: true });
+  });
+
+  it("never lets more through than burst and rate allow, and never refuses who waited as long as told", () => {
+    const step = record({ waits: integer({ min: 0, max: 20_000 }), cost: constantFrom(1, 6) });
+    const limits = record({ perMinute: integer({ min: 1, max: 1000 }), burst: integer({ min: 6, max: 50 }) });
+    const check = ({ perMinute, burst }: Required<RateLimits>, steps: readonly { waits: number; cost: number }[]) => {
+      const { time, take } = limiterAt({ perMinute, burst });
+      const start = time.now;
+      let used = 0;
+      for (const { waits, cost } of steps) {
+        time.now += waits;
+        const verdict = take("a", cost);
+        time.now += waitOf(verdict);
+        expect(verdict.ok || take("a", cost).ok).toBe(true);
+        used += cost;
+        expect(used).toBeLessThanOrEqual(burst + ((time.now - start) * perMinute) / 60_000 + 1e-3);
+      }
+    };
+    assert(property(limits, array(step, { maxLength: 100 }), check));
+  });
+
+  it("remembers at most 10,000 keys", () => {
+    const { take } = limiterAt({ burst: 1 });
+    const keys = Array.from({ length: 25_000 }, (_, index) => `key ${index}`);
+    for (const key of keys) take(key);
+    // Who was forgotten is let through again.
+    const forgotten = keys.filter((key) => take(key).ok);
+    expect(forgotten.length).toBeGreaterThanOrEqual(15_000);
+  });
+
+  it("gives whoever makes keys no more than a full bucket each, and none of those that they emptied", () => {
+    const { take } = limiterAt();
+    const emptied = Array.from({ length: 100 }, (_, index) => `emptied ${index}`);
+    for (const key of emptied) drain(take, key);
+    for (let index = 0; index < 30_000; index += 1) take(`fresh ${index}`);
+    expect(emptied.filter((key) => take(key).ok)).toEqual([]);
+    expect(drain(take, "fresh 0")).toBeLessThanOrEqual(20);
+  });
+
+  it.each<[string, object]>([
+    ["it lets nothing through", { perMinute: 0 }],
+    ["its rate is no number", { perMinute: Number.NaN }],
+    ["its rate is endless", { perMinute: Number.POSITIVE_INFINITY }],
+    ["its bucket holds nothing", { burst: 0 }],
+    ["its bucket is a text", { burst: "20" }],
+  ])("is refused when %s", (_, limits) => {
+    expect(() => memoryLimiter(limits)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
+});
+
+describe("toLimiter()", () => {
+  const auth = bearer({ resource: "https://ci.example/mcp", verify: async () => undefined });
+
+  it("limits nobody when nobody says who they are, whatever was asked for", () => {
+    expect(toLimiter({})).toBeUndefined();
+    expect(toLimiter({ rateLimit: { perMinute: 1 } })).toBeUndefined();
+  });
+
+  it("limits nobody when it is turned off", () => {
+    expect(toLimiter({ auth, rateLimit: false })).toBeUndefined();
+  });
+
+  it("limits by default, by limits, and by a limiter of the author's", async () => {
+    const own: RateLimiter = { limit: () => ({ ok: true }) };
+    expect(toLimiter({ auth, rateLimit: own })).toBe(own);
+    const clock = { now: () => 0, after: never };
+    const counts = [];
+    for (const options of [{ auth }, { auth, rateLimit: { burst: 3 } }]) {
+      const limiter = toLimiter(options, clock);
+      let count = 0;
+      while (count < 100 && (await limiter?.limit("a", 1))?.ok === true) count += 1;
+      counts.push(count);
+    }
+    expect(counts).toEqual([20, 3]);
+  });
+});
+
+describe("fromRateLimiterFlexible()", () => {
+  it("lets through what the limiter lets through, and says how long to wait", async () => {
+    const limiter = fromRateLimiterFlexible(new RateLimiterMemory({ points: 7, duration: 60 }));
+    expect(await limiter.limit("a", 1)).toEqual({ ok: true });
+    expect(await limiter.limit("a", 6)).toEqual({ ok: true });
+    const refused = await limiter.limit("a", 1);
+    expect(refused).toEqual({ ok: false, retryAfterMs: expect.any(Number) });
+    expect(waitOf(refused)).toBeGreaterThan(50_000);
+    expect(await limiter.limit("b", 1)).toEqual({ ok: true });
+  });
+
+  it("says the longest wait when several limiters are one", async () => {
+    const short = new RateLimiterMemory({ keyPrefix: "short", points: 1, duration: 1 });
+    const long = new RateLimiterMemory({ keyPrefix: "long", points: 1, duration: 60 });
+    const limiter = fromRateLimiterFlexible(new RateLimiterUnion(short, long));
+    expect(await limiter.limit("a", 1)).toEqual({ ok: true });
+    const refused = await limiter.limit("a", 1);
+    expect(waitOf(refused)).toBeGreaterThan(50_000);
+  });
+
+  it.each([
+    ["an error", new Error("the store is gone")],
+    ["an error that knows a wait", Object.assign(new Error("gone"), { msBeforeNext: 1 })],
+    ["nothing", undefined],
+    ["an empty object", {}],
+    ["a wait that is no number", { msBeforeNext: Number.NaN }],
+    ["a union of which one failed", { a: { msBeforeNext: 1 }, b: new Error("gone") }],
+  ])("lets nothing through and passes it on when the limiter rejects with %s", async (_, rejection) => {
+    const limiter = fromRateLimiterFlexible({ consume: async () => Promise.reject(rejection) });
+    await expect(limiter.limit("a", 1)).rejects.toBe(rejection);
+  });
+});

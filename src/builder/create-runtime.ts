@@ -1,4 +1,6 @@
+import { authorise } from "../call/authorise.ts";
 import { createInvoker } from "../call/create-invoker.ts";
+import { anonymous, type Caller } from "../catalog/caller.ts";
 import { ChangeWaits } from "../catalog/change-waits.ts";
 import { createCatalog, withTools, type Catalog } from "../catalog/create-catalog.ts";
 import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
@@ -14,12 +16,14 @@ import { createHandlers } from "../mcp/handlers.ts";
 import { headerParamsOf } from "../mcp/header-params.ts";
 import { LargeValues, type Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
-import type { AppRuntime, ResourceWatcher, ServerInfo } from "../mcp/servable-app.ts";
+import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import { keepLooks } from "../tags/looks.ts";
 import type { AppDefinition } from "./app-definition.ts";
+import { createResourcesFor } from "./create-resources-for.ts";
+import { ifGranted } from "./if-granted.ts";
 
 const defaultPageSize = 1000;
 const defaultChangeWindowMs = 100;
@@ -70,19 +74,10 @@ function warn(warnings: readonly string[]): void {
 interface Offer {
   readonly catalog: Catalog;
   /** Finds what can be read: resources, and the parts of what was too large for one answer. */
-  readonly resolve: (uri: string) => Readable | undefined;
+  readonly resolve: (uri: string, caller: Caller) => Readable | undefined;
   readonly large: LargeValues;
   readonly watches: ResourceWatches;
   readonly items: ListedItems | undefined;
-}
-
-function toWatcher(watches: ResourceWatches, items: ListedItems | undefined): ResourceWatcher {
-  if (items === undefined) return watches;
-  return {
-    watch: (uri, changed, opened) => watches.watch(uri, changed, opened),
-    hasRoom: (uris) => watches.hasRoom(uris),
-    watchList: (changed) => items.watch(changed),
-  };
 }
 
 function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope): Offer {
@@ -107,13 +102,15 @@ function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope)
   scope.add(() => watches.close());
   const large = new LargeValues({ uriPrefix, ...options });
   scope.add(() => large.close());
-  const resolve = (uri: string): Readable | undefined => large.resolve(uri) ?? watches.resolve(uri);
+  const resolve = (uri: string, caller: Caller): Readable | undefined =>
+    large.resolve(uri, caller) ?? watches.resolve(uri);
   const items = createListedItems({ catalog, watches, windowMs });
   scope.add(() => items?.close());
   if (!pull) return { catalog, resolve, large, watches, items };
-  const waits = new ChangeWaits(watches);
+  const waits = new ChangeWaits({ watches, find: (uri, caller) => ifGranted(watches.resolve(uri), caller) });
   scope.add(() => waits.close());
-  const pullTools = [createReadResourceTool(catalog, resolve), createWaitForChangeTool(waits, catalog)];
+  const readable = (uri: string, caller: Caller): Readable | undefined => ifGranted(resolve(uri, caller), caller);
+  const pullTools = [createReadResourceTool(catalog, readable), createWaitForChangeTool(waits, catalog)];
   return { catalog: withTools(catalog, pullTools), resolve, large, watches, items };
 }
 
@@ -130,7 +127,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
   warn(catalog.warnings);
   const invoker = createInvoker({ report, onChange: () => watches.distrust() });
   scope.add(() => invoker.close());
-  const resources = toWatcher(watches, items);
+  const resourcesFor = createResourcesFor({ watches, items });
   return {
     info: toInfo(definition),
     instructions: options.instructions,
@@ -142,10 +139,12 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
       report,
       pageSize: options.pageSize ?? defaultPageSize,
     }),
-    resources,
-    // Whatever an author writes is shown to all callers alike.
-    resourcesFor: () => resources,
-    lacking: () => undefined,
+    resources: resourcesFor(anonymous),
+    resourcesFor,
+    lacking(uri, caller) {
+      const resolved = watches.resolve(uri);
+      return resolved && authorise(caller, resolved);
+    },
     scopes: catalog.scopes,
     isReady: (signal) => held.isReachable(signal),
     headerParams(name) {

@@ -122,6 +122,7 @@ class Reader {
           read: (call) => this.read(given, call),
           open: (call) => this.#open(given, call),
           signal: use.signal,
+          caller: use.caller,
           where: this.#origin,
           report: this.#source.report,
           spell,
@@ -225,7 +226,10 @@ export function toBespokeResource(
       ...toHead(key, resource, source),
       uri,
       read: (call) => reader.read(undefined, call),
-      watch: reader.watch(undefined),
+      // Made for each who watches: what has failed for one has not for another.
+      get watch() {
+        return reader.watch(undefined);
+      },
     },
   };
 }

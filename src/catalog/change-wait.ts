@@ -1,8 +1,9 @@
 import { followSignal } from "../spine/follow-signal.ts";
 import { toAborted } from "../spine/until-aborted.ts";
+import type { Caller } from "./caller.ts";
 import { writeCursor, type Mark, type ReadMarks } from "./change-cursor.ts";
 import type { Resolved } from "./resolve-uri.ts";
-import type { ResourceWatches, Watching } from "./resource-watches.ts";
+import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
 import type { WatchedResource } from "./watched-resource.ts";
 
 /** What a wait comes to. */
@@ -18,6 +19,8 @@ export interface ChangeAnswer {
 export interface ChangeWaitSetting {
   /** What is waited for, by URI. */
   readonly resources: ReadonlyMap<string, Resolved>;
+  /** Who waits. */
+  readonly caller: Caller;
   /** Where to go on; nothing: from now on. */
   readonly marks: ReadMarks | undefined;
   readonly timeoutMs: number;
@@ -26,7 +29,7 @@ export interface ChangeWaitSetting {
   readonly signal: AbortSignal;
   readonly watches: ResourceWatches;
   /** Told of each resource when there is an answer, and before its watch is let go. */
-  readonly answered: (uri: string, resolved: Resolved) => void;
+  readonly answered: (wanted: Wanted) => void;
 }
 
 interface Item {
@@ -88,9 +91,9 @@ export class ChangeWait {
   }
 
   #begin(): void {
-    const { resources, marks, reset, timeoutMs, watches } = this.#setting;
+    const { resources, caller, marks, reset, timeoutMs, watches } = this.#setting;
     for (const [uri, resolved] of resources) {
-      const watching = watches.join(uri, resolved, { moved: () => this.#look() });
+      const watching = watches.join({ uri, resolved, caller }, { moved: () => this.#look() });
       this.#watchings.push(watching);
       const { resource } = watching;
       this.#items.push({ uri, resource, base: marks?.of(uri) ?? markOf(resource) });
@@ -121,8 +124,8 @@ export class ChangeWait {
   }
 
   #settle(changed: readonly Item[]): void {
-    const { resources, answered, reset } = this.#setting;
-    for (const [uri, resolved] of resources) answered(uri, resolved);
+    const { resources, caller, answered, reset } = this.#setting;
+    for (const [uri, resolved] of resources) answered({ uri, resolved, caller });
     const marks = new Map(this.#items.map((item) => [item.uri, toMark(item)]));
     this.#resolve({
       status: changed.length > 0 ? "changed" : "timed_out",

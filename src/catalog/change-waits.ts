@@ -1,6 +1,8 @@
 import { Refusal, SurfaceError } from "../errors.ts";
+import type { Caller } from "./caller.ts";
 import { readCursor } from "./change-cursor.ts";
 import { ChangeWait, type ChangeAnswer } from "./change-wait.ts";
+import type { EntryCall } from "./entry.ts";
 import { LingeringWatches } from "./lingering-watches.ts";
 import type { ResourceWatches } from "./resource-watches.ts";
 import type { Resolved } from "./resolve-uri.ts";
@@ -13,6 +15,13 @@ export interface ChangeRequest {
   readonly timeoutMs: number;
 }
 
+/** What {@link ChangeWaits} are made of. */
+export interface ChangeWaitsSetting {
+  readonly watches: ResourceWatches;
+  /** Finds what a URI names for a caller: what they may not read is not there. */
+  readonly find: (uri: string, caller: Caller) => Resolved | undefined;
+}
+
 /** The refusal of a URI that names nothing: one text whether it is unknown, not exposed or malformed. */
 export function noSuchResource(uri: string): Refusal {
   return new Refusal("NOT_FOUND", `there is no resource "${uri}": the description of read_resource lists them`);
@@ -23,14 +32,14 @@ export function noSuchResource(uri: string): Refusal {
  * so that one who waits again and again sees every change. Its maker closes it.
  */
 export class ChangeWaits {
-  readonly #watches: ResourceWatches;
+  readonly #setting: ChangeWaitsSetting;
   readonly #lingering: LingeringWatches;
   readonly #running = new Set<ChangeWait>();
   #isClosed = false;
 
-  constructor(watches: ResourceWatches) {
-    this.#watches = watches;
-    this.#lingering = new LingeringWatches(watches);
+  constructor(setting: ChangeWaitsSetting) {
+    this.#setting = setting;
+    this.#lingering = new LingeringWatches(setting.watches);
   }
 
   /**
@@ -39,22 +48,24 @@ export class ChangeWaits {
    * @throws Refusal `NOT_FOUND` naming the first URI that names nothing.
    * @throws SurfaceError `OVERFLOW` when too much is watched already, `ABORTED` when the signal fires, `CLOSED` when this is closed.
    */
-  async wait(request: ChangeRequest, signal: AbortSignal): Promise<ChangeAnswer> {
+  async wait(request: ChangeRequest, { caller, signal }: Pick<EntryCall, "caller" | "signal">): Promise<ChangeAnswer> {
     if (this.#isClosed) throw createClosed();
     const { since, timeoutMs } = request;
-    const resources = this.#resolve(request.uris);
-    if (!this.#watches.hasRoom(resources.keys())) {
+    const { watches } = this.#setting;
+    const resources = this.#resolve(request.uris, caller);
+    if (!watches.hasRoom(resources.keys(), caller)) {
       throw new SurfaceError("OVERFLOW", "Waiting for a change: too many resources are watched");
     }
     const marks = since === undefined ? undefined : readCursor(since);
     const wait = new ChangeWait({
       resources,
+      caller,
       marks,
       timeoutMs,
       reset: since !== undefined && marks === undefined,
       signal,
-      watches: this.#watches,
-      answered: (uri, resolved) => this.#lingering.keep(uri, resolved),
+      watches,
+      answered: (wanted) => this.#lingering.keep(wanted),
     });
     this.#running.add(wait);
     try {
@@ -72,10 +83,10 @@ export class ChangeWaits {
   }
 
   /** What URIs name, each once, as they were written. */
-  #resolve(uris: readonly string[]): ReadonlyMap<string, Resolved> {
+  #resolve(uris: readonly string[], caller: Caller): ReadonlyMap<string, Resolved> {
     const found = new Map<string, Resolved>();
     for (const uri of uris) {
-      const resolved = this.#watches.resolve(uri);
+      const resolved = this.#setting.find(uri, caller);
       if (resolved === undefined) throw noSuchResource(uri);
       found.set(uri, resolved);
     }

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
-import { anonymous } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import type { EntryCall, ResourceContent } from "./entry.ts";
 import { inTime } from "./in-time.ts";
 import { isAbsent } from "./is-absent.ts";
@@ -13,6 +13,8 @@ export interface ChangesSetting {
   /** What says, by each item, that there is something else now; nothing, where nobody says so. */
   open(call: EntryCall): Promise<AsyncIterable<unknown> | undefined>;
   readonly signal: AbortSignal | undefined;
+  /** For whom: what is there may be theirs alone. */
+  readonly caller: Caller;
   readonly where: string;
   readonly report: FaultReporter;
   /** Outlives one iteration: what keeps failing is reported once. */
@@ -26,9 +28,10 @@ const quiet = (): void => {};
 
 /** Something that is absent is a value here as any other: it may be there after the next change. */
 async function readNow(setting: ChangesSetting, signal: AbortSignal): Promise<ResourceContent | undefined> {
-  const doing = `Watching ${setting.where}`;
+  const { caller, where } = setting;
+  const [run, doing] = [(call: EntryCall) => setting.read(call), `Watching ${where}`];
   try {
-    return await inTime({ run: (call) => setting.read(call), timeoutMs: readTimeoutMs, signal, doing });
+    return await inTime({ run, caller, timeoutMs: readTimeoutMs, signal, doing });
   } catch (cause) {
     if (isAbsent(cause)) return undefined;
     throw cause;
@@ -62,7 +65,7 @@ function endQuietly(iterator: AsyncIterator<unknown> | undefined): void {
  */
 export async function* followChanges(setting: ChangesSetting): AsyncGenerator<ResourceContent | undefined> {
   const signal = setting.signal ?? new AbortController().signal;
-  const call: EntryCall = { signal, progress: quiet, caller: anonymous };
+  const call: EntryCall = { signal, progress: quiet, caller: setting.caller };
   const wait = <TValue>(start: () => Promise<TValue>): Promise<TValue> =>
     untilAborted({ start, signal, doing: `Watching ${setting.where}` });
   let iterator: AsyncIterator<unknown> | undefined;

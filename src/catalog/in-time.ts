@@ -2,12 +2,14 @@ import { SurfaceError } from "../errors.ts";
 import { LinkedAbort } from "../spine/linked-abort.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import { anonymous } from "./caller.ts";
+import type { Caller } from "./caller.ts";
 import type { EntryCall } from "./entry.ts";
 
 /** What {@link inTime} takes. */
 export interface TimedRead<TValue> {
   readonly run: (call: EntryCall) => Promise<TValue>;
+  /** For whom it is read. */
+  readonly caller: Caller;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Names the work in errors, for example `Watching resource "log"`. */
@@ -21,14 +23,15 @@ const quiet = (): void => {};
  *
  * @throws SurfaceError `TIMEOUT`; `ABORTED`, or the signal's own reason, when that fires.
  */
-export async function inTime<TValue>({ run, timeoutMs, signal: outer, doing }: TimedRead<TValue>): Promise<TValue> {
+export async function inTime<TValue>(read: TimedRead<TValue>): Promise<TValue> {
+  const { run, caller, timeoutMs, signal: outer, doing } = read;
   const linked = new LinkedAbort(outer);
   const { signal } = linked;
   const late = (): void =>
     linked.abort(new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`));
   const stop = systemClock.after(timeoutMs, late);
   try {
-    return await untilAborted({ start: () => run({ signal, progress: quiet, caller: anonymous }), signal, doing });
+    return await untilAborted({ start: () => run({ signal, progress: quiet, caller }), signal, doing });
   } finally {
     stop();
     linked.dispose();

@@ -1,3 +1,4 @@
+import { anonymous } from "./caller.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "./entry.ts";
 import { textOf } from "./resource-content.ts";
 import type { ResourceWatches, Watching } from "./resource-watches.ts";
@@ -15,7 +16,8 @@ function isSame(left: readonly ListedItem[], right: readonly ListedItem[]): bool
 
 /** The items of one collection that are listed, and while they are watched whether others are than were shown. */
 export class ItemList {
-  readonly #entry: ListingEntry;
+  /** The list of the keys. */
+  readonly entry: ListingEntry;
   readonly #watches: ResourceWatches;
   readonly #changed: () => void;
   #watching: Watching | undefined;
@@ -29,15 +31,16 @@ export class ItemList {
 
   /** @param changed - told, while it is watched, when others are there than were shown. */
   constructor(entry: ListingEntry, watches: ResourceWatches, changed: () => void) {
-    this.#entry = entry;
+    this.entry = entry;
     this.#watches = watches;
     this.#changed = changed;
+    watches.reserve(entry.uri);
   }
 
   /** Those that are there now: by the value that is watched, else by a read. None where neither can be. */
   async list(read: ReadContent): Promise<readonly ListedItem[]> {
-    const { uri } = this.#entry;
-    const content = (await read(this.#watches.resolve(uri) ?? this.#entry)) ?? this.#watches.known(uri);
+    const { uri } = this.entry;
+    const content = (await read(this.#watches.resolve(uri) ?? this.entry)) ?? this.#watches.known(uri);
     const items = content === undefined ? undefined : this.#toItems(content);
     if (this.#watching !== undefined) {
       if (items === undefined) this.#isShort = true;
@@ -48,7 +51,9 @@ export class ItemList {
 
   /** Watches, until it is closed. */
   open(): void {
-    this.#watching = this.#watches.join(this.#entry.uri, this.#entry, {
+    // For all callers at once: whoever may not read it is not told.
+    const wanted = { uri: this.entry.uri, resolved: this.entry, caller: anonymous };
+    this.#watching = this.#watches.join(wanted, {
       // Every value as it comes: only the first matters, and one that was waited for.
       moved: () => {
         if (!this.#isOpen || this.#isShort) this.look();
@@ -61,7 +66,7 @@ export class ItemList {
 
   /** Looks at once, and not when the window of its notices ends: whoever is shown it from here on has missed nothing. */
   look(): void {
-    const content = this.#watches.known(this.#entry.uri);
+    const content = this.#watches.known(this.entry.uri);
     if (content === undefined || this.#watching === undefined) return;
     const items = this.#toItems(content);
     const wasMissed = this.#isShort && items.length > 0;
@@ -84,7 +89,7 @@ export class ItemList {
   #toItems(content: ResourceContent): readonly ListedItem[] {
     // A list of keys is JSON, whatever else is said of it.
     const text = textOf(content) ?? "[]";
-    if (this.#written?.text !== text) this.#written = { text, items: this.#entry.toItems(text) };
+    if (this.#written?.text !== text) this.#written = { text, items: this.entry.toItems(text) };
     return this.#written.items;
   }
 }

@@ -1,6 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
+import { anonymous } from "./caller.ts";
 import type { ResourceContent, ResourceEntry } from "./entry.ts";
 import { inTime } from "./in-time.ts";
 import { textOf } from "./resource-content.ts";
@@ -81,7 +82,7 @@ export class KeyList {
   async #content(signal: AbortSignal): Promise<ResourceContent | undefined> {
     const run: ResourceEntry["read"] = (call) => this.#list.read(call);
     try {
-      return await inTime({ run, timeoutMs: patienceMs, signal, doing: this.#doing });
+      return await inTime({ run, caller: anonymous, timeoutMs: patienceMs, signal, doing: this.#doing });
     } catch (cause) {
       if (cause instanceof SurfaceError && cause.code === "TIMEOUT") return undefined;
       throw cause;

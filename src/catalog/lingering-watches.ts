@@ -1,5 +1,6 @@
-import type { Resolved } from "./resolve-uri.ts";
-import type { ResourceWatches, Watching } from "./resource-watches.ts";
+import type { Caller } from "./caller.ts";
+import { identityOf } from "./identity-of.ts";
+import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
 
 /** How long a watch is kept that nobody waits for, in milliseconds: longer than an agent takes between two waits. */
 const lingerMs = 30_000;
@@ -7,7 +8,11 @@ const lingerMs = 30_000;
 /** How many are kept; of more, those go first that nobody has waited for the longest. */
 const maxLingering = 256;
 
+/** How many are kept for one caller who is known. */
+const maxForOne = maxLingering / 4;
+
 interface Lingering {
+  readonly caller: Caller;
   readonly watching: Watching;
   readonly timer: NodeJS.Timeout;
 }
@@ -21,26 +26,40 @@ export class LingeringWatches {
     this.#watches = watches;
   }
 
-  /** Keeps a watch from now on for a while. */
-  keep(uri: string, resolved: Resolved): void {
+  /** How many are kept. */
+  get size(): number {
+    return this.#lingering.size;
+  }
+
+  /** Keeps a caller's watch from now on for a while. */
+  keep(wanted: Wanted): void {
+    const { uri, caller } = wanted;
+    const key = JSON.stringify([identityOf(caller), uri]);
     // Joined before the former one ends, so that it is the same watch.
-    const watching = this.#watches.join(uri, resolved, {});
-    this.#drop(uri);
-    const timer = setTimeout(() => this.#drop(uri), lingerMs).unref();
-    this.#lingering.set(uri, { watching, timer });
-    const [oldest] = this.#lingering.keys();
-    if (this.#lingering.size > maxLingering && oldest !== undefined) this.#drop(oldest);
+    const watching = this.#watches.join(wanted, {});
+    this.#drop(key);
+    const timer = setTimeout(() => this.#drop(key), lingerMs).unref();
+    this.#lingering.set(key, { caller, watching, timer });
+    if (!caller.isAnonymous) this.#trim(maxForOne, (other) => other.id === caller.id);
+    this.#trim(maxLingering, () => true);
   }
 
   /** Ends them all. Callable twice. */
   close(): void {
-    for (const uri of [...this.#lingering.keys()]) this.#drop(uri);
+    for (const key of [...this.#lingering.keys()]) this.#drop(key);
   }
 
-  #drop(uri: string): void {
-    const found = this.#lingering.get(uri);
+  /** Of those who count, drops the oldest where they are one too many. */
+  #trim(max: number, counts: (caller: Caller) => boolean): void {
+    const counted = [...this.#lingering].filter(([, { caller }]) => counts(caller));
+    const [oldest] = counted;
+    if (counted.length > max && oldest !== undefined) this.#drop(oldest[0]);
+  }
+
+  #drop(key: string): void {
+    const found = this.#lingering.get(key);
     if (found === undefined) return;
-    this.#lingering.delete(uri);
+    this.#lingering.delete(key);
     clearTimeout(found.timer);
     found.watching.end();
   }

@@ -2,6 +2,7 @@ import { Refusal, SurfaceError } from "../errors.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
+import type { Caller } from "./caller.ts";
 import { noSuchResource } from "./change-waits.ts";
 import type { Catalog } from "./create-catalog.ts";
 import type { EntryCall, ResourceContent, ToolEntry } from "./entry.ts";
@@ -69,11 +70,11 @@ function readUri(args: JsonObject): string {
   });
 }
 
-/** Finds what can be read under a URI. */
-type FindReadable = (uri: string) => Pick<Resolved, "read"> | undefined;
+/** Finds what a caller can read under a URI: what they may not is not there. */
+type FindReadable = (uri: string, caller: Caller) => Pick<Resolved, "read"> | undefined;
 
 async function readResource(uri: string, resolve: FindReadable, call: EntryCall): Promise<ReadAnswer> {
-  const resolved = resolve(uri);
+  const resolved = resolve(uri, call.caller);
   if (resolved === undefined) throw noSuchResource(uri);
   let content: ResourceContent | undefined;
   try {

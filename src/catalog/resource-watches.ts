@@ -6,8 +6,11 @@ import type { Dial, HeldLink } from "../spine/dial.ts";
 import type { WatchEvents, Watcher } from "../spine/shared-watch.ts";
 import { Subscriptions, type Subscription } from "../spine/subscriptions.ts";
 import { systemClock } from "../surface/system-clock.ts";
+import type { Caller } from "./caller.ts";
 import type { EntryCall, ResourceContent, ResourceWatch } from "./entry.ts";
+import { identityOf } from "./identity-of.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
+import { maxWatched, WatchRoom } from "./watch-room.ts";
 import { WatchedResource } from "./watched-resource.ts";
 
 /** What {@link ResourceWatches} are made of. */
@@ -22,15 +25,28 @@ export interface ResourceWatchesSetting {
   readonly random?: Random;
 }
 
+/** What somebody wants to watch. */
+export interface Wanted {
+  readonly uri: string;
+  /** What the URI has resolved to. */
+  readonly resolved: Resolved;
+  readonly caller: Caller;
+}
+
+/** What a watcher is told. */
+export interface WatchTold {
+  /** At once after quiet, then at most once a window, and always once more after the last change. */
+  changed(): void;
+  /** Told once, maybe at once: from then on no change is missed; `false` where nothing can be under the URI. */
+  opened?: ((isThere: boolean) => void) | undefined;
+}
+
 /** One watcher's part in a resource that is watched. Whoever made it ends it. */
 export interface Watching {
   readonly resource: WatchedResource;
   /** Ends it: nothing is told after this. Callable twice. */
   end(): void;
 }
-
-/** How many resources of an app callers may watch: fewer than a link carries at once. */
-const maxWatched = 2048;
 
 /** What stands where a link would be, for what needs none. */
 const here: HeldLink = Object.freeze({ close() {} });
@@ -61,14 +77,25 @@ interface Shared {
   watchers: number;
 }
 
+/** What the face itself has may be another value for each caller: theirs is kept apart. No URI begins like this. */
+function ownKeyOf(uri: string, caller: Caller): string {
+  return `[${identityOf(caller)},${uri}`;
+}
+
+function keyOf({ uri, caller }: Wanted, watch: ResourceWatch): string {
+  return "followHere" in watch ? ownKeyOf(uri, caller) : uri;
+}
+
 /**
- * The resources of an app that are watched, by URI: one upstream watch each, whoever and however many watch it. While one
- * is watched and its newest value is known, reading it takes no round trip.
+ * The resources of an app that are watched: one upstream watch a URI, whoever and however many watch it, and one a caller of
+ * what the face itself has. While one is watched and its newest value is known, reading it takes no round trip.
  */
 export class ResourceWatches {
   readonly #setting: ResourceWatchesSetting;
   readonly #local: LocalSubscriptions;
   readonly #shared = new Map<string, Shared>();
+  readonly #room = new WatchRoom();
+  readonly #reserved = new Set<string>();
   /** Tells the epochs of this process from those of another. */
   readonly #process = randomBytes(6).toString("base64url");
   #epochs = 0;
@@ -90,11 +117,24 @@ export class ResourceWatches {
     return this.#shared.size;
   }
 
-  /** Whether these may be watched besides what is. Whoever watches for a caller asks first. */
-  hasRoom(uris: Iterable<string>): boolean {
+  /** How many callers who are known watch anything. */
+  get callers(): number {
+    return this.#room.size;
+  }
+
+  /** Keeps room for what the app watches for itself, which nobody else can take then. */
+  reserve(uri: string): void {
+    this.#reserved.add(uri);
+  }
+
+  /** Whether a caller may watch these besides what is watched. Whoever watches for a caller asks first. */
+  hasRoom(uris: Iterable<string>, caller: Caller): boolean {
+    const keys = Array.from(uris, (uri) => ({ uri, key: this.#findKey(uri, caller) }));
     let size = this.#shared.size;
-    for (const uri of uris) if (!this.#shared.has(uri)) size += 1;
-    return size <= maxWatched;
+    for (const uri of this.#reserved) if (!this.#shared.has(uri)) size += 1;
+    for (const { uri, key } of keys) if (key === undefined && !this.#reserved.has(uri)) size += 1;
+    const known = keys.map(({ key }) => key);
+    return size <= maxWatched && this.#room.hasRoom(caller, known);
   }
 
   /**
@@ -105,37 +145,40 @@ export class ResourceWatches {
     this.#changes += 1;
   }
 
-  /** Finds what a URI names; reading it answers from the newest value where that is known. */
+  /** Finds what a URI names; reading it answers from the newest value where who reads watches it and that is known. */
   resolve(uri: string): Resolved | undefined {
     const resolved = this.#setting.resolve(uri);
-    if (resolved === undefined || !this.#shared.has(uri)) return resolved;
-    const { id, scopes, watch } = resolved;
-    return { id, scopes, watch, read: (call) => this.#read(uri, resolved, call) };
+    if (resolved === undefined || this.#shared.size === 0) return resolved;
+    return {
+      id: resolved.id,
+      scopes: resolved.scopes,
+      // As there: made only where somebody watches.
+      get watch() {
+        return resolved.watch;
+      },
+      read: (call) => this.#read(uri, resolved, call),
+    };
   }
 
-  /** What is under a URI that is watched, where its newest value is known; maybe from before a call that has ended. */
+  /**
+   * What is under a URI that is watched and the same for all callers, where its newest value is known; maybe from before a
+   * call that has ended.
+   */
   known(uri: string): ResourceContent | undefined {
     const latest = this.#latest(uri);
     return latest === undefined ? undefined : this.#shared.get(uri)?.resource.write(latest.value)?.content;
   }
 
-  /**
-   * Watches what is under a URI: `changed` is called at once after quiet, then at most once a window, and always once more
-   * after the last change; never for the snapshot that watching opens with. `opened` is told once, maybe at once: from
-   * then on no change is missed; `false` where nothing can be under the URI. Returns what ends it; `undefined` where it is
-   * known already that there is nothing.
-   */
-  watch(uri: string, changed: () => void, opened?: (isThere: boolean) => void): (() => void) | undefined {
-    const resolved = this.#setting.resolve(uri);
-    if (resolved === undefined) return undefined;
+  /** Watches what a URI has resolved to. Nothing is told of the snapshot that watching opens with. Returns what ends it. */
+  watch(wanted: Wanted, told: WatchTold): () => void {
     let isTold = false;
     const tell = (): void => {
       const { isThere } = watching.resource;
       if (isTold || isThere === undefined) return;
       isTold = true;
-      opened?.(isThere);
+      told.opened?.(isThere);
     };
-    const watching: Watching = this.join(uri, resolved, { changed, moved: () => tell() });
+    const watching: Watching = this.join(wanted, { changed: () => told.changed(), moved: () => tell() });
     // Known before, where somebody else watches it.
     tell();
     return () => {
@@ -144,13 +187,17 @@ export class ResourceWatches {
     };
   }
 
-  /** Watches what a URI has resolved to. Works, and waits, also while there is no backend. */
-  join(uri: string, resolved: Resolved, watcher: Watcher): Watching {
-    const shared = this.#shared.get(uri) ?? this.#share(uri, resolved);
+  /** Joins in watching what a URI has resolved to. Works, and waits, also while there is no backend. */
+  join(wanted: Wanted, watcher: Watcher): Watching {
+    const { caller, resolved } = wanted;
+    const { watch } = resolved;
+    const key = keyOf(wanted, watch);
+    const shared = this.#shared.get(key) ?? this.#share(key, watch, caller);
     shared.watchers += 1;
+    const giveBack = this.#room.take(caller, key);
     const { resource } = shared;
-    const windowMs = resolved.watch.windowMs ?? this.#setting.windowMs;
-    const subscription = this.#subscribe({ key: uri, windowMs, resource }, watcher, resolved.watch);
+    const windowMs = watch.windowMs ?? this.#setting.windowMs;
+    const subscription = this.#subscribe({ key, windowMs, resource }, watcher, watch);
     let isOver = false;
     return {
       resource,
@@ -158,8 +205,9 @@ export class ResourceWatches {
         if (isOver) return;
         isOver = true;
         subscription.end();
+        giveBack();
         shared.watchers -= 1;
-        if (shared.watchers === 0) this.#shared.delete(uri);
+        if (shared.watchers === 0) this.#shared.delete(key);
       },
     };
   }
@@ -172,29 +220,39 @@ export class ResourceWatches {
     return this.#setting.subscriptions.subscribe({ key, windowMs, open: resource.open.bind(resource) }, watcher);
   }
 
-  #latest(uri: string): { readonly value: unknown } | undefined {
-    return this.#setting.subscriptions.latest(uri) ?? this.#local.subscriptions.latest(uri);
+  /** Under what a caller finds a URI that is watched; `undefined` where it is not. */
+  #findKey(uri: string, caller: Caller): string | undefined {
+    if (this.#shared.has(uri)) return uri;
+    const own = ownKeyOf(uri, caller);
+    return this.#shared.has(own) ? own : undefined;
   }
 
-  #share(uri: string, { watch }: Resolved): Shared {
+  #latest(key: string): { readonly value: unknown } | undefined {
+    return this.#setting.subscriptions.latest(key) ?? this.#local.subscriptions.latest(key);
+  }
+
+  #share(key: string, watch: ResourceWatch, caller: Caller): Shared {
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
-    const resource = new WatchedResource({ watch, epoch, changes: () => this.#changes });
+    const resource = new WatchedResource({ watch, caller, epoch, changes: () => this.#changes });
     const shared: Shared = { resource, watchers: 0 };
-    this.#shared.set(uri, shared);
+    this.#shared.set(key, shared);
     return shared;
   }
 
   async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<ResourceContent | undefined> {
-    const resource = this.#shared.get(uri)?.resource;
-    const latest = this.#latest(uri);
+    // By who reads, and not by who resolved: nobody is answered with what is somebody else's.
+    const key = this.#findKey(uri, call.caller);
+    if (key === undefined) return resolved.read(call);
+    const resource = this.#shared.get(key)?.resource;
+    const latest = this.#latest(key);
     const changes = this.#changes;
     if (resource !== undefined && latest !== undefined && resource.seenAfter === changes) {
       const written = resource.write(latest.value);
       if (written !== undefined) return written.content;
     }
     const content = await resolved.read(call);
-    resource?.compare(content, { latest: this.#latest(uri), changes });
+    resource?.compare(content, { latest: this.#latest(key), changes });
     return content;
   }
 }

@@ -106,6 +106,6 @@ export function createWaitForChangeTool(waits: ChangeWaits, { scopes }: Pick<Cat
     onDisconnect: defaultOnDisconnect,
     owner: "surface",
     // decode() made the request.
-    run: (request, call) => withHeartbeat(waits.wait(request as ChangeRequest, call.signal), call),
+    run: (request, call) => withHeartbeat(waits.wait(request as ChangeRequest, call), call),
   };
 }

@@ -2,6 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { pump } from "../links/pump.ts";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
+import type { Caller } from "./caller.ts";
 import { digestOf } from "./change-cursor.ts";
 import type { ResourceContent, ResourceWatch } from "./entry.ts";
 import { isSameContent, toDistinctText } from "./resource-content.ts";
@@ -22,6 +23,8 @@ interface Known {
 /** What a {@link WatchedResource} is made of. */
 export interface WatchedSetting {
   readonly watch: ResourceWatch;
+  /** For whom it is watched, where it is not the same for all. */
+  readonly caller: Caller;
   /** Names its life: from its first watcher to its last. */
   readonly epoch: string;
   /** How many calls that may have changed something have ended by now. */
@@ -44,8 +47,14 @@ function toDistinct(written: Written | undefined): string {
   return written.content === undefined ? "absent" : toDistinctText(written.content);
 }
 
-function follow(watch: ResourceWatch, link: OpenedLink | undefined, signal: AbortSignal): AsyncIterable<unknown> {
-  if ("followHere" in watch) return watch.followHere({ signal });
+type Followed = Pick<WatchedSetting, "watch" | "caller">;
+
+function follow(
+  { watch, caller }: Followed,
+  link: OpenedLink | undefined,
+  signal: AbortSignal,
+): AsyncIterable<unknown> {
+  if ("followHere" in watch) return watch.followHere({ signal, caller });
   if (link !== undefined) return watch.follow(link.channel, { signal });
   throw new SurfaceError("UNAVAILABLE", "Following a resource: it is behind a link, and there is none");
 }
@@ -56,7 +65,7 @@ function follow(watch: ResourceWatch, link: OpenedLink | undefined, signal: Abor
  */
 export class WatchedResource {
   readonly epoch: string;
-  readonly #watch: ResourceWatch;
+  readonly #followed: Followed;
   readonly #changes: () => number;
   #seenAfter = 0;
   /** Whether a read has told something since the stream was opened that the stream has not. */
@@ -68,7 +77,7 @@ export class WatchedResource {
   #written: { readonly of: unknown; readonly written: Written | undefined } | undefined;
 
   constructor(setting: WatchedSetting) {
-    this.#watch = setting.watch;
+    this.#followed = setting;
     this.#changes = () => setting.changes();
     this.epoch = setting.epoch;
   }
@@ -112,7 +121,7 @@ export class WatchedResource {
     const openedAfter = this.#changes();
     this.#isOvertaken = false;
     let isSnapshot = true;
-    return pump((signal) => follow(this.#watch, link, signal), {
+    return pump((signal) => follow(this.#followed, link, signal), {
       value: (value) => {
         this.#isThere = true;
         this.#see(value, isSnapshot);
@@ -156,7 +165,7 @@ export class WatchedResource {
 
   #render(value: unknown): Written | undefined {
     try {
-      return { content: this.#watch.render(value) };
+      return { content: this.#followed.watch.render(value) };
     } catch {
       // Reading it finds the same, and tells the log.
       return undefined;

@@ -15,7 +15,7 @@ import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
 import { createPromptHandlers, type PromptHandlers } from "./prompt-handlers.ts";
 import { rpcCodes, toRpcError, toRpcResult, toScopeError, type McpRequest, type RpcAnswer } from "./protocol.ts";
-import { renderContent, toLargeBlocks, toLargeResult } from "./render-large.ts";
+import { renderContent, toLargeBlocks, toLargeResult, type Keeping } from "./render-large.ts";
 import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
@@ -81,12 +81,15 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured }: RichOutcome, larg
   return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
 }
 
-function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, large: LargeValues): RpcAnswer {
+/** Where what is too large is kept, and for whom. */
+type Answering = Pick<Keeping, "large" | "caller">;
+
+function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, caller }: Answering): RpcAnswer {
   if (outcome.kind === "answer") {
     // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
     const text = toWellFormedJson(outcome.text);
     const bytes = bytesOver(text, large.maxResultBytes);
-    if (bytes !== undefined) return toLargeResult(tool, large.keep(text, bytes));
+    if (bytes !== undefined) return toLargeResult(tool, large.keep(text, bytes, { caller, scopes: tool.scopes }));
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}`);
   }
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, large);
@@ -113,7 +116,7 @@ function createCallHandler(source: HandlerSource): Handler {
     const limiting = limitCall({ limiter, caller: call.caller, tool, report: source.report });
     const refused = limiting instanceof Promise ? await limiting : limiting;
     const outcome = refused ?? (await source.invoker.call(tool, args, call));
-    return toCallAnswer(tool, outcome, source.large);
+    return toCallAnswer(tool, outcome, { large: source.large, caller: call.caller });
   };
 }
 
@@ -129,14 +132,15 @@ function createReadHandler(source: HandlerSource): Handler {
     if (outcome.kind === "absent") return toAbsent(uri, request.era);
     if (outcome.kind === "denied") return toScopeError(outcome.scopes);
     if (outcome.kind === "refused") return toReadError(outcome);
-    return toRpcResult(`"contents":[${renderContent(uri, outcome.content, source.large)}]`, { cacheable: true });
+    const keeping = { large: source.large, caller: call.caller, scopes: resolved.scopes };
+    return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
   };
 }
 
 function createResourcesHandler({ catalog, invoker, pageSize, items }: HandlerSource): Handler {
   if (items !== undefined) {
     const list = new ResourceList({ catalog, invoker, pageSize, items });
-    return (params) => list.page(params);
+    return (params, { call }) => list.page(params, call.caller);
   }
   const list = createPagedList({ key: "resources", items: catalog.resources.map(describeResource), pageSize });
   return (params) => list.page(params);

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Caller } from "../catalog/caller.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -17,6 +18,8 @@ export const leastLargeBytes = 4096;
 const mostPartBytes = 128 * 1024;
 const maxValues = 64;
 const maxTotalBytes = 32 * 1024 * 1024;
+/** How much of it is kept for one caller who is known, so that nobody pushes out what all others are reading. */
+const maxShare = 1 / 4;
 const lifeMs = 10 * 60 * 1000;
 
 /** What {@link LargeValues} is made of. */
@@ -40,7 +43,14 @@ export interface Excerpt {
   readonly next?: string;
 }
 
-interface Kept {
+/** Whom something is kept for, and what reading it takes, as what it is a part of did. */
+export interface KeptFor {
+  readonly caller: Caller;
+  readonly scopes: readonly string[];
+}
+
+interface Kept extends KeptFor {
+  readonly id: string;
   readonly text: string;
   readonly bytes: number;
   readonly parts: readonly string[];
@@ -58,9 +68,19 @@ export function bytesOver(text: string, limit: number): number | undefined {
   return bytes > limit ? bytes : undefined;
 }
 
+/** Whose something is. All who are anonymous share, since nobody can tell them apart. */
+function ownerOf({ id, isAnonymous }: Caller): string {
+  return isAnonymous ? "anybody" : `caller ${id}`;
+}
+
+/** Under what it is kept: what is another's is not found, as what never was. No two come to the same, an id has no slash. */
+function toKey(caller: Caller, id: string): string {
+  return `${ownerOf(caller)}/${id}`;
+}
+
 /**
- * Texts that were too large for one answer, cut into parts which can be read one by one for a while. The ids cannot be
- * guessed; those that were used least recently go first. Whoever made it closes it.
+ * Texts that were too large for one answer, cut into parts which their caller can read one by one for a while. The ids
+ * cannot be guessed; those that were used least recently go first. Whoever made it closes it.
  */
 export class LargeValues {
   readonly maxResultBytes: number;
@@ -82,30 +102,29 @@ export class LargeValues {
     this.#partBytes = Math.min(mostPartBytes, Math.floor(Math.min(this.maxResultBytes, this.maxResourceBytes) / 2));
   }
 
-  /** Keeps a text of so many bytes, and gives what is said instead of it. */
-  keep(text: string, bytes: number): Excerpt {
-    const [known, found] = this.#find(text) ?? [];
-    const kept = found ?? { text, bytes, parts: cutText(text, this.#partBytes), usedAt: 0 };
-    const [excerpt = ""] = kept.parts;
-    if (bytes > maxTotalBytes) return { truncated: true, bytes, excerpt };
-    const id = known ?? randomBytes(16).toString("hex");
-    this.#use(id, kept);
-    return { truncated: true, bytes, excerpt, ...this.#next(id, kept, 1) };
+  /** Keeps a text of so many bytes for a caller, and gives what is said instead of it. */
+  keep(text: string, bytes: number, { caller, scopes }: KeptFor): Excerpt {
+    const known = this.#find(text, caller);
+    const parts = known?.parts ?? cutText(text, this.#partBytes);
+    const [excerpt = ""] = parts;
+    if (bytes > maxTotalBytes * (caller.isAnonymous ? 1 : maxShare)) return { truncated: true, bytes, excerpt };
+    const kept = { id: known?.id ?? randomBytes(16).toString("hex"), caller, scopes, text, bytes, parts, usedAt: 0 };
+    this.#use(kept);
+    return { truncated: true, bytes, excerpt, ...this.#next(kept, 1) };
   }
 
-  /** The part that a URI names; `undefined` where there is none, or none any more. */
-  resolve(uri: string): Readable | undefined {
+  /** The part that a URI names for a caller; `undefined` where they have none, or none any more. */
+  resolve(uri: string, caller: Caller): Readable | undefined {
     if (!uri.startsWith(this.#prefix)) return undefined;
     const [id = "", number = "", ...more] = uri.slice(this.#prefix.length).split("/", 3);
     this.#forgetOld();
-    const kept = this.#kept.get(id);
+    const kept = this.#kept.get(toKey(caller, id));
     const part = /^[1-9]\d{0,6}$/.test(number) && more.length === 0 ? Number(number) : 0;
     const text = kept?.parts[part - 1];
     if (kept === undefined || text === undefined) return undefined;
-    this.#use(id, kept);
-    const body = writeJson({ part, of: kept.parts.length, text, ...this.#next(id, kept, part) });
-    // Whoever has its id was given its beginning.
-    return { id: "_parts", scopes: [], read: async () => body };
+    this.#use(kept);
+    const body = writeJson({ part, of: kept.parts.length, text, ...this.#next(kept, part) });
+    return { id: "_parts", scopes: kept.scopes, read: async () => body };
   }
 
   /** Forgets everything. Callable twice. */
@@ -117,25 +136,39 @@ export class LargeValues {
   }
 
   /** Where the part behind one can be read. */
-  #next(id: string, { parts }: Kept, part: number): { readonly next?: string } {
+  #next({ id, parts }: Kept, part: number): { readonly next?: string } {
     return part < parts.length ? { next: `${this.#prefix}${id}/${part + 1}` } : {};
   }
 
-  /** The same text, read once more, is not kept twice. */
-  #find(text: string): readonly [string, Kept] | undefined {
-    for (const entry of this.#kept) if (entry[1].text === text) return entry;
+  /** The same text, read once more, is not kept twice for one caller. */
+  #find(text: string, caller: Caller): Kept | undefined {
+    const owner = ownerOf(caller);
+    for (const kept of this.#kept.values()) if (kept.text === text && ownerOf(kept.caller) === owner) return kept;
     return undefined;
   }
 
-  #use(id: string, kept: Kept): void {
-    if (!this.#kept.delete(id)) this.#bytes += kept.bytes;
+  #use(kept: Kept): void {
+    const key = toKey(kept.caller, kept.id);
+    if (!this.#kept.delete(key)) this.#bytes += kept.bytes;
     kept.usedAt = this.#clock.now();
-    this.#kept.set(id, kept);
-    for (const [oldest, { bytes }] of this.#kept) {
+    this.#kept.set(key, kept);
+    if (!kept.caller.isAnonymous) this.#trimShare(ownerOf(kept.caller));
+    for (const oldest of this.#kept.values()) {
       if (this.#kept.size <= maxValues && this.#bytes <= maxTotalBytes) break;
-      this.#forget(oldest, bytes);
+      this.#forget(oldest);
     }
     this.#arm(lifeMs);
+  }
+
+  /** Forgets what one caller used least recently, where they have more than their share. */
+  #trimShare(owner: string): void {
+    const theirs = [...this.#kept.values()].filter(({ caller }) => ownerOf(caller) === owner);
+    let bytes = theirs.reduce((sum, kept) => sum + kept.bytes, 0);
+    for (const [index, oldest] of theirs.entries()) {
+      if (theirs.length - index <= maxValues * maxShare && bytes <= maxTotalBytes * maxShare) return;
+      bytes -= oldest.bytes;
+      this.#forget(oldest);
+    }
   }
 
   #arm(delayMs: number): void {
@@ -149,13 +182,13 @@ export class LargeValues {
 
   #forgetOld(): void {
     const least = this.#clock.now() - lifeMs;
-    for (const [id, { bytes, usedAt }] of this.#kept) {
-      if (usedAt > least) return;
-      this.#forget(id, bytes);
+    for (const kept of this.#kept.values()) {
+      if (kept.usedAt > least) return;
+      this.#forget(kept);
     }
   }
 
-  #forget(id: string, bytes: number): void {
-    if (this.#kept.delete(id)) this.#bytes -= bytes;
+  #forget({ caller, id, bytes }: Kept): void {
+    if (this.#kept.delete(toKey(caller, id))) this.#bytes -= bytes;
   }
 }

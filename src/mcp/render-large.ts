@@ -1,13 +1,18 @@
 import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/resource-content.ts";
 import type { Refused } from "../call/outcome.ts";
-import { bytesOver, type Excerpt, type LargeValues } from "./large-values.ts";
+import { bytesOver, type Excerpt, type KeptFor, type LargeValues } from "./large-values.ts";
 import { toRpcResult, type RpcAnswer } from "./protocol.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
 /** Where it stands in a `_meta` that what is said is not all of it: how long that is, and where the next part can be read. */
 export const truncatedMetaKey = "surface-mcp/truncated";
+
+/** Where what is too large is kept, and for whom. */
+export interface Keeping extends KeptFor {
+  readonly large: LargeValues;
+}
 
 function toMark({ bytes, next }: Excerpt): object {
   return { bytes, ...(next === undefined ? {} : { next }) };
@@ -70,14 +75,15 @@ function renderExcerpt(head: string, excerpt: Excerpt, body?: ResourceBody): str
 }
 
 /** What is under a URI, as the protocol writes it: whole, or its beginning. */
-export function renderContent(uri: string, content: ResourceContent, large: LargeValues): string {
+export function renderContent(uri: string, content: ResourceContent, keeping: Keeping): string {
+  const { large } = keeping;
   const head = `"uri":${writeJson(uri)}`;
   const body: ResourceBody = typeof content === "string" ? { mimeType: jsonMimeType, text: content } : content;
   const { mimeType, text: given, blob = "", meta } = body;
   // Text that is JSON already has escapes of its own, in which half a character would be found no more.
   const text = given !== undefined && mimeType === jsonMimeType ? toWellFormedJson(given) : given;
   const bytes = bytesOver(text ?? blob, large.maxResourceBytes);
-  if (bytes !== undefined) return renderExcerpt(head, large.keep(text ?? blob, bytes), body);
+  if (bytes !== undefined) return renderExcerpt(head, large.keep(text ?? blob, bytes, keeping), body);
   const written = text === undefined ? `"blob":${writeJson(blob)}` : `"text":${writeJson(text)}`;
   const more = meta === undefined ? "" : `,"_meta":${writeJson(meta)}`;
   return `{${head},"mimeType":${writeJson(mimeType)},${written}${more}}`;

@@ -1,8 +1,10 @@
+import { authorise } from "../call/authorise.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import { CallContext } from "../call/call-context.ts";
+import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/create-catalog.ts";
 import type { ListedItem, ResourceContent } from "../catalog/entry.ts";
-import type { ListedItems } from "../catalog/listed-items.ts";
+import type { ListedItems, MayList, VisibleItems } from "../catalog/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
@@ -23,8 +25,11 @@ export interface ResourceListSetting {
 /** How long the items are waited for, in milliseconds: a host shows nothing until it has the list. */
 const itemsTimeoutMs = 2000;
 
-/** How many lists are kept for those who have seen a first page. */
+/** How many lists of the same collections are kept for those who have seen a first page. */
 const maxKept = 4;
+
+/** Of how many choices of collections lists are kept: callers who were granted other scopes may see others. */
+const maxChoices = 16;
 
 interface Line {
   readonly uri: string;
@@ -33,54 +38,80 @@ interface Line {
 
 type Items = readonly (readonly ListedItem[])[];
 
+/** The lists of the collections that some callers may know of. */
+interface Choice {
+  /** The newest last: whoever reads on gets the further pages of the list whose first page they saw. */
+  readonly kept: PagedList[];
+  newest: { readonly items: Items; readonly list: PagedList } | undefined;
+}
+
+/** What a caller may not read is not there. */
+function mayListOf(caller: Caller): MayList {
+  return (entry) => authorise(caller, entry) === undefined;
+}
+
 function isSame(left: Items, right: Items): boolean {
   return left.every((items, index) => items === right[index]);
 }
 
-/** The list of resources where it has items that come and go. While these cannot be read it has the others. */
+/**
+ * The list of resources where it has items that come and go: those that a caller may read. While these cannot be read it has
+ * the others.
+ */
 export class ResourceList {
   readonly #setting: ResourceListSetting;
   readonly #fixed: readonly Line[];
-  /** The newest last: whoever reads on gets the further pages of the list whose first page they saw. */
-  readonly #kept: PagedList[] = [];
-  #newest: { readonly items: Items; readonly list: PagedList } | undefined;
+  /** By the collections that they are of; those whose first page was seen least recently first. */
+  readonly #choices = new Map<string, Choice>();
 
   constructor(setting: ResourceListSetting) {
     this.#setting = setting;
     this.#fixed = setting.catalog.resources.map((each) => ({ uri: each.uri, text: describeResource(each) }));
   }
 
-  /** The page that a request's params ask for: the first as of now, or one that follows. */
-  async page(params: Readonly<Record<string, unknown>> | undefined): Promise<RpcAnswer> {
-    if (params !== undefined && Object.hasOwn(params, "cursor")) return this.#further(params);
-    const items = await this.#setting.items.list((resolved) => this.#read(resolved));
-    return this.#toList(items).page(params);
+  /** The page that a caller's params ask for: the first as of now, or one that follows. */
+  async page(params: Readonly<Record<string, unknown>> | undefined, caller: Caller): Promise<RpcAnswer> {
+    const may = mayListOf(caller);
+    if (params !== undefined && Object.hasOwn(params, "cursor")) return this.#further(params, may);
+    const visible = await this.#setting.items.list((resolved) => this.#read(resolved, caller), may);
+    return this.#toList(visible).page(params);
   }
 
-  #further(params: Readonly<Record<string, unknown>>): RpcAnswer {
-    for (const list of this.#kept) {
+  /** A cursor to what another may see is as unknown as any other. */
+  #further(params: Readonly<Record<string, unknown>>, may: MayList): RpcAnswer {
+    for (const list of this.#choices.get(this.#setting.items.visibleTo(may))?.kept ?? []) {
       const answer = list.page(params);
       if (answer.kind === "result") return answer;
     }
     return unknownCursor;
   }
 
-  async #read(resolved: Resolved): Promise<ResourceContent | undefined> {
+  async #read(resolved: Resolved, caller: Caller): Promise<ResourceContent | undefined> {
     const { invoker, clock = systemClock } = this.#setting;
-    const call = new CallContext();
+    const call = new CallContext({ caller });
     const stop = clock.after(itemsTimeoutMs, () => call.cancel());
     const outcome = await invoker.read(resolved, call);
     stop();
     return outcome.kind === "content" ? outcome.content : undefined;
   }
 
-  #toList(items: Items): PagedList {
-    if (this.#newest !== undefined && isSame(this.#newest.items, items)) return this.#newest.list;
+  #toList({ of, items }: VisibleItems): PagedList {
+    const choice = this.#choose(of);
+    if (choice.newest !== undefined && isSame(choice.newest.items, items)) return choice.newest.list;
     const list = this.#toPages(items);
-    this.#newest = { items, list };
-    this.#kept.push(list);
-    if (this.#kept.length > maxKept) this.#kept.shift();
+    choice.newest = { items, list };
+    choice.kept.push(list);
+    if (choice.kept.length > maxKept) choice.kept.shift();
     return list;
+  }
+
+  #choose(of: string): Choice {
+    const choice: Choice = this.#choices.get(of) ?? { kept: [], newest: undefined };
+    this.#choices.delete(of);
+    this.#choices.set(of, choice);
+    const [oldest] = this.#choices.keys();
+    if (this.#choices.size > maxChoices && oldest !== undefined) this.#choices.delete(oldest);
+    return choice;
   }
 
   #toPages(items: Items): PagedList {

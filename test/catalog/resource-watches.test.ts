@@ -1,10 +1,10 @@
-import { afterEach, assert, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Connection, Link } from "../../src/links/link.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
-import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
+import { anonymous } from "../../src/catalog/caller.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";
@@ -21,6 +21,7 @@ import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { flakyBackend } from "./flaky-backend.ts";
+import { watchesOf } from "./watches-of.ts";
 
 const text = z.string();
 
@@ -161,14 +162,16 @@ describe("ResourceWatches.watch()", () => {
 
   it("watch() leaves nothing behind when it has ended", async () => {
     const { flaky } = backend();
-    const { resources } = serve(flaky.link);
-    assert(resources instanceof ResourceWatches, "an app is watched by something else");
+    // What serves any surface knows no keys.
+    const { watches, resourcesFor, close } = watchesOf(surface as unknown as Surface<Spec>, flaky.link);
+    const resources = resourcesFor(anonymous);
     for (let n = 0; n < 100; n += 1) {
       const ends = ["items", `items/${n}`, "state"].map((path) => watch({ resources }, uri(path), () => {}));
       if (n % 2 === 0) await turns();
       for (const end of ends) end?.();
     }
-    expect(resources.size).toBe(0);
+    expect(watches.size).toBe(0);
+    await close();
   });
 
   it("watch() holds each member to its own window", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
+import { anonymous, type Caller } from "../../src/catalog/caller.ts";
 import { bytesOver, LargeValues, type Excerpt } from "../../src/mcp/large-values.ts";
 import { isJsonObject, type JsonObject } from "../../src/schema/json.ts";
 import { ManualClock } from "../links/manual-clock.ts";
@@ -12,12 +13,14 @@ function create(): { clock: ManualClock; large: LargeValues } {
   return { clock, large: new LargeValues({ uriPrefix: "app://", clock }) };
 }
 
-function keep(large: LargeValues, text: string): Excerpt {
-  return large.keep(text, Buffer.byteLength(text));
+const known = (id: string): Caller => ({ id, isAnonymous: false, scopes: [] });
+
+function keep(large: LargeValues, text: string, caller = anonymous): Excerpt {
+  return large.keep(text, Buffer.byteLength(text), { caller, scopes: [] });
 }
 
-async function read(large: LargeValues, uri: unknown): Promise<JsonObject | undefined> {
-  const content = await large.resolve(String(uri))?.read(new CallContext());
+async function read(large: LargeValues, uri: unknown, caller = anonymous): Promise<JsonObject | undefined> {
+  const content = await large.resolve(String(uri), caller)?.read(new CallContext());
   const value: unknown = typeof content === "string" ? JSON.parse(content) : undefined;
   return isJsonObject(value) ? value : undefined;
 }
@@ -67,10 +70,10 @@ describe("LargeValues", () => {
     expect(base).toMatch(/^app:\/\/_parts\/[\da-f]{32}\/$/);
     expect(await read(large, `${base}1`)).toMatchObject({ part: 1 });
     for (const odd of ["", "0", "-1", "01", "1.0", "1e0", "99", "9".repeat(400), "1/", "1/1", "+1", " 1"]) {
-      expect(large.resolve(`${base}${odd}`)).toBeUndefined();
+      expect(large.resolve(`${base}${odd}`, anonymous)).toBeUndefined();
     }
     for (const odd of ["app://_parts", "app://_parts/", "app://_parts//1", "app://_parts/__proto__/1", "x"]) {
-      expect(large.resolve(odd)).toBeUndefined();
+      expect(large.resolve(odd, anonymous)).toBeUndefined();
     }
   });
 
@@ -104,7 +107,7 @@ describe("LargeValues", () => {
     const excerpt = keep(large, "2".repeat(33 * mebi));
     expect(excerpt).toMatchObject({ truncated: true, bytes: 33 * mebi });
     expect(excerpt).not.toHaveProperty("next");
-    expect(large.resolve(kept.next ?? "")).toBeDefined();
+    expect(large.resolve(kept.next ?? "", anonymous)).toBeDefined();
   });
 
   it("forgets everything and sets no timer when it was closed", () => {
@@ -112,8 +115,76 @@ describe("LargeValues", () => {
     const { next = "" } = keep(large, "a".repeat(mebi));
     large.close();
     large.close();
-    expect(large.resolve(next)).toBeUndefined();
+    expect(large.resolve(next, anonymous)).toBeUndefined();
     expect(clock.size).toBe(0);
+  });
+});
+
+describe("LargeValues, for callers who are known", () => {
+  const [ann, bob] = [known("ann"), known("bob")];
+
+  it("gives a part to whom it was kept for and to nobody else", async () => {
+    const { large } = create();
+    const { next } = keep(large, "a".repeat(mebi), ann);
+    expect(await read(large, next, ann)).toMatchObject({ part: 2 });
+    for (const other of [bob, anonymous, known("anybody"), known("caller ann"), known("")]) {
+      expect(large.resolve(String(next), other)).toBeUndefined();
+    }
+    // Somebody of that name who did not prove it.
+    expect(large.resolve(String(next), { ...ann, isAnonymous: true })).toBeUndefined();
+    // The next token of hers.
+    expect(await read(large, next, known("ann"))).toMatchObject({ part: 2 });
+  });
+
+  it("keeps the same text of two callers twice, and neither can be told from one that was", async () => {
+    const { large } = create();
+    const [hers, his] = [keep(large, "a".repeat(mebi), ann), keep(large, "a".repeat(mebi), bob)];
+    expect(hers.next).not.toBe(his.next);
+    expect(keep(large, "a".repeat(mebi), ann).next).toBe(hers.next);
+    expect(large.resolve(String(his.next), ann)).toBeUndefined();
+  });
+
+  it("finds no part through a caller whose name begins as another's key does", () => {
+    const { large } = create();
+    const { next = "" } = keep(large, "a".repeat(mebi), known("ann/x"));
+    const id = next.split("/").at(-2) ?? "";
+    for (const crafted of [`app://_parts/x/${id}/2`, `app://_parts/${id}/2`, `app://_parts/x%2f${id}/2`]) {
+      expect(large.resolve(crafted, ann)).toBeUndefined();
+    }
+  });
+
+  it("asks for a part what was asked for what it is a part of", () => {
+    const { large } = create();
+    const text = "a".repeat(mebi);
+    const { next = "" } = large.keep(text, mebi, { caller: ann, scopes: ["s:read", "more"] });
+    expect(large.resolve(next, ann)?.scopes).toEqual(["s:read", "more"]);
+  });
+
+  it("lets one caller keep a quarter of the texts, and forgets theirs before anybody else's", async () => {
+    const { large } = create();
+    const his = keep(large, "b".repeat(mebi), bob);
+    const hers = Array.from({ length: 17 }, (_none, index) => keep(large, `${index} `.repeat(100_000), ann));
+    expect(await read(large, hers[0]?.next, ann)).toBeUndefined();
+    expect(await read(large, hers[1]?.next, ann)).toBeDefined();
+    for (let index = 0; index < 100; index += 1) keep(large, `more ${index} `.repeat(30_000), ann);
+    expect(await read(large, his.next, bob)).toBeDefined();
+  });
+
+  it("lets one caller keep a quarter of the bytes, and shows how more than that begins", async () => {
+    const { large } = create();
+    const his = keep(large, "b".repeat(8 * mebi), bob);
+    expect(keep(large, "c".repeat(8 * mebi + 1), ann)).not.toHaveProperty("next");
+    const [first, second] = [keep(large, "1".repeat(5 * mebi), ann), keep(large, "2".repeat(5 * mebi), ann)];
+    expect(await read(large, first.next, ann)).toBeUndefined();
+    expect(await read(large, second.next, ann)).toBeDefined();
+    expect(await read(large, his.next, bob)).toBeDefined();
+  });
+
+  it("keeps no more over all than for anybody, however many callers there are", async () => {
+    const { large } = create();
+    const first = keep(large, "0".repeat(8 * mebi), known("0"));
+    for (const id of ["1", "2", "3", "4"]) keep(large, id.repeat(8 * mebi), known(id));
+    expect(await read(large, first.next, known("0"))).toBeUndefined();
   });
 });
 

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
-import { createListedItems } from "../../src/catalog/listed-items.ts";
+import { anonymous } from "../../src/catalog/caller.ts";
+import { createListedItems, type ListedItems } from "../../src/catalog/listed-items.ts";
 import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
@@ -36,6 +37,13 @@ const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
+
+const nothing = async (): Promise<undefined> => undefined;
+
+/** The items that somebody sees who may see all, where none can be read. */
+async function listed(items: ListedItems) {
+  return (await items.list(nothing, () => true)).items;
+}
 
 const endless = (): Promise<never> => new Promise(() => {});
 
@@ -82,7 +90,7 @@ function liveShop(jobs = cellSource(of("b", "a"))) {
 describe("ResourceList.page()", () => {
   it("waits for the items for 2 seconds, and then has the others", async () => {
     const { clock, list } = listOver({ connect: endless });
-    const answer = list.page({});
+    const answer = list.page({}, anonymous);
     await new Promise((resolve) => setTimeout(resolve, 20));
     clock.pass(1999);
     expect(await Promise.race([answer, Promise.resolve("waits")])).toBe("waits");
@@ -93,55 +101,57 @@ describe("ResourceList.page()", () => {
 
   it("has the items that were seen last when they are watched and a read of them fails", async () => {
     const { items } = listOver(liveShop().link);
-    const nothing = async (): Promise<undefined> => undefined;
-    expect(await items.list(nothing)).toEqual([[]]);
+    expect(await listed(items)).toEqual([[]]);
     let heard = 0;
-    items.watch(() => void (heard += 1));
+    items.watch(
+      () => void (heard += 1),
+      () => true,
+    );
     await expect
-      .poll(() => items.list(nothing), { timeout: 10_000 })
+      .poll(() => listed(items), { timeout: 10_000 })
       .toMatchObject([[{ name: "jobs/a" }, { name: "jobs/b" }]]);
     // Whoever was shown none before that has been told.
     expect(heard).toBeLessThanOrEqual(1);
     const told = heard;
-    await items.list(nothing);
+    await listed(items);
     expect(heard).toBe(told);
   });
 
   it("goes on with the list of a first page when that has changed since", async () => {
     const { jobs, link } = liveShop();
     const { list } = listOver(link, 2);
-    const first = pageOf(await list.page(undefined));
+    const first = pageOf(await list.page(undefined, anonymous));
     expect(first.names).toEqual(["jobs", "jobs.x"]);
     jobs.set(of("x", "y", "z"));
-    expect(pageOf(await list.page({})).names).toEqual(["jobs", "jobs.x"]);
-    expect(pageOf(await list.page({ cursor: first.cursor })).names).toEqual(["jobs/a", "jobs/b"]);
+    expect(pageOf(await list.page({}, anonymous)).names).toEqual(["jobs", "jobs.x"]);
+    expect(pageOf(await list.page({ cursor: first.cursor }, anonymous)).names).toEqual(["jobs/a", "jobs/b"]);
   });
 
   it("forgets a list when four others have been shown since, and knows no cursor of anybody else", async () => {
     const { jobs, link } = liveShop();
     const { list } = listOver(link, 2);
-    const { cursor } = pageOf(await list.page(undefined));
+    const { cursor } = pageOf(await list.page(undefined, anonymous));
     for (const key of ["1", "2", "3"]) {
       jobs.set(of(key));
-      await list.page(undefined);
+      await list.page(undefined, anonymous);
     }
     // Shown again and again, it is one list.
-    for (let count = 0; count < 5; count += 1) await list.page(undefined);
-    expect(pageOf(await list.page({ cursor })).names).toEqual(["jobs/a", "jobs/b"]);
+    for (let count = 0; count < 5; count += 1) await list.page(undefined, anonymous);
+    expect(pageOf(await list.page({ cursor }, anonymous)).names).toEqual(["jobs/a", "jobs/b"]);
     jobs.set(of("4"));
-    await list.page(undefined);
+    await list.page(undefined, anonymous);
     for (const unknown of [cursor, "x", 1, null]) {
-      expect(await list.page({ cursor: unknown })).toMatchObject({ kind: "error", code: -32602 });
+      expect(await list.page({ cursor: unknown }, anonymous)).toMatchObject({ kind: "error", code: -32602 });
     }
   });
 
   it("needs no application for a further page", async () => {
     const { jobs, link } = liveShop();
     const { list } = listOver(link, 3);
-    const { cursor } = pageOf(await list.page(undefined));
+    const { cursor } = pageOf(await list.page(undefined, anonymous));
     jobs.set(of());
     await closing.shift()?.();
-    expect(pageOf(await list.page({ cursor })).names).toEqual(["jobs/b"]);
+    expect(pageOf(await list.page({ cursor }, anonymous)).names).toEqual(["jobs/b"]);
   });
 });
 

@@ -1,0 +1,38 @@
+import { createResourcesFor } from "../../src/builder/create-resources-for.ts";
+import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
+import { createCatalog } from "../../src/catalog/create-catalog.ts";
+import { createListedItems } from "../../src/catalog/listed-items.ts";
+import { readTags } from "../../src/catalog/read-exposures.ts";
+import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
+import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
+import { HeldSurface } from "../../src/links/held-surface.ts";
+import type { Link } from "../../src/links/link.ts";
+import { createClient } from "../../src/surface/create-client.ts";
+import type { Surface } from "../../src/surface/define-surface.ts";
+import type { SurfaceClient } from "../../src/surface/client.ts";
+import type { Spec } from "../../src/surface/member.ts";
+
+/** What an app watches with, without the app: what it keeps can be counted. */
+export function watchesOf(surface: Surface<Spec>, link: Link, more: Readonly<Record<string, AnyBespokeResource>> = {}) {
+  const held = new HeldSurface({ link, surface });
+  const { channel, subscriptions } = held;
+  const catalog = createCatalog({
+    surface: surface.name,
+    exposures: readTags(surface),
+    tools: new Map(),
+    resources: new Map(Object.entries(more)),
+    uriPrefix: `surface://${surface.name}/`,
+    channel,
+    // What it is a client of is known by who calls.
+    client: createClient(surface, channel) as SurfaceClient<unknown>,
+    report: () => {},
+  });
+  const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs: 0 });
+  const items = createListedItems({ catalog, watches, windowMs: 0 });
+  const close = async (): Promise<void> => {
+    items?.close();
+    watches.close();
+    await held.close();
+  };
+  return { watches, items, resourcesFor: createResourcesFor({ watches, items }), close };
+}

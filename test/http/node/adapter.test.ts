@@ -1,0 +1,397 @@
+import { once } from "node:events";
+import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
+import { openServer, type OpenServer } from "../../../src/http/node/open-server.ts";
+import type { HttpOptions } from "../../../src/http/http-options.ts";
+import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
+import { head, RawClient } from "./raw-client.ts";
+
+const servers: OpenServer[] = [];
+const clients: RawClient[] = [];
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.socket.destroy();
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function open(serve: HttpServe, options: HttpOptions = {}): Promise<RawClient & { readonly server: OpenServer }> {
+  const server = await openServer(serve, resolveServerOptions(options));
+  servers.push(server);
+  return Object.assign(connect(server.port), { server });
+}
+
+function connect(port: number): RawClient {
+  const client = new RawClient(port);
+  clients.push(client);
+  return client;
+}
+
+const echo: HttpServe = (request, reply) =>
+  void request
+    .body(64)
+    .then((body) =>
+      reply.answer({ status: 200, body: typeof body === "string" ? body : Buffer.from(body).toString() }),
+    );
+
+const filler = "x".repeat(8192);
+
+/** Writes until neither the other side nor the system takes any more. */
+async function fill(sink: EventSink): Promise<void> {
+  for (let turns = 0; turns < 20; turns += 1) {
+    if (!sink.isFull) turns = 0;
+    while (!sink.isFull) sink.write(filler);
+    await turn();
+  }
+}
+
+describe("a request over node:http", () => {
+  it("tells every header as it was sent, and how often, when names differ in case", async () => {
+    const seen: unknown[] = [];
+    const client = await open((request, reply) => {
+      seen.push(request.method, request.target, request.count("host"), request.header("host"));
+      seen.push(request.header("content-type"), request.header("authorization"), request.count("x-none"));
+      reply.answer({ status: 204 });
+    });
+    const twice = ["Content-Type: a", "CONTENT-TYPE: b", "authorization: 1", "Authorization: 2"];
+    client.send(["GET /mcp/%2e%2e?q=1 HTTP/1.1", "Host: one", "hOST: two", ...twice, "", ""].join("\r\n"));
+    expect(await client.until("\r\n\r\n")).toMatch(/^HTTP\/1\.1 204 /);
+    expect(client.heard).not.toContain("content-length");
+    expect(seen).toEqual(["GET", "/mcp/%2e%2e?q=1", 2, "one, two", "a, b", "1, 2", 0]);
+  });
+
+  it("has its whole body when it comes in pieces", async () => {
+    const client = await open(echo);
+    client.send(head("POST", "content-length: 10"), "hel");
+    await delay(10);
+    client.send("lo");
+    client.send("12345");
+    expect(await client.until("12345")).toContain("content-length: 10\r\n");
+  });
+
+  it.each([
+    ["announced", ["content-length: 65"], ""],
+    ["sent in pieces", ["transfer-encoding: chunked"], `41\r\n${"y".repeat(65)}\r\n`],
+  ])("is told to be too large at once when more than the bound is %s", async (_how, headers, body) => {
+    const client = await open(echo);
+    client.send(head("POST", ...headers), body);
+    expect(await client.until("too-large")).toContain("HTTP/1.1 200 ");
+  });
+
+  it("leaves the connection usable when a body is too large and was let go by", async () => {
+    const client = await open(echo);
+    client.send(head("POST", "content-length: 100"));
+    await client.until("too-large");
+    client.socket.write("z".repeat(100));
+    client.socket.write(`${head("POST", "content-length: 4")}next`);
+    expect(await client.until("next")).toMatch(/too-large[^]*next$/);
+  });
+
+  it("is gone, and its promise settled, when the client leaves in the midst of the body", async () => {
+    const body = new Promise<unknown>((resolve) => {
+      void open((request) => void request.body(64).then(resolve)).then((client) => {
+        client.send(head("POST", "content-length: 10"), "hal");
+        setTimeout(() => client.socket.destroy(), 20);
+      });
+    });
+    expect(await body).toBe("gone");
+  });
+
+  it("is told to go on only once somebody wants its body when it waits for that", async () => {
+    const client = await open(echo);
+    client.send(head("POST", "content-length: 2", "expect: 100-continue"));
+    await client.until("HTTP/1.1 100 Continue\r\n\r\n");
+    client.socket.write("ok");
+    expect(await client.until("ok")).toContain("HTTP/1.1 200 ");
+  });
+
+  it("is refused without being told to go on, and the connection closed, when nobody wants its body", async () => {
+    const client = await open((_request, reply) => reply.answer({ status: 415 }));
+    client.send(head("POST", "content-length: 2", "expect: 100-continue"));
+    const heard = await client.closed();
+    expect(heard).toMatch(/^HTTP\/1\.1 415 /);
+    expect(heard.toLowerCase()).toContain("connection: close");
+  });
+});
+
+/** Serves requests by hand, in the order in which they come. */
+async function held(options: HttpOptions = {}): Promise<{
+  readonly client: RawClient;
+  readonly server: OpenServer;
+  next(): Promise<{ request: HttpRequest; reply: HttpReply }>;
+}> {
+  const came: { request: HttpRequest; reply: HttpReply }[] = [];
+  let wake: () => void = () => {};
+  const client = await open((request, reply) => {
+    came.push({ request, reply });
+    wake();
+  }, options);
+  return {
+    client,
+    server: client.server,
+    next: async () => {
+      for (;;) {
+        const one = came.shift();
+        if (one !== undefined) return one;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+}
+
+async function goneOf(reply: HttpReply): Promise<boolean> {
+  if (!reply.isOver) await new Promise<void>((resolve) => (reply.onGone = resolve));
+  return reply.isOver;
+}
+
+describe("a reply over node:http", () => {
+  it("says the first thing only when it is answered twice", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    expect(reply.isOver).toBe(false);
+    reply.answer({ status: 200, headers: { "x-a": "1" }, body: "é" });
+    reply.answer({ status: 500, body: "again" });
+    reply.stream({}).write("again");
+    expect(reply.isOver).toBe(true);
+    expect(await client.until("Ã©")).toContain("content-length: 2\r\n");
+    expect(client.heard).not.toContain("again");
+  });
+
+  it("is told once that its client is gone when the connection is closed before the answer", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    let told = 0;
+    reply.onGone = () => void (told += 1);
+    client.socket.destroy();
+    while (told === 0) await delay(5);
+    reply.answer({ status: 200 });
+    reply.stream({}).write("x");
+    await delay(20);
+    expect(told).toBe(1);
+  });
+
+  it("is told nothing when the connection is closed after the answer", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    let told = 0;
+    reply.onGone = () => void (told += 1);
+    reply.answer({ status: 200, body: "bye" });
+    await client.until("bye");
+    client.socket.destroy();
+    await delay(30);
+    expect(told).toBe(0);
+  });
+
+  it("is told that its client is gone when it waits behind another on the same connection", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"), head("GET"));
+    const [first, second] = [await next(), await next()];
+    client.socket.destroy();
+    expect(await Promise.all([goneOf(first.reply), goneOf(second.reply)])).toEqual([true, true]);
+  });
+
+  it("has its answers in order when a later one on the same connection is ready first", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"), head("GET"));
+    const [first, second] = [await next(), await next()];
+    second.reply.answer({ status: 200, body: "second" });
+    first.reply.answer({ status: 200, body: "first" });
+    expect(await client.until("second")).toMatch(/first[^]*second/);
+  });
+});
+
+describe("a stream of events over node:http", () => {
+  it("shows its head at once when nothing is written to it", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    (await next()).reply.stream({ "content-type": "text/event-stream" });
+    expect(await client.until("\r\n\r\n")).toContain("content-type: text/event-stream");
+  });
+
+  it("ends the answer, and takes no more, when it is ended", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    const sink = reply.stream({});
+    sink.write("one");
+    expect(reply.isOver).toBe(false);
+    sink.end();
+    sink.end();
+    sink.write("two");
+    expect(reply.isOver).toBe(true);
+    expect(await client.until("0\r\n\r\n")).not.toContain("two");
+    client.send(head("GET"));
+    (await next()).reply.answer({ status: 200, body: "kept" });
+    await client.until("kept");
+  });
+
+  it("is full, and says when it is not any more, when its client reads late", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    client.socket.pause();
+    const sink = reply.stream({});
+    await fill(sink);
+    expect(sink.isFull).toBe(true);
+    const drained = new Promise<void>((resolve) => (sink.onDrain = resolve));
+    client.socket.resume();
+    await drained;
+    expect(sink.isFull).toBe(false);
+  });
+
+  it("says that it is not full any more when it was ended and is read to its end", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    client.socket.pause();
+    const sink = reply.stream({});
+    await fill(sink);
+    const drained = new Promise<void>((resolve) => (sink.onDrain = resolve));
+    sink.end();
+    client.socket.resume();
+    await drained;
+    expect(sink.isFull).toBe(false);
+  });
+
+  it("closes the connection, and tells nobody that its client is gone, when it is dropped", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    let told = 0;
+    reply.onGone = () => void (told += 1);
+    const sink = reply.stream({});
+    sink.write("one");
+    await client.until("one");
+    sink.destroy();
+    sink.write("two");
+    expect(await client.closed()).not.toContain("two");
+    expect(told).toBe(0);
+  });
+
+  it("closes the connection when it was ended, is not read, and is dropped", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    client.socket.pause();
+    const sink = reply.stream({});
+    await fill(sink);
+    sink.end();
+    sink.destroy();
+    client.socket.resume();
+    expect(await client.closed()).not.toContain("0\r\n\r\n");
+  });
+
+  it("leaves the next request on the connection alone when it was read to its end and is dropped", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const sink = (await next()).reply.stream({});
+    sink.end();
+    await client.until("0\r\n\r\n");
+    client.send(head("GET"));
+    const { reply } = await next();
+    sink.destroy();
+    reply.answer({ status: 200, body: "unharmed" });
+    await client.until("unharmed");
+  });
+
+  it("tells that its client is gone when the connection is closed before it is ended", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    const sink = reply.stream({});
+    sink.write("one");
+    await client.until("one");
+    client.socket.destroy();
+    expect(await goneOf(reply)).toBe(true);
+    sink.write("two");
+    sink.end();
+    sink.destroy();
+  });
+});
+
+describe("a server of node:http", () => {
+  it.each([
+    ["no HTTP", "nonsense\r\n\r\n", 400],
+    ["a head that is too large", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(20_000)}\r\n\r\n`, 431],
+    ["two lengths", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", 400],
+    [
+      "a length and chunks",
+      "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
+      400,
+    ],
+  ])("refuses, says nothing of what came, and closes the connection when it gets %s", async (_what, text, status) => {
+    const client = await open((_request, reply) => reply.answer({ status: 200 }));
+    client.socket.write(text);
+    const heard = await client.closed();
+    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(heard).toMatch(/content-length: 0\r\n\r\n$/);
+  });
+
+  it("refuses a head that does not come in time with 408 when the time is over", async () => {
+    const client = await open(echo, { headersTimeoutMs: 100, requestTimeoutMs: 200 });
+    client.socket.write("POST /mcp HTTP/1.1\r\nhost: a\r\n");
+    expect(await client.closed()).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  it("drops a connection, and the request is gone, when a body does not come in time", async () => {
+    let settle: (body: unknown) => void = () => {};
+    const body = new Promise<unknown>((resolve) => (settle = resolve));
+    const client = await open((request) => void request.body(64).then(settle), {
+      headersTimeoutMs: 100,
+      requestTimeoutMs: 200,
+    });
+    client.send(head("POST", "content-length: 10"), "slow");
+    expect(await body).toBe("gone");
+    expect(await client.closed()).toBe("");
+  });
+
+  it("writes no refusal into an answer when what follows on the connection is no HTTP", async () => {
+    const { client, next } = await held();
+    client.send(head("GET"));
+    const { reply } = await next();
+    client.socket.write("nonsense\r\n\r\n");
+    expect(await client.closed()).toBe("");
+    expect(await goneOf(reply)).toBe(true);
+  });
+
+  it("takes no more connections than it may when more come", async () => {
+    const { client, server, next } = await held({ maxConnections: 1 });
+    client.send(head("GET"));
+    await next();
+    const other = connect(server.port);
+    other.send(head("GET"));
+    expect(await other.closed()).toBe("");
+  });
+
+  it("closes what is idle, answers what runs, and takes nothing new when it leaves", async () => {
+    const { client, server, next } = await held();
+    const idle = connect(server.port);
+    idle.send(head("GET"));
+    (await next()).reply.answer({ status: 200, body: "idle now" });
+    await idle.until("idle now");
+    client.send(head("GET"));
+    const { reply } = await next();
+    server.leave();
+    await idle.closed();
+    const late = connect(server.port);
+    const [refused] = await once(late.socket, "error");
+    expect(refused).toMatchObject({ code: "ECONNREFUSED" });
+    reply.answer({ status: 200, body: "answered" });
+    expect(await client.closed()).toContain("answered");
+    expect(client.heard.toLowerCase()).toContain("connection: close");
+  });
+
+  it("rejects with SOCKET_IN_USE when another server has the port", async () => {
+    const { server } = await held();
+    const taken = openServer(echo, resolveServerOptions({ port: server.port }));
+    await expect(taken).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
+  });
+
+  it("rejects with UNAVAILABLE when the system knows no such address", async () => {
+    const options = { ...resolveServerOptions({}), host: "192.0.2.1" };
+    await expect(openServer(echo, options)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+});

@@ -1,0 +1,134 @@
+import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
+import { createAdmission } from "../../../src/http/create-admission.ts";
+import { KeepAlive } from "../../../src/http/keep-alive.ts";
+import type { HttpFrame, Leg } from "../../../src/http/leg.ts";
+import type { HttpRequest } from "../../../src/http/message.ts";
+import { createModernLeg } from "../../../src/http/modern-leg.ts";
+import { Responder } from "../../../src/http/respond.ts";
+import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import { StageCounters } from "../../../src/http/stages.ts";
+import { parseFrame } from "../../../src/mcp/parse-frame.ts";
+import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
+import { envelope } from "../../fixtures/envelope.ts";
+import { ManualClock } from "../../links/manual-clock.ts";
+import { settle } from "../../surface/support.ts";
+import { FakeReply } from "../sessions/leg-harness.ts";
+
+/** What one request says besides its frame. */
+export interface Sent {
+  readonly caller?: Caller;
+  readonly accept?: string;
+  /** Added to the envelope. */
+  readonly meta?: object;
+}
+
+const bounds: HttpBounds = {
+  maxSessions: 1024,
+  maxSessionsPerPrincipal: 64,
+  sessionIdleMs: 300_000,
+  maxQueued: 1024,
+  maxInFlight: 64,
+  maxStreamsPerPrincipal: 16,
+  maxStreams: 1024,
+  keepAliveMs: 15_000,
+  stallMs: 30_000,
+};
+
+/** A request as a client of the modern era writes it. */
+export interface Ask {
+  readonly id: number | string;
+  readonly method: string;
+  readonly params?: object | undefined;
+}
+
+function toRequest({ method, params = {} }: Ask, accept: string): HttpRequest {
+  const name: unknown = Reflect.get(params, method === "resources/read" ? "uri" : "name");
+  const headers: Readonly<Record<string, string>> = {
+    accept,
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": method,
+    ...(typeof name === "string" ? { "mcp-name": name } : {}),
+  };
+  return {
+    method: "POST",
+    target: "/mcp",
+    header: (header) => headers[header],
+    count: (header) => (header in headers ? 1 : 0),
+    body: () => Promise.resolve("gone"),
+  };
+}
+
+/** A leg without a network: requests go in as they are judged, answers are looked at as they are given. */
+export class ModernHarness {
+  readonly clock = new ManualClock();
+  readonly counters = new StageCounters();
+  readonly leg: Leg;
+  readonly setting: HttpSetting;
+  readonly #runtime: AppRuntime;
+
+  constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
+    this.#runtime = runtime;
+    const all = { ...bounds, ...more };
+    this.setting = {
+      runtime,
+      bounds: all,
+      clock: this.clock,
+      counters: this.counters,
+      admission: createAdmission(all),
+      keepAlive: new KeepAlive(this.clock, all.keepAliveMs),
+      limiter: undefined,
+      responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
+    };
+    this.leg = createModernLeg(this.setting);
+  }
+
+  /** Sends a request. */
+  ask(ask: Ask, sent: Sent = {}): FakeReply {
+    const { accept = "application/json, text/event-stream", meta = {} } = sent;
+    const params = { ...ask.params, _meta: { ...envelope, ...meta } };
+    return this.post({ ...ask, params }, toRequest(ask, accept), sent.caller);
+  }
+
+  /** Sends any message. */
+  post(message: object, request = toRequest({ id: 0, method: "" }, "*/*"), caller: Caller = anonymous): FakeReply {
+    const reply = new FakeReply();
+    const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
+    // The tests send what the front lets through.
+    this.leg.post({ request, reply, caller, frame: frame as HttpFrame });
+    return reply;
+  }
+
+  /** Calls a tool. */
+  call(
+    id: number | string,
+    name: string,
+    more: Sent & { readonly args?: object; readonly token?: string | number } = {},
+  ) {
+    const { args = {}, token, meta = {}, ...sent } = more;
+    const progress = token === undefined ? {} : { progressToken: token };
+    const params = { name, arguments: args };
+    return this.ask({ id, method: "tools/call", params }, { ...sent, meta: { ...meta, ...progress } });
+  }
+
+  /** Waits, as long as it is a matter of turns. */
+  async until(done: () => boolean): Promise<void> {
+    const deadline = performance.now() + 15_000;
+    while (!done()) {
+      if (performance.now() > deadline) throw new Error("it did not come to that");
+      await settle(1);
+    }
+  }
+
+  /** Waits for the end of an answer. */
+  async answered(reply: FakeReply): Promise<FakeReply> {
+    await this.until(() => reply.given !== undefined || (reply.sink !== undefined && reply.sink.state !== "open"));
+    return reply;
+  }
+
+  async close(): Promise<void> {
+    await this.leg.close();
+    this.setting.keepAlive.close();
+    await this.#runtime.close();
+  }
+}

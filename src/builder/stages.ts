@@ -315,8 +315,8 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
    *
    * @throws SurfaceError with a boot code, before anything is served.
    */
-  serve(target?: ServeTarget): Promise<Serving>;
   serve<TServing extends Serving>(target: ServeTarget<TServing>): Promise<TServing>;
+  serve(target?: ServeTarget): Promise<Serving>;
   readonly bridge: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   readonly implement: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   /** @internal */

@@ -15,6 +15,7 @@ import {
   readOnly,
   Refusal,
   resourceBlock,
+  withJsonSchema,
 } from "../../src/index.ts";
 
 /** One red pixel, and the shortest sound, in base64. */
@@ -127,14 +128,49 @@ function addLogging() {
   });
 }
 
-const address = z.object({ street: z.string(), city: z.string() }).meta({ id: "address" });
+/** What the suite wants to be listed as it is, and what it means. */
+const suiteSchema = withJsonSchema(
+  z
+    .strictObject({
+      name: z.string().optional(),
+      address: z.object({ street: z.string().optional(), city: z.string().optional() }).optional(),
+      contactMethod: z.enum(["phone", "email"]).optional(),
+      phone: z.string().optional(),
+      email: z.string().optional(),
+    })
+    .refine((value) => value[value.contactMethod ?? "email"] !== undefined, "it must say how to be contacted"),
+  {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    $defs: {
+      address: {
+        $anchor: "addressDef",
+        type: "object",
+        properties: { street: { type: "string" }, city: { type: "string" } },
+      },
+    },
+    properties: {
+      name: { type: "string" },
+      address: { $ref: "#/$defs/address" },
+      contactMethod: { type: "string", enum: ["phone", "email"] },
+      phone: { type: "string" },
+      email: { type: "string" },
+    },
+    allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
+    if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
+    // oxlint-disable-next-line unicorn/no-thenable -- the keyword of JSON Schema
+    then: { required: ["phone"] },
+    else: { required: ["email"] },
+    additionalProperties: false,
+  },
+);
 
 function addSchemas() {
   return addLogging().tools({
     json_schema_2020_12_tool: {
       description: "Tool with JSON Schema 2020-12 features",
       mutates: false,
-      input: z.strictObject({ name: z.string().optional(), address: address.optional() }),
+      input: suiteSchema,
       handler: () => "The arguments fit",
     },
     test_mirrored_header: {

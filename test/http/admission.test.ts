@@ -184,18 +184,20 @@ describe("Admission", () => {
   });
 
   it("keeps nothing of 100,000 callers who have gone", () => {
-    // What is kept is kept in maps.
-    const spy = vi.spyOn(Map.prototype, "set");
     const admission = createAdmission(bounds);
-    for (let index = 0; index < 100_000; index += 1) {
+    const visit = (index: number): void => {
       const one = caller(`caller ${index}`);
       admission.take({ caller: one }, "calls", (done) => done());
       admission.take({ caller: anonymous, session: `session ${index}` }, "reads", (done) => done());
       placeOf(admission.openStream(one)).release();
       placeOf(admission.openSession(one)).release();
-    }
+    };
+    // What is kept is kept in maps, and the first who comes shows in which.
+    const spy = vi.spyOn(Map.prototype, "set");
+    visit(0);
     const kept = new Set<Map<unknown, unknown>>(spy.mock.contexts);
     spy.mockRestore();
+    for (let index = 1; index < 100_000; index += 1) visit(index);
     expect(kept.size).toBeGreaterThanOrEqual(4);
     expect([...kept].filter((map) => map.size > 0)).toEqual([]);
   });

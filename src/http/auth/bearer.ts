@@ -24,7 +24,11 @@ const names = ["verify", ...authOptionNames];
  *
  * @example
  * ```ts
- * bearer({ resource: "https://ci.example/mcp", verify: (token) => lookUp(token) });
+ * import { bearer } from "surface-mcp/http";
+ *
+ * const resource = "https://ci.example/mcp";
+ * const people = new Map([["0a1b2c", { id: "alice", scopes: ["ci:read"], resource }]]);
+ * const auth = bearer({ resource, verify: async (token) => people.get(token) });
  * ```
  */
 export function bearer(options: BearerOptions): HttpAuth {

@@ -89,7 +89,9 @@ function readFlag(strictType: unknown): boolean {
  *
  * @example
  * ```ts
- * oauthResource({
+ * import { oauthResource } from "surface-mcp/http";
+ *
+ * const auth = oauthResource({
  *   issuer: "https://login.example",
  *   jwks: "https://login.example/.well-known/jwks.json",
  *   resource: "https://ci.example/mcp",

@@ -11,7 +11,7 @@ export class CallQueue<TKey> {
   #running = 0;
   #held = false;
 
-  constructor(maxRunning = defaultRunning) {
+  constructor(maxRunning: number = defaultRunning) {
     this.#maxRunning = maxRunning;
   }
 

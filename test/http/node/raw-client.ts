@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /** A connection on which a test writes what it likes. */
@@ -41,7 +40,7 @@ export class RawClient {
 
   /** Resolves with everything that was heard, once the connection is closed. */
   async closed(): Promise<string> {
-    if (!this.#isClosed) await once(this.socket, "close");
+    while (!this.#isClosed) await new Promise<void>((wake) => (this.#wake = wake));
     return this.#heard;
   }
 }

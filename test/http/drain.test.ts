@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { head, RawClient } from "./node/raw-client.ts";
+import { modernPost } from "./support/modern-post.ts";
+
+const children: ChildProcess[] = [];
+const clients: RawClient[] = [];
+
+afterEach(() => {
+  for (const client of clients.splice(0)) client.socket.destroy();
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+});
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly ports: readonly number[];
+  /** What it wrote to standard error, and how it ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>;
+}
+
+async function start(count = 1): Promise<Served> {
+  const script = fileURLToPath(new URL("fixtures/server.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", script, String(count)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  const said = text(child.stderr);
+  const ended = once(child, "exit").then(async ([code]: unknown[]) => ({
+    code: typeof code === "number" ? code : null,
+    stderr: await said,
+  }));
+  const [line]: unknown[] = await once(child.stdout, "data");
+  return { child, ended, ports: String(line).trim().split(" ").map(Number) };
+}
+
+function connect(port: number): RawClient {
+  const client = new RawClient(port);
+  clients.push(client);
+  return client;
+}
+
+async function post(port: number, method: string, params: Readonly<Record<string, unknown>>): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/mcp`, modernPost(method, params));
+}
+
+/** Waits for a server to have come so far with a call. */
+async function reached(response: Response, words: string): Promise<{ rest: Promise<string>; heard: string }> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let heard = "";
+  while (reader !== undefined && !heard.includes(words)) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    heard += value;
+  }
+  const rest = async (): Promise<string> => {
+    let all = "";
+    for (;;) {
+      const { done = true, value } = (await reader?.read()) ?? {};
+      if (done) return all;
+      all += value ?? "";
+    }
+  };
+  return { heard, rest: rest() };
+}
+
+describe("http() in a process of its own", () => {
+  it("gives listens their result and calls their answer, closes what is idle, takes nothing new and exits 0 when SIGTERM arrives", async () => {
+    const { child, ports, ended } = await start();
+    const [port = 0] = ports;
+    const idle = connect(port);
+    idle.send(head("GET"));
+    await idle.until("\r\n\r\n");
+    const filter = { notifications: { resourceSubscriptions: ["surface://demo/count"] } };
+    const listen = await reached(await post(port, "subscriptions/listen", filter), "acknowledged");
+    const slow = post(port, "tools/call", { name: "sleep", arguments: { ms: 1_500 } });
+    // The slow call has come in once one that came later was answered.
+    await (await post(port, "tools/call", { name: "add", arguments: { by: 1 } })).text();
+    child.kill("SIGTERM");
+    expect(await listen.rest).toContain('"result":');
+    await idle.closed();
+    const late = connect(port);
+    expect(await once(late.socket, "error")).toMatchObject([{ code: "ECONNREFUSED" }]);
+    expect(await (await slow).text()).toContain("slept");
+    expect(await ended).toMatchObject({ code: 0, stderr: "exit: 0\n" });
+  });
+
+  it("exits at once with 130 when SIGINT comes twice and a call runs", async () => {
+    const { child, ports, ended } = await start();
+    const [port = 0] = ports;
+    const slow = post(port, "tools/call", { name: "sleep", arguments: { ms: 20_000 } }).catch(() => "cut off");
+    await (await post(port, "tools/call", { name: "add", arguments: { by: 1 } })).text();
+    child.kill("SIGINT");
+    const idle = connect(port);
+    await idle.closed();
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(await slow).toBe("cut off");
+  });
+
+  it("ends many servers in good order, with no warning of listeners, when SIGTERM arrives", async () => {
+    const { child, ports, ended } = await start(15);
+    const calls = ports.map((port) =>
+      post(port, "tools/call", { name: "sleep", arguments: { ms: 300 + (port % 7) * 50 } }),
+    );
+    await Promise.all(
+      ports.map(async (port) => (await post(port, "tools/call", { name: "add", arguments: { by: 1 } })).text()),
+    );
+    child.kill("SIGTERM");
+    const answers = await Promise.all(calls.map(async (call) => (await call).text()));
+    expect(answers.filter((answer) => answer.includes("slept"))).toHaveLength(15);
+    expect(await ended).toEqual({ code: 0, stderr: "exit: 0\n" });
+  });
+});

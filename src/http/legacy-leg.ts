@@ -5,7 +5,8 @@ import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import { isRefused, type Place } from "./admission.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "./leg.ts";
-import { Session, type RequestPost } from "./sessions/session.ts";
+import type { RequestPost } from "./sessions/posted-request.ts";
+import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
 
@@ -23,7 +24,6 @@ class SessionsLeg implements SessionLeg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
   readonly #sessions: Sessions;
-  #dropped = 0;
   #isDraining = false;
 
   constructor(setting: HttpSetting) {
@@ -35,7 +35,7 @@ class SessionsLeg implements SessionLeg {
 
   post(post: HttpPost): void {
     const { reply, frame } = post;
-    if (isRequest(post)) return void this.#onRequest(post);
+    if (isRequest(post)) return this.#onRequest(post);
     const session = this.#find(post);
     if (session === undefined) return;
     session.touch();
@@ -53,30 +53,22 @@ class SessionsLeg implements SessionLeg {
   delete(exchange: HttpExchange): void {
     const session = this.#find(exchange);
     if (session === undefined) return;
-    void this.#end(exchange.request.header("mcp-session-id") ?? "", session);
+    void this.#sessions.end(exchange.request.header("mcp-session-id") ?? "");
     exchange.reply.answer({ status: 200 });
   }
 
   get dropped(): number {
-    let count = this.#dropped;
-    for (const session of this.#sessions.all()) count += session.dropped;
-    return count;
+    return this.#sessions.dropped;
   }
 
   async drain(): Promise<void> {
     this.#isDraining = true;
-    await Promise.all([...this.#sessions.all()].map((session) => this.#quiet(session)));
+    await this.#sessions.drain();
   }
 
   async close(): Promise<void> {
     this.#isDraining = true;
     await this.#sessions.close();
-  }
-
-  #quiet(session: Session): Promise<void> {
-    session.hush();
-    if (session.running === 0) return Promise.resolve();
-    return new Promise((resolve) => (session.onQuiet = resolve));
   }
 
   #onRequest(post: RequestPost): void {
@@ -139,11 +131,6 @@ class SessionsLeg implements SessionLeg {
     const session = new Session({ http: this.#setting, methods: this.#methods, id, caller, handshake, version });
     this.#sessions.add(id, session, place);
     return { "mcp-session-id": id };
-  }
-
-  #end(id: string, session: Session): Promise<void> {
-    this.#dropped += session.dropped;
-    return this.#sessions.end(id);
   }
 
   #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {

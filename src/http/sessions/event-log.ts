@@ -25,8 +25,6 @@ export class KeptStream {
   sent = 0;
   /** Nothing follows any more. */
   isFinished = false;
-  /** Its last message is the result of a call. */
-  hasResult = false;
   /** Who is told that a message was thrown away unsent; there are few. */
   onDropped: Map<number, () => void> | undefined;
 
@@ -88,27 +86,31 @@ export class EventLog {
     return this.#streams.get(number) ?? (number < this.#opened ? "gone" : undefined);
   }
 
-  /** Keeps a message. */
+  /** Keeps a message, until {@link trim} finds it too much. */
   add(stream: KeptStream, { json, onDropped }: LoggedMessage): void {
     this.#append(stream, json);
     if (onDropped !== undefined) (stream.onDropped ??= new Map()).set(stream.last, onDropped);
     this.#order.push(stream);
-    this.#shrink();
   }
 
   /** Keeps the result of the call that a stream is open for; nothing follows it. */
   addResult(stream: KeptStream, json: string): void {
     this.#append(stream, json);
-    stream.hasResult = true;
     stream.isFinished = true;
     this.#results.push(stream);
-    this.#shrink();
   }
 
   /** Nothing follows on a stream. */
   finish(stream: KeptStream): void {
     stream.isFinished = true;
     this.#forgetEmpty(stream);
+  }
+
+  /** Throws away what is too much. */
+  trim(): void {
+    const { maxMessages, maxSize } = this.#bounds;
+    // One stays, whatever its size: what is larger than all of the room is to be sent, too.
+    while (this.count > 1 && (this.count > maxMessages || this.#size > maxSize)) this.#dropOne();
   }
 
   /** Throws everything away. */
@@ -120,12 +122,6 @@ export class EventLog {
   #append(stream: KeptStream, json: string): void {
     stream.messages.push(json);
     this.#size += json.length;
-  }
-
-  #shrink(): void {
-    const { maxMessages, maxSize } = this.#bounds;
-    // The newest stays: what is larger than all of the room is still to be sent once.
-    while (this.count > 1 && (this.count > maxMessages || this.#size > maxSize)) this.#dropOne();
   }
 
   #dropOne(): void {

@@ -1,116 +1,95 @@
 import type { RpcAnswer } from "../../mcp/protocol.ts";
-import { toRpcError, rpcCodes } from "../../mcp/protocol.ts";
-import type { RequestId } from "../../mcp/request-id.ts";
-import type { Caller } from "../../catalog/caller.ts";
-import type { Clock } from "../../spine/clock.ts";
-import type { HttpReply } from "../message.ts";
-import type { Responder } from "../respond.ts";
-import { eventStreamHeaders } from "../sse.ts";
+import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
+import type { RequestFrame } from "../../mcp/parse-frame.ts";
+import { acceptsEvents } from "../accepts-events.ts";
+import type { HttpPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
+import type { SessionStreams } from "./session-streams.ts";
 
-/** What a request that came by POST is answered with. */
-export interface PostedSetting {
-  readonly id: RequestId;
-  readonly reply: HttpReply;
-  readonly caller: Caller;
-  readonly responder: Responder;
-  readonly clock: Clock;
-  /** Sent with every answer: the id of the session. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Makes a stream; `undefined` where the request is to be answered in one piece. */
-  readonly openStream: ((posted: PostedRequest) => EventStream) | undefined;
-  /** Keeps a message of a stream, and sends it. */
-  readonly append: (stream: EventStream, json: string, isResult: boolean) => void;
-  /** After how long without a word the stream is opened, in milliseconds; 0: never. */
-  readonly keepAliveMs: number;
-  /** Told when the client is gone before it was answered. */
-  readonly onGone: () => void;
+/** A POST whose frame is a request. */
+export interface RequestPost extends HttpPost {
+  readonly frame: RequestFrame;
 }
+
+/** How a client names the reports of progress that it wants. */
+export type ProgressToken = string | number;
 
 const ended = toRpcError(rpcCodes.sessionNotFound, "Session not found");
 
 /**
- * One request and its answer: JSON in one piece, or a stream of events from the first word on. A stream goes on when its
- * connection is gone: what is said is kept for who resumes it.
+ * One request and its answer: JSON in one piece, or, where its client wants to hear more, a stream of events from the
+ * first word on. A stream goes on when its connection is gone: what is said is kept for who resumes it.
  */
 export class PostedRequest {
-  readonly #setting: PostedSetting;
+  readonly post: RequestPost;
+  /** Left out where nothing but the answer is to be said. */
+  readonly token: ProgressToken | undefined;
+  readonly #streams: SessionStreams;
   #stream: EventStream | undefined;
   #stopTimer: (() => void) | undefined;
-  #isGone = false;
+  #isGone: boolean;
+  /** Told when its client has gone, before it was answered. */
+  onGone: (() => void) | undefined;
 
-  constructor(setting: PostedSetting) {
-    this.#setting = setting;
-    const { reply, onGone, openStream, clock, keepAliveMs } = setting;
-    reply.onGone = () => {
-      this.#isGone = true;
-      onGone();
-    };
-    if (openStream === undefined || keepAliveMs === 0) return;
-    this.#stopTimer = clock.after(keepAliveMs, () => void this.#open());
-  }
-
-  /** Whether it can say more than its answer. */
-  get canTell(): boolean {
-    return this.#setting.openStream !== undefined;
+  constructor(post: RequestPost, token: ProgressToken | undefined, streams: SessionStreams) {
+    const { request, reply } = post;
+    this.post = post;
+    this.#streams = streams;
+    this.#isGone = reply.isOver;
+    reply.onGone = () => this.#left();
+    this.token = acceptsEvents(request.header("accept")) ? token : undefined;
+    const { keepAliveMs } = streams.http.bounds;
+    if (this.token === undefined || keepAliveMs === 0) return;
+    // A connection on which nothing is heard is taken for a dead one.
+    this.#stopTimer = streams.http.clock.after(keepAliveMs, () => void this.#open());
   }
 
   /** Whether what is told now would pile up, or be told to nobody. */
-  get isFull(): boolean {
-    return this.#stream === undefined ? this.#isGone : this.#stream.isFull;
-  }
+  readonly isFull = (): boolean => (this.#stream === undefined ? this.#isGone : this.#stream.isFull);
 
-  /** Sends a notice on its stream, which it opens. */
-  tell(json: string): void {
+  /** Says something before the answer, on a stream. */
+  readonly tell = (json: string): void => {
     const stream = this.#open();
-    if (stream !== undefined) this.#setting.append(stream, json, false);
-  }
+    if (stream !== undefined) this.#streams.append(stream, json);
+  };
 
   /** Answers. Once. */
   answer(answer: RpcAnswer): void {
-    const { responder, id } = this.#setting;
     const stream = answer.kind === "result" ? this.#open() : this.#stream;
     this.#stopTimer?.();
-    if (stream === undefined) this.#answerPlain(answer);
-    else this.#setting.append(stream, responder.render(id, answer, "legacy"), true);
+    const { reply, frame } = this.post;
+    const { http, headers } = this.#streams;
+    if (stream === undefined) http.responder.answer(reply, answer, { id: frame.id, era: "legacy", headers });
+    else this.#streams.appendResult(stream, http.responder.render(frame.id, answer, "legacy"));
   }
 
   /** Ends without an answer: its client has cancelled it. */
   cancelled(): void {
     this.#stopTimer?.();
-    if (this.#stream === undefined) this.#setting.reply.answer({ status: 202, headers: this.#setting.headers });
-    else this.#finish(this.#stream);
+    if (this.#stream !== undefined) this.#streams.finish(this.#stream);
+    else this.post.reply.answer({ status: 202, headers: this.#streams.headers });
   }
 
   /** Ends because its session does. */
   ended(): void {
     this.#stopTimer?.();
-    if (this.#stream !== undefined) this.#finish(this.#stream);
-    else this.#setting.responder.refuse(this.#setting.reply, ended, { status: 404, id: this.#setting.id });
+    const { reply, frame } = this.post;
+    if (this.#stream !== undefined) this.#streams.finish(this.#stream);
+    else this.#streams.http.responder.refuse(reply, ended, { status: 404, id: frame.id });
   }
 
-  #answerPlain(answer: RpcAnswer): void {
-    const { responder, reply, id, headers } = this.#setting;
-    responder.answer(reply, answer, { id, era: "legacy", headers });
-  }
-
-  #finish(stream: EventStream): void {
-    stream.kept.isFinished = true;
-    stream.close();
+  #left(): void {
+    this.#isGone = true;
+    this.onGone?.();
   }
 
   #open(): EventStream | undefined {
-    const { openStream, reply, headers, caller } = this.#setting;
-    if (this.#stream !== undefined || openStream === undefined || this.#isGone) return this.#stream;
+    if (this.#stream !== undefined || this.token === undefined || this.#isGone) return this.#stream;
     this.#stopTimer?.();
-    const stream = openStream(this);
+    const { post } = this;
+    const stream = this.#streams.open();
     this.#stream = stream;
-    const sink = reply.stream({ ...eventStreamHeaders, ...headers });
-    reply.onGone = () => {
-      stream.lost(sink);
-      this.#setting.onGone();
-    };
-    stream.attach({ sink, after: undefined, caller, onLeft: () => {} });
+    this.#streams.read(stream, post, { onGone: () => this.#left() });
     return stream;
   }
 }

@@ -1,19 +1,30 @@
-import type { JsonObject } from "../../schema/json.ts";
 import { toLazyConnector } from "../../mcp/lazy-sdk.ts";
+import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
+import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../../mcp/protocol.ts";
+import type { RequestId } from "../../mcp/request-id.ts";
 import type { RpcMessage, SdkPort } from "../../mcp/sdk-port.ts";
 import type { AppRuntime } from "../../mcp/servable-app.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 
 const connectSdk = toLazyConnector(async () => (await import("../../mcp/sdk-stdio-seam.ts")).connectSdkStdio);
 
 /** The handshake that is told to the SDK when it joins; its answer goes nowhere. */
 const replayId = "surface-mcp/replayed-handshake";
 
-/** What the SDK has to say to one session. */
+/** Who hears what the SDK has to say to one session. */
 export interface SdkListener {
   /** It has answered a request, which may be one that nobody waits for any more. */
-  readonly answered: (message: RpcMessage) => void;
+  readonly answered: (id: RequestId, message: RpcMessage) => void;
   /** It has something to say by itself. */
   readonly told: (message: RpcMessage) => void;
+}
+
+/** What the SDK has answered, as handlers of ours answer. */
+export function toAnswer({ result, error }: RpcMessage): RpcAnswer {
+  if (isJsonObject(result)) return toRpcResult(JSON.stringify(result).slice(1, -1));
+  const { code, message, data } = isJsonObject(error) ? error : {};
+  const isWhole = typeof code === "number" && typeof message === "string";
+  return isWhole ? toRpcError(code, message, data) : toRpcError(rpcCodes.internal, "Internal error");
 }
 
 /** The SDK behind one session, which answers what no handler of ours knows. Loaded with the first request that needs it. */
@@ -23,6 +34,7 @@ export class SessionSdk {
   readonly #listener: SdkListener;
   #port: SdkPort | undefined;
 
+  /** @param handshake - the params of the session's own, which the SDK is told when it joins. */
   constructor(runtime: AppRuntime, handshake: JsonObject, listener: SdkListener) {
     this.#runtime = runtime;
     this.#handshake = handshake;
@@ -30,14 +42,14 @@ export class SessionSdk {
   }
 
   /** Hands a request over. */
-  request(message: RpcMessage): void {
+  request({ id, method, params }: RequestFrame): void {
     this.#port ??= this.#connect();
-    this.#port.deliver(message);
+    this.#port.deliver({ jsonrpc: "2.0", id, method, ...(params === undefined ? {} : { params }) });
   }
 
   /** Hands a notification over, where there is anybody to hear it. */
-  notify(message: RpcMessage): void {
-    this.#port?.deliver(message);
+  notify({ method, params }: NotificationFrame): void {
+    this.#port?.deliver({ jsonrpc: "2.0", method, ...(params === undefined ? {} : { params }) });
   }
 
   /** Lets go of it. Callable twice. */
@@ -53,7 +65,9 @@ export class SessionSdk {
   }
 
   #receive(message: RpcMessage): void {
-    if ("method" in message || !("id" in message)) this.#listener.told(message);
-    else if (message["id"] !== replayId) this.#listener.answered(message);
+    const { id } = message;
+    if ("method" in message || id === undefined) this.#listener.told(message);
+    // It answers with the ids that were handed to it.
+    else if (id !== replayId) this.#listener.answered(id as RequestId, message);
   }
 }

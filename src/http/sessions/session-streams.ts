@@ -1,23 +1,34 @@
-import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
-import { isRefused, type Place } from "../admission.ts";
+import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import { acceptsEvents } from "../accepts-events.ts";
+import { isRefused } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
-import { eventStreamHeaders } from "../sse.ts";
-import { mintTag, readEventId, toEventId } from "./event-id.ts";
+import { eventStreamHeaders, toEvent } from "../sse.ts";
+import { mintTag, readEventId, toEventId, type EventPlace } from "./event-id.ts";
 import { EventLog } from "./event-log.ts";
 import { EventStream, missedNotice, type StreamShared } from "./event-stream.ts";
-import { toEvent } from "../sse.ts";
 
 /** What the streams of one session are made of. */
 export interface SessionStreamsSetting {
   readonly http: HttpSetting;
-  /** Sent with every answer. */
+  /** Sent with every answer: the session's id. */
   readonly headers: Readonly<Record<string, string>>;
   readonly primes: boolean;
   /** Told when somebody begins or ceases to read. */
   readonly touched: () => void;
-  /** Told whether what belongs to no request can be sent now. */
+  /** Told whether what belongs to no request cannot be sent now. */
   readonly setFull: (isFull: boolean) => void;
+  /** Asked to announce everything that is subscribed to: some of it was missed. */
+  readonly announce: () => void;
+}
+
+/** How somebody reads a stream, besides from its beginning. */
+export interface Reading {
+  /** The last event that they have. */
+  readonly after?: number;
+  readonly onLeft?: () => void;
+  /** Told when their connection is lost. */
+  readonly onGone?: () => void;
 }
 
 /** How much of a session's messages is kept, in characters. */
@@ -25,26 +36,31 @@ const maxLogSize = 4 * 1024 * 1024;
 
 const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed for a session");
 const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
-const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: client must accept text/event-stream");
+const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: the client must accept text/event-stream");
 
 /** The streams of one session: one of what belongs to no request, and one for each request that is answered with one. */
 export class SessionStreams {
+  readonly http: HttpSetting;
+  readonly headers: Readonly<Record<string, string>>;
   readonly #setting: SessionStreamsSetting;
   readonly #shared: StreamShared;
   readonly #log: EventLog;
-  /** Those that are read or go on. */
+  /** Those that are read, or go on. */
   readonly #live = new Map<number, EventStream>();
   readonly #notices: EventStream;
   #isClosed = false;
 
   constructor(setting: SessionStreamsSetting) {
-    const { http, primes } = setting;
+    const { http, headers, primes } = setting;
     const { clock, keepAlive, bounds } = http;
+    this.http = http;
+    this.headers = headers;
     this.#setting = setting;
     this.#shared = { clock, keepAlive, stallMs: bounds.stallMs, tag: mintTag(), primes };
     this.#log = new EventLog({ maxMessages: bounds.maxQueued, maxSize: maxLogSize });
     this.#notices = this.open();
     this.#notices.onChange = () => this.#update();
+    this.#notices.onGap = setting.announce;
   }
 
   /** Whether somebody reads any of them. */
@@ -53,26 +69,19 @@ export class SessionStreams {
     return false;
   }
 
-  /** Whether what belongs to no request would pile up, or nobody reads it. */
-  get isFull(): boolean {
-    return !this.#notices.isRead || this.#notices.isFull;
-  }
-
-  /** How many messages were thrown away unsent. */
+  /** How many messages were thrown away before anybody was sent them. */
   get dropped(): number {
     return this.#log.dropped;
   }
 
-  /** Sends what belongs to no request. */
-  tell(json: string): void {
-    this.append(this.#notices, json, false);
-  }
+  /** Whether what belongs to no request would pile up. */
+  readonly isFull = (): boolean => !this.#notices.isRead || this.#notices.isFull;
 
-  /** Sends a notice of a change. */
-  notify(json: string): void {
-    this.tell(json);
-    if (this.isFull) this.#update();
-  }
+  /** Sends what belongs to no request. */
+  readonly tell = (json: string): void => {
+    this.append(this.#notices, json);
+    if (this.isFull()) this.#update();
+  };
 
   /** Opens a stream. */
   open(): EventStream {
@@ -82,24 +91,56 @@ export class SessionStreams {
   }
 
   /** Keeps a message of a stream, and sends it where somebody reads. */
-  append(stream: EventStream, json: string, isResult: boolean): void {
+  append(stream: EventStream, json: string): void {
     if (this.#isClosed) return;
-    if (isResult) this.#log.addResult(stream.kept, json);
-    else this.#log.add(stream.kept, { json });
+    this.#log.add(stream.kept, { json });
     stream.flush();
-    if (stream.kept.isFinished && !stream.isRead) this.#live.delete(stream.kept.number);
+    // Only now: what somebody reads is sent to them, however little is kept.
+    this.#log.trim();
+  }
+
+  /** Does so with the last message of a stream, and ends it. */
+  appendResult(stream: EventStream, json: string): void {
+    if (this.#isClosed) return;
+    this.#log.addResult(stream.kept, json);
+    this.#flushLast(stream);
+    this.#log.trim();
+  }
+
+  /** Ends a stream on which nothing follows. */
+  finish(stream: EventStream): void {
+    this.#log.finish(stream.kept);
+    this.#flushLast(stream);
+  }
+
+  /** Has the client of an exchange read a stream: it is answered with it. */
+  read(stream: EventStream, { reply, caller }: HttpExchange, { after, onLeft, onGone }: Reading): void {
+    const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
+    reply.onGone = () => {
+      stream.lost(sink);
+      onGone?.();
+    };
+    stream.attach({
+      sink,
+      after,
+      caller,
+      onLeft: () => {
+        onLeft?.();
+        this.#left(stream);
+      },
+    });
   }
 
   /** Opens the stream of what belongs to no request, or resumes the one that an event id names. */
   listen(exchange: HttpExchange): void {
-    const { request, reply } = exchange;
-    const refuse = (error: typeof second, status: number): void =>
-      this.#setting.http.responder.refuse(reply, error, { status, headers: this.#setting.headers });
-    if (!(request.header("accept") ?? "").includes("text/event-stream")) return refuse(notAcceptable, 406);
+    const { request } = exchange;
+    const accept = request.header("accept");
+    if (accept === undefined || !acceptsEvents(accept)) return this.#refuse(exchange, notAcceptable, 406);
     const lastId = request.header("last-event-id");
-    if (lastId !== undefined) return this.#resume(exchange, lastId, () => refuse(unknownEvent, 400));
-    if (this.#notices.isRead) return refuse(second, 409);
-    this.#attach(exchange, this.#notices, undefined);
+    if (lastId === undefined) return this.#listenAnew(exchange);
+    const place = readEventId(this.#shared.tag, lastId);
+    if (place === undefined) return this.#refuse(exchange, unknownEvent, 400);
+    this.#resume(exchange, place);
   }
 
   /** Ends the stream of what belongs to no request. */
@@ -115,48 +156,61 @@ export class SessionStreams {
     this.#log.clear();
   }
 
-  #resume(exchange: HttpExchange, lastId: string, refuse: () => void): void {
-    const { tag } = this.#shared;
-    const place = readEventId(tag, lastId);
-    const kept = place === undefined ? undefined : this.#log.find(place.stream);
-    if (place === undefined || kept === undefined) return refuse();
-    const { reply } = exchange;
-    const { headers } = this.#setting;
-    if (place.seq === Infinity) return reply.answer({ status: 204, headers });
-    if (kept === "gone") {
-      const sink = reply.stream({ ...eventStreamHeaders, ...headers });
-      sink.write(toEvent(missedNotice, toEventId(tag, { stream: place.stream, seq: Infinity })));
-      return sink.end();
-    }
-    if (place.seq > kept.last) return refuse();
-    // To who has all of it there is nothing to say any more: by this status a client learns not to come again.
-    if (kept.isFinished && place.seq === kept.last) return reply.answer({ status: 204, headers });
-    const live = this.#live.get(kept.number) ?? new EventStream(this.#shared, kept);
-    this.#live.set(kept.number, live);
-    this.#attach(exchange, live, place.seq);
+  #listenAnew(exchange: HttpExchange): void {
+    if (this.#notices.isRead) return this.#refuse(exchange, second, 409);
+    this.#admit(exchange, this.#notices);
   }
 
-  #attach({ reply, caller }: HttpExchange, stream: EventStream, after: number | undefined): void {
-    const { http, headers, touched } = this.#setting;
-    const place = http.admission.openStream(caller);
+  #resume(exchange: HttpExchange, place: EventPlace): void {
+    const { reply } = exchange;
+    const { stream: number, seq } = place;
+    const kept = this.#log.find(number);
+    if (kept === "gone") return this.#answerGone(exchange, place);
+    if (kept === undefined || seq > kept.last) return this.#refuse(exchange, unknownEvent, 400);
+    // To who has all of it there is nothing to say any more: by this status a client learns not to come again.
+    if (kept.isFinished && seq === kept.last) return reply.answer({ status: 204, headers: this.headers });
+    const stream = this.#live.get(number) ?? new EventStream(this.#shared, kept);
+    this.#live.set(number, stream);
+    this.#admit(exchange, stream, seq);
+  }
+
+  /** Says of a stream of which nothing is kept that something was missed, once. */
+  #answerGone({ reply }: HttpExchange, { stream, seq }: EventPlace): void {
+    if (seq === Infinity) return reply.answer({ status: 204, headers: this.headers });
+    const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
+    sink.write(toEvent(missedNotice, toEventId(this.#shared.tag, { stream, seq: Infinity })));
+    sink.end();
+  }
+
+  /** Has somebody read a stream, where there is a place for one more. */
+  #admit(exchange: HttpExchange, stream: EventStream, after?: number): void {
+    if (exchange.reply.isOver) return;
+    const place = this.http.admission.openStream(exchange.caller);
     if (isRefused(place)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many streams are open", place);
-      return http.responder.refuse(reply, error, { status: 429, headers: { "retry-after": "1", ...headers } });
+      return this.#refuse(exchange, error, 429);
     }
-    touched();
-    const sink = reply.stream({ ...eventStreamHeaders, ...headers });
-    reply.onGone = () => stream.lost(sink);
-    stream.attach({ sink, after, caller, onLeft: () => this.#left(stream, place) });
+    const onLeft = (): void => place.release();
+    this.read(stream, exchange, after === undefined ? { onLeft } : { after, onLeft });
     if (stream === this.#notices) this.#update();
   }
 
-  #left(stream: EventStream, place: Place): void {
-    place.release();
-    this.#setting.touched();
+  #flushLast(stream: EventStream): void {
+    stream.flush();
+    if (!stream.isRead) this.#live.delete(stream.kept.number);
+  }
+
+  #left(stream: EventStream): void {
     if (stream.kept.isFinished) this.#live.delete(stream.kept.number);
+    this.#setting.touched();
   }
 
   #update(): void {
-    if (!this.#isClosed) this.#setting.setFull(this.isFull);
+    if (!this.#isClosed) this.#setting.setFull(this.isFull());
+  }
+
+  #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {
+    const headers = status === 429 ? { "retry-after": "1", ...this.headers } : this.headers;
+    this.http.responder.refuse(reply, error, { status, headers });
   }
 }

@@ -3,20 +3,22 @@ import type { Caller } from "../../catalog/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
-import { answerAsked, isNod, toInternalAnswer, type Methods } from "../../mcp/methods.ts";
 import type { Handler } from "../../mcp/handlers.ts";
-import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
+import { answerAsked, isNod, toInternalAnswer, type Methods } from "../../mcp/methods.ts";
+import { ownParam } from "../../mcp/own-param.ts";
+import type { NotificationFrame } from "../../mcp/parse-frame.ts";
 import { toProgressSink } from "../../mcp/progress-sink.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
 import type { RpcMessage } from "../../mcp/sdk-port.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
-import type { Turning } from "../admission.ts";
-import type { HttpExchange, HttpPost } from "../leg.ts";
+import { internalError } from "../../surface/fault.ts";
+import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
-import { PostedRequest } from "./posted-request.ts";
-import { SessionSdk } from "./session-sdk.ts";
+import { PostedRequest, type RequestPost } from "./posted-request.ts";
+import { type Running, RunningRequests } from "./running-requests.ts";
+import { SessionSdk, toAnswer } from "./session-sdk.ts";
 import { SessionStreams } from "./session-streams.ts";
 
 /** What a session is made of. */
@@ -32,76 +34,45 @@ export interface SessionSetting {
   readonly version: string;
 }
 
-/** A request under way. */
-interface Running {
-  readonly posted: PostedRequest;
-  readonly token: string | number | undefined;
-  /** Left out where no call of ours runs: the SDK, or a subscription, owes the answer. */
-  readonly call?: CallContext;
-  turning?: Turning | undefined;
-  readonly isSdks?: boolean;
-}
-
-/** A POST whose frame is a request. */
-export interface RequestPost extends HttpPost {
-  readonly frame: RequestFrame;
-}
-
-interface Start {
-  readonly frame: RequestFrame;
-  readonly handler: Handler;
-  readonly running: Running;
-  readonly call: CallContext;
-}
-
 const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
 const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const empty = toRpcResult("");
 
-function toMessage({ method, params }: RequestFrame | NotificationFrame, id?: RequestId): RpcMessage {
-  return { jsonrpc: "2.0", method, ...(id === undefined ? {} : { id }), ...(params === undefined ? {} : { params }) };
-}
-
-function toAnswer({ result, error }: RpcMessage): RpcAnswer {
-  if (isJsonObject(result)) return toRpcResult(JSON.stringify(result).slice(1, -1));
-  const { code, message, data } = isJsonObject(error) ? error : {};
-  return toRpcError(Number(code), String(message), data);
-}
+/** From this revision on clients take an event without data for what it is: an id to resume from. */
+const firstPrimed = "2025-11-25";
 
 /** One client of the legacy era: what it has asked, what it watches, what it is sent. Whoever made it closes it. */
 export class Session {
   readonly #setting: SessionSetting;
-  readonly #running = new Map<RequestId, Running>();
+  readonly #running = new RunningRequests(() => this.touch());
   readonly #subscriptions: SubscriptionSession;
-  readonly #log = new ClientLog();
   readonly #streams: SessionStreams;
-  readonly #headers: Readonly<Record<string, string>>;
+  #log: ClientLog | undefined;
   #sdk: SessionSdk | undefined;
+  #activeAt: number;
   #isClosed = false;
-  /** When it last did anything, by the clock. */
-  activeAt: number;
-  /** Told when nothing runs any more. */
-  onQuiet: (() => void) | undefined;
 
   constructor(setting: SessionSetting) {
     const { http, id, version } = setting;
     this.#setting = setting;
-    this.#headers = Object.freeze({ "mcp-session-id": id });
-    this.activeAt = http.clock.now();
+    this.#activeAt = http.clock.now();
     this.#streams = new SessionStreams({
       http,
-      headers: this.#headers,
-      primes: version >= "2025-11-25",
+      headers: Object.freeze({ "mcp-session-id": id }),
+      primes: version >= firstPrimed,
       touched: () => this.touch(),
       setFull: (isFull) => this.#subscriptions.setOutputFull(isFull),
+      announce: () => this.#subscriptions.announce(),
     });
     this.#subscriptions = new SubscriptionSession({
       runtime: http.runtime,
-      send: (json) => this.#streams.notify(json),
-      answer: (requestId, answer) => this.#settle(requestId, answer),
+      send: (json) => this.#streams.tell(json),
+      answer: (requestId, answer) => this.#running.answer(requestId, answer),
       clock: http.clock,
       stallMs: http.bounds.stallMs,
+      // A client may have its reasons for not listening, and one that is too slow has lost its stream already.
+      onStalled: () => {},
     });
     this.#subscriptions.setOutputFull(true);
   }
@@ -111,53 +82,38 @@ export class Session {
     return this.#setting.caller.id;
   }
 
-  /** Whether something runs, or somebody listens. */
-  get isBusy(): boolean {
-    return this.#running.size > 0 || this.#streams.isRead;
+  /** Since when it has done nothing; `undefined`: something runs, or somebody listens. */
+  get idleSince(): number | undefined {
+    return this.#running.size > 0 || this.#streams.isRead ? undefined : this.#activeAt;
   }
 
-  /** How many requests are under way. */
-  get running(): number {
-    return this.#running.size;
-  }
-
-  /** How many messages were thrown away unsent. */
+  /** How many messages were thrown away before anybody was sent them. */
   get dropped(): number {
     return this.#streams.dropped;
   }
 
   /** It does something: its time begins anew. */
   touch(): void {
-    this.activeAt = this.#setting.http.clock.now();
+    this.#activeAt = this.#setting.http.clock.now();
   }
 
   /** Takes a request. */
   request(post: RequestPost): void {
-    const { frame } = post;
-    const { id, method, params } = frame;
-    const { http } = this.#setting;
-    const answerNow = (answer: RpcAnswer, status?: number): void =>
-      http.responder.answer(post.reply, answer, {
-        id,
-        era: "legacy",
-        headers: this.#headers,
-        ...(status === undefined ? {} : { status }),
-      });
-    if (isNod(method, "legacy")) return answerNow(empty);
-    if (this.#running.has(id)) return answerNow(duplicateId, 400);
-    if (method.startsWith("notifications/")) return answerNow(unknownMethod);
-    const token = progressTokenOf(params);
-    if (typeof token === "object") return answerNow(token);
-    if (method === "logging/setLevel" && http.runtime.logs) return answerNow(this.#log.setLevel(params));
-    this.#start(post, token);
+    const answer = this.#answerNow(post);
+    if (answer === undefined) return;
+    const { headers, http } = this.#streams;
+    const { id } = post.frame;
+    // To who waits for the first of two under one id, an answer to the second must not look like the first one's.
+    const status = answer === duplicateId ? { status: 400 } : {};
+    http.responder.answer(post.reply, answer, { id, era: "legacy", headers, ...status });
   }
 
   /** Takes a notification; what is no notification of the protocol's is dropped. */
   notice(frame: NotificationFrame, caller: Caller): void {
-    const { method, params } = frame;
-    if (method === "notifications/cancelled") return this.#cancel(frame, params);
+    const { method } = frame;
+    if (method === "notifications/cancelled") return this.#cancel(frame);
     if (method === "notifications/initialized") this.#subscriptions.initialised(caller);
-    if (method.startsWith("notifications/")) this.#sdk?.notify(toMessage(frame));
+    if (method.startsWith("notifications/")) this.#sdk?.notify(frame);
   }
 
   /** Opens the stream of what belongs to no request, or resumes one. */
@@ -165,9 +121,10 @@ export class Session {
     this.#streams.listen(exchange);
   }
 
-  /** Ends the stream of what belongs to no request. */
-  hush(): void {
+  /** Ends the stream of what belongs to no request. Resolves when nothing runs any more. */
+  drain(): Promise<void> {
     this.#streams.hush();
+    return this.#running.quiet();
   }
 
   /** Aborts what runs, ends every stream, and lets go of everything. Callable twice. */
@@ -175,132 +132,133 @@ export class Session {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#subscriptions.close();
-    const all = [...this.#running.values()];
-    this.#running.clear();
-    for (const { posted, call, turning } of all) {
+    for (const { posted, call, turning } of this.#running.takeAll()) {
       if (turning?.withdraw() !== true) call?.abort(new SurfaceError("CLOSED", "Calling: the session has ended"));
       posted.ended();
     }
     this.#streams.close();
-    await this.#sdk?.close();
+    await this.#closeSdk();
   }
 
-  #start(post: RequestPost, token: string | number | undefined): void {
-    const { frame, caller, reply, request } = post;
+  /** What a request is answered with at once; `undefined`: the answer follows. */
+  #answerNow(post: RequestPost): RpcAnswer | undefined {
+    const { id, method, params } = post.frame;
+    if (isNod(method, "legacy")) return empty;
+    if (this.#running.has(id)) return duplicateId;
+    if (method.startsWith("notifications/")) return unknownMethod;
+    const token = progressTokenOf(params);
+    if (typeof token === "object") return token;
+    if (method === "logging/setLevel" && this.#setting.http.runtime.logs) return this.#ownLog().setLevel(params);
+    this.#start(new PostedRequest(post, token, this.#streams));
+    return undefined;
+  }
+
+  #start(posted: PostedRequest): void {
+    const { frame, caller } = posted.post;
     const { http, methods } = this.#setting;
-    const streams = token !== undefined && (request.header("accept") ?? "").includes("text/event-stream");
-    const posted = new PostedRequest({
-      id: frame.id,
-      reply,
-      caller,
-      responder: http.responder,
-      clock: http.clock,
-      headers: this.#headers,
-      openStream: streams ? () => this.#streams.open() : undefined,
-      append: (stream, json, isResult) => this.#streams.append(stream, json, isResult),
-      keepAliveMs: http.bounds.keepAliveMs,
-      onGone: () => this.#onGone(frame),
-    });
-    const handler = http.runtime.hotPath || !caller.isAnonymous ? methods.find(frame.method, "legacy") : undefined;
-    if (handler !== undefined) return this.#run({ frame, handler, posted, caller, token });
-    this.#running.set(frame.id, { posted, token });
-    if (this.#serveSubscription(frame, caller)) return;
-    if (this.#isClosed) return;
-    this.#running.set(frame.id, { posted, token, isSdks: true });
+    // The SDK knows nobody: what somebody who is known asks for is never left to it.
+    const isOurs = http.runtime.hotPath || !caller.isAnonymous;
+    const handler = isOurs ? methods.find(frame.method, "legacy") : undefined;
+    if (handler !== undefined) return this.#run(posted, handler);
+    this.#running.set(frame.id, { posted });
+    if (this.#serveSubscription(posted.post)) return;
+    this.#running.set(frame.id, { posted, isSdks: true });
     this.#sdk ??= new SessionSdk(http.runtime, this.#setting.handshake, {
-      answered: (message) => this.#settle(message["id"] as RequestId, toAnswer(message)),
-      told: (message) => this.#fromSdk(message),
+      answered: (id, message) => this.#running.answer(id, toAnswer(message)),
+      told: (message) => this.#relay(message),
     });
-    this.#sdk.request(toMessage(frame, frame.id));
+    this.#sdk.request(frame);
   }
 
-  #serveSubscription(frame: RequestFrame, caller: Caller): boolean {
+  #serveSubscription({ frame, caller }: RequestPost): boolean {
     try {
       return this.#subscriptions.serve(frame, "legacy", caller);
     } catch (cause) {
       this.#subscriptions.cancel(frame.id);
-      this.#settle(frame.id, toInternalAnswer(cause, frame.method, this.#setting.http.runtime.report));
+      this.#running.answer(frame.id, toInternalAnswer(cause, frame.method, this.#setting.http.runtime.report));
       return true;
     }
   }
 
-  #run(asked: {
-    frame: RequestFrame;
-    handler: Handler;
-    posted: PostedRequest;
-    caller: Caller;
-    token: string | number | undefined;
-  }): void {
-    const { frame, handler, posted, caller, token } = asked;
-    const { http, methods, id } = this.#setting;
-    const out = posted.canTell ? posted : this.#streams;
-    const isFull = (): boolean => out.isFull;
-    const call = new CallContext({
-      sink:
-        posted.canTell && token !== undefined
-          ? toProgressSink(token, { send: (json) => posted.tell(json), isFull })
-          : undefined,
-      log: http.runtime.logs
-        ? this.#log.sinkFor("legacy", undefined, { send: (params) => out.tell(renderLogged(params)), isFull })
-        : undefined,
-      caller,
-      reached: http.counters.reached,
-    });
-    const running: Running = { posted, token, call };
-    const start: Start = { frame, handler, running, call };
+  #run(posted: PostedRequest, handler: Handler): void {
+    const { frame, caller } = posted.post;
+    const { http, methods, id: session } = this.#setting;
+    const call = this.#toCall(posted);
+    const running: Running = { posted, call };
     this.#running.set(frame.id, running);
+    const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
+    if (typeof name === "string" && http.runtime.abortsOnDisconnect?.(name) === true) {
+      posted.onGone = () => this.#end(frame.id, running);
+    }
     const turn = methods.turnOf(frame.method);
-    if (turn === "none") return void this.#answer(start);
-    const holder = { caller, session: id };
-    const turning = http.admission.take(holder, turn, (done) => void this.#answer(start).finally(done));
-    if (turning === undefined) this.#settle(frame.id, busy);
+    if (turn === "none") return void this.#answer(running, handler);
+    const start = (done: () => void): void => void this.#answer(running, handler).finally(done);
+    const turning = http.admission.take({ caller, session }, turn, start);
+    if (turning === undefined) this.#running.answer(frame.id, busy);
     else running.turning = turning;
   }
 
-  async #answer({ frame, handler, running, call }: Start): Promise<void> {
-    const { method, params, id } = frame;
+  #toCall(posted: PostedRequest): CallContext {
+    const { http } = this.#setting;
+    const { token, post } = posted;
+    // What belongs to a request that is answered in one piece goes where what belongs to none does.
+    const { tell, isFull } = token === undefined ? this.#streams : posted;
+    const log = http.runtime.logs ? this.#ownLog() : undefined;
+    return new CallContext({
+      sink: token === undefined ? undefined : toProgressSink(token, { send: tell, isFull }),
+      log: log?.sinkFor("legacy", undefined, { send: (params) => tell(renderLogged(params)), isFull }),
+      caller: post.caller,
+      reached: http.counters.reached,
+    });
+  }
+
+  async #answer(running: Running, handler: Handler): Promise<void> {
+    const { method, params, id } = running.posted.post.frame;
     const { runtime, limiter } = this.#setting.http;
+    const { call = new CallContext() } = running;
     const request = { era: "legacy", call, limiter } as const;
     const answer = await answerAsked({ method, handler, params, request, report: runtime.report });
-    if (this.#running.get(id) === running) this.#settle(id, answer);
+    if (this.#running.is(id, running)) this.#running.answer(id, answer);
   }
 
-  #settle(id: RequestId, answer: RpcAnswer): void {
+  #cancel(frame: NotificationFrame): void {
+    // Only ids that isRequestId() let in are found.
+    const id = ownParam(frame.params, "requestId") as RequestId;
     const running = this.#running.get(id);
     if (running === undefined) return;
-    this.#forget(id);
-    running.posted.answer(answer);
-  }
-
-  #forget(id: RequestId): void {
-    this.#running.delete(id);
-    this.touch();
-    if (this.#running.size === 0) this.onQuiet?.();
-  }
-
-  #cancel(frame: NotificationFrame, params: JsonObject | undefined): void {
-    // Only ids that isRequestId() let in are in the map.
-    const id = params?.["requestId"] as RequestId;
-    const running = this.#running.get(id);
-    if (running === undefined) return;
-    this.#forget(id);
     this.#subscriptions.cancel(id);
-    if (running.isSdks === true) this.#sdk?.notify(toMessage(frame));
-    else if (running.turning?.withdraw() !== true) running.call?.cancel();
+    if (running.isSdks === true) this.#sdk?.notify(frame);
+    this.#end(id, running);
+  }
+
+  /** Ends a request that nobody waits for. */
+  #end(id: RequestId, running: Running): void {
+    if (!this.#running.is(id, running)) return;
+    this.#running.take(id);
+    if (running.turning?.withdraw() !== true) running.call?.cancel();
     running.posted.cancelled();
   }
 
-  #onGone(_frame: RequestFrame): void {
-    this.touch();
+  #relay(message: RpcMessage): void {
+    const { method, params } = message;
+    const json = JSON.stringify(message);
+    if (method !== "notifications/progress") return this.#streams.tell(json);
+    const token = isJsonObject(params) ? params["progressToken"] : undefined;
+    const listener = this.#running.listenerOf(token);
+    if (listener?.isFull() === false) listener.tell(json);
   }
 
-  #fromSdk(message: RpcMessage): void {
-    const { method, params } = message;
-    const token = method === "notifications/progress" && isJsonObject(params) ? params["progressToken"] : undefined;
-    const json = JSON.stringify(message);
-    if (token === undefined) return this.#streams.tell(json);
-    for (const running of this.#running.values()) {
-      if (running.token === token && running.posted.canTell) return running.posted.tell(json);
+  /** Never rejects. */
+  async #closeSdk(): Promise<void> {
+    try {
+      await this.#sdk?.close();
+    } catch (cause) {
+      void internalError(cause, "the SDK", this.#setting.http.runtime.report);
     }
+  }
+
+  #ownLog(): ClientLog {
+    this.#log ??= new ClientLog();
+    return this.#log;
   }
 }

@@ -15,16 +15,20 @@ export class Sessions {
   readonly #clock: Clock;
   readonly #idleMs: number;
   #stopTimer: (() => void) | undefined;
+  /** Messages that were thrown away in sessions that have ended. */
+  #dropped = 0;
 
-  /** @param idleMs - 0: none is ended for that. */
+  /** @param idleMs - 0: none is ended for doing nothing. */
   constructor(clock: Clock, idleMs: number) {
     this.#clock = clock;
     this.#idleMs = idleMs;
   }
 
-  /** All of them. */
-  *all(): Iterable<Session> {
-    for (const { session } of this.#held.values()) yield session;
+  /** How many messages were thrown away before anybody was sent them, over all sessions that there ever were. */
+  get dropped(): number {
+    let count = this.#dropped;
+    for (const { session } of this.#held.values()) count += session.dropped;
+    return count;
   }
 
   /** Takes one over, with the place that it holds. */
@@ -39,12 +43,19 @@ export class Sessions {
     return session?.owner === caller.id ? session : undefined;
   }
 
-  /** Ends one; its place is free at once. */
-  end(id: string): Promise<void> {
+  /** Ends one; its place is free at once. Resolves when nothing of it is left. */
+  async end(id: string): Promise<void> {
     const held = this.#held.get(id);
+    if (held === undefined) return;
     this.#held.delete(id);
-    held?.place.release();
-    return held?.session.close() ?? Promise.resolve();
+    held.place.release();
+    this.#dropped += held.session.dropped;
+    await held.session.close();
+  }
+
+  /** Ends the streams of all of them. Resolves when nothing runs any more. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.#held.values()].map(({ session }) => session.drain()));
   }
 
   /** Ends all of them. Callable twice. */
@@ -67,7 +78,7 @@ export class Sessions {
     const now = this.#clock.now();
     let nextMs = this.#idleMs;
     for (const [id, { session }] of this.#held) {
-      const leftMs = session.isBusy ? this.#idleMs : session.activeAt + this.#idleMs - now;
+      const leftMs = (session.idleSince ?? now) + this.#idleMs - now;
       // Timers may fire a little early; whole milliseconds are as fine as they get.
       if (leftMs < 1) void this.end(id);
       else nextMs = Math.min(nextMs, leftMs);

@@ -21,10 +21,7 @@ export interface SubscriptionSetting {
   readonly clock: Clock;
   /** How long the output may stay full until nothing is watched for it any more, in milliseconds. */
   readonly stallMs: number;
-  /**
-   * Told, instead of whoever is told of faults, that nothing is watched any more, and how many URIs were: where it is none
-   * that a client does not read.
-   */
+  /** Told when nothing is watched any more, and how many URIs were. Left out: it is reported as a fault. */
   readonly onStalled?: (watches: number) => void;
 }
 

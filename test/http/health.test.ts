@@ -1,0 +1,99 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { Health } from "../../src/http/health.ts";
+import type { HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
+
+interface Asked {
+  readonly health: Health;
+  ask(target: string, method?: string): HttpAnswer[];
+  /** Lets the time pass for which it waits. */
+  pass(): void;
+  readonly questions: ((isReady: boolean) => void)[];
+  readonly signals: AbortSignal[];
+}
+
+function create(): Asked {
+  const timers = new Set<() => void>();
+  const questions: ((isReady: boolean) => void)[] = [];
+  const signals: AbortSignal[] = [];
+  const isReady = (signal: AbortSignal): Promise<boolean> => {
+    signals.push(signal);
+    return new Promise((resolve) => {
+      questions.push(resolve);
+      signal.addEventListener("abort", () => resolve(false));
+    });
+  };
+  const after = (_ms: number, run: () => void): (() => void) => {
+    timers.add(run);
+    return () => timers.delete(run);
+  };
+  const health = new Health({ runtime: { isReady }, clock: { now: () => 0, after } });
+  const ask = (target: string, method = "GET"): HttpAnswer[] => {
+    const answers: HttpAnswer[] = [];
+    // Nothing else of either is looked at.
+    const request = { target, method } as HttpRequest;
+    // As above.
+    const reply = { answer: (answer: HttpAnswer) => void answers.push(answer) } as unknown as HttpReply;
+    expect(health.answer(request, reply)).toBe(true);
+    return answers;
+  };
+  return { health, ask, questions, signals, pass: () => timers.forEach((run) => run()) };
+}
+
+describe("health", () => {
+  it("says that it serves, without asking anybody, when /healthz is read", () => {
+    const { ask, questions } = create();
+    expect(ask("/healthz?x=1")).toMatchObject([{ status: 200, body: "ok" }]);
+    expect(questions).toHaveLength(0);
+  });
+
+  it("says whether the live surface can be reached, asked once, when many read /readyz", async () => {
+    const { ask, questions } = create();
+    const answers = [ask("/readyz"), ask("/readyz"), ask("/readyz", "HEAD")];
+    expect(questions).toHaveLength(1);
+    questions[0]?.(true);
+    await turn();
+    expect(answers.map(([answer]) => answer?.status)).toEqual([200, 200, 200]);
+    const again = ask("/readyz");
+    questions[1]?.(false);
+    await turn();
+    expect(again).toMatchObject([{ status: 503, body: "unavailable" }]);
+  });
+
+  it("says that it cannot be reached when nobody knows within the time", async () => {
+    const { ask, pass, signals } = create();
+    const answers = ask("/readyz");
+    pass();
+    await turn();
+    expect(answers).toMatchObject([{ status: 503 }]);
+    expect(signals[0]?.aborted).toBe(true);
+  });
+
+  it("sends everybody elsewhere when it is about to close", async () => {
+    const { health, ask, questions } = create();
+    const asked = ask("/readyz");
+    health.leave();
+    expect([...ask("/healthz"), ...ask("/readyz")]).toMatchObject([{ status: 503 }, { status: 503 }]);
+    questions[0]?.(true);
+    await turn();
+    expect(asked).toMatchObject([{ status: 503 }]);
+  });
+
+  it("waits for nobody any more when it is closed", async () => {
+    const { health, ask } = create();
+    const asked = ask("/readyz");
+    health.close();
+    health.close();
+    await turn();
+    expect(asked).toMatchObject([{ status: 503 }]);
+  });
+
+  it("is read and nothing else when another method is used", () => {
+    expect(create().ask("/healthz", "POST")).toMatchObject([{ status: 405, headers: { allow: "GET, HEAD" } }]);
+  });
+
+  it.each(["/", "/mcp", "/healthz/", "/mcp/healthz", "/HEALTHZ"])("leaves it to others when %s is read", (target) => {
+    // As above: it goes by the target alone.
+    expect(create().health.answer({ target, method: "GET" } as HttpRequest, {} as HttpReply)).toBe(false);
+  });
+});

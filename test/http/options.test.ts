@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import type { HttpAuth } from "../../src/http/auth/http-auth.ts";
+import type { HttpOptions } from "../../src/http/http-options.ts";
+import { http } from "../../src/http/http.ts";
+import { resolveHandlerOptions, resolveServerOptions } from "../../src/http/resolve-options.ts";
+import { createDemo } from "./support/demo-app.ts";
+
+const auth: HttpAuth = {
+  resource: "https://ci.example/mcp",
+  scopes: [],
+  authorizationServers: [],
+  timeoutMs: 1_000,
+  verify: async () => undefined,
+};
+
+const invalid = expect.objectContaining({ code: "INVALID_OPTION" });
+
+describe("the options of http()", () => {
+  it("have the defaults that they promise when nothing is said", () => {
+    expect(resolveServerOptions({})).toEqual({
+      hosts: ["localhost", "127.0.0.1", "[::1]"],
+      origins: "loopback",
+      path: "/mcp",
+      sessions: true,
+      bounds: {
+        maxSessions: 1024,
+        maxSessionsPerPrincipal: 64,
+        sessionIdleMs: 300_000,
+        maxQueued: 1024,
+        maxInFlight: 64,
+        maxStreamsPerPrincipal: 16,
+        maxStreams: 1024,
+        keepAliveMs: 15_000,
+        stallMs: 30_000,
+      },
+      port: 0,
+      host: "127.0.0.1",
+      headersTimeoutMs: 10_000,
+      requestTimeoutMs: 30_000,
+      maxConnections: 4096,
+      drainMs: 10_000,
+      exit: true,
+    });
+  });
+
+  it.each([
+    [1, 1],
+    [15, 1],
+    [33, 2],
+  ])("give one caller a sixteenth, at least one, when there are %d sessions", (maxSessions, expected) => {
+    expect(resolveHandlerOptions({ maxSessions }).bounds.maxSessionsPerPrincipal).toBe(expected);
+  });
+
+  it("let no page ask when hosts are named and origins are not", () => {
+    expect(resolveHandlerOptions({ allowedHosts: ["ci.example"] })).toMatchObject({
+      hosts: ["ci.example"],
+      origins: [],
+    });
+  });
+
+  it.each(["localhost", "127.0.0.1", "127.0.0.5", "::1"])("need nothing else when the host is %s", (host) => {
+    expect(() => resolveServerOptions({ host })).not.toThrow();
+  });
+
+  it.each([
+    "0.0.0.0",
+    "::",
+    "192.0.2.7",
+    "ci.example",
+    "localhost.example",
+    "127.0.0.1.example",
+    "::ffff:127.0.0.1",
+    "0",
+  ])("are refused unless auth and hosts are given when the host is %s", (host) => {
+    for (const half of [{}, { auth }, { allowedHosts: ["ci.example"] }]) {
+      expect(() => resolveServerOptions({ host, ...half })).toThrow(invalid);
+    }
+    expect(resolveServerOptions({ host, auth, allowedHosts: ["ci.example"] }).host).toBe(host);
+  });
+
+  it.each<[string, object]>([
+    ["a name that is none", { allowedHost: ["ci.example"] }],
+    ["an own property of the name __proto__", JSON.parse('{ "__proto__": 1 }') as object],
+    ["a queue without places", { maxQueued: 0 }],
+    ["a bound that is no whole number", { maxSessions: 1.5 }],
+    ["a bound as text", { maxStreams: "10" }],
+    ["a bound below one", { maxInFlight: 0 }],
+    ["a time that makes a timer fire at once", { stallMs: 2 ** 31 }],
+    ["a stall of no time", { stallMs: 0 }],
+    ["a path with a query", { path: "/mcp?x" }],
+    ["a path that does not begin with a slash", { path: "mcp" }],
+    ["hosts that are no list", { allowedHosts: "ci.example" }],
+    ["no hosts at all", { allowedHosts: [] }],
+    ["a host with a scheme", { allowedHosts: ["https://ci.example"] }],
+    ["a host that stands for others", { allowedHosts: ["*.ci.example"] }],
+    ["an origin with a path", { allowedOrigins: ["https://app.example/"] }],
+    ["an origin that stands for all", { allowedOrigins: ["*"] }],
+    ["the origin null", { allowedOrigins: ["null"] }],
+    ["auth that verifies nothing", { auth: {} }],
+    ["limits of another name", { rateLimit: { perSecond: 1 } }],
+    ["limits of no calls", { rateLimit: { perMinute: 0 } }],
+    ["a limit of true", { rateLimit: true }],
+    ["a port that is none", { port: 65_536 }],
+    ["an address with a port", { host: "[::1]" }],
+    ["a head that may take longer than the whole", { headersTimeoutMs: 31_000 }],
+    ["an exit that is neither", { exit: "no" }],
+  ])("are refused when there is %s", (_what, options) => {
+    // What a caller without the compiler could write.
+    expect(() => resolveServerOptions(options as HttpOptions)).toThrow(invalid);
+  });
+
+  it.each(["port", "host", "exit", "drainMs"])(
+    "of a handler are refused when they name %s, which servers alone have",
+    (name) => {
+      // As above.
+      expect(() => resolveHandlerOptions({ [name]: undefined } as HttpOptions)).toThrow(invalid);
+    },
+  );
+
+  it("are taken as defaults when they are undefined", () => {
+    // As above.
+    const options = { maxQueued: undefined, host: undefined } as unknown as HttpOptions;
+    expect(resolveServerOptions(options)).toEqual(resolveServerOptions({}));
+  });
+
+  it("reject serving, and open nothing, when they are wrong", async () => {
+    let opened = 0;
+    const app = { open: () => ((opened += 1), createDemo().app.open()) };
+    await expect(http({ host: "0.0.0.0" }).serve(app)).rejects.toEqual(invalid);
+    expect(opened).toBe(0);
+  });
+});

@@ -1,0 +1,392 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Caller } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/catalog/caller.ts";
+import type { HttpBounds } from "../../src/http/setting.ts";
+import { openSteps, type Steps } from "./sessions/app.ts";
+import { callOf, handshakeOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";
+
+const opened: LegHarness[] = [];
+afterEach(async () => {
+  for (const harness of opened.splice(0)) await harness.close();
+});
+
+interface Opened {
+  readonly harness: LegHarness;
+  readonly steps: Steps;
+}
+
+function open(bounds: Partial<HttpBounds> = {}, options: { hotPath?: boolean } = {}): Opened {
+  const steps = openSteps(options);
+  const harness = new LegHarness(steps.runtime, bounds);
+  opened.push(harness);
+  return { harness, steps };
+}
+
+/** A session in which a call walks that has taken so many steps, and the answer of its POST. */
+async function walkIn({ harness, steps }: Opened, taken: number): Promise<{ session: string; reply: FakeReply }> {
+  const session = await harness.open();
+  const reply = harness.post(callOf(1, "walk", { token: "t" }), { session });
+  await harness.until(() => steps.waiting === 1);
+  for (let step = 0; step < taken; step += 1) await takeStep({ harness, steps });
+  return { session, reply };
+}
+
+async function takeStep({ harness, steps }: Opened): Promise<void> {
+  steps.step();
+  await harness.until(() => steps.waiting === 1);
+}
+
+const scopes = ["steps:read", "steps:write"];
+const alice: Caller = { id: "alice", isAnonymous: false, scopes };
+const bob: Caller = { id: "bob", isAnonymous: false, scopes };
+
+function steps(messages: readonly Record<string, unknown>[]): unknown[] {
+  return messages.map((message) => Reflect.get(Object(message["params"]), "progress") ?? Object.keys(message).at(-1));
+}
+
+describe("Legacy leg", () => {
+  it("opens a session with a handshake, and answers in it", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    expect(session).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const reply = harness.post(callOf(1, "echo", { args: { text: "hi" } }), { session });
+    await harness.until(() => reply.isOver);
+    expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, result: { structuredContent: { text: "hi" } } } });
+    expect(reply.headers).toMatchObject({ "mcp-session-id": session, "content-type": "application/json" });
+  });
+
+  it("answers a call with a token as a stream: progress, the result, and then the end", async () => {
+    const all = open();
+    const { reply } = await walkIn(all, 2);
+    all.steps.arrive();
+    await all.harness.until(() => reply.sink?.state === "ended");
+    expect(reply.messages).toMatchObject([
+      { method: "notifications/progress", params: { progressToken: "t", progress: 1 } },
+      { method: "notifications/progress", params: { progressToken: "t", progress: 2 } },
+      { id: 1, result: { structuredContent: { done: true } } },
+    ]);
+    const ids = reply.events.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids.every((id) => /^[0-9a-f]{12}\.1\.[0-3]$/.test(id ?? ""))).toBe(true);
+  });
+
+  it("answers in one piece when there is no token, whatever the call reports", async () => {
+    const all = open();
+    const session = await all.harness.open();
+    const reply = all.harness.post(callOf(1, "walk"), { session });
+    await all.harness.until(() => all.steps.waiting === 1);
+    await takeStep(all);
+    all.steps.arrive();
+    await all.harness.until(() => reply.isOver);
+    expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, result: {} } });
+  });
+
+  it("answers in one piece when its client does not read streams", async () => {
+    const all = open();
+    const session = await all.harness.open();
+    const headers = { accept: "application/json" };
+    const reply = all.harness.post(callOf(1, "walk", { token: "t" }), { session, headers });
+    await all.harness.until(() => all.steps.waiting === 1);
+    await takeStep(all);
+    all.steps.arrive();
+    await all.harness.until(() => reply.isOver);
+    expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, result: {} } });
+  });
+
+  it("answers an error in one piece when nothing was said before it", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    const reply = harness.post(callOf(1, "nope", { token: "t" }), { session });
+    await harness.until(() => reply.isOver);
+    expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, error: { code: -32602 } } });
+  });
+
+  it("opens the stream of a call with a token when that has been silent for a while, and keeps it alive", async () => {
+    const all = open({ keepAliveMs: 1000 });
+    const { reply } = await walkIn(all, 0);
+    expect(reply.sink).toBeUndefined();
+    await all.harness.clock.pass(1000);
+    expect(reply.events).toMatchObject([{ data: undefined }]);
+    await all.harness.clock.pass(1000);
+    expect(reply.sink?.text).toContain(": keep-alive");
+  });
+
+  it("answers each of two sessions with its own when both use the same ids", async () => {
+    const { harness } = open();
+    const sessions = [await harness.open(), await harness.open({ caller: alice })];
+    const callers = [anonymous, alice];
+    for (let id = 0; id < 5000; id += 250) {
+      const batch = Array.from({ length: 500 }, (_, at) => {
+        const [which, number] = [at % 2, id + Math.floor(at / 2)];
+        const text = `${which} ${number} ${Math.random()}`;
+        const sent = { session: sessions[which], caller: callers[which] ?? anonymous };
+        return { text, number, reply: harness.post(callOf(number, "echo", { args: { text } }), sent) };
+      });
+      await harness.until(() => batch.every(({ reply }) => reply.isOver));
+      for (const { text, number, reply } of batch) {
+        expect(reply.plain.body).toMatchObject({ id: number, result: { structuredContent: { text } } });
+      }
+    }
+  });
+
+  it("refuses a request when one of its id is still running, and answers that one", async () => {
+    const all = open();
+    const session = await all.harness.open();
+    const first = all.harness.post(callOf(1, "walk"), { session });
+    const second = all.harness.post(callOf(1, "echo", { args: { text: "hi" } }), { session });
+    expect(second.plain).toMatchObject({ status: 400, body: { id: 1, error: { code: -32600 } } });
+    await all.harness.until(() => all.steps.waiting === 1);
+    all.steps.arrive();
+    await all.harness.until(() => first.isOver);
+    expect(first.plain.body).toMatchObject({ id: 1, result: {} });
+  });
+
+  it("refuses a call with 429 when as many of its session run and wait as may", async () => {
+    const { harness } = open({ maxInFlight: 1 });
+    const session = await harness.open();
+    for (let id = 0; id < 257; id += 1) harness.post(callOf(id, "walk"), { session });
+    expect(harness.post(callOf(257, "walk"), { session }).plain).toMatchObject({
+      status: 429,
+      body: { id: 257, error: { code: -32000 } },
+    });
+    expect(harness.post({ id: "p", method: "ping" }, { session }).plain.status).toBe(200);
+  });
+
+  it("answers what no handler of ours knows through the SDK", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    const reply = harness.post({ id: 1, method: "nope/nothing" }, { session });
+    await harness.until(() => reply.isOver);
+    expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, error: { code: -32601 } } });
+  });
+
+  it("answers everything through the SDK without the hot path, with progress on the stream of its call", async () => {
+    const all = open({}, { hotPath: false });
+    const { reply } = await walkIn(all, 2);
+    all.steps.arrive();
+    await all.harness.until(() => reply.sink?.state === "ended");
+    expect(steps(reply.messages)).toEqual([1, 2, "result"]);
+  });
+
+  it("leaves nothing to the SDK that somebody who is known asks for", async () => {
+    const { harness } = open({}, { hotPath: false });
+    const caller = { ...alice, scopes: [] };
+    const session = await harness.open({ caller });
+    const reply = harness.post(callOf(1, "echo", { args: { text: "hi" } }), { session, caller });
+    await harness.until(() => reply.isOver);
+    expect(reply.plain.status).toBe(403);
+  });
+});
+
+describe("Legacy leg's sessions", () => {
+  it.each([
+    ["no id", undefined, 400, -32000],
+    ["an id that never was", "00000000-0000-4000-8000-000000000000", 404, -32001],
+    ["what is no id", "a b", 404, -32001],
+  ])("are not found under %s", async (_, session, status, code) => {
+    const { harness } = open();
+    await harness.open();
+    const replies = [
+      harness.post({ id: 1, method: "tools/list" }, { session }),
+      harness.post({ id: 1, method: "ping" }, { session }),
+      harness.post({ method: "notifications/initialized" }, { session }),
+      harness.post({ id: 1, result: {} }, { session }),
+      harness.get({ session }),
+      harness.delete({ session }),
+    ];
+    for (const { plain } of replies) expect(plain).toMatchObject({ status, body: { id: null, error: { code } } });
+    expect(harness.counters.read()).toMatchObject({ caps: 1, gate: 0 });
+  });
+
+  it("answer another principal as if they never were", async () => {
+    const { harness } = open();
+    const session = await harness.open({ caller: alice });
+    const [foreign, unknown] = [session, "00000000-0000-4000-8000-000000000000"].map((id) => [
+      harness.post({ id: 1, method: "tools/list" }, { session: id, caller: bob }).given,
+      harness.get({ session: id, caller: bob }).given,
+      harness.delete({ session: id, caller: bob }).given,
+    ]);
+    expect(foreign).toEqual(unknown);
+    const reply = harness.post({ id: 1, method: "tools/list" }, { session, caller: alice });
+    await harness.until(() => reply.isOver);
+    expect(reply.plain.status).toBe(200);
+  });
+
+  it("take the scopes of each request's own token", async () => {
+    const { harness } = open();
+    const session = await harness.open({ caller: alice });
+    const statusOf = async (caller: Caller): Promise<number> => {
+      const reply = harness.post(callOf(1, "echo", { args: { text: "hi" } }), { session, caller });
+      await harness.until(() => reply.isOver);
+      return reply.plain.status;
+    };
+    expect(await statusOf({ ...alice, scopes: [] })).toBe(403);
+    expect(await statusOf(alice)).toBe(200);
+  });
+
+  it("refuse a revision that is not served", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    const headers = { "mcp-protocol-version": "1900-01-01" };
+    const reply = harness.post({ id: 1, method: "tools/list" }, { session, headers });
+    expect(reply.plain).toMatchObject({ status: 400, body: { error: { code: -32000 } } });
+    expect(harness.get({ session, headers }).plain.status).toBe(400);
+  });
+
+  it("refuse a second handshake, and know of none under an id that never was", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    const again = harness.post(handshakeOf("2025-11-25"), { session });
+    expect(again.plain).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
+    const unknown = harness.post(handshakeOf("2025-11-25"), { session: "00000000-0000-4000-8000-000000000000" });
+    expect(unknown.plain.status).toBe(404);
+  });
+
+  it("take no place when the handshake fails", async () => {
+    const { harness } = open({ maxSessions: 1 });
+    const failed = harness.post({ id: 1, method: "initialize", params: { protocolVersion: "2025-11-25" } });
+    await harness.until(() => failed.isOver);
+    expect(failed.plain.body).toMatchObject({ error: { code: -32602 } });
+    expect(failed.headers["mcp-session-id"]).toBeUndefined();
+    expect(harness.setting.admission.counts.sessions).toBe(0);
+    expect(await harness.open()).not.toBe("");
+  });
+
+  it("are refused with scope and limit when there are too many, and have room again after a DELETE", async () => {
+    const { harness } = open({ maxSessions: 2, maxSessionsPerPrincipal: 1 });
+    const session = await harness.open({ caller: alice });
+    const refusedTo = async (caller: Caller): Promise<unknown> => {
+      const reply = harness.post(handshakeOf("2025-11-25"), { caller });
+      await harness.until(() => reply.isOver);
+      return reply.plain;
+    };
+    const own = { code: -32000, data: { scope: "principal", limit: 1 } };
+    expect(await refusedTo(alice)).toMatchObject({ status: 409, body: { id: "first", error: own } });
+    await harness.open({ caller: bob });
+    expect(await refusedTo(anonymous)).toMatchObject({
+      status: 409,
+      body: { error: { data: { scope: "global", limit: 2 } } },
+    });
+    expect(harness.delete({ session, caller: alice }).plain.status).toBe(200);
+    expect(harness.setting.admission.counts.sessions).toBe(1);
+    expect(harness.post({ id: 1, method: "ping" }, { session, caller: alice }).plain.status).toBe(404);
+    expect(await harness.open({ caller: alice })).not.toBe(session);
+  });
+
+  it("abort what runs when they are deleted, and end its answers", async () => {
+    const all = open();
+    const { session, reply } = await walkIn(all, 1);
+    const plain = all.harness.post(callOf(2, "walk"), { session });
+    await all.harness.until(() => all.steps.waiting === 2);
+    const listening = all.harness.get({ session });
+    all.harness.delete({ session });
+    expect(listening.sink?.state).toBe("ended");
+    expect(reply.sink?.state).toBe("ended");
+    expect(plain.plain.status).toBe(404);
+    await all.harness.until(() => all.steps.counts.aborted === 2);
+    expect(all.harness.setting.admission.counts).toEqual({ sessions: 0, streams: 0 });
+    expect(all.harness.clock.size).toBe(1);
+  });
+
+  it("end when nothing was done for a while, but not while somebody listens or something runs", async () => {
+    const all = open({ sessionIdleMs: 1000, keepAliveMs: 0 });
+    const { harness } = all;
+    const [idle, listening, running] = [await harness.open(), await harness.open(), await harness.open()];
+    const stream = harness.get({ session: listening });
+    const reply = harness.post(callOf(1, "walk"), { session: running });
+    await harness.clock.pass(999);
+    expect(harness.setting.admission.counts.sessions).toBe(3);
+    await harness.clock.pass(5000);
+    expect(harness.post({ id: 1, method: "ping" }, { session: idle }).plain.status).toBe(404);
+    expect(harness.setting.admission.counts.sessions).toBe(2);
+    stream.cut();
+    all.steps.arrive();
+    await harness.until(() => reply.isOver);
+    await harness.clock.pass(900);
+    expect(harness.post({ id: 1, method: "ping" }, { session: running }).plain.status).toBe(200);
+    await harness.clock.pass(200);
+    expect(harness.post({ id: 1, method: "ping" }, { session: listening }).plain.status).toBe(404);
+    expect(harness.setting.admission.counts.sessions).toBe(1);
+    await harness.clock.pass(2000);
+    expect(harness.setting.admission.counts.sessions).toBe(0);
+  });
+
+  it("stay for ever when no time is set", async () => {
+    const { harness } = open({ sessionIdleMs: 0 });
+    const session = await harness.open();
+    await harness.clock.pass(1e9);
+    expect(harness.post({ id: 1, method: "ping" }, { session }).plain.status).toBe(200);
+  });
+});
+
+describe("Legacy leg's calls", () => {
+  it("are aborted without an answer when their client cancels them", async () => {
+    const all = open();
+    const { session, reply } = await walkIn(all, 1);
+    const plain = all.harness.post(callOf(2, "walk"), { session });
+    await all.harness.until(() => all.steps.waiting === 2);
+    for (const requestId of [1, 2]) {
+      const told = all.harness.post({ method: "notifications/cancelled", params: { requestId } }, { session });
+      expect(told.plain.status).toBe(202);
+    }
+    await all.harness.until(() => all.steps.counts.aborted === 2);
+    expect(reply.sink?.state).toBe("ended");
+    expect(steps(reply.messages)).toEqual([1]);
+    expect(plain.given).toMatchObject({ status: 202 });
+    expect(plain.given?.body).toBeUndefined();
+  });
+
+  it("are not cancelled from another session", async () => {
+    const all = open();
+    const { harness } = all;
+    await walkIn(all, 1);
+    harness.post({ method: "notifications/cancelled", params: { requestId: 1 } }, { session: await harness.open() });
+    expect(all.steps.counts.aborted).toBe(0);
+  });
+
+  it("go on when the connection drops, and their result is there for who resumes", async () => {
+    const all = open();
+    const { harness } = all;
+    const { session, reply } = await walkIn(all, 1);
+    const lastId = reply.events.at(-1)?.id;
+    reply.cut();
+    await takeStep(all);
+    all.steps.arrive();
+    await harness.until(() => all.steps.counts.arrived === 1);
+    await harness.until(() => harness.get({ session }, lastId).messages.length === 2);
+    const resumed = harness.get({ session }, lastId);
+    expect(resumed.sink?.state).toBe("ended");
+    expect(steps(resumed.messages)).toEqual([2, "result"]);
+    expect(all.steps.counts.aborted).toBe(0);
+  });
+
+  it("go on live for who resumes before they are over", async () => {
+    const all = open();
+    const { harness } = all;
+    const { session, reply } = await walkIn(all, 2);
+    const firstId = reply.events[0]?.id;
+    reply.cut();
+    const resumed = harness.get({ session }, firstId);
+    expect(steps(resumed.messages)).toEqual([1, 2]);
+    await takeStep(all);
+    all.steps.arrive();
+    await harness.until(() => resumed.sink?.state === "ended");
+    expect(steps(resumed.messages)).toEqual([1, 2, 3, "result"]);
+    expect(harness.setting.admission.counts.streams).toBe(0);
+    expect(harness.get({ session }, resumed.events.at(-1)?.id).given?.status).toBe(204);
+  });
+
+  it("are aborted when the connection drops where their tool says so", async () => {
+    const all = open();
+    const { harness } = all;
+    const session = await harness.open();
+    const replies = [callOf(1, "stroll"), callOf(2, "stroll", { token: 1 }), callOf(3, "walk")].map((message) =>
+      harness.post(message, { session }),
+    );
+    await harness.until(() => all.steps.waiting === 3);
+    all.steps.step();
+    await harness.until(() => all.steps.waiting === 3);
+    for (const reply of replies) reply.cut();
+    await all.harness.until(() => all.steps.counts.aborted === 2);
+  });
+});

@@ -1,0 +1,254 @@
+import { setImmediate } from "node:timers/promises";
+import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
+import { createAdmission } from "../../../src/http/create-admission.ts";
+import { KeepAlive } from "../../../src/http/keep-alive.ts";
+import { createLegacyLeg } from "../../../src/http/legacy-leg.ts";
+import type { HttpFrame, SessionLeg } from "../../../src/http/leg.ts";
+import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
+import { Responder } from "../../../src/http/respond.ts";
+import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import { StageCounters } from "../../../src/http/stages.ts";
+import { parseFrame } from "../../../src/mcp/parse-frame.ts";
+import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
+import { ManualClock } from "../../links/manual-clock.ts";
+
+/** One event as it was written. */
+export interface Event {
+  readonly id: string | undefined;
+  readonly data: Record<string, unknown> | undefined;
+}
+
+function readEvent(text: string): Event | undefined {
+  const fields = new Map(
+    text.split("\n").map((line) => [line.split(": ", 1)[0] ?? "", line.slice(line.indexOf(":") + 2)]),
+  );
+  const data = fields.get("data");
+  if (data === undefined) return undefined;
+  // What is sent is a JSON-RPC message.
+  return { id: fields.get("id"), data: data === "" ? undefined : (JSON.parse(data) as Record<string, unknown>) };
+}
+
+/** A stream whose client reads only while it is told to. */
+export class FakeSink implements EventSink {
+  text = "";
+  isFull = false;
+  onDrain: (() => void) | undefined;
+  state: "open" | "ended" | "destroyed" = "open";
+  /** Is full after so many more writes. */
+  room = Infinity;
+
+  write(text: string): void {
+    if (this.state !== "open") return;
+    this.text += text;
+    this.room -= 1;
+    if (this.room <= 0) this.isFull = true;
+  }
+
+  end(): void {
+    if (this.state === "open") this.state = "ended";
+  }
+
+  destroy(): void {
+    if (this.state === "open") this.state = "destroyed";
+  }
+
+  /** The client has read everything. */
+  drain(room = Infinity): void {
+    this.room = room;
+    this.isFull = false;
+    this.onDrain?.();
+  }
+
+  /** All events so far, those that only carry an id too. */
+  get events(): readonly Event[] {
+    return this.text.split("\n\n").flatMap((part) => readEvent(part) ?? []);
+  }
+
+  /** The messages so far. */
+  get messages(): readonly Record<string, unknown>[] {
+    return this.events.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  }
+}
+
+/** One exchange as its client sees it. */
+export class FakeReply implements HttpReply {
+  given: HttpAnswer | undefined;
+  sink: FakeSink | undefined;
+  headers: Readonly<Record<string, string>> = {};
+  onGone: (() => void) | undefined;
+  #isGone = false;
+
+  get isOver(): boolean {
+    return this.#isGone || this.given !== undefined || this.sink !== undefined;
+  }
+
+  answer(answer: HttpAnswer): void {
+    if (this.isOver) return;
+    this.given = answer;
+    this.headers = answer.headers ?? {};
+  }
+
+  stream(headers: Readonly<Record<string, string>>): EventSink {
+    const sink = new FakeSink();
+    if (this.isOver) sink.state = "destroyed";
+    else {
+      this.sink = sink;
+      this.headers = headers;
+    }
+    return sink;
+  }
+
+  /** The connection is lost. */
+  cut(): void {
+    this.#isGone = true;
+    this.sink?.destroy();
+    this.onGone?.();
+  }
+
+  /** Status and body of an answer in one piece. */
+  get plain(): { readonly status: number; readonly body: Record<string, unknown> } {
+    const { status = 0, body = "{}" } = this.given ?? {};
+    // What is sent is a JSON-RPC message.
+    return { status, body: JSON.parse(body === "" ? "{}" : body) as Record<string, unknown> };
+  }
+
+  get events(): readonly Event[] {
+    return this.sink?.events ?? [];
+  }
+
+  get messages(): readonly Record<string, unknown>[] {
+    return this.sink?.messages ?? [];
+  }
+}
+
+/** What one request says besides its frame. */
+export interface Sent {
+  readonly session?: string | undefined;
+  readonly caller?: Caller;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const bounds: HttpBounds = {
+  maxSessions: 1024,
+  maxSessionsPerPrincipal: 64,
+  sessionIdleMs: 300_000,
+  maxQueued: 1024,
+  maxInFlight: 64,
+  maxStreamsPerPrincipal: 16,
+  maxStreams: 1024,
+  keepAliveMs: 15_000,
+  stallMs: 30_000,
+};
+
+/** A leg without a network: requests go in as they are judged, answers are looked at as they are given. */
+export class LegHarness {
+  readonly clock = new ManualClock();
+  readonly counters = new StageCounters();
+  readonly leg: SessionLeg;
+  readonly setting: HttpSetting;
+  readonly #runtime: AppRuntime;
+
+  constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
+    this.#runtime = runtime;
+    const all = { ...bounds, ...more };
+    this.setting = {
+      runtime,
+      bounds: all,
+      clock: this.clock,
+      counters: this.counters,
+      admission: createAdmission(all),
+      keepAlive: new KeepAlive(this.clock, all.keepAliveMs),
+      limiter: undefined,
+      responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
+    };
+    this.leg = createLegacyLeg(this.setting);
+  }
+
+  /** Sends one message. */
+  post(message: object, sent: Sent = {}): FakeReply {
+    const reply = new FakeReply();
+    const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
+    const exchange = { request: this.#request("POST", sent), reply, caller: sent.caller ?? anonymous };
+    // The tests send what the front lets through.
+    this.leg.post({ ...exchange, frame: frame as HttpFrame });
+    return reply;
+  }
+
+  /** Opens or resumes a stream. */
+  get(sent: Sent, lastId?: string): FakeReply {
+    const reply = new FakeReply();
+    const headers = {
+      accept: "text/event-stream",
+      ...sent.headers,
+      ...(lastId === undefined ? {} : { "last-event-id": lastId }),
+    };
+    this.leg.get({ request: this.#request("GET", { ...sent, headers }), reply, caller: sent.caller ?? anonymous });
+    return reply;
+  }
+
+  /** Ends a session. */
+  delete(sent: Sent): FakeReply {
+    const reply = new FakeReply();
+    this.leg.delete({ request: this.#request("DELETE", sent), reply, caller: sent.caller ?? anonymous });
+    return reply;
+  }
+
+  /** Opens a session and returns its id. */
+  async open({
+    version = "2025-11-25",
+    caller = anonymous,
+  }: { version?: string; caller?: Caller } = {}): Promise<string> {
+    const reply = this.post(handshakeOf(version), { caller });
+    await this.until(() => reply.given !== undefined);
+    const id = reply.headers["mcp-session-id"] ?? "";
+    this.post({ method: "notifications/initialized" }, { session: id, caller });
+    return id;
+  }
+
+  /** Waits until something has come about. */
+  async until(done: () => boolean): Promise<void> {
+    const start = performance.now();
+    while (!done()) {
+      if (performance.now() - start > 20_000) throw new Error("it did not come to that");
+      await setImmediate();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.leg.close();
+    await this.#runtime.close();
+  }
+
+  #request(method: string, { session, headers = {} }: Sent): HttpRequest {
+    const all: Readonly<Record<string, string>> = {
+      accept: "application/json, text/event-stream",
+      ...(session === undefined ? {} : { "mcp-session-id": session }),
+      ...headers,
+    };
+    return {
+      method,
+      target: "/mcp",
+      header: (name) => all[name],
+      count: (name) => (name in all ? 1 : 0),
+      body: () => Promise.resolve("gone"),
+    };
+  }
+}
+
+/** The handshake as a client of a version sends it. */
+export function handshakeOf(version: string): object {
+  const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } };
+  return { id: "first", method: "initialize", params };
+}
+
+/** A call, with a progress token where one is given. */
+export function callOf(
+  id: number | string,
+  name: string,
+  more: { args?: object; token?: string | number } = {},
+): object {
+  const { args = {}, token } = more;
+  const meta = token === undefined ? {} : { _meta: { progressToken: token } };
+  return { id, method: "tools/call", params: { name, arguments: args, ...meta } };
+}

@@ -1,0 +1,274 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Caller } from "../../src/catalog/caller.ts";
+import type { HttpBounds } from "../../src/http/setting.ts";
+import { openSteps, type Steps } from "./sessions/app.ts";
+import { callOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";
+
+const opened: LegHarness[] = [];
+afterEach(async () => {
+  for (const harness of opened.splice(0)) await harness.close();
+});
+
+interface Opened {
+  readonly harness: LegHarness;
+  readonly steps: Steps;
+}
+
+function open(bounds: Partial<HttpBounds> = {}): Opened {
+  const steps = openSteps();
+  const harness = new LegHarness(steps.runtime, { keepAliveMs: 0, ...bounds });
+  opened.push(harness);
+  return { harness, steps };
+}
+
+async function subscribe(harness: LegHarness, session: string, uri = "app://state"): Promise<void> {
+  const reply = harness.post({ id: uri, method: "resources/subscribe", params: { uri } }, { session });
+  await harness.until(() => reply.isOver);
+  expect(reply.plain).toMatchObject({ status: 200, body: { result: {} } });
+}
+
+/** Changes what is watched, until its reader has heard of so many changes. */
+async function change({ harness, steps }: Opened, reply: FakeReply, count: number): Promise<void> {
+  await harness.until(() => {
+    if (reply.messages.length < count) steps.change();
+    void harness.clock.pass(100);
+    return reply.messages.length >= count;
+  });
+}
+
+function urisOf(reply: FakeReply): unknown[] {
+  return reply.messages.map(({ method, params }) => Reflect.get(Object(params), "uri") ?? method);
+}
+
+const ids = (reply: FakeReply): (string | undefined)[] => reply.events.map(({ id }) => id);
+const listChanged = "notifications/resources/list_changed";
+
+describe("Legacy leg's streams", () => {
+  it("tell of changes, each under an id of its own", async () => {
+    const all = open();
+    const session = await all.harness.open();
+    await subscribe(all.harness, session);
+    const stream = all.harness.get({ session });
+    await change(all, stream, 2);
+    expect(urisOf(stream)).toEqual(["app://state", "app://state"]);
+    expect(new Set(ids(stream)).size).toBe(3);
+    expect(stream.headers).toMatchObject({ "content-type": "text/event-stream", "mcp-session-id": session });
+    expect(ids(stream).some((id) => id?.includes(session.slice(0, 8)))).toBe(false);
+  });
+
+  it("need a client that accepts them, and are one at a time", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    const headers = { accept: "application/json" };
+    expect(harness.get({ session, headers }).plain.status).toBe(406);
+    expect(harness.get({ session }).sink?.state).toBe("open");
+    expect(harness.get({ session }).plain.status).toBe(409);
+  });
+
+  it("begin with an id to resume from for clients that understand that, and for no others", async () => {
+    const { harness } = open();
+    const [now, before] = [await harness.open(), await harness.open({ version: "2025-06-18" })];
+    expect(harness.get({ session: now }).sink?.text).toMatch(/^id: [0-9a-f]{12}\.0\.0\nretry: 1000\ndata: \n\n$/);
+    expect(harness.get({ session: before }).sink?.text).toBe("");
+  });
+
+  it("go on where they were cut, for who resumes with an id, also from one that is half dead", async () => {
+    const all = open();
+    const session = await all.harness.open();
+    await subscribe(all.harness, session);
+    const first = all.harness.get({ session });
+    await change(all, first, 3);
+    const second = all.harness.get({ session }, first.events[2]?.id);
+    expect(first.sink?.state).toBe("destroyed");
+    expect(ids(second)).toEqual([ids(first)[3]]);
+    await change(all, second, 2);
+    expect(new Set([...ids(first), ...ids(second)]).size).toBe(5);
+    expect(all.harness.setting.admission.counts.streams).toBe(1);
+  });
+
+  it("keep one notice a URI while nobody reads, and no queue", async () => {
+    const all = open();
+    const session = await all.harness.open();
+    await subscribe(all.harness, session);
+    for (let at = 0; at < 20; at += 1) {
+      all.steps.change();
+      await all.harness.clock.pass(200);
+    }
+    const stream = all.harness.get({ session });
+    expect(urisOf(stream)).toEqual(["app://state"]);
+  });
+
+  it("watch nothing for who does not listen for long, and tell of a change when they do", async () => {
+    const all = open({ sessionIdleMs: 0, stallMs: 1000 });
+    const session = await all.harness.open();
+    await subscribe(all.harness, session);
+    await all.harness.clock.pass(2000);
+    all.steps.change();
+    await all.harness.clock.pass(2000);
+    const stream = all.harness.get({ session });
+    await all.harness.until(() => stream.messages.length > 0);
+    expect(new Set(urisOf(stream))).toEqual(new Set([listChanged, "app://state"]));
+  });
+
+  it.each(["nope", "", "0123456789ab.0.0", "0123456789ab.0.1e3"])("are not resumed with the id %j", async (id) => {
+    const { harness } = open();
+    const session = await harness.open();
+    expect(harness.get({ session }, id).plain).toMatchObject({ status: 400, body: { error: { code: -32000 } } });
+  });
+
+  it("are not resumed with an id of another session, or one that is yet to come", async () => {
+    const all = open();
+    const { harness } = all;
+    const [mine, other] = [await harness.open(), await harness.open()];
+    await subscribe(harness, other);
+    const foreign = harness.get({ session: other });
+    await change(all, foreign, 2);
+    const id = ids(foreign)[1] ?? "";
+    for (const [session, lastId] of [
+      [mine, id],
+      [other, id.replace(/\.\d+$/, ".99")],
+      [other, id.replace(/\.0\.\d+$/, ".7.1")],
+    ] as const) {
+      const reply = harness.get({ session }, lastId);
+      expect(reply.plain.status).toBe(400);
+      expect(reply.sink).toBeUndefined();
+    }
+    expect(foreign.sink?.state).toBe("open");
+  });
+
+  it("send what is left and that something was missed when an id is not kept any more", async () => {
+    const all = open({ maxQueued: 2 });
+    const session = await all.harness.open();
+    await subscribe(all.harness, session);
+    const first = all.harness.get({ session });
+    await change(all, first, 6);
+    first.cut();
+    const second = all.harness.get({ session }, ids(first)[1]);
+    expect(urisOf(second)).toEqual([listChanged, "app://state", "app://state", listChanged, "app://state"]);
+    expect(ids(second).slice(0, 3)).toEqual(ids(first).slice(4));
+    expect(new Set(ids(second)).size).toBe(5);
+    expect(all.harness.leg.dropped).toBe(0);
+  });
+
+  it("keep results longer than progress, and count what nobody was sent", async () => {
+    const all = open({ maxQueued: 4 });
+    const { harness, steps } = all;
+    const session = await harness.open();
+    const replies = ["a", "b"].map((token, id) => harness.post(callOf(id, "walk", { token }), { session }));
+    await harness.until(() => steps.waiting === 2);
+    const step = async (): Promise<void> => {
+      steps.step();
+      await harness.until(() => steps.waiting === 2);
+    };
+    await step();
+    for (const reply of replies) reply.cut();
+    for (let at = 0; at < 4; at += 1) await step();
+    expect(harness.leg.dropped).toBe(4);
+    steps.arrive();
+    await harness.until(() => steps.counts.arrived === 2);
+    await harness.until(() => harness.leg.dropped === 6);
+    for (const [at, reply] of replies.entries()) {
+      const resumed = harness.get({ session }, reply.events[1]?.id);
+      expect(resumed.sink?.state).toBe("ended");
+      expect(resumed.messages[0]).toMatchObject({ method: listChanged });
+      expect(resumed.messages.at(-1)).toMatchObject({ id: at, result: {} });
+    }
+  });
+
+  it("say once of a call that something was missed when nothing of it is kept", async () => {
+    const all = open({ maxQueued: 1 });
+    const { harness, steps } = all;
+    const session = await harness.open();
+    const [first, second] = [1, 2].map((id) => harness.post(callOf(id, "walk", { token: id }), { session }));
+    await harness.until(() => steps.waiting === 2);
+    steps.step();
+    await harness.until(() => steps.waiting === 2);
+    steps.arrive();
+    await harness.until(() => second?.sink?.state === "ended");
+    const resumed = harness.get({ session }, first?.events[1]?.id);
+    expect(urisOf(resumed)).toEqual([listChanged]);
+    expect(resumed.sink?.state).toBe("ended");
+    expect(harness.get({ session }, ids(resumed)[0]).given?.status).toBe(204);
+  });
+
+  it("hold back what a slow client does not read, and are ended when it does not for long", async () => {
+    const all = open({ stallMs: 1000 });
+    const session = await all.harness.open();
+    await subscribe(all.harness, session);
+    const stream = all.harness.get({ session });
+    if (stream.sink !== undefined) stream.sink.isFull = true;
+    for (let at = 0; at < 5; at += 1) {
+      all.steps.change();
+      await all.harness.clock.pass(150);
+    }
+    const before = stream.messages.length;
+    expect(before).toBeLessThanOrEqual(1);
+    stream.sink?.drain(1);
+    expect(stream.messages.length).toBe(before + 1);
+    await all.harness.clock.pass(1000);
+    expect(stream.sink?.state).toBe("destroyed");
+    expect(all.harness.get({ session }).sink?.state).toBe("open");
+  });
+
+  it("end when their caller's token does, and are there for a newer one of the same caller", async () => {
+    const { harness } = open();
+    const caller: Caller = {
+      id: "alice",
+      isAnonymous: false,
+      scopes: ["steps:read"],
+      expiresAt: Date.now() / 1000 + 60,
+    };
+    const session = await harness.open({ caller });
+    const stream = harness.get({ session, caller });
+    await harness.clock.pass(50_000);
+    expect(stream.sink?.state).toBe("open");
+    await harness.clock.pass(11_000);
+    expect(stream.sink?.state).toBe("ended");
+    expect(harness.get({ session, caller: { ...caller, expiresAt: Date.now() / 1000 + 600 } }).sink?.state).toBe(
+      "open",
+    );
+  });
+
+  it("are refused when their caller has too many, and make room when they end", async () => {
+    const { harness } = open({ maxStreams: 1 });
+    const [one, two] = [await harness.open(), await harness.open()];
+    const stream = harness.get({ session: one });
+    const refused = harness.get({ session: two });
+    expect(refused.plain).toMatchObject({ status: 429, body: { error: { data: { scope: "global", limit: 1 } } } });
+    stream.cut();
+    expect(harness.get({ session: two }).sink?.state).toBe("open");
+  });
+
+  it("end when the server is to close, which waits for the calls", async () => {
+    const all = open();
+    const { harness, steps } = all;
+    const session = await harness.open();
+    const stream = harness.get({ session });
+    const reply = harness.post(callOf(1, "walk"), { session });
+    await harness.until(() => steps.waiting === 1);
+    let isDrained = false;
+    const drained = harness.leg.drain().then(() => (isDrained = true));
+    expect(stream.sink?.state).toBe("ended");
+    expect(harness.post(callOf(2, "walk"), { session }).plain.status).toBe(503);
+    expect(harness.get({ session }).plain.status).toBe(503);
+    expect(isDrained).toBe(false);
+    steps.arrive();
+    await drained;
+    expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, result: {} } });
+  });
+
+  it("leave nothing behind when the leg is closed", async () => {
+    const all = open({ keepAliveMs: 1000 });
+    const { harness, steps } = all;
+    const session = await harness.open();
+    await subscribe(harness, session);
+    const stream = harness.get({ session });
+    const reply = harness.post(callOf(1, "walk", { token: 1 }), { session });
+    await harness.until(() => steps.waiting === 1);
+    await harness.leg.close();
+    expect(stream.sink?.state).toBe("ended");
+    expect(reply.isOver).toBe(true);
+    expect(harness.setting.admission.counts).toEqual({ sessions: 0, streams: 0 });
+    expect(harness.clock.size).toBe(0);
+  });
+});

@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { anonymous } from "../../../src/catalog/caller.ts";
+import { KeepAlive } from "../../../src/http/keep-alive.ts";
+import { mintTag, readEventId } from "../../../src/http/sessions/event-id.ts";
+import { EventLog } from "../../../src/http/sessions/event-log.ts";
+import { EventStream, missedNotice } from "../../../src/http/sessions/event-stream.ts";
+import { ManualClock } from "../../links/manual-clock.ts";
+import { FakeSink } from "./leg-harness.ts";
+
+/** Something is said, the connection is cut with so many events lost on the way, the client is back, or reads so much. */
+type Step =
+  | { readonly kind: "say" }
+  | { readonly kind: "cut"; readonly lost: number }
+  | { readonly kind: "resume"; readonly room: number }
+  | { readonly kind: "read"; readonly room: number };
+
+const room = fc.integer({ min: 1, max: 5 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({ kind: "say" } as const) },
+  fc.record({ kind: fc.constant("cut" as const), lost: fc.nat(3) }),
+  fc.record({ kind: fc.constant("resume" as const), room }),
+  fc.record({ kind: fc.constant("read" as const), room }),
+);
+
+/** One stream and a client that remembers the last event that it has read, as clients do. */
+class Run {
+  readonly #log: EventLog;
+  readonly #stream: EventStream;
+  readonly #tag = mintTag();
+  #sink: FakeSink | undefined;
+  #lastId: string | undefined;
+  #said = 0;
+  readonly read: string[] = [];
+  readonly seen = new Set<string>();
+
+  constructor(maxMessages: number) {
+    const clock = new ManualClock();
+    this.#log = new EventLog({ maxMessages, maxSize: 1e6 });
+    const shared = { clock, keepAlive: new KeepAlive(clock, 0), stallMs: 1000, tag: this.#tag, primes: true };
+    this.#stream = new EventStream(shared, this.#log.open());
+    this.resume(Infinity);
+  }
+
+  take(next: Step): void {
+    if (next.kind === "say") this.say();
+    else if (next.kind === "cut") this.cut(next.lost);
+    else if (next.kind === "resume") this.resume(next.room);
+    else this.#sink?.drain(next.room);
+  }
+
+  say(): void {
+    this.#said += 1;
+    this.#log.add(this.#stream.kept, { json: JSON.stringify({ n: this.#said }) });
+    this.#stream.flush();
+    this.#log.trim();
+  }
+
+  /** The last few that were written never reach the client. */
+  cut(lost: number): void {
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    this.#sink = undefined;
+    this.#stream.lost(sink);
+    const all = sink.events;
+    for (const { id = "", data } of all.slice(0, Math.max(0, all.length - lost))) {
+      this.#lastId = id;
+      if (data === undefined) continue;
+      expect(this.seen.has(id)).toBe(false);
+      this.seen.add(id);
+      this.read.push("n" in data ? String(data["n"]) : "missed");
+    }
+  }
+
+  resume(space: number): void {
+    if (this.#sink !== undefined) this.cut(0);
+    const after = this.#lastId === undefined ? undefined : readEventId(this.#tag, this.#lastId)?.seq;
+    const sink = new FakeSink();
+    sink.room = space;
+    this.#sink = sink;
+    this.#stream.attach({ sink, after, caller: anonymous, onLeft: () => {} });
+  }
+
+  /** The client is back for good and reads everything. */
+  end(): number {
+    this.resume(Infinity);
+    this.cut(0);
+    return this.#said;
+  }
+}
+
+describe("EventStream", () => {
+  it("sends each message once and in order, whatever is cut and resumed when", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (all) => {
+        const run = new Run(1000);
+        for (const next of all) run.take(next);
+        const said = run.end();
+        // Who lost even the first id begins anew: what they missed before was sent to nobody they can name.
+        const begun = Number(run.read[0] ?? said + 1);
+        expect(run.read).toEqual(Array.from({ length: said + 1 - begun }, (_, at) => String(begun + at)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("says that something was missed wherever it leaves something out, and sends the rest once and in order", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 5 }), (all, kept) => {
+        const run = new Run(kept);
+        for (const next of all) run.take(next);
+        run.end();
+        let last: number | undefined;
+        let isMissed = false;
+        for (const one of run.read) {
+          const number = Number(one);
+          if (Number.isNaN(number)) isMissed = true;
+          else {
+            if (last !== undefined && !isMissed) expect(number).toBe(last + 1);
+            if (last !== undefined) expect(number).toBeGreaterThan(last);
+            last = number;
+            isMissed = false;
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(JSON.parse(missedNotice)).toMatchObject({ method: "notifications/resources/list_changed" });
+  });
+});
+
+describe("EventLog", () => {
+  it("stays within its bounds, drops progress before results, and tells whose message was dropped unsent", () => {
+    const log = new EventLog({ maxMessages: 4, maxSize: 100 });
+    const [notices, call] = [log.open(), log.open()];
+    const dropped: number[] = [];
+    log.addResult(call, "result");
+    for (let at = 0; at < 6; at += 1) {
+      log.add(notices, { json: `notice ${at}`, onDropped: () => void dropped.push(at) });
+      log.trim();
+    }
+    expect(log.count).toBe(4);
+    expect(dropped).toEqual([0, 1, 2]);
+    expect(call.at(1)).toBe("result");
+    const large = log.open();
+    log.addResult(large, "x".repeat(101));
+    log.trim();
+    expect([large.at(1)?.length, call.at(1), log.count]).toEqual([101, undefined, 1]);
+    expect(log.find(call.number)).toBe("gone");
+    expect(log.find(7)).toBeUndefined();
+  });
+
+  it("lets results have half of the room at most", () => {
+    const log = new EventLog({ maxMessages: 4, maxSize: 1000 });
+    const notices = log.open();
+    const calls = Array.from({ length: 4 }, () => log.open());
+    for (const call of calls) log.addResult(call, "result");
+    for (let at = 0; at < 3; at += 1) {
+      log.add(notices, { json: "notice" });
+      log.trim();
+    }
+    expect(calls.map((call) => call.at(1))).toEqual([undefined, undefined, "result", "result"]);
+    expect(notices.messages.length).toBe(2);
+  });
+});

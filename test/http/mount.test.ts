@@ -1,0 +1,179 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serve as serveHono } from "@hono/node-server";
+import express from "express";
+import { Hono } from "hono";
+import { afterEach, describe, expect, it } from "vitest";
+import { http } from "../../src/http/http.ts";
+import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
+import { createDemo, type Demo } from "./support/demo-app.ts";
+import { type HttpClient, httpClients, type HttpEnd } from "./support/http-clients.ts";
+import { modernPost } from "./support/modern-post.ts";
+
+const closers: (() => unknown)[] = [];
+let demo: Demo = createDemo();
+
+function remake(): Demo["app"] {
+  demo = createDemo();
+  return demo.app;
+}
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+function handle(path = "/mcp"): HttpHandler {
+  const handler = httpHandler(remake(), { path });
+  closers.push(() => handler.close());
+  return handler;
+}
+
+function closing(server: Server): void {
+  closers.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+}
+
+async function listening(server: Server, path: string): Promise<string> {
+  if (!server.listening) await once(server, "listening");
+  closing(server);
+  // A server on a port has an address of this form.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+}
+
+function toHono(handler: HttpHandler): Hono {
+  const app = new Hono();
+  app.all("/mcp", (context) => handler(context.req.raw));
+  return app;
+}
+
+/** Ways to serve the same app. */
+const mounts: Readonly<Record<string, () => Promise<HttpEnd>>> = {
+  "http()": async () => {
+    const serving = await http({ exit: false }).serve(remake());
+    closers.push(() => serving.close());
+    return { url: serving.url };
+  },
+  "Hono on Node": async () => {
+    // Without options it makes a server of node:http.
+    const server = serveHono({ fetch: toHono(handle()).fetch, port: 0, hostname: "127.0.0.1" }) as Server;
+    return { url: await listening(server, "/mcp") };
+  },
+  "Hono's fetch": async () => {
+    const app = toHono(handle());
+    const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
+      app.fetch(new Request(url, init));
+    return { url: "http://localhost/mcp", fetch };
+  },
+  Express: async () => {
+    const app = express();
+    app.use("/api", handle("/api/mcp").node);
+    return { url: await listening(app.listen(0, "127.0.0.1"), "/api/mcp") };
+  },
+  "Express behind a body parser": async () => {
+    const app = express();
+    app.use(express.json());
+    app.all("/mcp", handle().node);
+    return { url: await listening(app.listen(0, "127.0.0.1"), "/mcp") };
+  },
+  "node:http": async () => ({ url: await listening(createServer(handle().node).listen(0, "127.0.0.1"), "/mcp") }),
+};
+
+async function until(isThere: () => boolean): Promise<void> {
+  while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+async function use(client: HttpClient): Promise<void> {
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add", "sleep", "steps"]);
+  let updates = 0;
+  await client.watch("surface://demo/count", () => void (updates += 1));
+  expect(await client.callTool({ name: "add", arguments: { by: 3 } })).toMatchObject({
+    structuredContent: { count: 3 },
+  });
+  await until(() => updates > 0);
+  const read = await client.readResource({ uri: "surface://demo/count" });
+  expect(JSON.stringify(read)).toContain('"text":"3"');
+  const steps: number[] = [];
+  await client.callTool(
+    { name: "steps", arguments: { count: 3 } },
+    { onprogress: ({ progress }) => void steps.push(progress) },
+  );
+  expect(steps).toEqual([1, 2, 3]);
+}
+
+describe.each(Object.entries(mounts))("an app served by %s", (_name, mount) => {
+  it.each(httpClients)(
+    "is listed, called, read and watched, with progress, when the client is $name",
+    async ({ connect }) => {
+      const client = await connect(await mount());
+      closers.push(() => client.close());
+      await use(client);
+    },
+  );
+
+  it("aborts a call when its modern client goes away", async () => {
+    const { url, fetch = globalThis.fetch } = await mount();
+    const leaving = new AbortController();
+    const init = modernPost("tools/call", { name: "sleep", arguments: { ms: 15_000 } });
+    const call = fetch(url, { ...init, signal: leaving.signal });
+    await until(() => demo.sleeping() === 1);
+    leaving.abort();
+    await until(() => demo.aborted() === 1);
+    await call.then(
+      ({ status }) => expect(status).toBe(499),
+      (cause: unknown) => expect(cause).toMatchObject({ name: "AbortError" }),
+    );
+  });
+});
+
+describe("httpHandler()", () => {
+  it("throws what the app throws when it opens it, and INVALID_OPTION before that", () => {
+    const app = {
+      open: (): never => {
+        throw new TypeError("cannot open");
+      },
+    };
+    expect(() => httpHandler(app)).toThrow("cannot open");
+    expect(() => httpHandler(app, { maxQueued: 0 })).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
+
+  it("is what its fetch is, counts, and answers that it is closing once it is closed", async () => {
+    const handler = handle();
+    const ask = (): Request =>
+      new Request("http://localhost/mcp", modernPost("tools/call", { name: "add", arguments: { by: 1 } }));
+    expect((await handler(ask())).status).toBe(200);
+    expect((await handler.fetch(ask())).status).toBe(200);
+    expect(handler.stats()).toMatchObject({ sessions: 0, streams: 0, dropped: 0, stages: { head: 2, backend: 2 } });
+    await Promise.all([handler.close(), handler.close()]);
+    expect((await handler(ask())).status).toBe(503);
+    expect((await handler(new Request("http://localhost/healthz"))).status).toBe(503);
+    expect(handler.stats().stages.backend).toBe(2);
+  });
+
+  it("answers no other host than this machine's when none is named", async () => {
+    const answer = await handle()(new Request("http://evil.example/mcp", modernPost("tools/list")));
+    expect(answer.status).toBe(403);
+  });
+
+  it("closes the app when auth is given that nobody could use", async () => {
+    const { app } = createDemo();
+    let closed = 0;
+    const opening = {
+      open: () => {
+        const runtime = app.open();
+        return { ...runtime, close: () => ((closed += 1), runtime.close()) };
+      },
+    };
+    const auth = {
+      resource: "nowhere",
+      scopes: [],
+      authorizationServers: [],
+      timeoutMs: 1,
+      verify: async () => undefined,
+    };
+    expect(() => httpHandler(opening, { auth })).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+    expect(closed).toBe(1);
+  });
+});

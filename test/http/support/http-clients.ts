@@ -1,0 +1,79 @@
+import {
+  Client as ModernSdkClient,
+  StreamableHTTPClientTransport as ModernSdkTransport,
+} from "@modelcontextprotocol/client";
+import { Client as LegacySdkClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as LegacySdkTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** The part of a client over HTTP that both SDKs have. */
+export interface HttpClient {
+  listTools(): Promise<{ readonly tools: readonly { readonly name: string }[] }>;
+  callTool(
+    params: { name: string; arguments?: Record<string, unknown> },
+    options?: { readonly signal?: AbortSignal; readonly onprogress?: (report: { progress: number }) => void },
+  ): Promise<Params>;
+  readResource(params: { uri: string }): Promise<Params>;
+  /** Watches a URI in the way of its era. */
+  watch(uri: string, updated: () => void): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Where a client goes, and by which `fetch`. */
+export interface HttpEnd {
+  readonly url: string;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** How a client is made. */
+export interface HttpClientEntry {
+  readonly name: string;
+  readonly connect: (end: HttpEnd) => Promise<HttpClient>;
+}
+
+const info = { name: "http", version: "1" };
+
+async function connectV1({ url, ...options }: HttpEnd): Promise<HttpClient> {
+  const client = new LegacySdkClient(info);
+  // The SDK's own class differs from its own interface under exactOptionalPropertyTypes.
+  await client.connect(new LegacySdkTransport(new URL(url), options) as Parameters<typeof client.connect>[0]);
+  return {
+    listTools: () => client.listTools(),
+    callTool: (params, options) => client.callTool(params, undefined, options),
+    readResource: (params) => client.readResource(params),
+    watch: (uri, updated) => {
+      client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => updated());
+      return client.subscribeResource({ uri });
+    },
+    close: () => client.close(),
+  };
+}
+
+function connectV2(mode: "legacy" | "auto" | { readonly pin: string }): HttpClientEntry["connect"] {
+  return async ({ url, ...options }) => {
+    const client = new ModernSdkClient(info, { versionNegotiation: { mode } });
+    await client.connect(new ModernSdkTransport(new URL(url), options));
+    const era = mode === "legacy" ? "legacy" : "modern";
+    if (client.getProtocolEra() !== era) throw new TypeError(`the era is "${client.getProtocolEra()}"`);
+    return {
+      listTools: () => client.listTools(),
+      callTool: (params, more) => client.callTool(params, more),
+      readResource: (params) => client.readResource(params),
+      watch: (uri, updated) => {
+        client.setNotificationHandler("notifications/resources/updated", () => updated());
+        return era === "legacy" ? client.subscribeResource({ uri }) : client.listen({ resourceSubscriptions: [uri] });
+      },
+      close: () => client.close(),
+    };
+  };
+}
+
+/** Every client and way of negotiating. */
+export const httpClients: readonly HttpClientEntry[] = [
+  { name: "SDK 1.x", connect: connectV1 },
+  { name: "SDK 2.x, legacy", connect: connectV2("legacy") },
+  { name: "SDK 2.x, auto", connect: connectV2("auto") },
+  { name: "SDK 2.x, modern", connect: connectV2({ pin: "2026-07-28" }) },
+];

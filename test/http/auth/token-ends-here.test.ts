@@ -90,7 +90,7 @@ it("keeps the token from handlers, links, logs and answers when calls succeed, f
   ending.push(async () => serving.close());
   const answers: string[] = [];
   const call = async (token: string, name: string, args: object): Promise<number> => {
-    const _meta = {
+    const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
       "io.modelcontextprotocol/clientCapabilities": {},
@@ -105,7 +105,12 @@ it("keeps the token from handlers, links, logs and answers when calls succeed, f
         "mcp-name": name,
         authorization: `Bearer ${token}`,
       },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args, _meta } }),
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name, arguments: args, _meta: meta },
+      }),
     });
     answers.push(await response.text(), inspect([...response.headers]));
     return response.status;

@@ -1,0 +1,195 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
+import { toFetch } from "../../../src/http/web/to-fetch.ts";
+
+const url = "http://localhost:8080/mcp?q=1#part";
+
+/** Hands out what came, and answers nothing by itself. */
+function hold(init?: RequestInit & { duplex?: "half" }): {
+  request: HttpRequest;
+  reply: HttpReply;
+  response: Promise<Response>;
+} {
+  const came: { request: HttpRequest; reply: HttpReply }[] = [];
+  const response = toFetch((request, reply) => void came.push({ request, reply }))(new Request(url, init));
+  const [first] = came;
+  if (first === undefined) throw new TypeError("nothing came");
+  return { ...first, response };
+}
+
+function post(body: BodyInit, headers: Record<string, string> = {}): HttpRequest {
+  return hold({ method: "POST", body, headers, duplex: "half" }).request;
+}
+
+const never: HttpServe = () => {};
+
+function fill(sink: EventSink): void {
+  for (let count = 0; count < 1_000 && !sink.isFull; count += 1) sink.write("x".repeat(1_024));
+}
+
+describe("a request of the web's", () => {
+  it("tells its path and query as they came, and its host where a header has none, when it is read", () => {
+    const { request } = hold();
+    expect(request.target).toBe("/mcp?q=1");
+    expect([request.header("host"), request.count("host")]).toEqual(["localhost:8080", 1]);
+    expect([request.header("origin"), request.count("origin")]).toEqual([undefined, 0]);
+    expect(hold({ headers: { host: "ci.example" } }).request.header("host")).toBe("ci.example");
+  });
+
+  it("has its body when it comes in pieces", async () => {
+    const pieces = ["a", "bc", "d"].map((text) => new TextEncoder().encode(text));
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        const piece = pieces.shift();
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+    });
+    expect(await post(stream).body(4)).toEqual(new TextEncoder().encode("abcd"));
+  });
+
+  it("has an empty body when there is none, or somebody has read it", async () => {
+    expect(await hold({ method: "POST" }).request.body(4)).toEqual(new Uint8Array(0));
+    const read = new Request(url, { method: "POST", body: "x" });
+    await read.text();
+    const bodies: unknown[] = [];
+    void toFetch((request) => void request.body(4).then((body) => bodies.push(body)))(read);
+    await turn();
+    expect(bodies).toEqual([new Uint8Array(0)]);
+  });
+
+  it("is too large, and not read to its end, when there is more than the bound", async () => {
+    let cancelled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(10)),
+      cancel: () => void (cancelled = true),
+    });
+    expect(await post(endless).body(64)).toBe("too-large");
+    await turn();
+    expect(cancelled).toBe(true);
+    expect(await post("xy", { "content-length": "65" }).body(64)).toBe("too-large");
+  });
+
+  it("is gone when its body breaks off", async () => {
+    const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError("cut")) });
+    expect(await post(broken).body(64)).toBe("gone");
+  });
+});
+
+describe("a reply of the web's", () => {
+  it("says the first thing only when it is answered twice", async () => {
+    const { reply, response } = hold();
+    reply.answer({ status: 201, headers: { "x-a": "1" }, body: "é" });
+    reply.answer({ status: 500 });
+    reply.stream({}).write("no");
+    const answer = await response;
+    expect([answer.status, answer.headers.get("x-a"), await answer.text(), reply.isOver]).toEqual([
+      201,
+      "1",
+      "é",
+      true,
+    ]);
+  });
+
+  it("has no body when its status allows none", async () => {
+    const { reply, response } = hold();
+    reply.answer({ status: 204 });
+    expect((await response).body).toBeNull();
+  });
+
+  it("is told once that its client is gone, and its promise settles, when the signal fires before the answer", async () => {
+    const leaving = new AbortController();
+    const { reply, response } = hold({ signal: leaving.signal });
+    let told = 0;
+    reply.onGone = () => void (told += 1);
+    leaving.abort();
+    reply.answer({ status: 200 });
+    expect([told, reply.isOver, (await response).status]).toEqual([1, true, 499]);
+  });
+
+  it("is asked nothing when its client was gone before it came", async () => {
+    let asked = 0;
+    const serve: HttpServe = () => void (asked += 1);
+    expect((await toFetch(serve)(new Request(url, { signal: AbortSignal.abort() }))).status).toBe(499);
+    expect(asked).toBe(0);
+  });
+
+  it("is told nothing when the signal fires after the answer", async () => {
+    const leaving = new AbortController();
+    const { reply, response } = hold({ signal: leaving.signal });
+    let told = 0;
+    reply.onGone = () => void (told += 1);
+    reply.answer({ status: 200 });
+    await response;
+    leaving.abort();
+    expect(told).toBe(0);
+  });
+
+  it("waits for its answer for as long as it takes when nobody leaves", async () => {
+    const asked = toFetch(never)(new Request(url));
+    expect(await Promise.race([asked, turn("waiting")])).toBe("waiting");
+  });
+});
+
+describe("a stream of events of the web's", () => {
+  it("carries what is written, and ends, when it is ended", async () => {
+    const { reply, response } = hold();
+    const sink = reply.stream({ "content-type": "text/event-stream" });
+    sink.write("one ");
+    sink.write("é");
+    expect(reply.isOver).toBe(false);
+    sink.end();
+    sink.end();
+    sink.write("late");
+    const answer = await response;
+    expect([reply.isOver, answer.headers.get("content-type"), await answer.text()]).toEqual([
+      true,
+      "text/event-stream",
+      "one é",
+    ]);
+  });
+
+  it("is full, and says when it is not any more, when its reader is late", async () => {
+    const { reply, response } = hold();
+    const sink = reply.stream({});
+    fill(sink);
+    expect(sink.isFull).toBe(true);
+    const drained = new Promise<void>((resolve) => (sink.onDrain = resolve));
+    const reader = (await response).body?.getReader();
+    while (sink.isFull) await reader?.read();
+    await drained;
+  });
+
+  it.each([
+    ["cancelled by its reader", async (response: Response) => response.body?.cancel()],
+    ["left by its client", async (_response: Response, leaving: AbortController) => leaving.abort()],
+  ])("tells once that its client is gone, and takes no more, when it is %s", async (_how, leave) => {
+    const leaving = new AbortController();
+    const { reply, response } = hold({ signal: leaving.signal });
+    let told = 0;
+    reply.onGone = () => void (told += 1);
+    const sink = reply.stream({});
+    sink.write("one");
+    await leave(await response, leaving);
+    leaving.abort();
+    sink.write("two");
+    sink.end();
+    sink.destroy();
+    expect([told, reply.isOver]).toEqual([1, true]);
+  });
+
+  it.each([
+    ["open", (sink: EventSink) => sink],
+    ["ended and not read", (sink: EventSink) => (sink.end(), sink)],
+  ])("loses what was not read, and tells nobody of a client, when it is %s and dropped", async (_how, prepare) => {
+    const { reply, response } = hold();
+    let told = 0;
+    reply.onGone = () => void (told += 1);
+    const sink = reply.stream({});
+    sink.write("one");
+    prepare(sink).destroy();
+    await expect((await response).text()).rejects.toMatchObject({ code: "CLOSED" });
+    expect(told).toBe(0);
+  });
+});

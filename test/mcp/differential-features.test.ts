@@ -1,37 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Era } from "../../src/mcp/protocol.ts";
+import { featureAsks, review, withoutChance } from "./differential-cases.ts";
 import { createFeaturesApp } from "./features-app.ts";
 import { GateHarness } from "./gate-harness.ts";
-
-/** Correlation ids, and those of values that were cut into parts, are random. */
-function withoutChance(value: unknown): unknown {
-  const chance = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|_parts\/[\da-f]{32}/g;
-  return JSON.parse(JSON.stringify(value).replaceAll(chance, "…"));
-}
-
-const review = { ref: { type: "ref/prompt", name: "review" } };
-const tracks = { ref: { type: "ref/resource", uri: "studio://tracks/{key}" } };
-
-const asks: readonly (readonly [method: string, params: object])[] = [
-  ["tools/list", {}],
-  ["resources/list", {}],
-  ["resources/templates/list", {}],
-  ["prompts/list", {}],
-  ["prompts/get", { name: "review", arguments: { track: "drums", tone: "kind" } }],
-  ["prompts/get", { name: "review", arguments: { track: "drums", tone: "rude" } }],
-  ["prompts/get", { name: "hello" }],
-  ["prompts/get", { name: "refused" }],
-  ["prompts/get", { name: "broken", arguments: { any: "a", junk: "b" } }],
-  ["prompts/get", { name: "nope" }],
-  ["completion/complete", { ...review, argument: { name: "tone", value: "k" } }],
-  ["completion/complete", { ...review, argument: { name: "nope", value: "" } }],
-  ["completion/complete", { ...tracks, argument: { name: "key", value: "" } }],
-  ["completion/complete", { ref: { type: "ref/prompt", name: "nope" }, argument: { name: "a", value: "" } }],
-  ...["picture", "sound", "file", "link", "mixed", "bulk"].map((name) => ["tools/call", { name }] as const),
-  ...["cover", "notes/1", "notes/9", "notes/x", "tempo", "meter/left/true"].map(
-    (path) => ["resources/read", { uri: `studio://${path}` }] as const,
-  ),
-];
 
 describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path beside members, in the %s era", (era) => {
   let hot: GateHarness;
@@ -43,7 +14,7 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path beside
   });
   afterAll(() => Promise.all([hot.close(), sdk.close()]));
 
-  it.each(asks.map(([method, params], id) => ({ method, params, id })))(
+  it.each(featureAsks.map(([method, params], id) => ({ method, params, id })))(
     "give the same answer to $method $params",
     async ({ method, params, id }) => {
       const [ours, theirs] = await Promise.all([hot, sdk].map((each) => each.request(era, id, { method, params })));

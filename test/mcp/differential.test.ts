@@ -17,83 +17,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
+import { alike, asks, errorOf, withoutChance } from "./differential-cases.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
-
-/**
- * Where the two paths differ on purpose, and why. Everything else is the same, to the last key.
- *
- * - The texts of parameter errors: the SDK quotes its own validator, which may quote what was sent, and so nothing is said
- *   of what its schemas refuse but that it is refused.
- * - Correlation ids, and those of values that were cut into parts: they are random.
- * - An own key `__proto__` in arguments: the SDK's parser drops it, ours shows it to the schema, which may refuse it.
- */
-const withheld = { code: -32602, message: "Invalid params" };
-
-function withoutChance(value: unknown): unknown {
-  const chance = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|_parts\/[\da-f]{32}/g;
-  return JSON.parse(JSON.stringify(value).replaceAll(chance, "…"));
-}
-
-function errorOf(message: Sent): { code: unknown } | undefined {
-  const { error } = message;
-  return typeof error === "object" && error !== null && "code" in error ? { code: error.code } : undefined;
-}
-
-/** What the SDK's path answered, with the differences on purpose replaced by what our path answered. */
-function alike(hot: Sent, sdk: Sent): unknown {
-  const isWithheld = JSON.stringify(sdk["error"]) === JSON.stringify(withheld);
-  return withoutChance(isWithheld && errorOf(hot)?.code === withheld.code ? hot : sdk);
-}
 
 /** fast-check knows the name, and makes keys of it. */
 function withoutProto(given: object): boolean {
   return !JSON.stringify(given).includes('"__proto__":');
 }
-
-const textOf = (length: number): string => "ü\u{1f3fa}\u2028".repeat(length);
-
-type Ask = readonly [name: string, method: string, params: object | undefined];
-
-const asks: readonly Ask[] = [
-  ["a list", "tools/list", undefined],
-  ["a list with empty params", "tools/list", {}],
-  ["a list with an unknown cursor", "tools/list", { cursor: "nope" }],
-  ["a list with a number for a cursor", "tools/list", { cursor: 5 }],
-  ["a list with null for a cursor", "tools/list", { cursor: null }],
-  ["a call", "tools/call", { name: "echo", arguments: { text: "hello" } }],
-  ["a call of unicode", "tools/call", { name: "echo", arguments: { text: textOf(1) } }],
-  ["a call with a big answer", "tools/call", { name: "echo", arguments: { text: textOf(100_000) } }],
-  ["a call with an unknown key", "tools/call", { name: "echo", arguments: { text: "a", more: 1 } }],
-  ["a call with wrong arguments", "tools/call", { name: "echo", arguments: { text: 5 } }],
-  ["a call without arguments", "tools/call", { name: "whoami" }],
-  ["a call that misses its arguments", "tools/call", { name: "echo" }],
-  ["a call of any JSON", "tools/call", { name: "any", arguments: { v: { a: [null, 1.5, { b: [] }] } } }],
-  ["a call of a tool with a dash", "tools/call", { name: "boom-undefined", arguments: {} }],
-  ["a call that throws", "tools/call", { name: "boom", arguments: {} }],
-  ["a call that answers a cycle", "tools/call", { name: "cyclic", arguments: {} }],
-  ["a call that answers a bigint", "tools/call", { name: "bigint", arguments: {} }],
-  ["a call that breaks its output schema", "tools/call", { name: "badout", arguments: {} }],
-  ["a call of a scalar", "tools/call", { name: "pick", arguments: { n: 7 } }],
-  ["a call of an unknown tool", "tools/call", { name: "nope", arguments: {} }],
-  ["a call of what is not exposed", "tools/call", { name: "configure", arguments: {} }],
-  ["a call without a name", "tools/call", { arguments: {} }],
-  ["a call with a number for a name", "tools/call", { name: 5 }],
-  ["a call with text for arguments", "tools/call", { name: "echo", arguments: "a" }],
-  ["a call with null for arguments", "tools/call", { name: "echo", arguments: null }],
-  ["a call with an array for arguments", "tools/call", { name: "echo", arguments: [] }],
-  ["a call without params", "tools/call", undefined],
-  ["a read", "resources/read", { uri: "app://state" }],
-  ["a read of a key list", "resources/read", { uri: "app://items" }],
-  ["a read of an item", "resources/read", { uri: "app://items/a" }],
-  ["a read of a stream", "resources/read", { uri: "app://log/x" }],
-  ["a read of an absent item", "resources/read", { uri: "app://items/zzz" }],
-  ["a read of an unknown resource", "resources/read", { uri: "app://nope" }],
-  ["a read of what is not exposed", "resources/read", { uri: "app://secrets" }],
-  ["a read of no URI", "resources/read", { uri: "" }],
-  ["a read with a number for a URI", "resources/read", { uri: 5 }],
-  ["a read without a URI", "resources/read", {}],
-  ["a read of a long URI", "resources/read", { uri: `app://log/${"a".repeat(1000)}` }],
-];
 
 describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path, in the %s era", (era) => {
   let hot: GateHarness;

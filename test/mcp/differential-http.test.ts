@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { httpHandler, type HttpHandler } from "../../src/http/index.ts";
+import type { Era } from "../../src/mcp/protocol.ts";
+import { envelope, handshake, legacyLine } from "../fixtures/envelope.ts";
+import { createHostileApp } from "../fixtures/hostile.ts";
+import { alike, asks, featureAsks, withoutChance } from "./differential-cases.ts";
+import { createFeaturesApp } from "./features-app.ts";
+import type { Sent } from "./gate-harness.ts";
+
+/** A method, its params, and what is added to their `_meta`. */
+type Asked = readonly [method: string, params?: object | undefined, meta?: object];
+
+/** What a client sees of one answer. */
+interface Answered {
+  readonly status: number;
+  /** Those that say something: the length and the date do not. */
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly messages: readonly Sent[];
+}
+
+const telling = ["content-type", "cache-control", "www-authenticate", "retry-after", "x-accel-buffering"];
+
+function readMessages(text: string): readonly Sent[] {
+  if (text.startsWith("{")) return [JSON.parse(text)];
+  const lines = text.split("\n").filter((line) => line.startsWith("data: {"));
+  return lines.map((line) => JSON.parse(line.slice(6)));
+}
+
+/** One client of one server, over HTTP without a network. Whoever opened it closes it. */
+class Client {
+  readonly #era: Era;
+  readonly #handler: HttpHandler;
+  #session: string | null = null;
+
+  constructor(handler: HttpHandler, era: Era) {
+    this.#handler = handler;
+    this.#era = era;
+  }
+
+  async open(): Promise<this> {
+    if (this.#era === "modern") return this;
+    const response = await this.#post(legacyLine("open", "initialize", handshake), {});
+    this.#session = response.headers.get("mcp-session-id");
+    await response.text();
+    await this.#post('{"jsonrpc":"2.0","method":"notifications/initialized"}', {});
+    return this;
+  }
+
+  async ask(method: string, params: object | undefined, meta: object = {}): Promise<Answered> {
+    const isModern = this.#era === "modern";
+    const more = Object.keys(meta).length === 0 ? {} : { _meta: meta };
+    const given = isModern ? { ...params, _meta: { ...envelope, ...meta } } : params && { ...params, ...more };
+    const response = await this.#post(legacyLine(1, method, given), isModern ? toMirrors(method, params) : {});
+    return {
+      status: response.status,
+      headers: Object.fromEntries(telling.map((name) => [name, response.headers.get(name)])),
+      messages: readMessages(await response.text()),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#handler.close();
+  }
+
+  #post(body: string, more: Readonly<Record<string, string>>): Promise<Response> {
+    const headers = {
+      host: "localhost",
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(this.#session === null ? {} : { "mcp-session-id": this.#session }),
+      ...more,
+    };
+    return this.#handler(new Request("http://localhost/mcp", { method: "POST", headers, body }));
+  }
+}
+
+function toMirrors(method: string, params: object = {}): Readonly<Record<string, string>> {
+  const head = { "mcp-protocol-version": "2026-07-28", "mcp-method": method };
+  const name: unknown = Reflect.get(params, method === "resources/read" ? "uri" : "name");
+  return typeof name === "string" ? { ...head, "mcp-name": name } : head;
+}
+
+/** The SDK's answer, with the differences on purpose replaced. */
+function alikeOver(hot: Answered, sdk: Answered): unknown {
+  const messages = sdk.messages.map((message, index) => alike(hot.messages[index] ?? {}, message));
+  return { ...sdk, messages };
+}
+
+function oneLess(answered: Answered): unknown {
+  return { ...answered, messages: answered.messages.map(withoutChance) };
+}
+
+describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path over HTTP, in the %s era", (era) => {
+  const clients: Client[] = [];
+  let hostile: readonly Client[] = [];
+  let features: readonly Client[] = [];
+
+  beforeAll(async () => {
+    const open = async (handler: HttpHandler): Promise<Client> => {
+      const client = new Client(handler, era);
+      clients.push(client);
+      return client.open();
+    };
+    const silent = { onFault: () => {} };
+    const paths = [true, false];
+    hostile = await Promise.all(
+      paths.map((hotPath) => open(httpHandler(createHostileApp({ hotPath, pageSize: 7, ...silent })))),
+    );
+    features = await Promise.all(paths.map((hotPath) => open(httpHandler(createFeaturesApp({ hotPath })))));
+  });
+  afterAll(() => Promise.all(clients.map((client) => client.close())));
+
+  async function both(pair: readonly Client[], [method, params, meta]: Asked) {
+    const [hot, sdk] = await Promise.all(pair.map((client) => client.ask(method, params, meta)));
+    if (hot === undefined || sdk === undefined) throw new Error("there are two");
+    return { hot, sdk };
+  }
+
+  it.each(asks)("give the same answer to %s", async (_name, method, params) => {
+    const { hot, sdk } = await both(hostile, [method, params]);
+    expect(oneLess(hot)).toEqual(alikeOver(hot, sdk));
+    expect(hot.messages).toHaveLength(1);
+    expect(hot.status).toBe(200);
+  });
+
+  it.each(asks)("give the same answer to %s with a progress token", async (_name, method, params = {}) => {
+    const { hot, sdk } = await both(hostile, [method, params, { progressToken: "t" }]);
+    expect(oneLess(hot)).toEqual(alikeOver(hot, sdk));
+  });
+
+  it.each(featureAsks.map(([method, params]) => ({ method, params })))(
+    "give the same answer to $method $params",
+    async ({ method, params }) => {
+      const { hot, sdk } = await both(features, [method, params]);
+      expect(oneLess(hot)).toEqual(alikeOver(hot, sdk));
+    },
+  );
+
+  it("tell alike of progress, and of the result behind it", async () => {
+    const params = { name: "slow", arguments: { ms: 5 } };
+    const { hot, sdk } = await both(hostile, ["tools/call", params, { progressToken: 5 }]);
+    expect(oneLess(hot)).toEqual(alikeOver(hot, sdk));
+  });
+
+  it.each(["nope", "resources/nope", "tasks/get"])("do not know %s alike", async (method) => {
+    const { hot, sdk } = await both(hostile, [method, {}]);
+    expect(oneLess(hot)).toEqual(oneLess(sdk));
+    expect(hot.messages[0]).toHaveProperty("error.code", -32601);
+    expect(hot.status).toBe(era === "modern" ? 404 : 200);
+  });
+
+  it.runIf(era === "modern")("tell alike what a call logs, when the request asks for it", async () => {
+    const meta = { "io.modelcontextprotocol/logLevel": "debug" };
+    const { hot, sdk } = await both(features, ["tools/call", { name: "link" }, meta]);
+    expect(oneLess(hot)).toEqual(alikeOver(hot, sdk));
+    expect(hot.messages).toHaveLength(2);
+  });
+
+  it.runIf(era === "modern")("introduce themselves alike", async () => {
+    const { hot, sdk } = await both(features, ["server/discover", {}]);
+    expect(hot).toEqual(sdk);
+    expect(hot.messages[0]).toHaveProperty("result.capabilities");
+  });
+});

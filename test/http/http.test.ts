@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { http, type HttpServing } from "../../src/http/http.ts";
+import type { HttpOptions } from "../../src/http/http-options.ts";
+import { createDemo, type Demo } from "./support/demo-app.ts";
+import { modernPost } from "./support/modern-post.ts";
+
+const servings: HttpServing[] = [];
+
+afterEach(async () => {
+  for (const serving of servings.splice(0)) await serving.close();
+});
+
+async function serve(options: HttpOptions = {}, { app }: Demo = createDemo()): Promise<HttpServing> {
+  const serving = await http({ exit: false, ...options }).serve(app);
+  servings.push(serving);
+  return serving;
+}
+
+async function until(isThere: () => boolean): Promise<void> {
+  while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+function listeners(): number {
+  return process.listenerCount("SIGTERM") + process.listenerCount("SIGINT");
+}
+
+const add = modernPost("tools/call", { name: "add", arguments: { by: 1 } });
+const sleep = modernPost("tools/call", { name: "sleep", arguments: { ms: 60_000 } });
+
+describe("http()", () => {
+  it("says where it is served, and counts, when it serves", async () => {
+    const { url, port, stats } = await serve({ path: "/agents" });
+    expect(url).toBe(`http://127.0.0.1:${port}/agents`);
+    expect((await fetch(url, add)).status).toBe(200);
+    expect(stats()).toMatchObject({ sessions: 0, streams: 0, dropped: 0, stages: { head: 1, backend: 1 } });
+  });
+
+  it("writes an address of IPv6 as URLs do when it serves on one", async () => {
+    const { url, port } = await serve({ host: "::1" });
+    expect(url).toBe(`http://[::1]:${port}/mcp`);
+    expect((await fetch(url, add)).status).toBe(200);
+  });
+
+  it("answers the address that it is bound to when that is loopback of another number", async () => {
+    const { url } = await serve({ host: "127.0.0.2" });
+    expect((await fetch(url, add)).status).toBe(200);
+  });
+
+  it("lets a call come to its end, and closes the app, when it is closed", async () => {
+    const demo = createDemo();
+    let closed = 0;
+    const app = {
+      open: () => {
+        const runtime = demo.app.open();
+        return { ...runtime, close: () => ((closed += 1), runtime.close()) };
+      },
+    };
+    const serving = await serve({}, { ...demo, app });
+    const call = fetch(serving.url, modernPost("tools/call", { name: "sleep", arguments: { ms: 200 } }));
+    await until(() => demo.sleeping() === 1);
+    await Promise.all([serving.close(), serving.close(), serving.closed]);
+    expect(await (await call).text()).toContain("slept");
+    expect(closed).toBe(1);
+    await expect(fetch(serving.url, add)).rejects.toThrow("fetch failed");
+  });
+
+  it("aborts a call that takes longer, and says so to who asked, when it is closed", async () => {
+    const demo = createDemo();
+    const serving = await serve({ drainMs: 50 }, demo);
+    const call = fetch(serving.url, sleep);
+    await until(() => demo.sleeping() === 1);
+    await serving.close();
+    expect(demo.aborted()).toBe(1);
+    expect(await (await call).text()).toMatch(/"(?:error|isError)":/);
+  });
+
+  it("closes the app, and takes no signals, when it cannot listen", async () => {
+    const { port } = await serve();
+    const before = listeners();
+    let closed = 0;
+    const app = {
+      open: () => {
+        const runtime = createDemo().app.open();
+        return { ...runtime, close: () => ((closed += 1), runtime.close()) };
+      },
+    };
+    await expect(http({ port }).serve(app)).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
+    expect([closed, listeners()]).toEqual([1, before]);
+  });
+
+  it("leaves signals to others when the process is not its own to end", async () => {
+    const before = listeners();
+    await serve();
+    expect(listeners()).toBe(before);
+  });
+
+  it("listens to each signal once, whatever their number, and not any more when all are closed", async () => {
+    const before = listeners();
+    for (let count = 0; count < 12; count += 1) await serve({ exit: true });
+    expect(listeners()).toBe(before + 2);
+    for (const serving of servings.splice(0)) await serving.close();
+    expect(listeners()).toBe(before);
+  });
+
+  it("says how it is, to whom it knows by their Host alone, when it is asked", async () => {
+    const { port } = await serve();
+    const well = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect([well.status, await well.text()]).toEqual([200, "ok"]);
+    expect((await fetch(`http://127.0.0.1:${port}/healthz`, { method: "HEAD" })).status).toBe(200);
+  });
+});

@@ -162,8 +162,7 @@ describe("ResourceWatches.watch()", () => {
 
   it("watch() leaves nothing behind when it has ended", async () => {
     const { flaky } = backend();
-    // What serves any surface knows no keys.
-    const { watches, resourcesFor, close } = watchesOf(surface as unknown as Surface<Spec>, flaky.link);
+    const { watches, resourcesFor, close } = watchesOf(surface, flaky.link);
     const resources = resourcesFor(anonymous);
     for (let n = 0; n < 100; n += 1) {
       const ends = ["items", `items/${n}`, "state"].map((path) => watch({ resources }, uri(path), () => {}));

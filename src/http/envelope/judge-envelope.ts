@@ -48,11 +48,8 @@ function checkVersion(
 function checkParams(
   request: HttpRequest,
   params: JsonObject | undefined,
-  find: FindHeaderParams,
+  declared: readonly HeaderParam[],
 ): HttpRefusal | undefined {
-  const name = ownParam(params, "name");
-  const declared = typeof name === "string" ? find(name) : undefined;
-  if (declared === undefined) return undefined;
   // Out of JSON.parse: a JSON value, or nothing.
   const args = ownParam(params, "arguments") as JsonValue | undefined;
   const wrong = declared.find((each) => !checkParamHeader(request, each, args));
@@ -75,6 +72,14 @@ function checkModern(request: HttpRequest, frame: RequestFrame): HttpRefusal | u
   );
 }
 
+/** The headers that a call is to be compared with. Clients of the legacy era know nothing of them: theirs may be missing. */
+function headersOf(request: HttpRequest, frame: RequestFrame, find: FindHeaderParams): readonly HeaderParam[] {
+  const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
+  const declared = (typeof name === "string" ? find(name) : undefined) ?? [];
+  if (eraOf(request, frame.params) === "modern") return declared;
+  return declared.filter(({ header }) => request.count(header) > 0);
+}
+
 /**
  * Whether a request's headers and its body agree, in either era, and its envelope is right where its era has one. A server
  * that looked at the two in different places would let in by one what was refused by the other.
@@ -86,7 +91,7 @@ export function judgeRequest(
 ): HttpRefusal | undefined {
   const era = eraOf(request, frame.params);
   const wrong = era === "modern" ? checkModern(request, frame) : checkMirrors(request, frame, "where-present");
-  const refusal = wrong ?? (frame.method === "tools/call" ? checkParams(request, frame.params, find) : undefined);
+  const refusal = wrong ?? checkParams(request, frame.params, headersOf(request, frame, find));
   return refusal === undefined ? undefined : { ...refusal, id: frame.id };
 }
 

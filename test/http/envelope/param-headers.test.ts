@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { judgeRequest } from "../../../src/http/envelope/judge-envelope.ts";
+import type { HttpRequest } from "../../../src/http/message.ts";
+import type { HeaderParam } from "../../../src/mcp/header-params.ts";
+import { rpcCodes } from "../../../src/mcp/protocol.ts";
+
+const region: HeaderParam = { header: "mcp-param-region", path: ["region"], isNumeric: false };
+
+const envelope = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+function toRequest(headers: Readonly<Record<string, string>>): HttpRequest {
+  return {
+    method: "POST",
+    target: "/mcp",
+    header: (name) => headers[name],
+    count: (name) => (name in headers ? 1 : 0),
+    body: () => Promise.resolve("gone"),
+  };
+}
+
+/** The code that a call of a tool with such an argument is refused with. */
+function judged(era: "modern" | "legacy", header?: string): number | undefined {
+  const version = era === "modern" ? "2026-07-28" : "2025-11-25";
+  const request = toRequest({
+    "mcp-protocol-version": version,
+    ...(era === "modern" ? { "mcp-method": "tools/call", "mcp-name": "routed" } : {}),
+    ...(header === undefined ? {} : { "mcp-param-region": header }),
+  });
+  const params = { name: "routed", arguments: { region: "eu" }, ...(era === "modern" ? { _meta: envelope } : {}) };
+  const frame = { kind: "request", id: 1, method: "tools/call", params } as const;
+  return judgeRequest(request, frame, () => [region])?.error.code;
+}
+
+describe("an argument that is told in a header", () => {
+  it("is refused when its header says something else, in either era", () => {
+    expect(judged("modern", "us")).toBe(rpcCodes.headerMismatch);
+    expect(judged("legacy", "us")).toBe(rpcCodes.headerMismatch);
+  });
+
+  it("is taken when its header says the same, in either era", () => {
+    expect(judged("modern", "eu")).toBeUndefined();
+    expect(judged("legacy", "eu")).toBeUndefined();
+  });
+
+  it("has to be in its header only when its client is of the era that has such headers", () => {
+    expect(judged("modern")).toBe(rpcCodes.headerMismatch);
+    expect(judged("legacy")).toBeUndefined();
+  });
+});

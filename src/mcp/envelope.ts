@@ -2,6 +2,7 @@ import type { LogLevel } from "../catalog/entry.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { isLogLevel } from "./log-level.ts";
 import { modernVersions, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
+import { ownParam } from "./own-param.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
 const versionKey = `${keyPrefix}protocolVersion`;
@@ -9,13 +10,9 @@ const capabilitiesKey = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
 const logLevelKey = `${keyPrefix}logLevel`;
 
-function own(object: JsonObject, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
 /** The `_meta` of a request's params, where there is one and it is an object. */
 export function metaOf(params: JsonObject | undefined): JsonObject | undefined {
-  const meta = params === undefined ? undefined : own(params, "_meta");
+  const meta = ownParam(params, "_meta");
   return isJsonObject(meta) ? meta : undefined;
 }
 
@@ -41,26 +38,28 @@ export const missingEnvelope: RpcError = bad(
 export function checkEnvelope(params: JsonObject | undefined): RpcError | undefined {
   const meta = metaOf(params);
   if (meta === undefined) return missingEnvelope;
-  const version = own(meta, versionKey);
+  const version = ownParam(meta, versionKey);
   if (version === undefined) return missingEnvelope;
   if (typeof version !== "string") return bad(`"${versionKey}" must be a string`);
   if (!modernVersions.includes(version)) return unsupportedVersion(version);
-  if (own(meta, capabilitiesKey) === undefined) return missingEnvelope;
-  if (!isJsonObject(own(meta, capabilitiesKey))) return bad(`"${capabilitiesKey}" must be an object`);
+  if (ownParam(meta, capabilitiesKey) === undefined) return missingEnvelope;
+  if (!isJsonObject(ownParam(meta, capabilitiesKey))) return bad(`"${capabilitiesKey}" must be an object`);
   return checkOptional(meta);
 }
 
 function checkOptional(meta: JsonObject): RpcError | undefined {
-  const clientInfo = own(meta, clientInfoKey);
+  const clientInfo = ownParam(meta, clientInfoKey);
   if (clientInfo !== undefined && !isClientInfo(clientInfo)) {
     return bad(`"${clientInfoKey}" must be an object with a name and a version`);
   }
-  const logLevel = own(meta, logLevelKey);
+  const logLevel = ownParam(meta, logLevelKey);
   return logLevel === undefined || isLogLevel(logLevel) ? undefined : bad(`"${logLevelKey}" is not a log level`);
 }
 
 function isClientInfo(value: unknown): boolean {
-  return isJsonObject(value) && typeof own(value, "name") === "string" && typeof own(value, "version") === "string";
+  return (
+    isJsonObject(value) && typeof ownParam(value, "name") === "string" && typeof ownParam(value, "version") === "string"
+  );
 }
 
 /** The error for a revision that is not served, naming those that are. */
@@ -73,16 +72,17 @@ export function unsupportedVersion(requested: string): RpcError {
 /** Checks the params of a legacy handshake before it reaches the SDK. Returns what is wrong, or `undefined`. */
 export function checkInitialize(params: JsonObject | undefined): RpcError | undefined {
   const given = params ?? {};
-  if (typeof own(given, "protocolVersion") !== "string") return bad('"protocolVersion" must be a string');
-  if (!isJsonObject(own(given, "capabilities"))) return bad('"capabilities" must be an object');
-  if (!isClientInfo(own(given, "clientInfo"))) return bad('"clientInfo" must be an object with a name and a version');
+  if (typeof ownParam(given, "protocolVersion") !== "string") return bad('"protocolVersion" must be a string');
+  if (!isJsonObject(ownParam(given, "capabilities"))) return bad('"capabilities" must be an object');
+  if (!isClientInfo(ownParam(given, "clientInfo")))
+    return bad('"clientInfo" must be an object with a name and a version');
   return undefined;
 }
 
 /** The level from which on a modern request asks for what its call tells the client's log. */
 export function logLevelOf(params: JsonObject | undefined): LogLevel | undefined {
   const meta = metaOf(params);
-  const level = meta === undefined ? undefined : own(meta, logLevelKey);
+  const level = ownParam(meta, logLevelKey);
   return isLogLevel(level) ? level : undefined;
 }
 
@@ -91,7 +91,7 @@ export function progressTokenOf(params: JsonObject | undefined): string | number
   if (params === undefined || !Object.hasOwn(params, "_meta")) return undefined;
   const meta = params["_meta"];
   if (!isJsonObject(meta)) return bad('"_meta" must be an object');
-  const token = own(meta, "progressToken");
+  const token = ownParam(meta, "progressToken");
   if (token === undefined || typeof token === "string" || Number.isInteger(token)) {
     // Narrowed by the line above; isInteger is no type guard.
     return token as string | number | undefined;

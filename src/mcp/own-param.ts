@@ -1,6 +1,4 @@
-import type { JsonObject } from "../schema/json.ts";
-
-/** An own property of params; inherited names are nobody's arguments. */
-export function ownParam(params: JsonObject | undefined, key: string): unknown {
+/** An own property of params, or of what is in them; inherited names are nobody's arguments. */
+export function ownParam(params: Readonly<Record<string, unknown>> | undefined, key: string): unknown {
   return params !== undefined && Object.hasOwn(params, key) ? params[key] : undefined;
 }

@@ -6,6 +6,7 @@ import { measureFrame } from "./measure-frame.ts";
 import type { RequestId } from "./request-id.ts";
 import { isRequestId } from "./request-id.ts";
 import { scanEnvelope } from "./scan-envelope.ts";
+import { ownParam } from "./own-param.ts";
 
 /** A message that is owed exactly one answer, under its `id`. */
 export interface RequestFrame {
@@ -75,13 +76,13 @@ function refuseUnparsed(text: string, first: "{" | "[", fault: "too-deep" | "too
 }
 
 function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {
-  if (own(message, "jsonrpc") !== "2.0") return toFrameError("bad-version");
-  const method = own(message, "method");
+  if (ownParam(message, "jsonrpc") !== "2.0") return toFrameError("bad-version");
+  const method = ownParam(message, "method");
   if (method === undefined && isAnswer(message)) return { kind: "response" };
-  const id = own(message, "id");
+  const id = ownParam(message, "id");
   if (id !== undefined && !isRequestId(id)) return toFrameError("bad-id");
   if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
-  return readCall(method, id, own(message, "params"));
+  return readCall(method, id, ownParam(message, "params"));
 }
 
 function readCall(method: string, id: RequestId | undefined, params: unknown): ParsedFrame {
@@ -93,11 +94,6 @@ function readCall(method: string, id: RequestId | undefined, params: unknown): P
 
 function isAnswer(message: object): boolean {
   return Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
-}
-
-/** A JSON value is never undefined, so undefined means that there is no such own property. */
-function own(message: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(message, key) ? message[key] : undefined;
 }
 
 /** An object out of `JSON.parse` holds JSON values by construction. */

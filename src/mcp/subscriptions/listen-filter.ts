@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { rpcCodes, toRpcError, type RpcError } from "../protocol.ts";
 import { kResourceList, type Topic } from "./topic.ts";
+import { ownParam } from "../own-param.ts";
 
 /** What a client of the modern era asks to be told of. */
 export interface ListenFilter {
@@ -16,10 +17,6 @@ const noFilter = toRpcError(rpcCodes.invalidParams, 'Invalid params: "notificati
 const badFlag = toRpcError(rpcCodes.invalidParams, "Invalid params: whether to hear of a list must be a boolean");
 const badUris = toRpcError(rpcCodes.invalidParams, 'Invalid params: "resourceSubscriptions" must be an array of URIs');
 
-function own(object: JsonObject, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
 function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
@@ -30,14 +27,14 @@ function isStrings(value: unknown): value is readonly string[] {
  * @param canListChange - whether that the list of resources changes was declared.
  */
 export function readListenFilter(params: JsonObject | undefined, canListChange: boolean): ListenFilter | RpcError {
-  const filter = params === undefined ? undefined : own(params, "notifications");
+  const filter = ownParam(params, "notifications");
   if (!isJsonObject(filter)) return noFilter;
   const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
-  if (!flags.every((flag) => isFlag(own(filter, flag)))) return badFlag;
+  if (!flags.every((flag) => isFlag(ownParam(filter, flag)))) return badFlag;
   // A null is no array, and no absence either.
   const { resourceSubscriptions: uris = [] } = filter;
   if (!isStrings(uris)) return badUris;
-  const isListAsked = canListChange && own(filter, "resourcesListChanged") === true;
+  const isListAsked = canListChange && ownParam(filter, "resourcesListChanged") === true;
   const topics: readonly Topic[] = isListAsked ? [kResourceList] : [];
   return { kind: "filter", topics: [...topics, ...new Set(uris)] };
 }

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { Gate } from "../../src/mcp/gate.ts";
-import { toLazyConnector } from "../../src/mcp/lazy-sdk.ts";
+import { anonymous } from "../../src/catalog/caller.ts";
+import { toLazyConnector, toLazyExchange } from "../../src/mcp/lazy-sdk.ts";
+import { createSdkExchange } from "../../src/mcp/sdk-http-seam.ts";
+import type { SdkAsked } from "../../src/mcp/sdk-http-port.ts";
 import type { RpcMessage, SdkConnector } from "../../src/mcp/sdk-port.ts";
 import type { Fault } from "../../src/surface/fault.ts";
-import { handshake, legacyLine } from "../fixtures/envelope.ts";
+import { envelope, handshake, legacyLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 
 const faults: Fault[] = [];
@@ -82,5 +85,50 @@ describe("toLazyConnector()", () => {
     port.deliver({ jsonrpc: "2.0", id: 1, method: "prompts/list" });
     await port.close();
     expect(seen).toEqual(["closed"]);
+  });
+});
+
+describe("toLazyExchange()", () => {
+  const asked = (method: string): SdkAsked => ({
+    frame: { kind: "request", id: 1, method, params: undefined },
+    headers: {},
+    caller: anonymous,
+    limiter: undefined,
+    reached: () => {},
+    signal: new AbortController().signal,
+    tell: () => {},
+  });
+
+  it("answers -32603 and reports once when the SDK cannot be loaded", async () => {
+    const exchange = toLazyExchange(noSdk)(runtime);
+    const answers = [await exchange(asked("a")), await exchange(asked("b"))];
+    expect(faults).toHaveLength(1);
+    const data = { correlationId: faults[0]?.correlationId };
+    const error = { kind: "error", code: -32603, message: "Internal error", data };
+    expect(answers).toEqual([1, 2].map(() => ({ kind: "error", status: 500, error })));
+  });
+
+  it("loads the SDK once, and not before it is needed, when many ask at once", async () => {
+    let loaded = 0;
+    const exchange = toLazyExchange(async () => {
+      loaded += 1;
+      return () => async () => undefined;
+    })(runtime);
+    expect(loaded).toBe(0);
+    await Promise.all(["a", "b", "c"].map((method) => exchange(asked(method))));
+    expect(loaded).toBe(1);
+  });
+
+  it("says nothing when it is ended early, in the SDK too", async () => {
+    const exchange = createSdkExchange(runtime);
+    const controller = new AbortController();
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "slow" };
+    const params = { name: "slow", arguments: { ms: 60_000 }, _meta: envelope };
+    const frame = { kind: "request", id: 1, method: "tools/call", params } as const;
+    const answering = exchange({ ...asked("tools/call"), frame, headers, signal: controller.signal });
+    await sleep(20);
+    controller.abort();
+    expect(await answering).toBeUndefined();
+    expect(faults).toEqual([]);
   });
 });

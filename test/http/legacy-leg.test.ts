@@ -40,7 +40,7 @@ const scopes = ["steps:read", "steps:write"];
 const alice: Caller = { id: "alice", isAnonymous: false, scopes };
 const bob: Caller = { id: "bob", isAnonymous: false, scopes };
 
-function steps(messages: readonly Record<string, unknown>[]): unknown[] {
+function stepsOf(messages: readonly Record<string, unknown>[]): unknown[] {
   return messages.map((message) => Reflect.get(Object(message["params"]), "progress") ?? Object.keys(message).at(-1));
 }
 
@@ -165,7 +165,7 @@ describe("Legacy leg", () => {
     const { reply } = await walkIn(all, 2);
     all.steps.arrive();
     await all.harness.until(() => reply.sink?.state === "ended");
-    expect(steps(reply.messages)).toEqual([1, 2, "result"]);
+    expect(stepsOf(reply.messages)).toEqual([1, 2, "result"]);
   });
 
   it("leaves nothing to the SDK that somebody who is known asks for", async () => {
@@ -179,11 +179,11 @@ describe("Legacy leg", () => {
 });
 
 describe("Legacy leg's sessions", () => {
-  it.each([
-    ["no id", undefined, 400, -32000],
-    ["an id that never was", "00000000-0000-4000-8000-000000000000", 404, -32001],
-    ["what is no id", "a b", 404, -32001],
-  ])("are not found under %s", async (_, session, status, code) => {
+  it.each<readonly [string, string | undefined, { readonly status: number; readonly code: number }]>([
+    ["no id", undefined, { status: 400, code: -32000 }],
+    ["an id that never was", "00000000-0000-4000-8000-000000000000", { status: 404, code: -32001 }],
+    ["what is no id", "a b", { status: 404, code: -32001 }],
+  ])("are not found under %s", async (_, session, { status, code }) => {
     const { harness } = open();
     await harness.open();
     const replies = [
@@ -331,7 +331,7 @@ describe("Legacy leg's calls", () => {
     }
     await all.harness.until(() => all.steps.counts.aborted === 2);
     expect(reply.sink?.state).toBe("ended");
-    expect(steps(reply.messages)).toEqual([1]);
+    expect(stepsOf(reply.messages)).toEqual([1]);
     expect(plain.given).toMatchObject({ status: 202 });
     expect(plain.given?.body).toBeUndefined();
   });
@@ -356,7 +356,7 @@ describe("Legacy leg's calls", () => {
     await harness.until(() => harness.get({ session }, lastId).messages.length === 2);
     const resumed = harness.get({ session }, lastId);
     expect(resumed.sink?.state).toBe("ended");
-    expect(steps(resumed.messages)).toEqual([2, "result"]);
+    expect(stepsOf(resumed.messages)).toEqual([2, "result"]);
     expect(all.steps.counts.aborted).toBe(0);
   });
 
@@ -367,11 +367,11 @@ describe("Legacy leg's calls", () => {
     const firstId = reply.events[0]?.id;
     reply.cut();
     const resumed = harness.get({ session }, firstId);
-    expect(steps(resumed.messages)).toEqual([1, 2]);
+    expect(stepsOf(resumed.messages)).toEqual([1, 2]);
     await takeStep(all);
     all.steps.arrive();
     await harness.until(() => resumed.sink?.state === "ended");
-    expect(steps(resumed.messages)).toEqual([1, 2, 3, "result"]);
+    expect(stepsOf(resumed.messages)).toEqual([1, 2, 3, "result"]);
     expect(harness.setting.admission.counts.streams).toBe(0);
     expect(harness.get({ session }, resumed.events.at(-1)?.id).given?.status).toBe(204);
   });
@@ -387,6 +387,9 @@ describe("Legacy leg's calls", () => {
     all.steps.step();
     await harness.until(() => all.steps.waiting === 3);
     for (const reply of replies) reply.cut();
-    await all.harness.until(() => all.steps.counts.aborted === 2);
+    await harness.until(() => all.steps.counts.aborted > 0);
+    all.steps.arrive();
+    await harness.until(() => all.steps.counts.arrived > 0);
+    expect(all.steps.counts).toEqual({ aborted: 2, arrived: 1 });
   });
 });

@@ -82,6 +82,17 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
     },
   );
 
+  it("is told of no progress when its client reads no streams", async () => {
+    const { steps, harness } = open({}, hotPath);
+    const reply = harness.call(2, "walk", { token: 7, accept: "application/json" });
+    for (let count = 0; count < 5; count += 1) {
+      await settle(20);
+      steps.step();
+    }
+    await harness.until(() => (steps.arrive(), reply.isOver));
+    expect(reply.plain).toMatchObject({ status: 200, body: { id: 2 } });
+  });
+
   it("aborts its handler when its client leaves, and frees its place", async () => {
     const { steps, harness } = open({ maxInFlight: 1 }, hotPath);
     const reply = harness.call(1, "walk");
@@ -210,6 +221,9 @@ describe("a request of the modern era over HTTP", () => {
     const refused = harness.call("last", "walk", { token: 1 });
     expect(refused.plain).toMatchObject({ status: 429, body: { id: "last", error: { code: -32000 } } });
     expect(refused.headers["retry-after"]).toBe("1");
+    // Who leaves makes room at once, also where they only waited.
+    replies.pop()?.cut();
+    expect(harness.call("next", "walk").isOver).toBe(false);
     await harness.leg.close();
     expect(replies.every((reply) => reply.isOver)).toBe(true);
     expect(replies.at(-1)?.plain.status).toBe(503);

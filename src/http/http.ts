@@ -12,7 +12,7 @@ export interface HttpServing extends Serving {
   readonly url: string;
   readonly port: number;
   /** What there is to do, and what it has come to. */
-  stats(): HttpStats;
+  stats(this: void): HttpStats;
 }
 
 /** How long closing may take besides letting running requests come to their end, before the process exits all the same. */

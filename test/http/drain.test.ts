@@ -46,24 +46,19 @@ async function post(port: number, method: string, params: Readonly<Record<string
   return fetch(`http://127.0.0.1:${port}/mcp`, modernPost(method, params));
 }
 
-/** Waits for a server to have come so far with a call. */
-async function reached(response: Response, words: string): Promise<{ rest: Promise<string>; heard: string }> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let heard = "";
-  while (reader !== undefined && !heard.includes(words)) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    heard += value;
-  }
-  const rest = async (): Promise<string> => {
-    let all = "";
-    for (;;) {
-      const { done = true, value } = (await reader?.read()) ?? {};
-      if (done) return all;
-      all += value ?? "";
+/** Waits for a server to have come so far with an answer. */
+async function reached(response: Response, words: string): Promise<{ readonly rest: Promise<string> }> {
+  if (response.body === null) throw new TypeError("there is no answer");
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const read = async (isEnough: (heard: string) => boolean): Promise<string> => {
+    for (let heard = ""; ;) {
+      const { done, value = "" } = await reader.read();
+      heard += value;
+      if (done || isEnough(heard)) return heard;
     }
   };
-  return { heard, rest: rest() };
+  await read((heard) => heard.includes(words));
+  return { rest: read(() => false) };
 }
 
 describe("http() in a process of its own", () => {

@@ -5,9 +5,9 @@ import type { HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.
 
 interface Asked {
   readonly health: Health;
-  ask(target: string, method?: string): HttpAnswer[];
+  readonly ask: (target: string, method?: string) => HttpAnswer[];
   /** Lets the time pass for which it waits. */
-  pass(): void;
+  readonly pass: () => void;
   readonly questions: ((isReady: boolean) => void)[];
   readonly signals: AbortSignal[];
 }

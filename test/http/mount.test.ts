@@ -85,7 +85,7 @@ async function until(isThere: () => boolean): Promise<void> {
   while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-async function use(client: HttpClient): Promise<void> {
+async function use(client: HttpClient): Promise<number[]> {
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["add", "sleep", "steps"]);
   let updates = 0;
   await client.watch("surface://demo/count", () => void (updates += 1));
@@ -100,7 +100,7 @@ async function use(client: HttpClient): Promise<void> {
     { name: "steps", arguments: { count: 3 } },
     { onprogress: ({ progress }) => void steps.push(progress) },
   );
-  expect(steps).toEqual([1, 2, 3]);
+  return steps;
 }
 
 describe.each(Object.entries(mounts))("an app served by %s", (_name, mount) => {
@@ -109,7 +109,7 @@ describe.each(Object.entries(mounts))("an app served by %s", (_name, mount) => {
     async ({ connect }) => {
       const client = await connect(await mount());
       closers.push(() => client.close());
-      await use(client);
+      expect(await use(client)).toEqual([1, 2, 3]);
     },
   );
 

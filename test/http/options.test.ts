@@ -112,8 +112,7 @@ describe("the options of http()", () => {
   it.each(["port", "host", "exit", "drainMs"])(
     "of a handler are refused when they name %s, which servers alone have",
     (name) => {
-      // As above.
-      expect(() => resolveHandlerOptions({ [name]: undefined } as HttpOptions)).toThrow(invalid);
+      expect(() => resolveHandlerOptions({ [name]: undefined })).toThrow(invalid);
     },
   );
 

@@ -80,7 +80,10 @@ export async function bundle(code: string, { splitting = false } = {}): Promise<
     platform: "node",
     target: "node20",
     external: Object.keys(manifest.dependencies),
-    alias: { [manifest.name]: join(root, "dist", "index.js") },
+    alias: {
+      [manifest.name]: join(root, "dist", "index.js"),
+      [`${manifest.name}/http`]: join(root, "dist", "http", "index.js"),
+    },
   });
   return toBundle(built);
 }

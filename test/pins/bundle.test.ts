@@ -52,6 +52,13 @@ describe("the bundle", () => {
     ]);
   });
 
+  it("an app that is served over HTTP loads no server of node's, nor keys of tokens, before it listens when it is bundled", async () => {
+    const { files, imports } = await bundle(`export * from "surface-mcp/http";`, { splitting: true });
+    expect(files).toContain("dist/http/front.js");
+    expect(files.filter((path) => path.includes("/stdio/"))).toEqual([]);
+    expect(imports.filter((name) => ["node:http", "node:net", "jose"].includes(name))).toEqual([]);
+  });
+
   it("a module that only describes a surface brings neither the SDK nor a server when it is bundled", async () => {
     const code = `import { cell, defineSurface } from "surface-mcp"; console.log(defineSurface("a", { b: cell({}) }));`;
     const { bytes, files, imports } = await bundle(code);

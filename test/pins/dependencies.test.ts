@@ -7,6 +7,8 @@ describe("dependencies", () => {
     expect(Object.keys(manifest.dependencies).toSorted()).toEqual([
       "@modelcontextprotocol/server",
       "@standard-schema/spec",
+      // Loaded by who serves over HTTP with tokens alone: decision 0019.
+      "jose",
       "type-fest",
       // Loaded by links between processes alone: decisions 0009 and 0010.
       "vscode-jsonrpc",
@@ -20,6 +22,7 @@ describe("dependencies", () => {
       "@modelcontextprotocol/core",
       "@modelcontextprotocol/server",
       "@standard-schema/spec",
+      "jose",
       // type-fest's own: one file of types.
       "tagged-tag",
       "type-fest",

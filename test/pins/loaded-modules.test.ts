@@ -51,6 +51,10 @@ describe("a stdio face before its first answer", () => {
     expect(trace.builtins.filter((name) => costly.includes(name))).toEqual([]);
   });
 
+  it("has loaded nothing that serves over HTTP when it answers initialize", () => {
+    expect(trace.modules.filter((one) => one.includes("/dist/") && one.includes("/http/"))).toEqual([]);
+  });
+
   it("has loaded no more modules than its budget when it answers initialize", () => {
     expect(trace.modules.length).toBeGreaterThan(50);
     expect(trace.modules.length).toBeLessThanOrEqual(budget);

@@ -5,6 +5,11 @@ describe("package.json", () => {
   it("exports maps these subpaths and no others when it is read", () => {
     expect(manifest.exports).toEqual({
       ".": { types: "./dist/index.d.ts", node: "./dist/node/index.js", default: "./dist/index.js" },
+      "./http": {
+        types: "./dist/http/index.d.ts",
+        node: "./dist/node/http/index.js",
+        default: "./dist/http/index.js",
+      },
       "./testing": {
         types: "./dist/testing/index.d.ts",
         node: "./dist/node/testing/index.js",

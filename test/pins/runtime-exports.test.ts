@@ -52,6 +52,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "webSocket",
     "withJsonSchema",
   ],
+  "./http": ["bearer", "fromRateLimiterFlexible", "http", "httpHandler", "memoryLimiter", "oauthResource"],
   "./testing": ["RpcFailure", "createTestClient"],
 };
 

@@ -35,10 +35,9 @@ export interface HttpClientEntry {
 
 const info = { name: "http", version: "1" };
 
-async function connectV1({ url, ...options }: HttpEnd): Promise<HttpClient> {
+async function connectV1({ url, ...end }: HttpEnd): Promise<HttpClient> {
   const client = new LegacySdkClient(info);
-  // The SDK's own class differs from its own interface under exactOptionalPropertyTypes.
-  await client.connect(new LegacySdkTransport(new URL(url), options) as Parameters<typeof client.connect>[0]);
+  await client.connect(new LegacySdkTransport(new URL(url), end));
   return {
     listTools: () => client.listTools(),
     callTool: (params, options) => client.callTool(params, undefined, options),

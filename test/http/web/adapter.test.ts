@@ -18,7 +18,7 @@ function hold(init?: RequestInit & { duplex?: "half" }): {
   return { ...first, response };
 }
 
-function post(body: BodyInit, headers: Record<string, string> = {}): HttpRequest {
+function post(body: string | ReadableStream<Uint8Array>, headers: Record<string, string> = {}): HttpRequest {
   return hold({ method: "POST", body, headers, duplex: "half" }).request;
 }
 

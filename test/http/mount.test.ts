@@ -117,14 +117,15 @@ describe.each(Object.entries(mounts))("an app served by %s", (_name, mount) => {
     const { url, fetch = globalThis.fetch } = await mount();
     const leaving = new AbortController();
     const init = modernPost("tools/call", { name: "sleep", arguments: { ms: 15_000 } });
-    const call = fetch(url, { ...init, signal: leaving.signal });
+    const ended = fetch(url, { ...init, signal: leaving.signal }).then(
+      ({ status }) => status,
+      (cause: unknown) => cause,
+    );
     await until(() => demo.sleeping() === 1);
     leaving.abort();
     await until(() => demo.aborted() === 1);
-    await call.then(
-      ({ status }) => expect(status).toBe(499),
-      (cause: unknown) => expect(cause).toMatchObject({ name: "AbortError" }),
-    );
+    // What is called in this process gets an answer that nobody else would see.
+    expect([499, expect.objectContaining({ name: "AbortError" })]).toContainEqual(await ended);
   });
 });
 

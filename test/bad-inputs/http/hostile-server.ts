@@ -22,7 +22,7 @@ export class HostileServer {
   /** What it has counted, after it has changed what it serves so many times. */
   async stats(times = 0): Promise<HostileStats> {
     this.#asked += 1;
-    const frame = await this.process.request({ id: this.#asked, times });
+    const frame = await this.process.request({ id: `stats ${this.#asked}`, times });
     // What serve-over-http.ts writes.
     const result = frame?.message["result"] as HostileStats | undefined;
     if (result === undefined) throw new Error(`the server is gone: ${this.process.stderr}`);

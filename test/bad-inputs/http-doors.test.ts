@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isJsonObject } from "../../src/schema/json.ts";
+import { bundleScript } from "../fixtures/bundle-script.ts";
+import { envelope, legacyLine } from "../fixtures/envelope.ts";
+import { startIssuer, type Issuer } from "../http/support/issuer.ts";
+import { readCorpus, type BadInput } from "./bad-input.ts";
+import { HostileServer } from "./http/hostile-server.ts";
+import type { HttpMessage } from "./http/http-input.ts";
+import { answerIn } from "./http/judge-http.ts";
+import { initialize, legacyPost, modernPost } from "./http/run-http-case.ts";
+import { sendHttp, type HttpSeen } from "./http/send-http.ts";
+
+/** The same bad input through both doors of one endpoint: under the modern envelope, and in a session of the legacy era. */
+const doors = ["modern", "legacy"] as const;
+type Door = (typeof doors)[number];
+
+const resource = "https://ci.example/mcp";
+
+let issuer: Issuer;
+let plain: HostileServer;
+let guarded: HostileServer;
+
+beforeAll(async () => {
+  const script = await bundleScript(new URL("../fixtures/hostile.ts", import.meta.url), "bad-inputs-doors");
+  issuer = await startIssuer({ resource, scopes: ["hostile:read", "hostile:write"] });
+  const { issuer: url, jwks, tokens } = issuer;
+  plain = new HostileServer(script);
+  const more = { timeoutMs: 500, failing: tokens.VERIFIER_500, hanging: tokens.VERIFIER_HANG };
+  guarded = new HostileServer(script, { auth: { issuer: url, jwks, resource, ...more } });
+});
+
+afterAll(() => Promise.all([plain.kill(), guarded.kill(), issuer.close()]));
+
+interface Request {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** The call that a line is; `undefined`: it is none. */
+function callIn(line: string): Request | undefined {
+  try {
+    const { id, method, params } = Object(JSON.parse(line));
+    return id !== undefined && method === "tools/call" && isJsonObject(params) ? { method, params } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one call that a case of the corpus for stdio is; `undefined`: it is none, or more than one. */
+function requestOf({ input, expect: { rpc, rpcAnyOf } }: BadInput): Request | undefined {
+  const [line, ...more] = input.lines ?? [];
+  const isOne = more.length === 0 && Object.keys(input).length === 1;
+  const isAnswered = [rpc, ...(rpcAnyOf ?? [])].every((each) => each !== "none" && each !== "close");
+  return isOne && isAnswered && typeof line === "string" ? callIn(line) : undefined;
+}
+
+const calls = readCorpus().flatMap((each) => {
+  // What comes before the handshake is a door of its own.
+  const request = each.id === "legacy-call-before-init" ? undefined : requestOf(each);
+  return request === undefined ? [] : [{ ...each, request }];
+});
+
+function toMessage(door: Door, { method, params }: Request, session: string): HttpMessage {
+  const { _meta: _meant, ...rest } = params;
+  if (door === "legacy") return legacyPost(legacyLine("post", method, rest), { "mcp-session-id": session });
+  const name: Record<string, string> = typeof rest["name"] === "string" ? { "mcp-name": toHeader(rest["name"]) } : {};
+  return modernPost(method, { ...rest, _meta: envelope }, name);
+}
+
+function toHeader(name: string): string {
+  return `=?base64?${Buffer.from(name).toString("base64")}?=`;
+}
+
+describe.each(doors)("a bad call over HTTP, through the %s door,", (door) => {
+  it("is one of many", () => {
+    expect(calls.length).toBeGreaterThan(20);
+  });
+
+  it.each(calls)("is answered as over stdio: $id", async ({ request, expect: due }) => {
+    const { port } = await plain.stats();
+    const session = door === "legacy" ? await initialize({ port }) : "none";
+    const from = plain.process.marks.length;
+    const { text } = await sendHttp(toMessage(door, request, session), { port });
+    const allowed = due.rpcAnyOf ?? (due.rpc === undefined ? ["result"] : [due.rpc]);
+    expect(allowed).toContain(answerIn(text));
+    expect(text).not.toMatch(/secret-token|\/home\/u|polluted|node:internal/);
+    const forbidden = due.sideEffect === undefined ? ["configure"] : ["configure", "wipe"];
+    const marks = plain.process.marks.slice(from).map(([name]) => name);
+    expect(marks.filter((name) => forbidden.includes(name))).toEqual([]);
+  });
+});
+
+describe.each(doors)("a caller, through the %s door,", (door) => {
+  const send = async (token: string, request: Request, session = "none"): Promise<HttpSeen> => {
+    const { port } = await guarded.stats();
+    const message = toMessage(door, request, session);
+    return sendHttp({ ...message, headers: { ...message.headers, authorization: `Bearer ${token}` } }, { port });
+  };
+  const open = async (token: string): Promise<string> => {
+    const { port } = await guarded.stats();
+    return door === "legacy" ? initialize({ port }, token) : "none";
+  };
+
+  it("who is told of a value by a handle is the only one who can read it", async () => {
+    const { ALICE, BOB } = issuer.tokens;
+    const [alice, bob] = [await open(ALICE), await open(BOB)];
+    const large = { name: "any", arguments: { v: "x".repeat(400 * 1024) } };
+    const { text } = await send(ALICE, { method: "tools/call", params: large }, alice);
+    const uri = /app:\/\/[^"\\]+/.exec(text)?.[0] ?? "no handle";
+    const read = (handle: string): Request => ({ method: "resources/read", params: { uri: handle } });
+    const withName = async (token: string, handle: string, session: string): Promise<string> => {
+      const { port } = await guarded.stats();
+      const message = toMessage(door, read(handle), session);
+      const headers = { ...message.headers, authorization: `Bearer ${token}` };
+      const named = door === "modern" ? { ...headers, "mcp-name": handle } : headers;
+      return (await sendHttp({ ...message, headers: named }, { port })).text;
+    };
+    expect(answerIn(await withName(ALICE, uri, alice))).toBe("result");
+    const foreign = await withName(BOB, uri, bob);
+    expect(typeof answerIn(foreign)).toBe("number");
+    const unknown = uri.replace(/[0-9a-f]{8}/, "00000000");
+    expect(foreign.replaceAll(uri, "")).toBe((await withName(BOB, unknown, bob)).replaceAll(unknown, ""));
+  });
+
+  it("is known by their token to the handler, which never sees it", async () => {
+    const { ALICE, BOB } = issuer.tokens;
+    const whoami = { method: "tools/call", params: { name: "whoami", arguments: {} } };
+    const [{ text: alice }, { text: bob }] = [
+      await send(ALICE, whoami, await open(ALICE)),
+      await send(BOB, whoami, await open(BOB)),
+    ];
+    expect([answerIn(alice), answerIn(bob)]).toEqual(["result", "result"]);
+    expect(alice).toContain("alice");
+    expect(bob).toContain("bob");
+    const seen = `${guarded.process.stderr}${alice}${bob}`;
+    for (const token of [ALICE, BOB]) expect(seen).not.toContain(token.split(".").at(-1));
+  });
+
+  it("who lacks a scope is told all that it takes, and nothing runs", async () => {
+    const { READ_ONLY } = issuer.tokens;
+    const wipe = { method: "tools/call", params: { name: "wipe", arguments: {} } };
+    const { status, headers } = await send(READ_ONLY, wipe, await open(READ_ONLY));
+    expect(status).toBe(403);
+    expect(headers["www-authenticate"]).toMatch(/error="insufficient_scope".*scope="hostile:write"/);
+    expect(guarded.process.marks.map(([name]) => name)).not.toContain("wipe");
+  });
+
+  it.each(["AUD_NONE", "AUD_OTHER", "ISS_OTHER", "EXPIRED", "NBF", "HS_CONFUSED", "ALG_NONE"] as const)(
+    "whose token is %s is nobody, whatever they send",
+    async (name) => {
+      const { port } = await guarded.stats();
+      const session = await open(issuer.tokens.ALICE);
+      const headers = { authorization: `Bearer ${issuer.tokens[name]}`, "mcp-session-id": session };
+      const list = { method: "tools/list", params: {} };
+      expect((await send(issuer.tokens[name], list, session)).status).toBe(401);
+      for (const method of ["GET", "DELETE"]) {
+        const { status, text } = await sendHttp({ method, path: "/mcp", headers }, { port });
+        expect([status, text.includes("result")]).toEqual([401, false]);
+      }
+    },
+  );
+});

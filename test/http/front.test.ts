@@ -134,6 +134,18 @@ describe("a front", () => {
     expect(await front.send(legacy)).toMatchObject({ leg: "legacy post" });
   });
 
+  it("compares what mirrors the body in the legacy era too, where it is there", async () => {
+    const call = legacyLine(1, "tools/call", { name: "routed", arguments: { region: "eu" } });
+    const send = (headers: Sent["headers"]) =>
+      front.send({ body: call, headers: { "mcp-protocol-version": "2025-11-25", ...headers } });
+    const right = { "mcp-method": "tools/call", "mcp-name": "routed", "mcp-param-region": "eu" };
+    expect(await send({})).toMatchObject({ leg: "legacy post" });
+    expect(await send(right)).toMatchObject({ leg: "legacy post" });
+    for (const name of Object.keys(right)) {
+      expect(await send({ ...right, [name]: "other" })).toMatchObject({ status: 400, code: -32020, leg: undefined });
+    }
+  });
+
   it("hands an answer to who may have asked, which in the modern era is nobody", async () => {
     const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
     expect(await front.send({ body: answer })).toMatchObject({ status: 400, leg: undefined });

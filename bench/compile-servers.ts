@@ -6,12 +6,26 @@ import type { Commands } from "./driver/open-session.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const out = fileURLToPath(new URL("../.scratch/bench/out", import.meta.url));
 
+/** How the servers are started, by what they serve over. */
+export interface CompiledServers {
+  readonly stdio: Commands;
+  readonly http: Commands;
+}
+
 /**
- * Compiles both servers, and the package with them, to plain JavaScript, and says how to start them: modules joined, as
+ * Compiles the servers, and the package with them, to plain JavaScript, and says how to start them: modules joined, as
  * Node takes the package (decision 0014). Types are not checked: that is another command's work.
  */
-export async function compileServers(): Promise<Commands> {
-  const names = ["server", "hand-written"];
+export async function compileServers(): Promise<CompiledServers> {
+  const names = ["server", "hand-written", "http-server", "http-hand-written"];
   await joinModules({ entries: names.map((name) => join(here, `${name}.ts`)), base: here, out });
-  return { ours: [join(out, "server.js")], written: [join(out, "hand-written.js")] };
+  const built = (name: string): string => join(out, `${name}.js`);
+  return {
+    stdio: { ours: [built("server")], written: [built("hand-written")] },
+    // What they hold is asked once all garbage is gone.
+    http: {
+      ours: ["--expose-gc", built("http-server")],
+      written: ["--expose-gc", built("http-hand-written")],
+    },
+  };
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick]`: the server under test against one written by hand on the same SDK, and against itself in
+ * `npm run bench [-- --quick] [-- --only stdio|http]`: the server under test against one written by hand on the same SDK, and against itself in
  * other circumstances, in one run, turn by turn. Prints two tables of medians; ends with code 1 when a budget is broken.
  * docs/performance.md says how to read them.
  */
@@ -10,6 +10,9 @@ import { checkSame } from "./measure/check-same.ts";
 import { measureBridge } from "./measure/measure-bridge.ts";
 import { measureBursts } from "./measure/measure-bursts.ts";
 import { measureCalls } from "./measure/measure-calls.ts";
+import { measureHttpCalls } from "./measure/measure-http-calls.ts";
+import { measureHttpFanOut, watchers } from "./measure/measure-http-fan-out.ts";
+import { measureHttpMemory } from "./measure/measure-http-memory.ts";
 import { measureLists } from "./measure/measure-lists.ts";
 import { changesARound, measureNotices } from "./measure/measure-notices.ts";
 import { measureStart } from "./measure/measure-start.ts";
@@ -17,10 +20,23 @@ import type { Sample } from "./measure/sample.ts";
 import { summarise } from "./report/summarise.ts";
 import { toTable } from "./report/to-table.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
+});
 const rounds = values.quick
-  ? { starts: 5, calls: 3, lists: 2, notices: 1, changes: 20, bursts: 1, bridge: 2 }
-  : { starts: 20, calls: 7, lists: 5, notices: 3, changes: changesARound, bursts: 1, bridge: 3 };
+  ? { starts: 5, calls: 3, lists: 2, notices: 1, changes: 20, bursts: 1, bridge: 2, http: 3, memory: 1, fanOut: 1 }
+  : {
+      starts: 20,
+      calls: 7,
+      lists: 5,
+      notices: 3,
+      changes: changesARound,
+      bursts: 1,
+      bridge: 3,
+      http: 7,
+      memory: 3,
+      fanOut: 3,
+    };
 
 async function repeat<TSample>(
   what: string,
@@ -35,31 +51,51 @@ async function repeat<TSample>(
   return samples;
 }
 
-const commands = await compileServers();
-await checkSame(commands);
-// Not counted: the first start reads every file from the disk.
-await measureStart(commands, 0);
-const samples = [
-  ...(await repeat("cold starts", rounds.starts, (round) => measureStart(commands, round))),
-  ...(await repeat("lists", rounds.lists, (round) => measureLists(commands, round))),
-];
-for (const era of eras) {
-  samples.push(...(await repeat(`calls, ${era}`, rounds.calls, (round) => measureCalls(commands, era, round))));
-}
-
+const servers = await compileServers();
+await checkSame(servers);
+const samples: Sample[] = [];
 /** Ours against itself, and against what the design allows. */
 const own: Sample[] = [];
-samples.push(...(await repeat("notices", rounds.notices, (round) => measureNotices(commands, round, rounds.changes))));
-for (const era of eras) {
-  for (const found of await repeat(`bursts, ${era}`, rounds.bursts, (round) => measureBursts(commands, era, round))) {
-    samples.push(found.written);
-    own.push(found.own);
+
+async function measureStdio(): Promise<void> {
+  const commands = servers.stdio;
+  // Not counted: the first start reads every file from the disk.
+  await measureStart(commands, 0);
+  samples.push(
+    ...(await repeat("cold starts", rounds.starts, (round) => measureStart(commands, round))),
+    ...(await repeat("lists", rounds.lists, (round) => measureLists(commands, round))),
+  );
+  for (const era of eras) {
+    samples.push(...(await repeat(`calls, ${era}`, rounds.calls, (round) => measureCalls(commands, era, round))));
   }
-  for (const found of await repeat(`bridge, ${era}`, rounds.bridge, (round) => measureBridge(commands, era, round))) {
-    samples.push(found.written);
-    own.push(found.own);
+  samples.push(
+    ...(await repeat("notices", rounds.notices, (round) => measureNotices(commands, round, rounds.changes))),
+  );
+  for (const era of eras) {
+    const bursts = await repeat(`bursts, ${era}`, rounds.bursts, (round) => measureBursts(commands, era, round));
+    const bridge = await repeat(`bridge, ${era}`, rounds.bridge, (round) => measureBridge(commands, era, round));
+    for (const found of [...bursts, ...bridge]) {
+      samples.push(found.written);
+      own.push(found.own);
+    }
   }
 }
+
+async function measureHttp(): Promise<void> {
+  const commands = servers.http;
+  process.stderr.write(`HTTP: both servers are given ${watchers} sessions and streams\n`);
+  for (const era of eras) {
+    const about = `over HTTP, ${era}`;
+    samples.push(
+      ...(await repeat(`calls ${about}`, rounds.http, (round) => measureHttpCalls(commands, era, round))),
+      ...(await repeat(`memory ${about}`, rounds.memory, (round) => measureHttpMemory(commands, era, round))),
+      ...(await repeat(`fan-out ${about}`, rounds.fanOut, (round) => measureHttpFanOut(commands, era, round))),
+    );
+  }
+}
+
+if (values.only !== "http") await measureStdio();
+if (values.only !== "stdio") await measureHttp();
 
 const tables = [
   { rows: summarise(samples), compared: ["ours", "hand-written"] },

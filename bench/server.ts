@@ -4,47 +4,12 @@
  * A cell `counter`, the tools `echo`, `big` and `bump`, and with `--tools N` that many generated ones. With `--listen` it
  * is no server but the process that owns the surface, and with `--bridge` the server that reaches it there.
  */
-import {
-  cell,
-  cellSource,
-  defineSurface,
-  implementSurface,
-  listenUnixSocket,
-  mcp,
-  mcpResource,
-  mcpTool,
-  procedure,
-  readOnly,
-  unixSocket,
-} from "../src/index.ts";
-import type { BespokeTool, Implementation } from "../src/index.ts";
-import { z } from "zod";
-import { createRows } from "./tools/create-rows.ts";
+import { implementSurface, listenUnixSocket, mcp, unixSocket } from "../src/index.ts";
+import type { BespokeTool } from "../src/index.ts";
+import { bench, change, handlers } from "./tools/bench-surface.ts";
 import { readOptions } from "./tools/read-options.ts";
-import { bigInput, bigOutput, bumpOutput, createGeneratedInput, echoShape } from "./tools/tool-schemas.ts";
-import { generatedWords, words } from "./tools/tool-words.ts";
-
-const bench = defineSurface("bench", {
-  counter: mcpResource(cell({ schema: z.int(), description: words.counter })),
-  echo: readOnly(mcpTool(procedure({ input: echoShape, output: echoShape, description: words.echo }))),
-  big: readOnly(mcpTool(procedure({ input: bigInput, output: bigOutput, description: words.big }))),
-  bump: mcpTool(procedure({ output: bumpOutput, description: words.bump })),
-});
-
-const counter = cellSource(0);
-const rows = createRows();
-
-const handlers: Implementation<typeof bench.members> = {
-  counter,
-  echo: ({ text }) => ({ text }),
-  big: ({ query }) => ({ query: query.text, rows }),
-  bump: () => ({ counter: change() }),
-};
-
-function change(): number {
-  counter.set(counter.get() + 1);
-  return counter.get();
-}
+import { createGeneratedInput, echoShape } from "./tools/tool-schemas.ts";
+import { generatedWords } from "./tools/tool-words.ts";
 
 type GeneratedTool = BespokeTool<ReturnType<typeof createGeneratedInput>, unknown>;
 

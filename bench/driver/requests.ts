@@ -47,22 +47,35 @@ export function toRequest({ method, params }: Question, era: Era): (id: number) 
   return (id) => `${before}"jsonrpc":"2.0","id":${id},${after}`;
 }
 
+/** What is asked first, in each era. */
+export const openings: Readonly<Record<Era, Question>> = {
+  legacy: { method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } },
+  modern: { method: "server/discover", params: {} },
+};
+
+/** What asks to be told of changes of the counter, in each era. */
+export const watchings: Readonly<Record<Era, Question>> = {
+  legacy: { method: "resources/subscribe", params: { uri: questions.read.params.uri } },
+  modern: {
+    method: "subscriptions/listen",
+    params: { notifications: { resourceSubscriptions: [questions.read.params.uri] } },
+  },
+};
+
 /** The first request on a connection. */
 export function toOpening(era: Era): string {
-  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
-  const question = era === "legacy" ? { method: "initialize", params } : { method: "server/discover", params: {} };
-  return toRequest(question, era)(0);
+  return toRequest(openings[era], era)(0);
 }
 
 /** Asks to be told of changes of the counter; one line says that it is so. */
 export function toWatching(era: Era): string {
-  const { uri } = questions.read.params;
-  const question =
-    era === "legacy"
-      ? { method: "resources/subscribe", params: { uri } }
-      : { method: "subscriptions/listen", params: { notifications: { resourceSubscriptions: [uri] } } };
-  return toRequest(question, era)(2);
+  return toRequest(watchings[era], era)(2);
+}
+
+/** The line of a notification without params. */
+export function toSaying(method: string): string {
+  return toLine({ method });
 }
 
 /** What a legacy client says after the handshake. */
-export const initialized: string = toLine({ method: "notifications/initialized" });
+export const initialized: string = toSaying("notifications/initialized");

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { Burst, Order, Report } from "../tools/orders.ts";
+import type { Burst, Memory, Order, Place, Report } from "../tools/orders.ts";
 
 const hangMs = 60_000;
 
@@ -20,23 +20,34 @@ export class ValueOwner {
 
   /** When it has written since it was asked last, and what. */
   report(): Promise<Report> {
-    return this.#ask({ kind: "report" });
+    return this.#ask<Report>({ kind: "report" });
   }
 
   /** Has it write many values; resolves when it has, with the times of the first and of the last. */
   burst(burst: Burst): Promise<Report> {
-    return this.#ask({ kind: "burst", ...burst });
+    return this.#ask<Report>({ kind: "burst", ...burst });
+  }
+
+  /** What it holds, once all garbage is gone. */
+  memory(): Promise<Memory> {
+    return this.#ask<Memory>({ kind: "memory" });
+  }
+
+  /** Where it serves. */
+  async port(): Promise<number> {
+    const { port } = await this.#ask<Place>({ kind: "port" });
+    return port;
   }
 
   #tell(order: Order): void {
     this.#child.send(order);
   }
 
-  async #ask(order: Order): Promise<Report> {
+  async #ask<TAnswer>(order: Order): Promise<TAnswer> {
     const answered = once(this.#child, "message", { signal: AbortSignal.timeout(hangMs) });
     this.#tell(order);
-    // It sends nothing else.
-    const [report] = (await answered) as [Report];
+    // It answers what it is asked, and sends nothing else.
+    const [report] = (await answered) as [TAnswer];
     return report;
   }
 }

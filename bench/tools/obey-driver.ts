@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Burst, monotonicMs, type Order, type Report } from "./orders.ts";
+import { type Burst, type Memory, monotonicMs, type Order, type Place, type Report } from "./orders.ts";
 
 const pauseMs = 9;
 
@@ -24,10 +24,28 @@ async function writeBurst({ writes, turns, windowMs }: Burst, change: () => numb
   return { times: [started, last], value };
 }
 
-/** Lets the driver that started this process write the value: `change` writes the next one and returns it. */
-export function obeyDriver(change: () => number): void {
+/** What is held once all garbage is gone. A process that was started without `--expose-gc` has some left. */
+async function readMemory(): Promise<Memory> {
+  for (let round = 0; round < 3; round += 1) {
+    globalThis.gc?.();
+    // What was let go of in finalizers goes with the next round.
+    await sleep(20);
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { rss, heapUsed, external };
+}
+
+/** Lets the driver that started this process write the value: `change` writes the next one and returns it. `port`: where it serves. */
+export function obeyDriver(change: () => number, port = 0): void {
   let times: number[] = [];
   let value = 0;
+  const answer = async (order: Exclude<Order, { readonly kind: "change" }>): Promise<Report | Memory | Place> => {
+    if (order.kind === "memory") return readMemory();
+    if (order.kind === "port") return { port };
+    const report = order.kind === "burst" ? await writeBurst(order, change) : { times, value };
+    times = [];
+    return report;
+  };
   const obey = async (order: Order): Promise<void> => {
     if (order.kind === "change") {
       // Noted first, and told later: nothing but the change itself is between this and its notice.
@@ -35,9 +53,7 @@ export function obeyDriver(change: () => number): void {
       value = change();
       return;
     }
-    const report = order.kind === "burst" ? await writeBurst(order, change) : { times, value };
-    times = [];
-    process.send?.(report);
+    process.send?.(await answer(order));
   };
   process.on("message", (message) => {
     // Nobody but the driver has the other end.

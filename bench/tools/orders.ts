@@ -5,7 +5,11 @@ export type Order =
   /** Asks for a {@link Report} of the changes since the last one. */
   | { readonly kind: "report" }
   /** Writes many values, the last in the middle of a window, and reports the first and the last. */
-  | ({ readonly kind: "burst" } & Burst);
+  | ({ readonly kind: "burst" } & Burst)
+  /** Asks for a {@link Memory}, once all garbage is gone. */
+  | { readonly kind: "memory" }
+  /** Asks for a {@link Place}. */
+  | { readonly kind: "port" };
 
 /** A burst of writes: in one turn, or spread over several a few milliseconds apart. */
 export interface Burst {
@@ -20,6 +24,20 @@ export interface Report {
   readonly times: readonly number[];
   /** What it wrote last. */
   readonly value: number;
+}
+
+/** What a process holds, in bytes. */
+export interface Memory {
+  /** What the operating system has given it. */
+  readonly rss: number;
+  /** What lives in its heap, and outside of it in buffers. */
+  readonly heapUsed: number;
+  readonly external: number;
+}
+
+/** Where a process serves. */
+export interface Place {
+  readonly port: number;
 }
 
 /** A clock that all processes of a machine share, in milliseconds. */

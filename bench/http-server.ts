@@ -1,0 +1,34 @@
+/**
+ * The server under test over HTTP, both eras at once: `npx tsx bench/http-server.ts [--most N] [--auth]`. Its port is
+ * told to the driver that started it, or said on standard error. It ends with its input.
+ */
+import { bearer, http, type HttpOptions } from "../src/http/index.ts";
+import { mcp } from "../src/index.ts";
+import { bench, change, handlers } from "./tools/bench-surface.ts";
+import { obeyDriver } from "./tools/obey-driver.ts";
+import { readHttpOptions } from "./tools/read-http-options.ts";
+
+const { most, auth } = readHttpOptions();
+const resource = "http://127.0.0.1/mcp";
+
+/** Every caller is who they say: there is nobody else. */
+const verified = bearer({
+  resource,
+  verify: async (token) => ({ id: token, scopes: ["bench:read", "bench:write"], resource }),
+});
+
+const caps: HttpOptions =
+  most === undefined
+    ? {}
+    : { maxSessions: most, maxStreams: most, maxSessionsPerPrincipal: most, maxStreamsPerPrincipal: most };
+const options: HttpOptions = {
+  ...caps,
+  exit: false,
+  drainMs: 0,
+  ...(auth ? { auth: verified, rateLimit: false } : {}),
+};
+const serving = await mcp(bench).implement(handlers).serve(http(options));
+
+process.stdin.resume().once("end", () => void serving.close());
+if (process.send === undefined) process.stderr.write(`${serving.url}\n`);
+else obeyDriver(change, serving.port);

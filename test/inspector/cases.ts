@@ -12,8 +12,24 @@ export interface InspectorCase {
 
 const versions = { legacy: "2025-11-25", auto: "2026-07-28", modern: "2026-07-28" } as const;
 
+/** What the face of the CI example has to answer, also while nothing runs behind it. */
+export function exampleCases(era: InspectorTarget["era"]): readonly InspectorCase[] {
+  return [
+    {
+      args: ["initialize"],
+      code: 0,
+      result: { serverInfo: { name: "ci-pipeline" }, protocolVersion: versions[era] },
+    },
+    { args: ["tools/list", "--strict"], code: 0, result: {} },
+    { args: ["resources/list"], code: 0, result: { resources: [{ name: "nodes" }] } },
+    { args: ["resources/templates/list"], code: 0, result: { resourceTemplates: [{ name: "log" }] } },
+    { args: ["resources/read", "--uri", "surface://nobody/nodes"], code: 1 },
+    { args: ["tools/call", "--tool-name", "nobody"], code: 5 },
+  ];
+}
+
 /** What the server of the conformance suite has to answer the client of an era. */
-export function casesFor(era: InspectorTarget["era"]): readonly InspectorCase[] {
+export function suiteCases(era: InspectorTarget["era"]): readonly InspectorCase[] {
   return [
     {
       args: ["initialize"],

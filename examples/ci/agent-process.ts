@@ -1,16 +1,18 @@
 /**
  * The agent, in a process of its own: `agent-process.ts -- FACE-ARGUMENTS`, started with a channel to whoever prints what
- * it says. It starts the face as a host does, by a command, over stdio; it knows nothing of the pipeline but what that shows.
+ * it says. It starts the face as a host does, by a command, over stdio; or, with `--url URL`, it asks one that is served over
+ * HTTP. It knows nothing of the pipeline but what that shows.
  */
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { createMcpSession } from "./agent/mcp-session.ts";
 import type { Phase } from "./agent/phases.ts";
+import type { Printer } from "./agent/printer.ts";
 import { createRemotePrinter } from "./agent/remote-printer.ts";
 import { StoryMessage } from "./agent/story.ts";
 import type { AgentMessage } from "./agent/story.ts";
@@ -23,12 +25,17 @@ import { runAgent } from "./agent.ts";
 
 function readArguments() {
   const { values, positionals } = parseArgs({
-    options: { room: { type: "string" }, colours: { type: "boolean" }, "keep-going": { type: "boolean" } },
+    options: {
+      room: { type: "string" },
+      colours: { type: "boolean", default: false },
+      "keep-going": { type: "boolean", default: false },
+      url: { type: "string" },
+    },
     allowPositionals: true,
   });
+  const { colours, "keep-going": keepGoing, url } = values;
   const room = values.room === undefined ? Number.POSITIVE_INFINITY : Number(values.room);
-  const { colours = false, "keep-going": keepGoing = false } = values;
-  return { face: positionals, room, colours, keepGoing };
+  return { face: positionals, url, room, colours, keepGoing };
 }
 
 /** The same environment for the face as for the agent. */
@@ -57,17 +64,23 @@ async function observe(client: Client, phase: () => Phase): Promise<Witness> {
   });
 }
 
-async function work(client: Client, tell: (message: AgentMessage) => void): Promise<void> {
-  const { face, room, colours, keepGoing } = readArguments();
-  let phase: Phase = "before";
+/** Starts the face, which is this agent's alone. Returns its pid. */
+async function startFace(client: Client, face: readonly string[], printer: Printer): Promise<number> {
   const transport = createTransport(face);
-  const printer = createRemotePrinter({ colours, room, tell });
   const log = transport.stderr;
   if (log instanceof Readable) {
     createInterface({ input: log }).on("line", (line) => printer.step(printer.paint("dim", `the face's log: ${line}`)));
   }
   await client.connect(transport);
-  tell({ kind: "face", pid: transport.pid ?? 0 });
+  return transport.pid ?? 0;
+}
+
+async function work(client: Client, tell: (message: AgentMessage) => void): Promise<void> {
+  const { face, url, room, colours, keepGoing } = readArguments();
+  let phase: Phase = "before";
+  const printer = createRemotePrinter({ colours, room, tell });
+  if (url === undefined) tell({ kind: "face", pid: await startFace(client, face, printer) });
+  else await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   process.on("message", (message) => {
     phase = StoryMessage.parse(message).phase;
     if (phase === "during") void lookAway(client, printer).finally(() => tell({ kind: "looked" }));

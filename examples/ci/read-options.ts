@@ -12,7 +12,17 @@ export interface Options {
   readonly kill: boolean;
   /** Whether a run goes on when a node is red. */
   readonly keepGoing: boolean;
+  /** Where agents are served over HTTP; left out where the agent starts its face over stdio. */
+  readonly http: HttpWish | undefined;
   readonly help: boolean;
+}
+
+/** How agents are served over HTTP. */
+export interface HttpWish {
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Whether nobody drives anything, and it is only served until it is told to end. */
+  readonly hold: boolean;
 }
 
 /** What the command line of a coordinator says, and that of a face which may have to start one. */
@@ -25,12 +35,25 @@ export interface CoordinatorOptions {
   readonly temporary: boolean;
 }
 
+/** What the command line of a face says that is served over HTTP. */
+export interface HttpFaceOptions extends CoordinatorOptions {
+  readonly port: number;
+}
+
 const DEFAULT_PIPELINE = fileURLToPath(new URL("./pipeline.json", import.meta.url));
+
+const coordinatorFlags = {
+  pipeline: { type: "string" },
+  state: { type: "string" },
+  tied: { type: "boolean", default: false },
+  temporary: { type: "boolean", default: false },
+} as const;
+const MOST_PORT = 65_535;
 
 /**
  * Reads the command line of `npm start`. A relative path starts where the person stands, which npm says in `INIT_CWD`.
  *
- * @throws TypeError for an unknown flag, an argument without a flag, or a flag without its value.
+ * @throws TypeError for an unknown flag, an argument without a flag, a flag without its value, or one that needs another.
  */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
@@ -40,12 +63,27 @@ export function readOptions(args: readonly string[]): Options {
       state: { type: "string" },
       "no-kill": { type: "boolean", default: false },
       "keep-going": { type: "boolean", default: false },
+      http: { type: "boolean", default: false },
+      hold: { type: "boolean", default: false },
+      port: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   const state = values.state === undefined ? undefined : fromHere(values.state);
   const { "no-kill": peaceful, "keep-going": keepGoing, help } = values;
-  return { pipeline: toPipeline(values.pipeline), state, kill: !peaceful, keepGoing, help };
+  return { pipeline: toPipeline(values.pipeline), state, kill: !peaceful, keepGoing, http: toHttpWish(values), help };
+}
+
+interface HttpFlags {
+  readonly http: boolean;
+  readonly hold: boolean;
+  readonly port?: string | undefined;
+}
+
+function toHttpWish({ http, hold, port }: HttpFlags): HttpWish | undefined {
+  if (http) return { port: toPort(port), hold };
+  if (hold || port !== undefined) throw new TypeError("Options '--hold' and '--port <value>' need '--http'");
+  return undefined;
 }
 
 /**
@@ -54,17 +92,21 @@ export function readOptions(args: readonly string[]): Options {
  * @throws TypeError as {@link readOptions} does, and without `--state`.
  */
 export function readCoordinatorOptions(args: readonly string[]): CoordinatorOptions {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      pipeline: { type: "string" },
-      state: { type: "string" },
-      tied: { type: "boolean", default: false },
-      temporary: { type: "boolean", default: false },
-    },
-  });
+  const { values } = parseArgs({ args: [...args], options: coordinatorFlags });
   const { tied, temporary } = values;
   return { pipeline: toPipeline(values.pipeline), state: toState(values.state), tied, temporary };
+}
+
+/**
+ * Reads the command line of a face that is served over HTTP.
+ *
+ * @throws TypeError as {@link readCoordinatorOptions} does, and for a port that is none.
+ */
+export function readHttpFaceOptions(args: readonly string[]): HttpFaceOptions {
+  const { values } = parseArgs({ args: [...args], options: { ...coordinatorFlags, port: { type: "string" } } });
+  const { tied, temporary } = values;
+  const port = toPort(values.port);
+  return { pipeline: toPipeline(values.pipeline), state: toState(values.state), tied, temporary, port };
 }
 
 /**
@@ -84,6 +126,12 @@ function toPipeline(path: string | undefined): string {
 function toState(path: string | undefined): string {
   if (path === undefined) throw new TypeError("Option '--state <value>' is missing, and says where the state is kept");
   return fromHere(path);
+}
+
+function toPort(text = "0"): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  if (port <= MOST_PORT) return port;
+  throw new TypeError(`Option '--port <value>' is '${text}', it must be 0 to ${MOST_PORT}`);
 }
 
 function fromHere(path: string): string {

@@ -6,15 +6,18 @@ import { journalIn } from "../state-dir.ts";
 import { awaitCoordinator } from "./await-coordinator.ts";
 import { awaitMoment } from "./await-moment.ts";
 import type { CoordinatorProcess, CoordinatorSetting } from "./coordinator-process.ts";
+import type { House } from "./house.ts";
 import { printEvidence } from "./print-evidence.ts";
 import { startAgent } from "./start-agent.ts";
-import type { AgentProcess } from "./start-agent.ts";
+import type { AgentProcess, AgentReport } from "./start-agent.ts";
 import { strike } from "./strike.ts";
 import type { Strike } from "./strike.ts";
 
 /** What is played, and on what. */
 export interface Playbill {
   readonly setting: CoordinatorSetting;
+  /** Where the agent finds its face; the one who opened it ends it. */
+  readonly house: House;
   /** Whether the coordinator is killed. */
   readonly kill: boolean;
   /** Whether the agent's run goes on where a node is red. */
@@ -54,29 +57,25 @@ class Stage {
   #strike: Promise<Strike | undefined> = Promise.resolve(undefined);
 
   constructor(bill: Playbill) {
-    const { setting, keepGoing, printer } = bill;
-    const { pipeline, state, temporary } = setting;
+    const { setting, house, keepGoing, printer } = bill;
     this.#bill = bill;
     const colours = printer.paint("strong", "x") !== "x";
-    // Tied: nothing is to be left of all this. A face that is not would leave the coordinator that it has started.
-    const face = ["--state", state, "--pipeline", pipeline, "--tied", ...(temporary ? ["--temporary"] : [])];
-    this.#agent = startAgent({ face, keepGoing, printer, colours });
-    this.#coordinator = awaitCoordinator(state, this.#over.signal);
+    this.#agent = startAgent({ face: house.face, keepGoing, printer, colours });
+    this.#coordinator = awaitCoordinator(setting.state, this.#over.signal);
   }
 
   async perform(): Promise<{ readonly outcome: Outcome }> {
-    const { setting, kill, printer } = this.#bill;
-    const face = await Promise.race([this.#agent.face, this.#agent.report.then(() => 0)]);
+    const { setting, house, kill, printer } = this.#bill;
     printer.step("who runs:", [
       "  coordinator  nobody yet: whoever runs the commands, and serves their surface on a socket",
-      `  agent        ${this.#agent.pid}  an MCP client`,
-      `  face         ${face}  the MCP server that the agent has started over stdio; it bridges to the socket`,
+      ...(await house.introduce(this.#agent)),
     ]);
     void this.#introduce();
     if (kill) this.#strike = this.#strikeInTime();
-    const report = await Promise.race([this.#agent.report, this.#unexpectedEnd()]);
+    const report = await Promise.race([this.#watched(), this.#unexpectedEnd()]);
     this.#over.abort();
     printEvidence({ report, journal: readJournal(journalIn(setting.state)), strike: await this.#strike }, printer);
+    await house.conclude();
     return report;
   }
 
@@ -87,6 +86,12 @@ class Stage {
     // A strike under way starts another coordinator.
     await this.#strike.catch(() => {});
     await (await this.#coordinator)?.end();
+  }
+
+  async #watched(): Promise<AgentReport> {
+    const { live, report } = this.#agent;
+    if (await Promise.race([live.then(() => true), report.then(() => false)])) await this.#bill.house.onLive();
+    return report;
   }
 
   async #introduce(): Promise<void> {

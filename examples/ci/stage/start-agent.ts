@@ -12,8 +12,10 @@ export type AgentReport = Pick<Extract<AgentMessage, { readonly kind: "ended" }>
 /** An agent in a process of its own. Whoever started it ends it. */
 export interface AgentProcess {
   readonly pid: number;
-  /** Resolves with the pid of the face that it has started. */
+  /** Resolves with the pid of the face that it has started, where it has to start one. */
   readonly face: Promise<number>;
+  /** Resolves when its run is live, and watched. */
+  readonly live: Promise<void>;
   /** Resolves when it has looked at a log in the outage. */
   readonly looked: Promise<void>;
   /** Resolves when its work is done; rejects with its reason when it could not do it, or is gone. */
@@ -27,7 +29,7 @@ export interface AgentProcess {
 
 /** What an agent is started with. */
 export interface AgentSetting {
-  /** The command line of the face that it is to start. */
+  /** What its command line says of its face. */
   readonly face: readonly string[];
   readonly keepGoing: boolean;
   readonly printer: Printer;
@@ -43,7 +45,7 @@ const IDLE_MS = 200;
 export function startAgent({ face: faceArgs, keepGoing, printer, colours }: AgentSetting): AgentProcess {
   const room = Number.isFinite(printer.room) ? ["--room", String(printer.room)] : [];
   const flags = [...(colours ? ["--colours"] : []), ...(keepGoing ? ["--keep-going"] : [])];
-  const args = [...room, ...flags, "--", ...faceArgs];
+  const args = [...room, ...flags, ...faceArgs];
   const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), PROGRAM, ...args], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     detached: true,
@@ -52,14 +54,18 @@ export function startAgent({ face: faceArgs, keepGoing, printer, colours }: Agen
   let idleSince = Number.POSITIVE_INFINITY;
   let onFace = (_pid: number): void => {};
   const face = new Promise<number>((resolve) => (onFace = resolve));
+  let onLive = (): void => {};
+  const live = new Promise<void>((resolve) => (onLive = resolve));
   let onLooked = (): void => {};
   const looked = new Promise<void>((resolve) => (onLooked = resolve));
   const report = new Promise<AgentReport>((resolve, reject) => {
     const hear = (message: AgentMessage): void => {
       if (message.kind === "print") print(printer, message);
       else if (message.kind === "face") onFace(message.pid);
-      else if (message.kind === "idle") idleSince = message.idle ? performance.now() : Number.POSITIVE_INFINITY;
-      else if (message.kind === "looked") onLooked();
+      else if (message.kind === "idle") {
+        onLive();
+        idleSince = message.idle ? performance.now() : Number.POSITIVE_INFINITY;
+      } else if (message.kind === "looked") onLooked();
       else if (message.kind === "ended") resolve(message);
       else reject(new Error(message.reason));
     };
@@ -72,6 +78,7 @@ export function startAgent({ face: faceArgs, keepGoing, printer, colours }: Agen
   return {
     pid: child.pid ?? 0,
     face,
+    live,
     looked,
     report,
     isIdle: () => performance.now() - idleSince >= IDLE_MS,

@@ -25,6 +25,7 @@ const options = {
 const preamble = `
 import * as all from "surface-mcp";
 import type { MutatingToolNames, ResourceNames, SurfaceClient, ToolNames } from "surface-mcp";
+import { http, httpHandler } from "surface-mcp/http";
 import { createTestClient } from "surface-mcp/testing";
 import { expectError, expectType } from "tsd";
 import { z } from "zod";
@@ -60,6 +61,7 @@ const site = defineSurface("site", {
   "node.rerun": procedure({ input: z.object({ node: z.string() }) }),
 });
 declare const client: SurfaceClient<typeof site.members>;
+declare const hono: { all(path: string, answer: (c: { req: { raw: Request } }) => Promise<Response>): void };
 declare function readLines(node: string): AsyncIterable<string>;
 `;
 

@@ -1,13 +1,12 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { serve as serveHono } from "@hono/node-server";
 import express from "express";
-import { Hono } from "hono";
 import { afterEach, describe, expect, it } from "vitest";
 import { http } from "../../src/http/http.ts";
 import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
 import { createDemo, type Demo } from "./support/demo-app.ts";
+import { createHono, serveHono, type HonoApp } from "./support/hono.ts";
 import { type HttpClient, httpClients, type HttpEnd } from "./support/http-clients.ts";
 import { modernPost } from "./support/modern-post.ts";
 
@@ -43,8 +42,8 @@ async function listening(server: Server, path: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 }
 
-function toHono(handler: HttpHandler): Hono {
-  const app = new Hono();
+async function toHono(handler: HttpHandler): Promise<HonoApp> {
+  const app = await createHono();
   app.all("/mcp", (context) => handler(context.req.raw));
   return app;
 }
@@ -57,12 +56,12 @@ const mounts: Readonly<Record<string, () => Promise<HttpEnd>>> = {
     return { url: serving.url };
   },
   "Hono on Node": async () => {
-    // Without options it makes a server of node:http.
-    const server = serveHono({ fetch: toHono(handle()).fetch, port: 0, hostname: "127.0.0.1" }) as Server;
+    const { fetch } = await toHono(handle());
+    const server = await serveHono({ fetch, port: 0, hostname: "127.0.0.1" });
     return { url: await listening(server, "/mcp") };
   },
   "Hono's fetch": async () => {
-    const app = toHono(handle());
+    const app = await toHono(handle());
     const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
       app.fetch(new Request(url, init));
     return { url: "http://localhost/mcp", fetch };

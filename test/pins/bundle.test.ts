@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bundle } from "./built-package.ts";
 
 /** Bytes, minified and with packages left outside: what was measured, and a tenth. A larger number is a decision. */
-const budget = { everything: 241_600, app: 214_700, later: 84_800, surfaceOnly: 2_600 };
+const budget = { everything: 270_700, app: 241_300, later: 84_800, surfaceOnly: 2_600 };
 
 describe("the bundle", () => {
   it("everything the main entry exports stays within its bytes when it is bundled", async () => {

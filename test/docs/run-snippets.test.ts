@@ -13,12 +13,17 @@ const folder = join(root, ".scratch", `snippets-${process.pid}`);
 
 const snippets = markdownFiles().flatMap(snippetsOf);
 
+/** A server over HTTP has no input whose end would end it: its process does, behind the last line of the snippet. */
+function toProgram(code: string): string {
+  return code.includes('"surface-mcp/http"') ? `${code}\nprocess.exit(0);\n` : code;
+}
+
 /** Runs a snippet in a process of its own. Its input is at its end, so that one that serves over stdio ends as well. */
 async function runSnippet({ name, code }: Snippet): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const outfile = join(folder, `${name}.mjs`);
   await build({
     // As in snippets.test.ts: relative imports in the docs are written for a folder one level below the root.
-    stdin: { contents: code, resolveDir: join(root, "docs"), sourcefile: `${name}.ts`, loader: "ts" },
+    stdin: { contents: toProgram(code), resolveDir: join(root, "docs"), sourcefile: `${name}.ts`, loader: "ts" },
     outfile,
     bundle: true,
     packages: "external",

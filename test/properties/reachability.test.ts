@@ -1,0 +1,19 @@
+import { asyncProperty, assert } from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { disagreements } from "./reachability.ts";
+import { randomSurface } from "./random-surface.ts";
+
+describe("what can be reached", () => {
+  // Some of the names are ones that the package warns about.
+  beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());
+  afterEach(() => void vi.restoreAllMocks());
+
+  it("is what is exposed, by every method, in both eras and over every transport, whoever asks", async () => {
+    await assert(
+      asyncProperty(randomSurface, async (surface) => {
+        expect(await disagreements(surface)).toEqual([]);
+      }),
+      { numRuns: 60, seed: 20_260_728 },
+    );
+  }, 120_000);
+});

@@ -12,12 +12,21 @@ import { takeTurns } from "./take-turns.ts";
 const before = 100;
 const counted = 600;
 
+/**
+ * Where Node keeps what is young grows to tens of megabytes in a few steps, whoever is measured when it does: it is kept
+ * small, so that what is counted is what stays.
+ */
+const youngKeptSmall = "--max-semi-space-size=1";
+
 /** What one more of something takes of a process, in kilobytes. */
-async function costOf({ server }: HttpProcess, open: () => Promise<unknown>): Promise<number> {
-  const { rss: without } = await server.owner.memory();
+async function costOf({ server }: HttpProcess, what: string, open: () => Promise<unknown>): Promise<Figures> {
+  const without = await server.owner.memory();
   await open();
-  const { rss } = await server.owner.memory();
-  return (rss - without) / counted / 1_024;
+  const { rss, heapUsed } = await server.owner.memory();
+  return {
+    [`HTTP RSS a ${what}, kB`]: (rss - without.rss) / counted / 1_024,
+    [`HTTP heap a ${what}, kB`]: (heapUsed - without.heapUsed) / counted / 1_024,
+  };
 }
 
 /** Sessions alone share one connection: what is counted is what the server keeps of each. */
@@ -48,12 +57,10 @@ async function takeFigures(process: HttpProcess, era: Era): Promise<Figures> {
   const connections = [...(await openStreams(port, first)), warm.connection];
   try {
     let senders = modern(counted);
-    let session: number | undefined;
-    if (era === "legacy") {
-      session = await costOf(process, async () => (senders = await openSessions(port, counted)));
-    }
-    const stream = await costOf(process, async () => connections.push(...(await openStreams(port, senders))));
-    return { "HTTP RSS a session, kB": session, "HTTP RSS a stream, kB": stream };
+    const open = async (): Promise<unknown> => (senders = await openSessions(port, counted));
+    const session = era === "legacy" ? await costOf(process, "session", open) : {};
+    const stream = await costOf(process, "stream", async () => connections.push(...(await openStreams(port, senders))));
+    return { ...session, ...stream };
   } finally {
     for (const connection of connections) connection.close();
   }
@@ -63,7 +70,7 @@ async function takeFigures(process: HttpProcess, era: Era): Promise<Figures> {
 export async function measureHttpMemory(commands: Commands, era: Era, round: number): Promise<Sample> {
   const most = String(before + counted + 1);
   const { ours, written } = await takeTurns(round, sides, async (side: Side) => {
-    const process = await startHttp([...commands[side], "--era", era, "--most", most]);
+    const process = await startHttp([youngKeptSmall, ...commands[side], "--era", era, "--most", most]);
     try {
       return await takeFigures(process, era);
     } finally {

@@ -66,7 +66,8 @@ function serveLegacy(): NodeHandler {
 }
 
 const serve = era === "modern" ? serveModern() : serveLegacy();
-const server = createServer((request, response) => {
+// A connection waits for its turn to be measured for longer than Node lets it be idle by itself.
+const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
   if (isHostFit(request, response) && isOriginFit(request, response)) void serve(request, response);
 });
 server.listen(0, "127.0.0.1", () => {

@@ -21,6 +21,10 @@ function missingOf(chunk: Buffer, at: number): number | undefined {
   return length === undefined ? undefined : Number(length) - (chunk.length - at - headEnd.length);
 }
 
+function closed(): Error {
+  return new Error("Benchmark: a server closed a connection");
+}
+
 function isOver(chunk: Buffer, missing: number | undefined): boolean {
   if (missing !== undefined) return missing <= 0;
   return chunk.length >= lastChunk.length && chunk.subarray(-lastChunk.length).equals(lastChunk);
@@ -42,7 +46,7 @@ export class HttpConnection {
     this.#socket = socket;
     socket.on("data", (chunk: Buffer) => this.#hear(chunk));
     socket.on("error", (cause) => this.#fail(cause));
-    socket.on("close", () => this.#fail(new Error("Benchmark: a server closed a connection")));
+    socket.on("close", () => this.#fail(closed()));
   }
 
   /** Connects to a port of this machine. */
@@ -62,6 +66,7 @@ export class HttpConnection {
     this.#onChunk = checkAnswer;
     this.#onOver = answered;
     this.#fail = failed;
+    if (this.#socket.destroyed) failed(closed());
   }
 
   /** Calls back for each piece of a stream, which does not end. */

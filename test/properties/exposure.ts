@@ -1,14 +1,18 @@
 import type { Kind } from "../../src/surface/member.ts";
-import { surfaceName, wireNameOf, type RandomMember, type RandomSurface } from "./random-surface.ts";
+import {
+  readScope,
+  surfaceName,
+  writeScope,
+  wireNameOf,
+  type RandomMember,
+  type RandomSurface,
+} from "./random-surface.ts";
 
 /** Something that is exposed: what it takes, and what using it runs. */
 export interface Found {
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
 }
-
-const readScope = `${surfaceName}:read`;
-const writeScope = `${surfaceName}:write`;
 
 /** What of a member each use is, by its kind. */
 const verbs: Readonly<Record<Kind, { readonly tool?: string; readonly read?: string; readonly watch?: string }>> = {

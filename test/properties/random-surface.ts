@@ -1,4 +1,4 @@
-import { boolean, constantFrom, option, record, subarray, tuple, uniqueArray, type Arbitrary } from "fast-check";
+import { boolean, constantFrom, oneof, option, record, subarray, tuple, uniqueArray, type Arbitrary } from "fast-check";
 import type { Kind } from "../../src/surface/member.ts";
 
 /** How a member is exposed, if it is. */
@@ -39,16 +39,25 @@ export interface RandomSurface {
 /** The surface's name. */
 export const surfaceName = "s";
 
+export const readScope = `${surfaceName}:read`;
+export const writeScope = `${surfaceName}:write`;
+
 /** What authors ask for besides what everything of a surface asks for. */
 const extraScopes = ["audit", "pay"];
 
 /** Everything that somebody may be granted. */
-const allScopes = [`${surfaceName}:read`, `${surfaceName}:write`, ...extraScopes];
+const allScopes = [readScope, writeScope, ...extraScopes];
 
 /** Names that differ in little, or mean something elsewhere. */
 const names = ["a", "a.b", "a_b", "a.b.c", "A", "state", "toString", "constructor", "read.resource", "wait_for", "x1"];
 
-const scopes = option(subarray(extraScopes), { nil: [], freq: 2 });
+const scopes = option(subarray(extraScopes, { minLength: 1 }), { nil: [], freq: 2 });
+
+/** Somebody who reads, mostly: who does not comes to very little. */
+const someGranted = oneof(
+  { weight: 4, arbitrary: subarray(allScopes.slice(1)).map((more) => [readScope, ...more]) },
+  { weight: 1, arbitrary: subarray(allScopes) },
+);
 const kinds: readonly Kind[] = ["cell", "collection", "stream", "event", "procedure"];
 
 const legal: Readonly<Record<Kind, readonly Shown[]>> = {
@@ -113,8 +122,8 @@ function withoutCollisions({ members, written: more, ...rest }: RandomSurface): 
 
 /** Any surface, some of it exposed in one way or another, and some that was written by hand. */
 export const randomSurface: Arbitrary<RandomSurface> = tuple(
-  uniqueArray(member, { maxLength: 6, selector: ({ key }) => key }),
-  uniqueArray(written, { maxLength: 4, selector: ({ sort, name }) => `${sort} ${name}` }),
+  uniqueArray(member, { minLength: 1, maxLength: 6, size: "max", selector: ({ key }) => key }),
+  uniqueArray(written, { maxLength: 4, size: "max", selector: ({ sort, name }) => `${sort} ${name}` }),
   boolean(),
-  option(subarray(allScopes), { nil: undefined, freq: 2 }),
+  option(someGranted, { nil: undefined, freq: 3 }),
 ).map(([members, more, pull, granted]) => withoutCollisions({ members, written: more, pull, granted }));

@@ -88,6 +88,7 @@ export class HttpConnection {
       this.#onChunk = (chunk) => chunks.push(chunk);
       this.#onOver = () => resolve(toResponse(chunks));
       this.#fail = reject;
+      if (this.#socket.destroyed) return reject(closed());
       this.write(text);
     });
   }

@@ -6,7 +6,6 @@ import { startHttp } from "../http/http-process.ts";
 import { firstId, type Sender, toPost } from "../http/http-requests.ts";
 import type { Finding } from "./finding.ts";
 
-const calls = 10_000;
 const connectionsEach = 8;
 
 interface Echoed {
@@ -38,7 +37,7 @@ async function toSender(port: number, era: Era, token: string): Promise<Sender> 
 }
 
 /** Has two principals call at once under the same ids, and counts the answers that are not their own. */
-export async function checkNonces(args: readonly string[], era: Era): Promise<Finding> {
+export async function checkNonces(args: readonly string[], era: Era, calls = 10_000): Promise<Finding> {
   const { server, port } = await startHttp([...args, "--auth"]);
   try {
     const senders = [await toSender(port, era, "alice"), await toSender(port, era, "bob")];

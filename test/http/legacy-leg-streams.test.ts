@@ -86,6 +86,49 @@ describe("Legacy leg's streams", () => {
     expect(all.harness.setting.admission.counts.streams).toBe(1);
   });
 
+  it("are read by the last who resumed them, and by nobody else, when the call is over already", async () => {
+    const { harness, steps } = open();
+    const session = await harness.open();
+    const posted = harness.post(callOf(1, "walk", { token: 1 }), { session });
+    await harness.until(() => steps.waiting === 1);
+    const step = async (): Promise<void> => {
+      steps.step();
+      await harness.until(() => steps.waiting === 1);
+    };
+    await step();
+    posted.cut();
+    for (let at = 0; at < 4; at += 1) await step();
+    steps.arrive();
+    await harness.until(() => steps.counts.arrived === 1);
+    await harness.until(() => harness.get({ session }, ids(posted)[1], 1).messages.length === 1);
+    const [one, two, three] = [1, 2, Infinity].map((room) => harness.get({ session }, ids(posted)[1], room));
+    expect([one?.sink?.state, two?.sink?.state]).toEqual(["destroyed", "destroyed"]);
+    two?.sink?.drain();
+    expect(two?.messages.length).toBe(2);
+    expect(three?.messages.map(({ id, params }) => id ?? Reflect.get(Object(params), "progress"))).toEqual([
+      2, 3, 4, 5, 1,
+    ]);
+    expect(three?.sink?.state).toBe("ended");
+    expect(harness.setting.admission.counts.streams).toBe(0);
+  });
+
+  it("end with their session when the call that they told of was over, and its client is slow", async () => {
+    const { harness, steps } = open();
+    const session = await harness.open();
+    const posted = harness.post(callOf(1, "walk", { token: 1 }), { session });
+    await harness.until(() => steps.waiting === 1);
+    steps.step();
+    await harness.until(() => steps.waiting === 1);
+    posted.cut();
+    steps.arrive();
+    await harness.until(() => steps.counts.arrived === 1);
+    const get = (): FakeReply => harness.get({ session }, ids(posted)[0], 1);
+    const replies = [get(), get(), get()];
+    harness.delete({ session });
+    expect(replies.map(({ sink }) => sink?.state)).toEqual(["destroyed", "destroyed", "ended"]);
+    expect(harness.setting.admission.counts.streams).toBe(0);
+  });
+
   it("keep one notice a URI while nobody reads, and no queue", async () => {
     const all = open();
     const session = await all.harness.open();

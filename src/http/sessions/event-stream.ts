@@ -67,8 +67,9 @@ export class EventStream {
 
   /** Has somebody read it; who did before is dropped, since a client that is back may be found out later to have gone. */
   attach(reader: Reader): void {
-    this.#leave()?.sink.destroy();
+    const before = this.#detach();
     this.#reader = reader;
+    before?.sink.destroy();
     const { sink, after } = reader;
     const { keepAlive, primes, tag } = this.#shared;
     sink.onDrain = () => this.#onDrain(sink);
@@ -80,6 +81,8 @@ export class EventStream {
     // Who begins hears of what nobody was sent yet.
     if (after !== undefined) this.kept.sent = after;
     this.#expire(reader);
+    // Told only now: who is told may say more, which comes behind what the new one has, and the stream itself goes on.
+    if (before !== undefined) this.#tellLeft(before);
     this.flush();
   }
 
@@ -153,6 +156,17 @@ export class EventStream {
   }
 
   #leave(): Reader | undefined {
+    const reader = this.#detach();
+    return reader && this.#tellLeft(reader);
+  }
+
+  #tellLeft(reader: Reader): Reader {
+    reader.onLeft();
+    this.onChange?.();
+    return reader;
+  }
+
+  #detach(): Reader | undefined {
     const reader = this.#reader;
     if (reader === undefined) return undefined;
     this.#reader = undefined;
@@ -161,8 +175,6 @@ export class EventStream {
     this.#stopExpiryTimer = undefined;
     this.#shared.keepAlive.leave(reader.sink);
     reader.sink.onDrain = undefined;
-    reader.onLeft();
-    this.onChange?.();
     return reader;
   }
 }

@@ -201,7 +201,7 @@ export class SessionStreams {
   }
 
   #left(stream: EventStream): void {
-    if (stream.kept.isFinished) this.#live.delete(stream.kept.number);
+    if (stream.kept.isFinished && !stream.isRead) this.#live.delete(stream.kept.number);
     this.#setting.touched();
   }
 

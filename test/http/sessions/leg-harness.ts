@@ -77,7 +77,12 @@ export class FakeReply implements HttpReply {
   sink: FakeSink | undefined;
   headers: Readonly<Record<string, string>> = {};
   onGone: (() => void) | undefined;
+  readonly #room: number;
   #isGone = false;
+
+  constructor(room = Infinity) {
+    this.#room = room;
+  }
 
   get isOver(): boolean {
     return this.#isGone || this.given !== undefined || this.sink !== undefined;
@@ -91,6 +96,7 @@ export class FakeReply implements HttpReply {
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
     const sink = new FakeSink();
+    sink.room = this.#room;
     if (this.isOver) sink.state = "destroyed";
     else {
       this.sink = sink;
@@ -175,9 +181,9 @@ export class LegHarness {
     return reply;
   }
 
-  /** Opens or resumes a stream. */
-  get(sent: Sent, lastId?: string): FakeReply {
-    const reply = new FakeReply();
+  /** Opens or resumes a stream, whose client reads so many writes before it is slow. */
+  get(sent: Sent, lastId?: string, room = Infinity): FakeReply {
+    const reply = new FakeReply(room);
     const headers = {
       accept: "text/event-stream",
       ...sent.headers,

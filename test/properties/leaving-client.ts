@@ -3,7 +3,7 @@ import { RawClient } from "../http/node/raw-client.ts";
 import { envelope, handshake } from "../fixtures/envelope.ts";
 
 /** What a client asks for before it goes away. */
-const asks = [
+export const asks = [
   "call",
   "call with progress",
   "read",
@@ -87,7 +87,7 @@ function toHead(line: string, headers: readonly string[]): string {
 }
 
 /** Writes a request as bytes. */
-function toBytes({ ask, era, headers: more = [] }: Asking, { session }: Pick<Target, "session">): string {
+export function toBytes({ ask, era, headers: more = [] }: Asking, { session }: Pick<Target, "session">): string {
   const sessions = [`mcp-session-id: ${session}`, "mcp-protocol-version: 2025-11-25"];
   if (ask === "get") return toHead("GET /mcp HTTP/1.1", sessions);
   if (ask === "resume") return toHead("GET /mcp HTTP/1.1", [...sessions, "last-event-id: 0.0.0"]);

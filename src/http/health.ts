@@ -27,7 +27,8 @@ export class Health {
   readonly #setting: HealthSetting;
   #isLeaving = false;
   #asking: Promise<boolean> | undefined;
-  readonly #closing = new AbortController();
+  /** Ends the question that is being asked: one signal each, so that none outlives its answer. */
+  #impatience: AbortController | undefined;
 
   constructor(setting: HealthSetting) {
     this.#setting = setting;
@@ -41,7 +42,7 @@ export class Health {
   /** Ends whatever is waited for. Callable twice. */
   close(): void {
     this.leave();
-    this.#closing.abort();
+    this.#impatience?.abort();
   }
 
   /** Answers a request that asks for this; `false`: it asks for something else. */
@@ -63,11 +64,13 @@ export class Health {
   async #ask(): Promise<boolean> {
     const { runtime, clock } = this.#setting;
     const impatience = new AbortController();
+    this.#impatience = impatience;
     const stop = clock.after(patienceMs, () => impatience.abort());
     try {
-      return await runtime.isReady(AbortSignal.any([impatience.signal, this.#closing.signal]));
+      return await runtime.isReady(impatience.signal);
     } finally {
       stop();
+      this.#impatience = undefined;
     }
   }
 }

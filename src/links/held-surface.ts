@@ -85,7 +85,8 @@ export class HeldSurface {
 
   /** Whether the live surface is connected, or comes to be within a read's patience. Never rejects. */
   isReachable(signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
+    let leave: () => void = () => {};
+    const known = new Promise<boolean>((resolve) => {
       const cancel = startRequest<OpenedLink, true>(this.#holder, this.#clock, {
         what: `surface "${this.#surface.name}"`,
         kind: "read",
@@ -98,11 +99,13 @@ export class HeldSurface {
         answered: resolve,
         failed: () => resolve(false),
       });
-      followSignal(signal, () => {
+      leave = followSignal(signal, () => {
         cancel();
         resolve(false);
       });
     });
+    // The signal may be one that outlives many questions.
+    return known.finally(leave);
   }
 
   async #closeConnection(): Promise<void> {

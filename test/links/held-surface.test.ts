@@ -290,6 +290,25 @@ describe("HeldSurface, its connection", () => {
   });
 });
 
+describe("HeldSurface, isReachable()", () => {
+  it("leaves a signal that outlives it alone when it was answered, and when that fired", async () => {
+    const { signal } = new AbortController();
+    const near = open();
+    expect(await near.held.isReachable(signal)).toBe(true);
+    // There is a connection by now: it is answered at once.
+    expect(await near.held.isReachable(signal)).toBe(true);
+    expect(listeners(signal)).toBe(0);
+    const impatient = new AbortController();
+    const far = open("hold");
+    const asked = far.held.isReachable(impatient.signal);
+    await settle();
+    expect(listeners(impatient.signal)).toBe(1);
+    impatient.abort();
+    expect(await asked).toBe(false);
+    expect(listeners(impatient.signal)).toBe(0);
+  });
+});
+
 describe("HeldSurface, close()", () => {
   const refused = async ({ channel, link }: Opened, dials: number): Promise<void> => {
     await expect(channel.get("value", {})).rejects.toMatchObject({ code: "CLOSED" });

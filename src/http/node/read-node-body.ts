@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { BodyBuffer } from "../body/body-buffer.ts";
 
 type Body = Uint8Array | "too-large" | "gone";
 
@@ -22,19 +23,15 @@ function readParsed(incoming: IncomingMessage, maxBytes: number): Body {
 
 /** Collects what comes. Once it is too much, nothing is kept, and what still comes is let go by. */
 function collect(incoming: IncomingMessage, maxBytes: number, done: (body: Body) => void): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  const settle = (body: Body): void => {
+  const body = new BodyBuffer(maxBytes);
+  const settle = (read: Body): void => {
     incoming.off("data", onData).off("end", onEnd).off("close", onClose).resume();
-    chunks.length = 0;
-    done(body);
+    done(read);
   };
   const onData = (chunk: Buffer): void => {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) settle("too-large");
-    else chunks.push(chunk);
+    if (!body.append(chunk)) settle("too-large");
   };
-  const onEnd = (): void => settle(chunks.length === 1 ? (chunks[0] ?? nothing) : Buffer.concat(chunks, bytes));
+  const onEnd = (): void => settle(body.take());
   const onClose = (): void => settle("gone");
   incoming.on("data", onData).on("end", onEnd).on("close", onClose);
 }

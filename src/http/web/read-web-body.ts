@@ -1,30 +1,16 @@
+import { BodyBuffer } from "../body/body-buffer.ts";
+
 type Body = Uint8Array | "too-large" | "gone";
 
-function join(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const all = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return all;
-}
-
-async function collect(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Body> {
-  const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+async function collect(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Body> {
+  const reader = stream.getReader();
+  const body = new BodyBuffer(maxBytes);
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return join(chunks, bytes);
-    bytes += value.byteLength;
-    if (bytes > maxBytes) {
-      reader.cancel().catch(() => {});
-      return "too-large";
-    }
-    chunks.push(value);
+    if (done) return body.take();
+    if (body.append(value)) continue;
+    reader.cancel().catch(() => {});
+    return "too-large";
   }
 }
 

@@ -1,0 +1,39 @@
+const initialBytes = 1024;
+
+/**
+ * Collects the bytes of one body. They are copied into one store that doubles: what comes is a view of the store that a
+ * whole read of a socket was made into, and a body that comes byte by byte would keep one of those for each of its bytes.
+ */
+export class BodyBuffer {
+  readonly #maxBytes: number;
+  #store = new Uint8Array(0);
+  #length = 0;
+
+  /** @param maxBytes - how many there are at most: no store is made for more. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Copies bytes to the end. `false`: they would be too many, and none is kept. */
+  append(bytes: Uint8Array): boolean {
+    const needed = this.#length + bytes.byteLength;
+    if (needed > this.#maxBytes) return false;
+    if (needed > this.#store.byteLength) this.#grow(needed);
+    this.#store.set(bytes, this.#length);
+    this.#length = needed;
+    return true;
+  }
+
+  /** What was collected. Nothing may be appended after it. */
+  take(): Uint8Array {
+    return this.#store.subarray(0, this.#length);
+  }
+
+  #grow(needed: number): void {
+    // Most bodies come in one piece, and need a store of just their size.
+    const roomy = this.#length === 0 ? needed : Math.max(needed, this.#store.byteLength * 2, initialBytes);
+    const store = new Uint8Array(Math.min(roomy, this.#maxBytes));
+    store.set(this.#store.subarray(0, this.#length));
+    this.#store = store;
+  }
+}

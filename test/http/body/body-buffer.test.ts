@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { BodyBuffer } from "../../../src/http/body/body-buffer.ts";
+
+const maxBytes = 4096;
+
+describe("BodyBuffer", () => {
+  it("gives back what was appended, in whatever pieces it came", () => {
+    for (const size of [1, 3, 1000, maxBytes]) {
+      const all = Uint8Array.from({ length: maxBytes }, (_, at) => at % 251);
+      const body = new BodyBuffer(maxBytes);
+      for (let at = 0; at < maxBytes; at += size) expect(body.append(all.subarray(at, at + size))).toBe(true);
+      expect(body.take()).toEqual(all);
+    }
+    expect(new BodyBuffer(maxBytes).take()).toHaveLength(0);
+  });
+
+  it("keeps nothing of the store that a piece is a view of", () => {
+    const read = new Uint8Array(65_536).fill(7);
+    const body = new BodyBuffer(maxBytes);
+    for (let at = 0; at < maxBytes; at += 1) body.append(read.subarray(at, at + 1));
+    const { buffer, byteLength } = body.take();
+    expect(byteLength).toBe(maxBytes);
+    expect(buffer.byteLength).toBeLessThanOrEqual(maxBytes);
+    const small = new BodyBuffer(maxBytes);
+    small.append(read.subarray(0, 10));
+    expect(small.take().buffer.byteLength).toBe(10);
+  });
+
+  it("takes no more than it may, and keeps what it has", () => {
+    const body = new BodyBuffer(4);
+    expect([
+      body.append(Uint8Array.of(1, 2, 3)),
+      body.append(Uint8Array.of(4, 5)),
+      body.append(Uint8Array.of(6)),
+    ]).toEqual([true, false, true]);
+    expect([...body.take()]).toEqual([1, 2, 3, 6]);
+  });
+});

@@ -13,6 +13,7 @@ import type { Leg, SessionLeg } from "./leg.ts";
 import type { HttpServe } from "./message.ts";
 import { createModernLeg } from "./modern-leg.ts";
 import type { ResolvedHandler } from "./resolve-options.ts";
+import { LogBudget } from "./sessions/log-budget.ts";
 import { Responder } from "./respond.ts";
 import type { HttpSetting } from "./setting.ts";
 import { type StageCounts, StageCounters } from "./stages.ts";
@@ -61,6 +62,7 @@ function toSetting(
     counters: new StageCounters(),
     admission: createAdmission(bounds),
     keepAlive: new KeepAlive(clock, bounds.keepAliveMs),
+    logBudget: new LogBudget(),
     limiter: toLimiter(options, clock),
     responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge }),
   };

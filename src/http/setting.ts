@@ -3,6 +3,7 @@ import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Admission } from "./admission.ts";
 import type { KeepAlive } from "./keep-alive.ts";
+import type { LogBudget } from "./sessions/log-budget.ts";
 import type { Responder } from "./respond.ts";
 import type { StageCounters } from "./stages.ts";
 
@@ -27,6 +28,8 @@ export interface HttpSetting {
   readonly counters: StageCounters;
   readonly admission: Admission;
   readonly keepAlive: KeepAlive;
+  /** What all sessions may keep of what they have told. */
+  readonly logBudget: LogBudget;
   /** How often callers may call tools; `undefined`: as often as they like. */
   readonly limiter: RateLimiter | undefined;
   readonly responder: Responder;

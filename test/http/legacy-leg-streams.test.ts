@@ -40,6 +40,30 @@ function urisOf(reply: FakeReply): unknown[] {
   return reply.messages.map(({ method, params }) => Reflect.get(Object(params), "uri") ?? method);
 }
 
+/** How far each message says that its call has come; `undefined`: it says something else. */
+function reportsOf(reply: FakeReply): unknown[] {
+  return reply.messages.map(({ params }) => Reflect.get(Object(params), "progress"));
+}
+
+async function takeStep({ harness, steps }: Opened): Promise<void> {
+  steps.step();
+  await harness.until(() => steps.waiting > 0);
+}
+
+/** Has a call walk a few steps and arrive, whose client leaves behind the first. */
+async function leaveWalk(all: Opened, count: number): Promise<Opened & { session: string; reply: FakeReply }> {
+  const { harness, steps } = all;
+  const session = await harness.open();
+  const reply = harness.post(callOf(1, "walk", { token: 1 }), { session });
+  await harness.until(() => steps.waiting === 1);
+  await takeStep(all);
+  reply.cut();
+  for (let at = 1; at < count; at += 1) await takeStep(all);
+  steps.arrive();
+  await harness.until(() => steps.counts.arrived === 1);
+  return { ...all, session, reply };
+}
+
 const ids = (reply: FakeReply): (string | undefined)[] => reply.events.map(({ id }) => id);
 const listChanged = "notifications/resources/list_changed";
 
@@ -87,42 +111,21 @@ describe("Legacy leg's streams", () => {
   });
 
   it("are read by the last who resumed them, and by nobody else, when the call is over already", async () => {
-    const { harness, steps } = open();
-    const session = await harness.open();
-    const posted = harness.post(callOf(1, "walk", { token: 1 }), { session });
-    await harness.until(() => steps.waiting === 1);
-    const step = async (): Promise<void> => {
-      steps.step();
-      await harness.until(() => steps.waiting === 1);
-    };
-    await step();
-    posted.cut();
-    for (let at = 0; at < 4; at += 1) await step();
-    steps.arrive();
-    await harness.until(() => steps.counts.arrived === 1);
-    await harness.until(() => harness.get({ session }, ids(posted)[1], 1).messages.length === 1);
-    const [one, two, three] = [1, 2, Infinity].map((room) => harness.get({ session }, ids(posted)[1], room));
-    expect([one?.sink?.state, two?.sink?.state]).toEqual(["destroyed", "destroyed"]);
-    two?.sink?.drain();
-    expect(two?.messages.length).toBe(2);
-    expect(three?.messages.map(({ id, params }) => id ?? Reflect.get(Object(params), "progress"))).toEqual([
-      2, 3, 4, 5, 1,
-    ]);
-    expect(three?.sink?.state).toBe("ended");
+    const { harness, session, reply } = await leaveWalk(open(), 5);
+    const get = (room: number): FakeReply => harness.get({ session }, ids(reply)[1], room);
+    await harness.until(() => get(2).messages.length === 2);
+    const [one, two, three] = [get(1), get(2), get(Infinity)];
+    expect([one.sink?.state, two.sink?.state]).toEqual(["destroyed", "destroyed"]);
+    two.sink?.drain();
+    expect(two.messages.length).toBe(2);
+    expect(reportsOf(three)).toEqual([2, 3, 4, 5, undefined]);
+    expect(three.sink?.state).toBe("ended");
     expect(harness.setting.admission.counts.streams).toBe(0);
   });
 
   it("end with their session when the call that they told of was over, and its client is slow", async () => {
-    const { harness, steps } = open();
-    const session = await harness.open();
-    const posted = harness.post(callOf(1, "walk", { token: 1 }), { session });
-    await harness.until(() => steps.waiting === 1);
-    steps.step();
-    await harness.until(() => steps.waiting === 1);
-    posted.cut();
-    steps.arrive();
-    await harness.until(() => steps.counts.arrived === 1);
-    const get = (): FakeReply => harness.get({ session }, ids(posted)[0], 1);
+    const { harness, session, reply } = await leaveWalk(open(), 1);
+    const get = (): FakeReply => harness.get({ session }, ids(reply)[0], 1);
     const replies = [get(), get(), get()];
     harness.delete({ session });
     expect(replies.map(({ sink }) => sink?.state)).toEqual(["destroyed", "destroyed", "ended"]);

@@ -1,66 +1,48 @@
-/** How much one session keeps. */
+import { KeptStream, type KeptMessage, type LoggedMessage } from "./kept-stream.ts";
+import type { Budgeted, LogBudget } from "./log-budget.ts";
+
+/** How much one session keeps, in messages and in bytes of JSON. */
 export interface EventLogBounds {
   readonly maxMessages: number;
-  /** In characters of JSON. */
-  readonly maxSize: number;
+  readonly maxBytes: number;
+  /** Of what somebody was sent already, besides the last of it. */
+  readonly maxSentBytes: number;
 }
 
-/** A message of ours that is to be kept. */
-export interface LoggedMessage {
-  readonly json: string;
-  /** Told where it is thrown away before anybody was sent it. */
-  readonly onDropped?: (() => void) | undefined;
-}
-
-/**
- * What is kept of one stream: a run of messages without a gap, numbered from 1. The oldest go first, so whoever knows the
- * number of the first knows what is missing.
- */
-export class KeptStream {
-  readonly number: number;
-  /** The messages, of which the first has the number {@link first}. */
-  readonly messages: string[] = [];
-  first = 1;
-  /** The last that anybody was sent. */
-  sent = 0;
-  /** Nothing follows any more. */
-  isFinished = false;
-  /** Who is told that a message was thrown away unsent; there are few. */
-  onDropped: Map<number, () => void> | undefined;
-
-  constructor(number: number) {
-    this.number = number;
-  }
-
-  /** The number of the last message. */
-  get last(): number {
-    return this.first + this.messages.length - 1;
-  }
-
-  /** A message by its number; `undefined` where it is not kept any more, or not there yet. */
-  at(seq: number): string | undefined {
-    return this.messages[seq - this.first];
-  }
+/** What a log is made of. */
+export interface EventLogSetting {
+  readonly bounds: EventLogBounds;
+  /** What the logs of all sessions may keep together. */
+  readonly budget: LogBudget;
+  /** Whose it is; `undefined`: of somebody of whom nothing is known. */
+  readonly owner: string | undefined;
 }
 
 /**
  * The messages of one session's streams, for who has not read them yet and who lost the connection they were read from.
- * Bounded: the oldest go first, results of calls last, since nobody can ask for them again; those keep half of the room
- * at most.
+ * Bounded: what somebody was sent goes first; then what waits, oldest first; then results of calls, since nobody can ask
+ * for them again; those that wait have half of the room at most. Whoever made it clears it.
  */
-export class EventLog {
+export class EventLog implements Budgeted {
+  readonly owner: string | undefined;
   readonly #bounds: EventLogBounds;
+  readonly #budget: LogBudget;
   readonly #streams = new Map<number, KeptStream>();
-  /** The stream of each message that is no result, oldest first. */
-  readonly #order: KeptStream[] = [];
-  /** The streams whose result is kept, oldest first. */
-  readonly #results: KeptStream[] = [];
-  #size = 0;
+  /** What somebody was sent, in the order in which they were. Of each stream those are the first that are kept. */
+  readonly #sent = new Set<KeptMessage>();
+  /** What nobody was sent and is no result, oldest first. */
+  readonly #waiting = new Set<KeptMessage>();
+  /** The results that nobody was sent, oldest first. */
+  readonly #results = new Set<KeptMessage>();
+  #bytes = 0;
+  #sentBytes = 0;
   #opened = 0;
   #dropped = 0;
 
-  constructor(bounds: EventLogBounds) {
+  constructor({ bounds, budget, owner }: EventLogSetting) {
     this.#bounds = bounds;
+    this.#budget = budget;
+    this.owner = owner;
   }
 
   /** How many messages were thrown away before anybody was sent them. */
@@ -70,7 +52,7 @@ export class EventLog {
 
   /** How many messages are kept. */
   get count(): number {
-    return this.#order.length + this.#results.length;
+    return this.#sent.size + this.#waiting.size + this.#results.size;
   }
 
   /** Opens a stream. */
@@ -87,17 +69,28 @@ export class EventLog {
   }
 
   /** Keeps a message, until {@link trim} finds it too much. */
-  add(stream: KeptStream, { json, onDropped }: LoggedMessage): void {
-    this.#append(stream, json);
-    if (onDropped !== undefined) (stream.onDropped ??= new Map()).set(stream.last, onDropped);
-    this.#order.push(stream);
+  add(stream: KeptStream, message: LoggedMessage): void {
+    this.#waiting.add(this.#append(stream, message));
   }
 
   /** Keeps the result of the call that a stream is open for; nothing follows it. */
   addResult(stream: KeptStream, json: string): void {
-    this.#append(stream, json);
+    this.#results.add(this.#append(stream, { json }));
     stream.isFinished = true;
-    this.#results.push(stream);
+  }
+
+  /** Who reads a stream now has what it was told up to a number, or was sent it. */
+  markSent(stream: KeptStream, seq: number): void {
+    stream.sent = seq;
+    for (let each = Math.max(stream.reached + 1, stream.first); each <= seq; each += 1) {
+      const message = stream.at(each);
+      if (message === undefined) break;
+      this.#waiting.delete(message);
+      this.#results.delete(message);
+      this.#sent.add(message);
+      this.#sentBytes += message.bytes;
+    }
+    stream.reached = Math.max(stream.reached, seq);
   }
 
   /** Nothing follows on a stream. */
@@ -106,52 +99,67 @@ export class EventLog {
     this.#forgetEmpty(stream);
   }
 
-  /** Throws away what is too much. */
+  /** Throws away what is too much, here and of what shares its budget. */
   trim(): void {
-    const { maxMessages, maxSize } = this.#bounds;
-    // One stays, whatever its size: what is larger than all of the room is to be sent, too.
-    while (this.count > 1 && (this.count > maxMessages || this.#size > maxSize)) this.#dropOne();
+    const { maxMessages, maxBytes, maxSentBytes } = this.#bounds;
+    // One stays, whatever its size: whoever loses the connection right behind it can still have it.
+    while (this.#sent.size > 1 && this.#sentBytes > maxSentBytes) this.#dropOne();
+    while (this.count > 1 && (this.count > maxMessages || this.#bytes > maxBytes)) this.#dropOne();
+    this.#budget.trim(this);
   }
 
-  /** Throws everything away. */
+  letGo(bytes: number, what: "sent" | "all"): number {
+    const before = this.#bytes;
+    while (before - this.#bytes < bytes && (what === "sent" ? this.#sent.size : this.count) > 0) this.#dropOne();
+    return before - this.#bytes;
+  }
+
+  /** Throws everything away. Callable twice. */
   clear(): void {
     while (this.count > 0) this.#dropOne();
     this.#streams.clear();
+    this.#budget.leave(this);
   }
 
-  #append(stream: KeptStream, json: string): void {
-    stream.messages.push(json);
-    this.#size += json.length;
+  #append(stream: KeptStream, { json, onDropped }: LoggedMessage): KeptMessage {
+    const message: KeptMessage = { stream, json, onDropped, bytes: Buffer.byteLength(json) };
+    stream.messages.push(message);
+    this.#bytes += message.bytes;
+    this.#budget.add(this, message.bytes);
+    return message;
   }
 
+  /** As long as anything is kept that was sent, that goes: so it is always the first of its stream. */
   #dropOne(): void {
-    const isResult = this.#order.length === 0 || this.#results.length > Math.max(1, this.#bounds.maxMessages / 2);
-    const stream = isResult ? this.#results.shift() : this.#order.shift();
-    if (stream === undefined) return;
-    if (isResult) this.#dropWhole(stream);
-    else this.#dropFirst(stream);
-    this.#forgetEmpty(stream);
-  }
-
-  /** What came before a result that is gone is of no use to anybody. */
-  #dropWhole(stream: KeptStream): void {
-    const before = stream.messages.length - 1;
-    while (stream.messages.length > 0) this.#dropFirst(stream);
-    if (before === 0) return;
-    const others = this.#order.filter((other) => other !== stream);
-    this.#order.splice(0, Infinity, ...others);
+    const [sent] = this.#sent;
+    if (sent !== undefined) return this.#dropFirst(sent.stream);
+    const isResult = this.#waiting.size === 0 || this.#results.size > Math.max(1, this.#bounds.maxMessages / 2);
+    const [message] = isResult ? this.#results : this.#waiting;
+    if (message === undefined) return;
+    const { stream } = message;
+    // What came before a result that is gone is of no use to anybody.
+    for (let left = isResult ? stream.messages.length : 1; left > 0; left -= 1) this.#dropFirst(stream);
   }
 
   #dropFirst(stream: KeptStream): void {
-    const json = stream.messages.shift();
-    const seq = stream.first;
+    const message = stream.messages.shift();
+    if (message === undefined) return;
     stream.first += 1;
-    this.#size -= json?.length ?? 0;
-    const tell = stream.onDropped?.get(seq);
-    stream.onDropped?.delete(seq);
-    if (seq <= stream.sent) return;
+    this.#forget(message);
+    this.#forgetEmpty(stream);
+  }
+
+  #forget(message: KeptMessage): void {
+    this.#bytes -= message.bytes;
+    this.#budget.remove(this, message.bytes);
+    if (this.#sent.delete(message)) {
+      this.#sentBytes -= message.bytes;
+      return;
+    }
+    this.#waiting.delete(message);
+    this.#results.delete(message);
     this.#dropped += 1;
-    tell?.();
+    message.onDropped?.();
   }
 
   #forgetEmpty(stream: KeptStream): void {

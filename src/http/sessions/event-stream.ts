@@ -4,12 +4,15 @@ import type { KeepAlive } from "../keep-alive.ts";
 import type { EventSink } from "../message.ts";
 import { toEvent } from "../sse.ts";
 import { toEventId } from "./event-id.ts";
-import type { KeptStream } from "./event-log.ts";
+import type { EventLog } from "./event-log.ts";
+import type { KeptStream } from "./kept-stream.ts";
 
 /** What all streams of one session share. */
 export interface StreamShared {
   readonly clock: Clock;
   readonly keepAlive: KeepAlive;
+  /** Keeps what they are sent. */
+  readonly log: EventLog;
   /** How long a client may leave a stream unread. */
   readonly stallMs: number;
   /** What marks the session's events. */
@@ -79,7 +82,7 @@ export class EventStream {
       sink.write(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
     }
     // Who begins hears of what nobody was sent yet.
-    if (after !== undefined) this.kept.sent = after;
+    if (after !== undefined) this.#shared.log.markSent(this.kept, after);
     this.#expire(reader);
     // Told only now: who is told may say more, which comes behind what the new one has, and the stream itself goes on.
     if (before !== undefined) this.#tellLeft(before);
@@ -113,19 +116,18 @@ export class EventStream {
 
   #sendNext(sink: EventSink): void {
     const { kept } = this;
-    const { tag } = this.#shared;
+    const { tag, log } = this.#shared;
     if (kept.sent + 1 < kept.first) {
-      kept.sent = kept.first - 1;
+      log.markSent(kept, kept.first - 1);
       // Under the id of one that is missing.
       sink.write(toEvent(missedNotice, toEventId(tag, { stream: kept.number, seq: kept.sent })));
       this.onGap?.();
       return;
     }
     const seq = kept.sent + 1;
-    const json = kept.at(seq);
-    kept.sent = seq;
-    kept.onDropped?.delete(seq);
-    if (json !== undefined) sink.write(toEvent(json, toEventId(tag, { stream: kept.number, seq })));
+    const message = kept.at(seq);
+    log.markSent(kept, seq);
+    if (message !== undefined) sink.write(toEvent(message.json, toEventId(tag, { stream: kept.number, seq })));
   }
 
   #onDrain(sink: EventSink): void {

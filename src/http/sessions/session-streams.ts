@@ -1,4 +1,5 @@
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import type { Caller } from "../../catalog/caller.ts";
 import { acceptsEvents } from "../accepts-events.ts";
 import { isRefused } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";
@@ -14,6 +15,8 @@ export interface SessionStreamsSetting {
   /** Sent with every answer: the session's id. */
   readonly headers: Readonly<Record<string, string>>;
   readonly primes: boolean;
+  /** Whose they are. */
+  readonly caller: Caller;
   /** Told when somebody begins or ceases to read. */
   readonly touched: () => void;
   /** Told whether what belongs to no request cannot be sent now. */
@@ -31,8 +34,11 @@ export interface Reading {
   readonly onGone?: () => void;
 }
 
-/** How much of a session's messages is kept, in characters. */
-const maxLogSize = 4 * 1024 * 1024;
+/** How much of a session's messages is kept, in bytes. */
+const maxLogBytes = 4 * 1024 * 1024;
+
+/** How much of what its client was sent, for when that was lost on the way. */
+const maxSentBytes = 256 * 1024;
 
 const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed for a session");
 const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
@@ -51,13 +57,17 @@ export class SessionStreams {
   #isClosed = false;
 
   constructor(setting: SessionStreamsSetting) {
-    const { http, headers, primes } = setting;
-    const { clock, keepAlive, bounds } = http;
+    const { http, headers, primes, caller } = setting;
+    const { clock, keepAlive, bounds, logBudget: budget } = http;
     this.http = http;
     this.headers = headers;
     this.#setting = setting;
-    this.#shared = { clock, keepAlive, stallMs: bounds.stallMs, tag: mintTag(), primes };
-    this.#log = new EventLog({ maxMessages: bounds.maxQueued, maxSize: maxLogSize });
+    this.#log = new EventLog({
+      bounds: { maxMessages: bounds.maxQueued, maxBytes: maxLogBytes, maxSentBytes },
+      budget,
+      owner: caller.isAnonymous ? undefined : caller.id,
+    });
+    this.#shared = { clock, keepAlive, log: this.#log, stallMs: bounds.stallMs, tag: mintTag(), primes };
     this.#notices = this.open();
     this.#notices.onChange = () => this.#update();
     this.#notices.onGap = setting.announce;
@@ -166,7 +176,7 @@ export class SessionStreams {
     const { stream: number, seq } = place;
     const kept = this.#log.find(number);
     if (kept === "gone") return this.#answerGone(exchange, place);
-    if (kept === undefined || seq > kept.last) return this.#refuse(exchange, unknownEvent, 400);
+    if (kept === undefined || seq > kept.reached) return this.#refuse(exchange, unknownEvent, 400);
     // To who has all of it there is nothing to say any more: by this status a client learns not to come again.
     if (kept.isFinished && seq === kept.last) return reply.answer({ status: 204, headers: this.headers });
     const stream = this.#live.get(number) ?? new EventStream(this.#shared, kept);

@@ -54,13 +54,14 @@ export class Session {
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
-    const { http, id, version } = setting;
+    const { http, id, version, caller } = setting;
     this.#setting = setting;
     this.#activeAt = http.clock.now();
     this.#streams = new SessionStreams({
       http,
       headers: Object.freeze({ "mcp-session-id": id }),
       primes: version >= firstPrimed,
+      caller,
       touched: () => this.touch(),
       setFull: (isFull) => this.#subscriptions.setOutputFull(isFull),
       announce: () => this.#subscriptions.announce(),

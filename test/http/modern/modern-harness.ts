@@ -4,6 +4,7 @@ import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import type { HttpFrame, Leg } from "../../../src/http/leg.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { createModernLeg } from "../../../src/http/modern-leg.ts";
+import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
 import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import { StageCounters } from "../../../src/http/stages.ts";
@@ -77,6 +78,7 @@ export class ModernHarness {
       counters: this.counters,
       admission: createAdmission(all),
       keepAlive: new KeepAlive(this.clock, all.keepAliveMs),
+      logBudget: new LogBudget(),
       limiter: undefined,
       responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
     };

@@ -5,6 +5,7 @@ import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { mintTag, readEventId } from "../../../src/http/sessions/event-id.ts";
 import { EventLog } from "../../../src/http/sessions/event-log.ts";
 import { EventStream, missedNotice } from "../../../src/http/sessions/event-stream.ts";
+import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
 import { FakeSink } from "./leg-harness.ts";
 
@@ -38,8 +39,10 @@ class Run {
 
   constructor(maxMessages: number) {
     const clock = new ManualClock();
-    this.#log = new EventLog({ maxMessages, maxSize: 1e6 });
-    const shared = { clock, keepAlive: new KeepAlive(clock, 0), stallMs: 1000, tag: this.#tag, primes: true };
+    const bounds = { maxMessages, maxBytes: 1e6, maxSentBytes: 1e6 };
+    const log = new EventLog({ bounds, budget: new LogBudget(), owner: undefined });
+    this.#log = log;
+    const shared = { clock, keepAlive: new KeepAlive(clock, 0), log, stallMs: 1000, tag: this.#tag, primes: true };
     this.#stream = new EventStream(shared, this.#log.open());
     this.resume(Infinity);
   }
@@ -127,40 +130,5 @@ describe("EventStream", () => {
       { numRuns: 500 },
     );
     expect(JSON.parse(missedNotice)).toMatchObject({ method: "notifications/resources/list_changed" });
-  });
-});
-
-describe("EventLog", () => {
-  it("stays within its bounds, drops progress before results, and tells whose message was dropped unsent", () => {
-    const log = new EventLog({ maxMessages: 4, maxSize: 100 });
-    const [notices, call] = [log.open(), log.open()];
-    const dropped: number[] = [];
-    log.addResult(call, "result");
-    for (let at = 0; at < 6; at += 1) {
-      log.add(notices, { json: `notice ${at}`, onDropped: () => void dropped.push(at) });
-      log.trim();
-    }
-    expect(log.count).toBe(4);
-    expect(dropped).toEqual([0, 1, 2]);
-    expect(call.at(1)).toBe("result");
-    const large = log.open();
-    log.addResult(large, "x".repeat(101));
-    log.trim();
-    expect([large.at(1)?.length, call.at(1), log.count]).toEqual([101, undefined, 1]);
-    expect(log.find(call.number)).toBe("gone");
-    expect(log.find(7)).toBeUndefined();
-  });
-
-  it("lets results have half of the room at most", () => {
-    const log = new EventLog({ maxMessages: 4, maxSize: 1000 });
-    const notices = log.open();
-    const calls = Array.from({ length: 4 }, () => log.open());
-    for (const call of calls) log.addResult(call, "result");
-    for (let at = 0; at < 3; at += 1) {
-      log.add(notices, { json: "notice" });
-      log.trim();
-    }
-    expect(calls.map((call) => call.at(1))).toEqual([undefined, undefined, "result", "result"]);
-    expect(notices.messages.length).toBe(2);
   });
 });

@@ -5,6 +5,7 @@ import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { createLegacyLeg } from "../../../src/http/legacy-leg.ts";
 import type { HttpFrame, SessionLeg } from "../../../src/http/leg.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
+import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
 import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import { StageCounters } from "../../../src/http/stages.ts";
@@ -165,6 +166,7 @@ export class LegHarness {
       counters: this.counters,
       admission: createAdmission(all),
       keepAlive: new KeepAlive(this.clock, all.keepAliveMs),
+      logBudget: new LogBudget(),
       limiter: undefined,
       responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
     };

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { EventLog, type EventLogBounds } from "../../../src/http/sessions/event-log.ts";
+import type { KeptStream } from "../../../src/http/sessions/kept-stream.ts";
+import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
+
+const wide: EventLogBounds = { maxMessages: 1000, maxBytes: 1e6, maxSentBytes: 1e6 };
+
+function open(bounds: Partial<EventLogBounds> = {}, budget = new LogBudget(), owner?: string): EventLog {
+  return new EventLog({ bounds: { ...wide, ...bounds }, budget, owner });
+}
+
+/** Has a call answered; `isSent`: somebody reads the answer. */
+function answer(log: EventLog, json: string, { isSent }: { readonly isSent: boolean }): KeptStream {
+  const stream = log.open();
+  log.addResult(stream, json);
+  if (isSent) log.markSent(stream, 1);
+  log.trim();
+  return stream;
+}
+
+function textsOf({ messages }: KeptStream): string[] {
+  return messages.map(({ json }) => json);
+}
+
+describe("EventLog", () => {
+  it("drops what waits before results, and tells whose message was dropped unsent", () => {
+    const log = open({ maxMessages: 4, maxBytes: 100 });
+    const notices = log.open();
+    const dropped: number[] = [];
+    const call = answer(log, "result", { isSent: false });
+    for (let at = 0; at < 6; at += 1) {
+      log.add(notices, { json: `notice ${at}`, onDropped: () => void dropped.push(at) });
+      log.trim();
+    }
+    expect(log.count).toBe(4);
+    expect(dropped).toEqual([0, 1, 2]);
+    expect(log.dropped).toBe(3);
+    expect(textsOf(call)).toEqual(["result"]);
+    log.clear();
+    expect(dropped).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(log.count).toBe(0);
+  });
+
+  it("keeps what alone is larger than its room, and nothing besides", () => {
+    const log = open({ maxBytes: 100 });
+    const call = answer(log, "result", { isSent: false });
+    const large = answer(log, "x".repeat(101), { isSent: false });
+    expect([textsOf(call), large.at(1)?.bytes, log.count]).toEqual([[], 101, 1]);
+    expect(log.find(call.number)).toBe("gone");
+    expect(log.find(7)).toBeUndefined();
+  });
+
+  it("counts the bytes of what it keeps, whatever its characters", () => {
+    const log = open({ maxBytes: 9 });
+    for (const json of ["ééé", "ééé"]) answer(log, json, { isSent: false });
+    expect([log.count, log.dropped]).toEqual([1, 1]);
+  });
+
+  it("lets results that wait have half of the room at most", () => {
+    const log = open({ maxMessages: 4 });
+    const notices = log.open();
+    const calls = Array.from({ length: 4 }, () => answer(log, "result", { isSent: false }));
+    for (let at = 0; at < 3; at += 1) {
+      log.add(notices, { json: "notice" });
+      log.trim();
+    }
+    expect(calls.map((call) => call.messages.length)).toEqual([0, 0, 1, 1]);
+    expect(notices.messages.length).toBe(2);
+  });
+
+  it("drops what somebody was sent before anything that waits, by number and by size", () => {
+    for (const bounds of [{ maxMessages: 10 }, { maxBytes: 1000 }]) {
+      const log = open(bounds);
+      const unread = answer(log, "unread", { isSent: false });
+      const notices = log.open();
+      log.add(notices, { json: "notice" });
+      for (let at = 0; at < 50; at += 1) answer(log, "r".repeat(100), { isSent: true });
+      expect([textsOf(unread), textsOf(notices)]).toEqual([["unread"], ["notice"]]);
+      expect(log.dropped).toBe(0);
+    }
+  });
+
+  it("keeps so much of what was sent, and the last of it whatever its size", () => {
+    const log = open({ maxSentBytes: 250 });
+    const calls = Array.from({ length: 5 }, () => answer(log, "r".repeat(100), { isSent: true }));
+    expect(calls.map((call) => call.messages.length)).toEqual([0, 0, 0, 1, 1]);
+    const large = answer(log, "r".repeat(300), { isSent: true });
+    expect([large.messages.length, log.count, log.dropped]).toEqual([1, 1, 0]);
+  });
+
+  it("counts nothing as unsent that somebody was sent who begins again before it", () => {
+    const log = open({ maxMessages: 2 });
+    const notices = log.open();
+    for (const json of ["1", "2"]) log.add(notices, { json });
+    log.markSent(notices, 2);
+    log.markSent(notices, 0);
+    for (const json of ["3", "4"]) log.add(notices, { json });
+    log.trim();
+    expect([textsOf(notices), log.dropped]).toEqual([["3", "4"], 0]);
+  });
+});
+
+describe("LogBudget", () => {
+  it("has dropped what was sent, then what waits, of who has used theirs the longest ago", () => {
+    const budget = new LogBudget(1000);
+    const [first, second, third] = [open({}, budget), open({}, budget), open({}, budget)];
+    const waiting = answer(first, "w".repeat(400), { isSent: false });
+    const sent = answer(second, "s".repeat(400), { isSent: true });
+    const newest = answer(third, "n".repeat(400), { isSent: false });
+    expect([waiting, sent, newest].map(({ messages }) => messages.length)).toEqual([1, 0, 1]);
+    expect(budget.bytes).toBe(800);
+    answer(second, "s".repeat(400), { isSent: false });
+    expect([waiting, newest].map(({ messages }) => messages.length)).toEqual([0, 1]);
+    expect([first.dropped, second.dropped]).toEqual([1, 0]);
+    for (const log of [first, second, third]) log.clear();
+    expect(budget.bytes).toBe(0);
+  });
+
+  it("gives one caller who is known a quarter, and nothing of another's for it", () => {
+    const budget = new LogBudget(1000);
+    const [one, two] = [open({}, budget, "alice"), open({}, budget, "alice")];
+    const [other, unknown] = [open({}, budget, "bob"), open({}, budget)];
+    const kept = [other, unknown].map((log) => answer(log, "k".repeat(200), { isSent: true }));
+    const before = answer(one, "b".repeat(200), { isSent: false });
+    const after = answer(two, "a".repeat(200), { isSent: false });
+    expect([before, after, ...kept].map(({ messages }) => messages.length)).toEqual([0, 1, 1, 1]);
+  });
+});

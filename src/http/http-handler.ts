@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppRuntime, ServableApp } from "../mcp/servable-app.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import { type Core, createCore, type HttpStats } from "./create-core.ts";
 import type { HttpHandlerOptions } from "./http-options.ts";
+import { Connections } from "./node/connections.ts";
 import { toNodeListener } from "./node/to-node-listener.ts";
 import { type ResolvedHandler, resolveHandlerOptions } from "./resolve-options.ts";
 import { toFetch } from "./web/to-fetch.ts";
@@ -53,6 +55,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   const runtime = app.open();
   const core = coreOf(runtime, resolved);
   const fetch = toFetch(core.serve);
+  const connections = new Connections({ clock: systemClock, stallMs: resolved.bounds.stallMs });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await core.drain(drainMs);
@@ -62,7 +65,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   return Object.freeze(
     Object.assign((request: Request) => fetch(request), {
       fetch,
-      node: toNodeListener(core.serve),
+      node: toNodeListener({ serve: core.serve, connections }),
       stats: core.stats,
       close: () => (closing ??= close()),
     }),

@@ -29,21 +29,24 @@ export class NodeEventSink implements EventSink {
 
   end(): void {
     if (this.#ended) return;
-    this.leave();
+    this.#ended = true;
     this.#response.end();
+    this.#over();
   }
 
   destroy(): void {
     // What was read to its end has no connection any more: another request may be on it.
     if (this.#ended && this.#response.writableFinished) return;
-    if (!this.#ended) this.leave();
+    if (!this.#ended) {
+      this.#ended = true;
+      this.#over();
+    }
     this.#response.destroy();
   }
 
-  /** Takes nothing more, and does nothing to the connection. */
+  /** Takes nothing, and does nothing to the connection. */
   leave(): void {
     this.#ended = true;
-    this.#over();
   }
 
   readonly #drained = (): void => {

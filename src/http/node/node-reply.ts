@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
+import type { Connection, OpenReply } from "./connection.ts";
 import { NodeEventSink } from "./node-event-sink.ts";
-import { addOpenReply, removeOpenReply } from "./open-replies.ts";
+import { writeBody } from "./write-body.ts";
 
 /** A response that was destroyed tells of it what writes to it; whoever has left is told nothing. */
 function ignore(): void {}
@@ -9,24 +10,30 @@ function ignore(): void {}
 /** Statuses whose answers have no length, not even that of nothing. */
 const bodiless: ReadonlySet<number> = new Set([204, 304]);
 
+/** What a reply is made of. */
+export interface NodeReplyParts {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The one that the request came on. */
+  readonly connection: Connection;
+  /** Whether the connection is to be closed with the answer. */
+  readonly isLeaving: () => boolean;
+}
+
 /** Where a request that came by `node:http` is answered. */
-export class NodeReply implements HttpReply {
+export class NodeReply implements HttpReply, OpenReply {
   onGone: (() => void) | undefined;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #isLeaving: () => boolean;
+  readonly #parts: NodeReplyParts;
   #isBegun = false;
   #isOver = false;
 
-  /** @param isLeaving - whether the connection is to be closed with the answer. */
-  constructor(request: IncomingMessage, response: ServerResponse, isLeaving: () => boolean) {
-    this.#request = request;
-    this.#response = response;
-    this.#isLeaving = isLeaving;
-    addOpenReply(request.socket, this);
+  constructor(parts: NodeReplyParts) {
+    this.#parts = parts;
+    const { response, connection } = parts;
+    connection.add(this);
     response.on("error", ignore);
     response.on("close", () => {
-      removeOpenReply(request.socket, this);
+      connection.remove(this);
       this.gone();
     });
   }
@@ -35,23 +42,34 @@ export class NodeReply implements HttpReply {
     return this.#isOver;
   }
 
+  get isSent(): boolean {
+    return this.#parts.response.writableFinished;
+  }
+
   answer({ status, headers, body = "" }: HttpAnswer): void {
+    const { response, connection } = this.#parts;
     if (!this.#begin()) return;
     this.#isOver = true;
-    const length = bodiless.has(status) ? {} : { "content-length": Buffer.byteLength(body) };
-    this.#response.writeHead(status, { ...headers, ...length }).end(body);
+    const bytes = Buffer.byteLength(body);
+    const length = bodiless.has(status) ? {} : { "content-length": bytes };
+    this.#write(() => {
+      response.writeHead(status, { ...headers, ...length });
+      writeBody(response, body, () => connection.moved());
+    });
+    connection.answered(this, bytes);
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
-    const sink = new NodeEventSink(this.#response, () => (this.#isOver = true));
+    const { response } = this.#parts;
+    const sink = new NodeEventSink(response, () => this.#onStreamEnd());
     if (!this.#begin()) {
       sink.leave();
       return sink;
     }
     // The head goes out with what is written in the same turn, and without it where nothing is.
-    const { socket } = this.#response;
+    const { socket } = response;
     socket?.cork();
-    this.#response.writeHead(200, headers).flushHeaders();
+    this.#write(() => response.writeHead(200, headers).flushHeaders());
     process.nextTick(() => socket?.uncork());
     return sink;
   }
@@ -63,13 +81,32 @@ export class NodeReply implements HttpReply {
     this.onGone?.();
   }
 
+  #onStreamEnd(): void {
+    const { response, connection } = this.#parts;
+    this.#isOver = true;
+    connection.answered(this, response.writableLength);
+  }
+
   /** Takes the one turn to answer. */
   #begin(): boolean {
     if (this.#isBegun || this.#isOver) return false;
     this.#isBegun = true;
+    const { request, response, isLeaving } = this.#parts;
+    // Whoever served the request to us may answer it as well, as where it takes too long.
+    this.#isOver = response.headersSent || response.writableEnded;
+    if (this.#isOver) return false;
     // Whoever waits to be told to go on may send the body all the same: what follows here could not be told from it.
-    const awaitsWord = this.#request.headers.expect !== undefined && !this.#request.readableDidRead;
-    if (awaitsWord || this.#isLeaving()) this.#response.shouldKeepAlive = false;
+    const awaitsWord = request.headers.expect !== undefined && !request.readableDidRead;
+    if (awaitsWord || isLeaving()) response.shouldKeepAlive = false;
     return true;
+  }
+
+  /** What others have put around a response may refuse what is written: its client is not left waiting. */
+  #write(write: () => void): void {
+    try {
+      write();
+    } catch {
+      this.#parts.response.destroy();
+    }
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { HttpRequest } from "../message.ts";
+import type { BodyRead, HttpRequest, TakeBytes } from "../message.ts";
+import { BodyBuffer } from "../body/body-buffer.ts";
 import { readNodeBody } from "./read-node-body.ts";
 
 /** A request that came by `node:http`, or by a framework over it. */
@@ -41,8 +42,8 @@ export class NodeRequest implements HttpRequest {
     return count;
   }
 
-  body(maxBytes: number): Promise<Uint8Array | "too-large" | "gone"> {
-    return readNodeBody(this.#incoming, this.#response, maxBytes);
+  body(maxBytes: number, take?: TakeBytes): Promise<BodyRead> {
+    return readNodeBody(this.#incoming, this.#response, new BodyBuffer(maxBytes, take));
   }
 }
 

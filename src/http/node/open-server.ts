@@ -3,8 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { SurfaceError } from "../../errors.ts";
 import { codeOf } from "../../links/system-error.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../resolve-options.ts";
+import { Connections } from "./connections.ts";
 import { refuseConnection } from "./refuse-connection.ts";
 import { type NodeListener, toNodeListener } from "./to-node-listener.ts";
 
@@ -13,6 +15,8 @@ export interface OpenServer {
   readonly port: number;
   /** Takes no new connections, and closes those that nothing is answered on. */
   leave(): void;
+  /** Resolves once every answer that was given is with the system, or its connection is closed. */
+  sent(): Promise<void>;
   /** Closes every connection. Resolves when all are closed. Callable twice. */
   close(): Promise<void>;
 }
@@ -21,7 +25,7 @@ export interface OpenServer {
 const keepAliveTimeout = 65_000;
 const longestCheckingMs = 1000;
 
-function createListener(listener: NodeListener, options: ResolvedServer): Server {
+function createListener(listener: NodeListener, connections: Connections, options: ResolvedServer): Server {
   const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout, maxConnections } = options;
   const connectionsCheckingInterval = Math.max(10, Math.min(longestCheckingMs, Math.floor(headersTimeout / 5)));
   const times = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
@@ -30,7 +34,7 @@ function createListener(listener: NodeListener, options: ResolvedServer): Server
   server.on("request", listener);
   // Whoever waits to be told to go on is told so once somebody wants the body.
   server.on("checkContinue", listener);
-  server.on("clientError", refuseConnection);
+  server.on("clientError", (error, socket) => refuseConnection(error, socket, connections));
   server.maxConnections = maxConnections;
   return server;
 }
@@ -60,10 +64,9 @@ async function bind(server: Server, { host, port }: ResolvedServer): Promise<num
  */
 export async function openServer(serve: HttpServe, options: ResolvedServer): Promise<OpenServer> {
   let isLeaving = false;
-  const server = createListener(
-    toNodeListener(serve, () => isLeaving),
-    options,
-  );
+  const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs });
+  const listener = toNodeListener({ serve, connections, isLeaving: () => isLeaving });
+  const server = createListener(listener, connections, options);
   const port = await bind(server, options);
   const closed = once(server, "close");
   return {
@@ -73,6 +76,7 @@ export async function openServer(serve: HttpServe, options: ResolvedServer): Pro
       server.close();
       server.closeIdleConnections();
     },
+    sent: () => connections.sent(),
     close: async () => {
       server.close();
       server.closeAllConnections();

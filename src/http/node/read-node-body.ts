@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { BodyBuffer } from "../body/body-buffer.ts";
-
-type Body = Uint8Array | "too-large" | "gone";
+import type { BodyBuffer } from "../body/body-buffer.ts";
+import type { BodyRead } from "../message.ts";
 
 const nothing = new Uint8Array(0);
 
@@ -16,20 +15,20 @@ function toBytes(parsed: unknown): Uint8Array | undefined {
   }
 }
 
-function readParsed(incoming: IncomingMessage, maxBytes: number): Body {
+function readParsed(incoming: IncomingMessage, body: BodyBuffer): BodyRead {
   const bytes = toBytes("body" in incoming ? incoming.body : undefined) ?? nothing;
-  return bytes.byteLength > maxBytes ? "too-large" : bytes;
+  return body.append(bytes) ?? body.take();
 }
 
 /** Collects what comes. Once it is too much, nothing is kept, and what still comes is let go by. */
-function collect(incoming: IncomingMessage, maxBytes: number, done: (body: Body) => void): void {
-  const body = new BodyBuffer(maxBytes);
-  const settle = (read: Body): void => {
+function collect(incoming: IncomingMessage, body: BodyBuffer, done: (body: BodyRead) => void): void {
+  const settle = (read: BodyRead): void => {
     incoming.off("data", onData).off("end", onEnd).off("close", onClose).resume();
     done(read);
   };
   const onData = (chunk: Buffer): void => {
-    if (!body.append(chunk)) settle("too-large");
+    const refusal = body.append(chunk);
+    if (refusal !== undefined) settle(refusal);
   };
   const onEnd = (): void => settle(body.take());
   const onClose = (): void => settle("gone");
@@ -37,13 +36,13 @@ function collect(incoming: IncomingMessage, maxBytes: number, done: (body: Body)
 }
 
 /**
- * Reads the body of a request, as `HttpRequest.body` says. Where a framework has read it before, its `body` is written as
- * JSON again; where it has read it and keeps none, there is none.
+ * Reads the body of a request into a buffer, as `HttpRequest.body` says. Where a framework has read it before, its `body` is
+ * written as JSON again; where it has read it and keeps none, there is none.
  */
-export function readNodeBody(incoming: IncomingMessage, response: ServerResponse, maxBytes: number): Promise<Body> {
-  if (incoming.readableEnded) return Promise.resolve(readParsed(incoming, maxBytes));
+export function readNodeBody(incoming: IncomingMessage, response: ServerResponse, body: BodyBuffer): Promise<BodyRead> {
+  if (incoming.readableEnded) return Promise.resolve(readParsed(incoming, body));
   if (incoming.destroyed) return Promise.resolve("gone");
-  if (Number(incoming.headers["content-length"]) > maxBytes) return Promise.resolve("too-large");
+  if (body.isTooSmallFor(Number(incoming.headers["content-length"]))) return Promise.resolve("too-large");
   if (incoming.headers.expect !== undefined) response.writeContinue();
-  return new Promise((done) => collect(incoming, maxBytes, done));
+  return new Promise((done) => collect(incoming, body, done));
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { codeOf } from "../../links/system-error.ts";
-import { hasOpenReplies } from "./open-replies.ts";
+import type { Connections } from "./connections.ts";
 
 const statuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -10,10 +10,10 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 /** Answers what is no HTTP, or was too slow, and closes the connection. Nothing of what came is said again. */
-export function refuseConnection(error: Error, socket: Duplex): void {
+export function refuseConnection(error: Error, socket: Duplex, connections: Connections): void {
   const code = codeOf(error);
   // Behind a request that is being answered, the refusal would be taken for its answer.
-  if (!socket.writable || code === "ECONNRESET" || hasOpenReplies(socket)) return void socket.destroy();
+  if (!socket.writable || code === "ECONNRESET" || connections.isAnswering(socket)) return void socket.destroy();
   const status = statuses[code] ?? 400;
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
   socket.end(text, () => socket.destroy());

@@ -1,0 +1,43 @@
+import type { Socket } from "node:net";
+import { Connection, type ConnectionEvents, type ConnectionSetting } from "./connection.ts";
+
+/** What is being answered on the connections of one server, or of one handler under a server of somebody else's. */
+export class Connections {
+  readonly #setting: ConnectionSetting;
+  readonly #known = new WeakMap<object, Connection>();
+  readonly #waiting: (() => void)[] = [];
+  #unread = 0;
+  readonly #events: ConnectionEvents = {
+    answered: () => void (this.#unread += 1),
+    sent: (count) => this.#sent(count),
+  };
+
+  constructor(setting: ConnectionSetting) {
+    this.#setting = setting;
+  }
+
+  /** What is answered on a connection, from its first request on. */
+  of(socket: Socket): Connection {
+    let connection = this.#known.get(socket);
+    if (connection === undefined) {
+      connection = new Connection(socket, { ...this.#setting, events: this.#events });
+      this.#known.set(socket, connection);
+    }
+    return connection;
+  }
+
+  /** Whether something is being answered on a connection: what is written there now would be taken for that. */
+  isAnswering(socket: object): boolean {
+    return this.#known.get(socket)?.isAnswering === true;
+  }
+
+  /** Resolves once everything that was answered is with the system, or its connection is closed. */
+  async sent(): Promise<void> {
+    if (this.#unread > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #sent(count: number): void {
+    this.#unread -= count;
+    if (this.#unread === 0) for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

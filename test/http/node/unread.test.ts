@@ -1,0 +1,166 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { httpHandler } from "../../../src/http/http-handler.ts";
+import type { HttpOptions } from "../../../src/http/http-options.ts";
+import type { HttpReply } from "../../../src/http/message.ts";
+import { openServer, type OpenServer } from "../../../src/http/node/open-server.ts";
+import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
+import { createDemo } from "../support/demo-app.ts";
+import { modernPost } from "../support/modern-post.ts";
+import { head, RawClient } from "./raw-client.ts";
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+interface Setup {
+  readonly server: OpenServer;
+  readonly client: RawClient;
+  readonly replies: HttpReply[];
+  /** Sends so many requests in one piece; resolves once they have come. */
+  readonly ask: (count: number) => Promise<void>;
+}
+
+async function setUp(options: HttpOptions = {}): Promise<Setup> {
+  const replies: HttpReply[] = [];
+  const server = await openServer((_request, reply) => void replies.push(reply), resolveServerOptions(options));
+  const client = new RawClient(server.port);
+  closers.push(
+    () => server.close(),
+    () => client.socket.destroy(),
+  );
+  const ask = async (count: number): Promise<void> => {
+    const before = replies.length;
+    client.send(head("GET").repeat(count));
+    while (replies.length < before + count) await delay(5);
+  };
+  return { server, client, replies, ask };
+}
+
+const mebibyte = "x".repeat(1024 * 1024);
+/** More than the system takes for a client that reads nothing. */
+const large = mebibyte.repeat(24);
+
+describe("an answer in one piece over node:http", () => {
+  it("is dropped with its connection when nobody reads it for as long as a client may leave it unread", async () => {
+    const { server, client, replies, ask } = await setUp({ stallMs: 200 });
+    client.socket.pause();
+    await ask(1);
+    replies[0]?.answer({ status: 200, body: large });
+    await server.sent();
+    client.socket.resume();
+    expect((await client.closed()).length).toBeLessThan(large.length);
+  });
+
+  it("arrives whole when it is read slowly, for longer than that altogether", async () => {
+    const { client, replies, ask } = await setUp({ stallMs: 400 });
+    client.socket.pause();
+    await ask(1);
+    replies[0]?.answer({ status: 200, body: large });
+    for (let taken = 0; taken < 6; taken += 1) {
+      await delay(200);
+      client.socket.resume();
+      await once(client.socket, "data");
+      await delay(5);
+      client.socket.pause();
+    }
+    client.socket.resume();
+    while (client.heard.length < large.length) await once(client.socket, "data");
+    expect(client.heard.slice(-2)).toBe("xx");
+    expect(client.socket.destroyed).toBe(false);
+  });
+
+  it("waits for as long as it takes when another that is asked for first has no answer yet", async () => {
+    const { client, replies, ask } = await setUp({ stallMs: 100 });
+    await ask(2);
+    replies[1]?.answer({ status: 200, body: "second" });
+    await delay(400);
+    replies[0]?.answer({ status: 200, body: "first" });
+    expect(await client.until("second")).toMatch(/first[^]*second/);
+  });
+
+  it("is watched, too, once its turn comes behind one that took long", async () => {
+    const { server, client, replies, ask } = await setUp({ stallMs: 200 });
+    client.socket.pause();
+    await ask(2);
+    replies[1]?.answer({ status: 200, body: large });
+    await delay(300);
+    replies[0]?.answer({ status: 200, body: "first" });
+    await server.sent();
+    client.socket.resume();
+    expect((await client.closed()).length).toBeLessThan(large.length);
+  });
+
+  it("is dropped with the others at once when they come to more than eight mebibytes that nobody has read", async () => {
+    const { server, client, replies, ask } = await setUp();
+    client.socket.pause();
+    await ask(12);
+    // None can be read before the first.
+    for (const reply of replies.slice(1)) reply.answer({ status: 200, body: mebibyte });
+    await server.sent();
+    client.socket.resume();
+    expect(await client.closed()).toBe("");
+    expect(replies[0]?.isOver).toBe(true);
+  });
+
+  it("has the system told of it, whatever its size, before it counts as sent", async () => {
+    const { server, client, replies, ask } = await setUp();
+    client.socket.pause();
+    await ask(1);
+    replies[0]?.answer({ status: 200, body: large });
+    const first = await Promise.race([server.sent().then(() => "sent"), delay(100, "waits")]);
+    expect(first).toBe("waits");
+    client.socket.resume();
+    await server.sent();
+    while (client.heard.length < large.length) await once(client.socket, "data");
+  });
+});
+
+describe("a connection over node:http", () => {
+  it("is dropped, and serves nothing of what came with it, when more than 64 requests are under way on it", async () => {
+    const { client, replies, ask } = await setUp();
+    await ask(64);
+    expect(replies.every(({ isOver }) => !isOver)).toBe(true);
+    client.send(head("GET").repeat(20));
+    expect(await client.closed()).toBe("");
+    expect(replies).toHaveLength(64);
+    expect(replies.every(({ isOver }) => isOver)).toBe(true);
+  });
+});
+
+describe("httpHandler().node", () => {
+  it("says nothing, and throws nothing, when whoever it is mounted under has begun an answer meanwhile", async () => {
+    const demo = createDemo();
+    const handler = httpHandler(demo.app);
+    const faults: unknown[] = [];
+    const onFault = (cause: unknown): void => void faults.push(cause);
+    process.on("unhandledRejection", onFault);
+    const server = createServer((request, response) => {
+      setTimeout(() => response.writeHead(503).write("too late"), 100);
+      handler.node(request, response);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    closers.push(
+      () => process.off("unhandledRejection", onFault),
+      () => handler.close(),
+      () => new Promise((resolve) => server.close(resolve)),
+      () => server.closeAllConnections(),
+    );
+    // A server on a port has an address of this form.
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    const leaving = new AbortController();
+    const init = modernPost("tools/call", { name: "sleep", arguments: { ms: 300 } });
+    const answer = await fetch(url, { ...init, signal: leaving.signal });
+    expect(answer.status).toBe(503);
+    while (demo.sleeping() > 0) await delay(10);
+    await delay(50);
+    expect(faults).toEqual([]);
+    leaving.abort();
+    expect(await answer.text().catch(() => "cut")).toBe("cut");
+  });
+});

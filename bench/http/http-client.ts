@@ -26,10 +26,15 @@ export async function openSessionOn(connection: HttpConnection, sender: Sender):
   return known;
 }
 
-/** Connects, and opens a session where the era has some. */
+/**
+ * Connects, and asks what its era asks first: a connection on which nothing was asked is soon closed. Opens a session where
+ * the era has some.
+ */
 export async function openClient(port: number, sender: Sender): Promise<HttpClient> {
   const connection = await HttpConnection.open(port);
-  return { connection, sender: sender.era === "legacy" ? await openSessionOn(connection, sender) : sender };
+  if (sender.era === "legacy") return { connection, sender: await openSessionOn(connection, sender) };
+  assertStatus(await connection.ask(toPost(openings.modern, sender)(firstId)), 200);
+  return { connection, sender };
 }
 
 /** Opens a client's stream, on which it is told of changes of the counter. What comes is told from then on. */

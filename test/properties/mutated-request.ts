@@ -3,7 +3,7 @@ import { asks, toBytes, type Leaving } from "./leaving-client.ts";
 
 /** One thing that is done to the bytes of a request. */
 interface Mutation {
-  readonly kind: "replace" | "delete" | "insert" | "repeat" | "cut" | "chunk" | "header" | "body" | "length";
+  readonly kind: "replace" | "delete" | "insert" | "repeat" | "cut" | "chunk" | "header" | "body" | "value" | "length";
   /** Where, as a part of the whole. */
   readonly at: number;
   readonly count: number;
@@ -47,6 +47,21 @@ const hostiles = [
   ...["notifications/cancelled", "initialize", "tools/call", '"id":null', '"id":1,"id":2', "%2e%2e/", "a".repeat(9000)],
 ];
 
+/** Whole values, that stand where others stood. */
+const values = [
+  ...["null", "true", "-1", "1.5", "1e308", "9007199254740993", '""', '"\\ud800"', '"\\u0000"', "[]", "{}", "[[[]]]"],
+  ...[
+    '{"__proto__":1}',
+    '["a"]',
+    '"constructor"',
+    '"../.."',
+    '"add"',
+    '"surface://demo/count"',
+    '"2026-07-28"',
+    '"ping"',
+  ],
+];
+
 const headers = [
   ...["host", "content-length", "content-type", "content-encoding", "transfer-encoding", "expect", "origin", "accept"],
   ...[
@@ -63,7 +78,20 @@ const headers = [
 
 const mutation: Arbitrary<Mutation> = record({
   kind: constantFrom<Mutation["kind"]>(
-    ...(["replace", "delete", "insert", "repeat", "cut", "chunk", "header", "body", "body", "length"] as const),
+    ...([
+      "replace",
+      "delete",
+      "insert",
+      "repeat",
+      "cut",
+      "chunk",
+      "header",
+      "body",
+      "value",
+      "value",
+      "value",
+      "length",
+    ] as const),
   ),
   at: double({ min: 0, max: 1, noNaN: true }),
   count: integer({ min: 0, max: 40 }),
@@ -75,7 +103,7 @@ const mutation: Arbitrary<Mutation> = record({
 export const mutatedRequest: Arbitrary<MutatedRequest> = record({
   ask: constantFrom(...asks),
   era: constantFrom<Leaving["era"]>("legacy", "modern"),
-  mutations: array(mutation, { minLength: 1, maxLength: 4 }),
+  mutations: array(mutation, { minLength: 1, maxLength: 3 }),
 });
 
 /** Where the body begins. */
@@ -100,12 +128,28 @@ function toChunks(text: string, { count, hostile, at }: Mutation): string {
 
 /** Something else in the body, whose length stays right. */
 function toBody(text: string, { at, count, hostile }: Mutation): string {
+  return withBody(text, (body) => {
+    const from = Math.floor(body.length * at);
+    return body.slice(0, from) + hostile + body.slice(from + count);
+  });
+}
+
+function withBody(text: string, change: (body: string) => string): string {
   const start = bodyAt(text);
-  const body = text.slice(start);
-  const from = Math.floor(body.length * at);
-  const changed = body.slice(0, from) + hostile + body.slice(from + count);
-  const head = text.slice(0, start).replace(/content-length: \d+/, `content-length: ${changed.length}`);
-  return head + changed;
+  const body = change(text.slice(start));
+  return text.slice(0, start).replace(/content-length: \d+/, `content-length: ${body.length}`) + body;
+}
+
+/** Another value in the place of one of those in the body: it is still JSON. */
+function toValue(text: string, { at, count }: Mutation): string {
+  return withBody(text, (body) => {
+    const places = [...body.matchAll(/(?<=":)(?:"[^"]*"|\d+|\{\})/g)];
+    const place = places[Math.min(places.length - 1, Math.floor(places.length * at))];
+    if (place === undefined) return body;
+    return (
+      body.slice(0, place.index) + (values[count % values.length] ?? "") + body.slice(place.index + place[0].length)
+    );
+  });
 }
 
 function toHeader(text: string, { count, hostile }: Mutation): string {
@@ -127,6 +171,7 @@ function mutate(text: string, mutated: Mutation): string {
     chunk: () => toChunks(text, mutated),
     header: () => toHeader(text, mutated),
     body: () => toBody(text, mutated),
+    value: () => toValue(text, mutated),
     length: () => text.replace(/content-length: \d+/, `content-length: ${count * 30}`),
   };
   return some[kind]();

@@ -44,13 +44,13 @@ export class PostedRequest {
     this.#stopTimer = streams.http.clock.after(keepAliveMs, () => void this.#open());
   }
 
-  /** Whether what is told now would pile up, or be told to nobody. */
-  readonly isFull = (): boolean => (this.#stream === undefined ? this.#isGone : this.#stream.isFull);
+  /** Whether what is told now would be told to nobody. What piles up is kept, as much of it as there is room for. */
+  readonly isFull = (): boolean => this.#stream === undefined && this.#isGone;
 
   /** Says something before the answer, on a stream. */
   readonly tell = (json: string): void => {
     const stream = this.#open();
-    if (stream !== undefined) this.#streams.append(stream, json);
+    if (stream !== undefined) this.#streams.append(stream, { json });
   };
 
   /** Answers. Once. */

@@ -8,6 +8,7 @@ import { eventStreamHeaders, toEvent } from "../sse.ts";
 import { mintTag, readEventId, toEventId, type EventPlace } from "./event-id.ts";
 import { EventLog } from "./event-log.ts";
 import { EventStream, missedNotice, type StreamShared } from "./event-stream.ts";
+import type { LoggedMessage } from "./kept-stream.ts";
 
 /** What the streams of one session are made of. */
 export interface SessionStreamsSetting {
@@ -19,7 +20,7 @@ export interface SessionStreamsSetting {
   readonly caller: Caller;
   /** Told when somebody begins or ceases to read. */
   readonly touched: () => void;
-  /** Told whether what belongs to no request cannot be sent now. */
+  /** Told whether what belongs to no request cannot be sent now, and had better be told once, later. */
   readonly setFull: (isFull: boolean) => void;
   /** Asked to announce everything that is subscribed to: some of it was missed. */
   readonly announce: () => void;
@@ -84,13 +85,13 @@ export class SessionStreams {
     return this.#log.dropped;
   }
 
-  /** Whether what belongs to no request would pile up. */
-  readonly isFull = (): boolean => !this.#notices.isRead || this.#notices.isFull;
+  /** Never: what nobody can be sent now is kept for later, as much of it as there is room for. */
+  readonly isFull = (): boolean => false;
 
-  /** Sends what belongs to no request. */
-  readonly tell = (json: string): void => {
-    this.append(this.#notices, json);
-    if (this.isFull()) this.#update();
+  /** Sends what belongs to no request. `onDropped` is told where it is thrown away before anybody was sent it. */
+  readonly tell = (json: string, onDropped?: () => void): void => {
+    this.append(this.#notices, { json, onDropped });
+    if (this.#isHeld()) this.#update();
   };
 
   /** Opens a stream. */
@@ -101,9 +102,9 @@ export class SessionStreams {
   }
 
   /** Keeps a message of a stream, and sends it where somebody reads. */
-  append(stream: EventStream, json: string): void {
-    if (this.#isClosed) return;
-    this.#log.add(stream.kept, { json });
+  append(stream: EventStream, message: LoggedMessage): void {
+    if (this.#isClosed) return message.onDropped?.();
+    this.#log.add(stream.kept, message);
     stream.flush();
     // Only now: what somebody reads is sent to them, however little is kept.
     this.#log.trim();
@@ -215,8 +216,12 @@ export class SessionStreams {
     this.#setting.touched();
   }
 
+  #isHeld(): boolean {
+    return !this.#notices.isRead || this.#notices.isFull;
+  }
+
   #update(): void {
-    if (!this.#isClosed) this.#setting.setFull(this.isFull());
+    if (!this.#isClosed) this.#setting.setFull(this.#isHeld());
   }
 
   #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {

@@ -42,6 +42,8 @@ export class CallContext implements EntryCall {
   #controller: AbortController | undefined;
   #ended: SurfaceError | undefined;
   #fail: ((error: SurfaceError) => void) | undefined;
+  /** What was waited for last. */
+  #work: Promise<unknown> | undefined;
   #finished = false;
   #last = Number.NEGATIVE_INFINITY;
 
@@ -101,10 +103,13 @@ export class CallContext implements EntryCall {
 
   /** Settles as `work` does, or rejects as soon as the call is aborted. One piece of work at a time. */
   outcome<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
+    // Adopted once: a thenable of the author's may do something each time that it is asked.
+    const adopted = Promise.resolve(work);
+    this.#work = adopted;
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) reject(this.#ended);
       this.#fail = reject;
-      work.then(resolve, reject);
+      adopted.then(resolve, reject);
     });
   }
 
@@ -112,5 +117,15 @@ export class CallContext implements EntryCall {
   finish(): void {
     this.#finished = true;
     this.#fail = undefined;
+    if (this.#ended === undefined) this.#work = undefined;
+  }
+
+  /**
+   * Tells when nothing of the author's runs for it any more: at once, or, where it was ended early, when its work has come
+   * to an end, however long after its caller was answered. Of work that never ends it never tells.
+   */
+  whenIdle(told: () => void): void {
+    if (this.#work === undefined) told();
+    else void this.#work.then(told, told);
   }
 }

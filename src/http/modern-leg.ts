@@ -1,7 +1,8 @@
 import { toLazyExchange } from "../mcp/lazy-sdk.ts";
 import { isNod, Methods, type Turn } from "../mcp/methods.ts";
-import { rpcCodes, toRpcError, toRpcResult } from "../mcp/protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../mcp/protocol.ts";
 import type { Turning } from "./admission.ts";
+import { guard } from "./guard.ts";
 import type { HttpPost, Leg } from "./leg.ts";
 import type { SdkExchange } from "../mcp/sdk-http-port.ts";
 import { ListenStreams } from "./modern/listen-streams.ts";
@@ -96,17 +97,28 @@ class ModernLeg implements Leg {
     const exchange = new Exchange({ id: frame.id, reply, setting, answering, abandon });
     const running: Running = { exchange, work: toWork({ request, exchange, setting }), turning: undefined };
     this.#running.add(running);
-    if (turn === "none") return void this.#settle(running);
-    const start = (done: () => void): void => void this.#settle(running).finally(done);
-    running.turning = setting.admission.take({ caller }, turn, start);
+    const method = { method: frame.method, report: setting.runtime.report };
+    const settle = (): Promise<void> => this.#settle(running);
+    const answer = (failure: RpcAnswer): void => exchange.answer(failure, 500);
+    if (turn === "none") return guard(settle(), { ...method, answer });
+    // Its place is free when its work has ended, and not when its client has left.
+    const start = (done: () => void): void =>
+      guard(
+        settle().finally(() => running.work.whenIdle(done)),
+        { ...method, answer },
+      );
+    running.turning = setting.admission.take({ caller, bytes: request.bytes }, turn, start);
     if (running.turning !== undefined) return;
     this.#forget(running);
     exchange.answer(busy);
   }
 
   async #settle(running: Running): Promise<void> {
-    await running.work.run();
-    this.#forget(running);
+    try {
+      await running.work.run();
+    } finally {
+      this.#forget(running);
+    }
   }
 
   #abandon(running: Running): void {

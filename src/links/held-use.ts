@@ -70,6 +70,9 @@ export class HeldUse implements RequestSetting<OpenedLink, unknown> {
   }
 
   send({ port }: OpenedLink, reply: Reply<unknown>): () => void {
+    // From here on the use itself hears that its caller has gone, and settles when what runs for it has ended.
+    this.#leaveSignal?.();
+    this.#leaveSignal = undefined;
     let sending: Promise<unknown>;
     try {
       sending = this.#ask(port);

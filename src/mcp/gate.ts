@@ -181,7 +181,9 @@ export class Gate {
     if (queue?.full) return this.#answer(id, busy, start.era);
     this.#running.set(id, start.call);
     if (queue === undefined) return void this.#settle(start);
-    queue.add(id, () => void this.#settle(start).finally(() => queue.done()));
+    // Of one that was cancelled or too late the place is free when its work has ended, and not when its client was told.
+    const done = (): void => start.call.whenIdle(() => queue.done());
+    queue.add(id, () => void this.#settle(start).finally(done));
   }
 
   async #settle({ frame, handler, era, call }: HotRun): Promise<void> {

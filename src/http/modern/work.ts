@@ -14,8 +14,10 @@ import type { ModernRequest } from "./modern-request.ts";
 
 /** What answers one exchange. */
 export interface Work {
-  /** Runs until its exchange is answered. Never rejects. */
+  /** Runs until its exchange is answered. */
   run(): Promise<void>;
+  /** Tells when nothing of it runs any more, which may be long after it was ended early. */
+  whenIdle(told: () => void): void;
   /** Ends it early: its client has left. */
   cancel(): void;
   /** Ends it early: the server is closing. */
@@ -64,6 +66,7 @@ export function toHandlerWork(handler: Handler, parts: WorkParts): Work {
   const asked = { method, handler, params, request: { era: "modern", call, limiter }, report: runtime.report } as const;
   return {
     run: async () => exchange.answer(await answerAsked(asked)),
+    whenIdle: (told) => call.whenIdle(told),
     cancel: () => call.cancel(),
     close: () => call.abort(new SurfaceError("CLOSED", "Calling: the server is closing")),
   };
@@ -86,6 +89,8 @@ export function toSdkWork(sdk: SdkExchange, { request, exchange, setting }: Work
   const asked = { frame, caller, limiter, reached: counters.reached, tell: exchange.tell, signal: controller.signal };
   return {
     run: async () => answerAsSdk(exchange, await sdk({ ...asked, headers: toMirrors(request.request) })),
+    // Of what runs for the SDK nothing is known but its answer.
+    whenIdle: (told) => told(),
     cancel: () => controller.abort(),
     close: () => controller.abort(),
   };

@@ -14,6 +14,7 @@ import type { RpcMessage } from "../../mcp/sdk-port.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { internalError } from "../../surface/fault.ts";
+import { guard, type Guarding } from "../guard.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
 import { PostedRequest, type RequestPost } from "./posted-request.ts";
@@ -51,6 +52,9 @@ export class Session {
   #log: ClientLog | undefined;
   #sdk: SessionSdk | undefined;
   #activeAt: number;
+  /** How many calls take a place: those that were answered early, and whose work goes on, too. */
+  #working = 0;
+  #onIdle: (() => void) | undefined;
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
@@ -91,6 +95,12 @@ export class Session {
   /** How many messages were thrown away before anybody was sent them. */
   get dropped(): number {
     return this.#streams.dropped;
+  }
+
+  /** Tells when nothing of an author's runs for it any more, which may be long after it was closed. */
+  whenIdle(told: () => void): void {
+    if (this.#working === 0) told();
+    else this.#onIdle = told;
   }
 
   /** It does something: its time begins anew. */
@@ -192,9 +202,26 @@ export class Session {
       posted.onGone = () => this.#end(frame.id, running);
     }
     const turn = methods.turnOf(frame.method);
-    if (turn === "none") return void this.#answer(running, handler);
-    const start = (done: () => void): void => void this.#answer(running, handler).finally(done);
-    const turning = http.admission.take({ caller, session }, turn, start);
+    const guarding: Guarding = {
+      method: frame.method,
+      report: http.runtime.report,
+      answer: (failure) => this.#running.answer(frame.id, failure),
+    };
+    if (turn === "none") return guard(this.#answer(running, handler), guarding);
+    // Its place is free when its work has ended, and not when its client has cancelled it.
+    const start = (done: () => void): void => {
+      this.#working += 1;
+      const ended = (): void => {
+        done();
+        this.#working -= 1;
+        if (this.#working === 0) this.#onIdle?.();
+      };
+      guard(
+        this.#answer(running, handler).finally(() => call.whenIdle(ended)),
+        guarding,
+      );
+    };
+    const turning = http.admission.take({ caller, session, bytes: posted.post.bytes }, turn, start);
     if (turning === undefined) this.#running.answer(frame.id, busy);
     else running.turning = turning;
   }

@@ -43,14 +43,17 @@ export class Sessions {
     return session?.owner === caller.id ? session : undefined;
   }
 
-  /** Ends one; its place is free at once. Resolves when nothing of it is left. */
+  /** Ends one; its place is free once nothing runs for it. Resolves when nothing else of it is left. */
   async end(id: string): Promise<void> {
     const held = this.#held.get(id);
     if (held === undefined) return;
     this.#held.delete(id);
-    held.place.release();
-    this.#dropped += held.session.dropped;
-    await held.session.close();
+    const { session, place } = held;
+    this.#dropped += session.dropped;
+    const closing = session.close();
+    // Handlers that do not listen go on: who ends one session after the other must not have more of them than who does not.
+    session.whenIdle(() => place.release());
+    await closing;
   }
 
   /** Ends the streams of all of them. Resolves when nothing runs any more. */

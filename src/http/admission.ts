@@ -1,5 +1,6 @@
 import type { Caller } from "../catalog/caller.ts";
 import type { Turn } from "../mcp/methods.ts";
+import type { HeldBytes } from "./body/byte-budget.ts";
 
 /** What is refused because there is too much of it: of everybody's, or of this caller's. */
 export interface Refused {
@@ -17,6 +18,8 @@ export interface Holder {
   readonly caller: Caller;
   /** Left out outside of sessions. */
   readonly session?: string;
+  /** What the body of the request took, which is held until it is done. Left out where nobody counts. */
+  readonly bytes?: Pick<HeldBytes, "hold"> | undefined;
 }
 
 /** A request that waits for its turn, or has had it. */

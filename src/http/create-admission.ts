@@ -57,6 +57,29 @@ class Turns {
   }
 }
 
+/** Takes a turn, and holds what the request's body took until it is done, or taken back. */
+function takeHolding(turns: Turns, holder: Holder, start: (done: () => void) => void): Turning | undefined {
+  const { bytes } = holder;
+  if (bytes === undefined) return turns.take(toKey(holder), start);
+  const letGo = bytes.hold();
+  const turning = turns.take(toKey(holder), (done) =>
+    start(() => {
+      letGo();
+      done();
+    }),
+  );
+  if (turning === undefined) letGo();
+  return (
+    turning && {
+      withdraw: () => {
+        const isWithdrawn = turning.withdraw();
+        if (isWithdrawn) letGo();
+        return isWithdrawn;
+      },
+    }
+  );
+}
+
 /** Places of one sort: so many for each caller who is known, so many in all. */
 class Places {
   readonly #ofCallers = new Map<string, number>();
@@ -101,7 +124,7 @@ export function createAdmission(bounds: AdmissionBounds): Admission {
   const streams = new Places(bounds.maxStreamsPerPrincipal, bounds.maxStreams);
   const sessions = new Places(bounds.maxSessionsPerPrincipal, bounds.maxSessions);
   return {
-    take: (holder, turn, start) => turns[turn].take(toKey(holder), start),
+    take: (holder, turn, start) => takeHolding(turns[turn], holder, start),
     openStream: (caller) => streams.open(caller),
     openSession: (caller) => sessions.open(caller),
     get counts() {

@@ -6,6 +6,8 @@ import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
+import type { Refused } from "./admission.ts";
+import { ByteBudget, toByteBounds, type ByteBounds } from "./body/byte-budget.ts";
 import { decodeBody } from "./body/decode-body.ts";
 import { CorsReply, toPreflight } from "./cors.ts";
 import { eraOf, headerVersionOf, isModernHead, judgeNotification, judgeRequest } from "./envelope/judge-envelope.ts";
@@ -13,8 +15,8 @@ import { checkBodyHead, checkOrigin, checkRepeated, type HeadRules } from "./hea
 import { HostList } from "./head/host-list.ts";
 import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
 import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
-import type { HttpExchange, Leg, SessionLeg } from "./leg.ts";
-import type { HttpReply, HttpRequest, HttpServe } from "./message.ts";
+import type { HttpExchange, HttpPost, Leg, SessionLeg } from "./leg.ts";
+import type { BodyRead, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import type { HttpSetting } from "./setting.ts";
 
 /** What the front of a server is made of. */
@@ -29,6 +31,8 @@ export interface FrontParts {
   readonly authenticator?: Authenticator | undefined;
   /** Answers what is no business of callers; `false`: it was something else. Asked once Host and Origin are known to be right. */
   readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
+  /** How many bytes of bodies may be held at once. Default: by the size that one may have. */
+  readonly bytes?: ByteBounds;
   readonly modern: Leg;
   /** Left out where nobody has sessions. */
   readonly legacy?: SessionLeg | undefined;
@@ -41,6 +45,9 @@ const metadataOnly = refuseRequest(405, "metadata is read by GET", { allow: "GET
 const modernResponse = refuseRequest(400, "nothing was asked that this could answer");
 const gone = refuseRequest(408, "the body did not come in time");
 
+/** A request whose body was read. */
+type ReadExchange = Omit<HttpPost, "frame">;
+
 const accepted = Object.freeze({ status: 202 });
 
 /** What makes of an HTTP request a message, or a refusal: each stage is reached only when those before it have nothing to say. */
@@ -49,6 +56,7 @@ class Front {
   readonly #rules: HeadRules;
   readonly #methods: string;
   readonly #metadataPaths: ReadonlySet<string>;
+  readonly #budget: ByteBudget;
 
   constructor(parts: FrontParts) {
     this.#parts = parts;
@@ -57,6 +65,7 @@ class Front {
       origins: new OriginList(parts.origins),
       maxBytes: parts.setting.runtime.limits.maxBytes,
     };
+    this.#budget = new ByteBudget(parts.bytes ?? toByteBounds(this.#rules.maxBytes));
     this.#methods = parts.legacy === undefined ? "POST" : "GET, POST, DELETE";
     this.#metadataPaths = new Set(parts.authenticator?.metadataPaths);
   }
@@ -123,16 +132,29 @@ class Front {
   async #post(exchange: HttpExchange): Promise<void> {
     const { counters, runtime } = this.#parts.setting;
     counters.reached("body");
-    const bytes = await exchange.request.body(this.#rules.maxBytes);
-    if (exchange.reply.isOver) return;
-    if (bytes === "gone") return this.#refuse(exchange.reply, gone);
-    if (bytes === "too-large") return this.#refuseFrame(exchange.reply, toFrameError("too-large"), 413);
-    const text = decodeBody(bytes);
-    const frame = text === undefined ? toFrameError("not-utf8") : parseFrame(text, runtime.limits);
-    this.#onFrame(exchange, frame);
+    const bytes = this.#budget.open(exchange.caller);
+    const letGo = bytes.hold();
+    try {
+      const read = await exchange.request.body(this.#rules.maxBytes, bytes.take);
+      if (exchange.reply.isOver) return;
+      if (typeof read === "string") return this.#refuseBody(exchange.reply, read, bytes.refused);
+      const text = decodeBody(read);
+      const frame = text === undefined ? toFrameError("not-utf8") : parseFrame(text, runtime.limits);
+      this.#onFrame({ ...exchange, bytes }, frame);
+    } finally {
+      // Who is to keep the frame holds them by now.
+      letGo();
+    }
   }
 
-  #onFrame(exchange: HttpExchange, frame: ParsedFrame): void {
+  #refuseBody(reply: HttpReply, why: Exclude<BodyRead, Uint8Array>, refused: Refused | undefined): void {
+    if (why === "gone") return this.#refuse(reply, gone);
+    if (why === "too-large") return this.#refuseFrame(reply, toFrameError("too-large"), 413);
+    const error = toRpcError(rpcCodes.busy, "Server busy: too many bytes of requests are held", refused);
+    this.#refuse(reply, { status: refused?.scope === "principal" ? 429 : 503, error });
+  }
+
+  #onFrame(exchange: ReadExchange, frame: ParsedFrame): void {
     if (frame.kind === "blank") return this.#refuseFrame(exchange.reply, toFrameError("not-json"));
     // Over HTTP everything is answered, so that this may be told what is wrong with it.
     if (frame.kind === "ignored") return this.#refuseFrame(exchange.reply, toFrameError("bad-params"));
@@ -145,7 +167,7 @@ class Front {
     legacy.post({ ...exchange, frame });
   }
 
-  #onRequest(exchange: HttpExchange, frame: RequestFrame): void {
+  #onRequest(exchange: ReadExchange, frame: RequestFrame): void {
     const { request, reply } = exchange;
     const { runtime } = this.#parts.setting;
     const refusal = judgeRequest(request, frame, (tool) => runtime.headerParams?.(tool));
@@ -158,7 +180,7 @@ class Front {
     this.#refuse(reply, { status: 400, id: frame.id, error });
   }
 
-  #onNotification(exchange: HttpExchange, frame: NotificationFrame): void {
+  #onNotification(exchange: ReadExchange, frame: NotificationFrame): void {
     const { request, reply } = exchange;
     const refusal = judgeNotification(request, frame);
     if (refusal !== undefined) return this.#refuse(reply, refusal);

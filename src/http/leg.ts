@@ -1,5 +1,6 @@
 import type { Caller } from "../catalog/caller.ts";
 import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
+import type { HeldBytes } from "./body/byte-budget.ts";
 import type { HttpReply, HttpRequest } from "./message.ts";
 
 /** A message of the client's, judged: one JSON-RPC object, and headers that agree with it. */
@@ -15,6 +16,8 @@ export interface HttpExchange {
 /** A message that came by POST. */
 export interface HttpPost extends HttpExchange {
   readonly frame: HttpFrame;
+  /** What its body took: whoever keeps the frame for later holds them. Left out where nobody counts. */
+  readonly bytes?: HeldBytes;
 }
 
 /** What answers the clients of one era. Whoever made it closes it. Nothing of it throws. */

@@ -3,6 +3,12 @@
  * made of the other: wrapping Node's into web objects is a quarter of what a small call costs.
  */
 
+/** Says whether there is room for so many bytes more. */
+export type TakeBytes = (bytes: number) => boolean;
+
+/** What became of reading a body. */
+export type BodyRead = Uint8Array | "too-large" | "gone" | "refused";
+
 /** A request, before its body is read. */
 export interface HttpRequest {
   readonly method: string;
@@ -15,8 +21,10 @@ export interface HttpRequest {
   /**
    * Reads the body, once. It is counted while it comes: what is more than `maxBytes` is not kept.
    * `gone`: the client left, or was too slow. Never rejects.
+   *
+   * @param take - asked for each piece that comes, with its size, whether there is room for it: if not, `refused`.
    */
-  body(maxBytes: number): Promise<Uint8Array | "too-large" | "gone">;
+  body(maxBytes: number, take?: TakeBytes): Promise<BodyRead>;
 }
 
 /** An answer in one piece. */

@@ -1,3 +1,5 @@
+import type { TakeBytes } from "../message.ts";
+
 const initialBytes = 1024;
 
 /**
@@ -6,22 +8,33 @@ const initialBytes = 1024;
  */
 export class BodyBuffer {
   readonly #maxBytes: number;
+  readonly #take: TakeBytes;
   #store = new Uint8Array(0);
   #length = 0;
 
-  /** @param maxBytes - how many there are at most: no store is made for more. */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes - how many there are at most: no store is made for more.
+   * @param take - asked for every piece whether there is room for it.
+   */
+  constructor(maxBytes: number, take: TakeBytes = () => true) {
     this.#maxBytes = maxBytes;
+    this.#take = take;
   }
 
-  /** Copies bytes to the end. `false`: they would be too many, and none is kept. */
-  append(bytes: Uint8Array): boolean {
+  /** Copies bytes to the end. Says why not where it does not. */
+  append(bytes: Uint8Array): "too-large" | "refused" | undefined {
     const needed = this.#length + bytes.byteLength;
-    if (needed > this.#maxBytes) return false;
+    if (needed > this.#maxBytes) return "too-large";
+    if (!this.#take(bytes.byteLength)) return "refused";
     if (needed > this.#store.byteLength) this.#grow(needed);
     this.#store.set(bytes, this.#length);
     this.#length = needed;
-    return true;
+    return undefined;
+  }
+
+  /** Whether so many bytes would be too many. */
+  isTooSmallFor(bytes: number): boolean {
+    return bytes > this.#maxBytes;
   }
 
   /** What was collected. Nothing may be appended after it. */

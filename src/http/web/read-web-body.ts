@@ -1,25 +1,24 @@
-import { BodyBuffer } from "../body/body-buffer.ts";
+import type { BodyRead } from "../message.ts";
+import type { BodyBuffer } from "../body/body-buffer.ts";
 
-type Body = Uint8Array | "too-large" | "gone";
-
-async function collect(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Body> {
+async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer): Promise<BodyRead> {
   const reader = stream.getReader();
-  const body = new BodyBuffer(maxBytes);
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return body.take();
-    if (body.append(value)) continue;
+    const refusal = body.append(value);
+    if (refusal === undefined) continue;
     reader.cancel().catch(() => {});
-    return "too-large";
+    return refusal;
   }
 }
 
-/** Reads the body of a request, as `HttpRequest.body` says. Where somebody has read it before, there is none. */
-export async function readWebBody(request: Request, maxBytes: number): Promise<Body> {
-  if (Number(request.headers.get("content-length")) > maxBytes) return "too-large";
+/** Reads the body of a request into a buffer, as `HttpRequest.body` says. Where somebody has read it before, there is none. */
+export async function readWebBody(request: Request, body: BodyBuffer): Promise<BodyRead> {
+  if (body.isTooSmallFor(Number(request.headers.get("content-length")))) return "too-large";
   if (request.body === null || request.bodyUsed) return new Uint8Array(0);
   try {
-    return await collect(request.body, maxBytes);
+    return await collect(request.body, body);
   } catch {
     return "gone";
   }

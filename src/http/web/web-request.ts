@@ -1,4 +1,5 @@
-import type { HttpRequest } from "../message.ts";
+import type { BodyRead, HttpRequest, TakeBytes } from "../message.ts";
+import { BodyBuffer } from "../body/body-buffer.ts";
 import { readWebBody } from "./read-web-body.ts";
 
 /** A request that came as the web's own object. */
@@ -30,8 +31,8 @@ export class WebRequest implements HttpRequest {
     return this.header(name) === undefined ? 0 : 1;
   }
 
-  body(maxBytes: number): Promise<Uint8Array | "too-large" | "gone"> {
-    return readWebBody(this.#request, maxBytes);
+  body(maxBytes: number, take?: TakeBytes): Promise<BodyRead> {
+    return readWebBody(this.#request, new BodyBuffer(maxBytes, take));
   }
 }
 

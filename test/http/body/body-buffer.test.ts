@@ -8,7 +8,7 @@ describe("BodyBuffer", () => {
     for (const size of [1, 3, 1000, maxBytes]) {
       const all = Uint8Array.from({ length: maxBytes }, (_, at) => at % 251);
       const body = new BodyBuffer(maxBytes);
-      for (let at = 0; at < maxBytes; at += size) expect(body.append(all.subarray(at, at + size))).toBe(true);
+      for (let at = 0; at < maxBytes; at += size) expect(body.append(all.subarray(at, at + size))).toBeUndefined();
       expect(body.take()).toEqual(all);
     }
     expect(new BodyBuffer(maxBytes).take()).toHaveLength(0);
@@ -28,11 +28,18 @@ describe("BodyBuffer", () => {
 
   it("takes no more than it may, and keeps what it has", () => {
     const body = new BodyBuffer(4);
-    expect([
-      body.append(Uint8Array.of(1, 2, 3)),
-      body.append(Uint8Array.of(4, 5)),
-      body.append(Uint8Array.of(6)),
-    ]).toEqual([true, false, true]);
+    expect(body.append(Uint8Array.of(1, 2, 3))).toBeUndefined();
+    expect(body.append(Uint8Array.of(4, 5))).toBe("too-large");
+    expect(body.append(Uint8Array.of(6))).toBeUndefined();
     expect([...body.take()]).toEqual([1, 2, 3, 6]);
+  });
+
+  it("asks for every piece whether there is room, and keeps none for which there is not", () => {
+    const asked: number[] = [];
+    const body = new BodyBuffer(maxBytes, (bytes) => asked.push(bytes) < 2);
+    expect(body.append(Uint8Array.of(1, 2))).toBeUndefined();
+    expect(body.append(Uint8Array.of(3))).toBe("refused");
+    expect(asked).toEqual([2, 1]);
+    expect([...body.take()]).toEqual([1, 2]);
   });
 });

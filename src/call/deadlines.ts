@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { unrefTimer } from "../surface/unref-timer.ts";
 import { Places, type Place } from "../spine/places.ts";
 import type { CallContext } from "./call-context.ts";
 
@@ -37,7 +38,7 @@ class Lane {
   }
 
   #arm(delayMs: number): NodeJS.Timeout {
-    return setTimeout(() => this.#sweep(), delayMs).unref();
+    return unrefTimer(setTimeout(() => this.#sweep(), delayMs));
   }
 
   #sweep(): void {

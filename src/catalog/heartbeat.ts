@@ -1,3 +1,4 @@
+import { unrefTimer } from "../surface/unref-timer.ts";
 import type { EntryCall } from "./entry.ts";
 
 /** How often a caller that waits is told that the wait goes on, in milliseconds. */
@@ -10,7 +11,7 @@ export async function withHeartbeat<TAnswer>(work: Promise<TAnswer>, call: Entry
     seconds += 1;
     call.progress({ progress: seconds, message: `waiting, ${seconds} s` });
   }, everyMs);
-  timer.unref();
+  unrefTimer(timer);
   try {
     return await work;
   } finally {

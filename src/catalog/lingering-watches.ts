@@ -1,3 +1,4 @@
+import { unrefTimer } from "../surface/unref-timer.ts";
 import type { Caller } from "./caller.ts";
 import { identityOf } from "./identity-of.ts";
 import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
@@ -38,7 +39,7 @@ export class LingeringWatches {
     // Joined before the former one ends, so that it is the same watch.
     const watching = this.#watches.join(wanted, {});
     this.#drop(key);
-    const timer = setTimeout(() => this.#drop(key), lingerMs).unref();
+    const timer = unrefTimer(setTimeout(() => this.#drop(key), lingerMs));
     this.#lingering.set(key, { caller, watching, timer });
     if (!caller.isAnonymous) this.#trim(maxForOne, (other) => other.id === caller.id);
     this.#trim(maxLingering, () => true);

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Scope } from "../../spine/scope.ts";
+import { unrefTimer } from "../unref-timer.ts";
 import type { EventMemory } from "./event-memory.ts";
 import { burst, nextTurn } from "./next-turn.ts";
 import { Rearm } from "./rearm.ts";
@@ -168,10 +169,11 @@ export class Feed {
     this.#wasAsked = false;
     if (this.#setting.idleMs === undefined || this.#users.asked > 0 || !this.running) return;
     this.#wasAsked = wasAsked;
-    this.#idle = setTimeout(() => {
+    const rest = (): void => {
       this.#wasAsked = false;
       this.#restUnlessWanted();
-    }, this.#setting.idleMs).unref();
+    };
+    this.#idle = unrefTimer(setTimeout(rest, this.#setting.idleMs));
   }
 
   #restUnlessWanted(): void {

@@ -10,6 +10,8 @@ afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
+const alice: Caller = { id: "alice", isAnonymous: false, scopes: ["steps:read"] };
+
 interface Opened {
   readonly harness: LegHarness;
   readonly steps: Steps;
@@ -259,12 +261,7 @@ describe("Legacy leg's streams", () => {
 
   it("end when their caller's token does, and are there for a newer one of the same caller", async () => {
     const { harness } = open();
-    const caller: Caller = {
-      id: "alice",
-      isAnonymous: false,
-      scopes: ["steps:read"],
-      expiresAt: Date.now() / 1000 + 60,
-    };
+    const caller: Caller = { ...alice, expiresAt: Date.now() / 1000 + 60 };
     const session = await harness.open({ caller });
     const stream = harness.get({ session, caller });
     await harness.clock.pass(50_000);
@@ -276,6 +273,18 @@ describe("Legacy leg's streams", () => {
     );
   });
 
+  it("last as long as their caller's token, also where that is longer than a timer can be", async () => {
+    const { harness } = open();
+    const dayMs = 86_400_000;
+    const caller: Caller = { ...alice, expiresAt: (Date.now() + 30 * dayMs) / 1000 };
+    const session = await harness.open({ caller });
+    const stream = harness.get({ session, caller });
+    await harness.clock.pass(29 * dayMs);
+    expect(stream.sink?.state).toBe("open");
+    await harness.clock.pass(2 * dayMs);
+    expect(stream.sink?.state).toBe("ended");
+  });
+
   it("are refused when their caller has too many, and make room when they end", async () => {
     const { harness } = open({ maxStreams: 1 });
     const [one, two] = [await harness.open(), await harness.open()];
@@ -284,6 +293,55 @@ describe("Legacy leg's streams", () => {
     expect(refused.plain).toMatchObject({ status: 429, body: { error: { data: { scope: "global", limit: 1 } } } });
     stream.cut();
     expect(harness.get({ session: two }).sink?.state).toBe("open");
+  });
+
+  it("are resumed in the place of who read them before, where no other is left", async () => {
+    const { harness } = open({ maxStreams: 1 });
+    const session = await harness.open();
+    const first = harness.get({ session });
+    const second = harness.get({ session }, ids(first)[0]);
+    expect([first.sink?.state, second.sink?.state]).toEqual(["destroyed", "open"]);
+    expect(harness.setting.admission.counts.streams).toBe(1);
+    second.cut();
+    expect(harness.setting.admission.counts.streams).toBe(0);
+  });
+
+  it.each([
+    ["does not read", 31_000, true],
+    ["is nobody any more", 61_000, false],
+  ])("abort a call that nobody waits for when its client %s, and no other", async (_, afterMs, isFull) => {
+    const { harness, steps } = open();
+    const caller = { ...alice, expiresAt: Date.now() / 1000 + 60 };
+    const session = await harness.open({ caller });
+    const replies = ["stroll", "walk"].map((name, id) =>
+      harness.post(callOf(id, name, { token: id }), { session, caller }),
+    );
+    await harness.until(() => steps.waiting === 2);
+    steps.step();
+    await harness.until(() => steps.waiting === 2);
+    for (const { sink } of replies) if (sink !== undefined) sink.isFull = isFull;
+    steps.step();
+    await harness.until(() => steps.waiting === 2);
+    await harness.clock.pass(afterMs);
+    expect(replies.map(({ sink }) => sink?.state)).not.toContain("open");
+    await harness.until(() => steps.counts.aborted > 0);
+    steps.arrive();
+    await harness.until(() => steps.counts.arrived > 0);
+    expect(steps.counts).toEqual({ aborted: 1, arrived: 1 });
+  });
+
+  it("abort such a call when who has resumed it leaves, and not when they take it over", async () => {
+    const { harness, steps } = open();
+    const session = await harness.open();
+    const reply = harness.post(callOf(1, "stroll", { token: 1 }), { session });
+    await harness.until(() => steps.waiting === 1);
+    await takeStep({ harness, steps });
+    const resumed = harness.get({ session }, ids(reply)[1]);
+    expect(reply.sink?.state).toBe("destroyed");
+    await takeStep({ harness, steps });
+    expect(reportsOf(resumed)).toEqual([2]);
+    resumed.cut();
+    await harness.until(() => steps.counts.aborted === 1);
   });
 
   it("end when the server is to close, which waits for the calls", async () => {
@@ -315,7 +373,9 @@ describe("Legacy leg's streams", () => {
     await harness.leg.close();
     expect(stream.sink?.state).toBe("ended");
     expect(reply.isOver).toBe(true);
-    expect(harness.setting.admission.counts).toEqual({ sessions: 0, streams: 0 });
+    // A session's place is free when the work of its calls has ended.
+    await harness.until(() => harness.setting.admission.counts.sessions === 0);
+    expect(harness.setting.admission.counts.streams).toBe(0);
     expect(harness.clock.size).toBe(0);
   });
 });

@@ -1,5 +1,7 @@
 import type { Caller } from "../../catalog/caller.ts";
 import type { Clock } from "../../spine/clock.ts";
+import type { Place } from "../admission.ts";
+import { atExpiry } from "../at-expiry.ts";
 import type { KeepAlive } from "../keep-alive.ts";
 import type { EventSink } from "../message.ts";
 import { toEvent } from "../sse.ts";
@@ -27,15 +29,14 @@ export interface Reader {
   /** The last event that they have; `undefined`: they begin. */
   readonly after: number | undefined;
   readonly caller: Caller;
+  /** Let go when they do not read it any more. */
+  readonly place?: Place | undefined;
   /** Told once, when they do not read it any more. */
   readonly onLeft: () => void;
 }
 
 /** How long a client is asked to wait before it connects again, in milliseconds. */
 const retryMs = 1000;
-
-/** Longer ones make a timer fire at once. */
-const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * One stream of a session: what is kept of it, and who reads it now. Readers come and go; each is sent what follows what
@@ -45,11 +46,14 @@ export class EventStream {
   readonly kept: KeptStream;
   readonly #shared: StreamShared;
   #reader: Reader | undefined;
+  #place: Place | undefined;
   #stopStallTimer: (() => void) | undefined;
   #stopExpiryTimer: (() => void) | undefined;
   #isPumping = false;
   /** Told when the reader has caught up again after being slow, and when there is none any more. */
   onChange: (() => void) | undefined;
+  /** Told when who reads it has gone, does not read, or is nobody any more, and nobody reads in their place. */
+  onGone: (() => void) | undefined;
   /** Told when a reader was sent what is left where messages in between are not kept any more. */
   onGap: (() => void) | undefined;
 
@@ -68,12 +72,20 @@ export class EventStream {
     return this.#reader?.sink.isFull ?? false;
   }
 
+  /** Takes over the place of who reads it, for who is about to read it instead. */
+  takePlace(): Place | undefined {
+    const place = this.#place;
+    this.#place = undefined;
+    return place;
+  }
+
   /** Has somebody read it; who did before is dropped, since a client that is back may be found out later to have gone. */
   attach(reader: Reader): void {
     const before = this.#detach();
     this.#reader = reader;
     before?.sink.destroy();
     const { sink, after } = reader;
+    this.#place = reader.place;
     const { keepAlive, primes, tag } = this.#shared;
     sink.onDrain = () => this.#onDrain(sink);
     keepAlive.join(sink);
@@ -83,7 +95,11 @@ export class EventStream {
     }
     // Who begins hears of what nobody was sent yet.
     if (after !== undefined) this.#shared.log.markSent(this.kept, after);
-    this.#expire(reader);
+    // Whoever listens on then must show a newer token.
+    this.#stopExpiryTimer = atExpiry(this.#shared.clock, reader.caller, () => {
+      this.close();
+      this.onGone?.();
+    });
     // Told only now: who is told may say more, which comes behind what the new one has, and the stream itself goes on.
     if (before !== undefined) this.#tellLeft(before);
     this.flush();
@@ -106,7 +122,9 @@ export class EventStream {
 
   /** The connection of a reader is gone, or another one has taken its place already. */
   lost(sink: EventSink): void {
-    if (this.#reader?.sink === sink) this.#leave();
+    if (this.#reader?.sink !== sink) return;
+    this.#leave();
+    this.onGone?.();
   }
 
   /** Ends the stream of whoever reads it, who may come back. Callable twice. */
@@ -139,22 +157,14 @@ export class EventStream {
 
   #watchStall(sink: EventSink): void {
     this.#stopStallTimer ??= this.#shared.clock.after(this.#shared.stallMs, () => {
-      if (this.#reader?.sink === sink) this.#leave()?.sink.destroy();
+      sink.destroy();
+      this.lost(sink);
     });
   }
 
   #stopStall(): void {
     this.#stopStallTimer?.();
     this.#stopStallTimer = undefined;
-  }
-
-  /** Ends it when its reader's token does: whoever listens on must show a newer one. */
-  #expire({ sink, caller: { expiresAt } }: Reader): void {
-    if (expiresAt === undefined) return;
-    const leftMs = Math.max(0, expiresAt * 1000 - Date.now());
-    this.#stopExpiryTimer = this.#shared.clock.after(Math.min(leftMs, maxTimerMs), () => {
-      if (this.#reader?.sink === sink) this.close();
-    });
   }
 
   #leave(): Reader | undefined {
@@ -176,6 +186,7 @@ export class EventStream {
     this.#stopExpiryTimer?.();
     this.#stopExpiryTimer = undefined;
     this.#shared.keepAlive.leave(reader.sink);
+    this.takePlace()?.release();
     reader.sink.onDrain = undefined;
     return reader;
   }

@@ -89,7 +89,8 @@ export class PostedRequest {
     const { post } = this;
     const stream = this.#streams.open();
     this.#stream = stream;
-    this.#streams.read(stream, post, { onGone: () => this.#left() });
+    stream.onGone = () => this.#left();
+    this.#streams.read(stream, post);
     return stream;
   }
 }

@@ -1,7 +1,7 @@
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { acceptsEvents } from "../accepts-events.ts";
-import { isRefused } from "../admission.ts";
+import { isRefused, type Place } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, toEvent } from "../sse.ts";
@@ -29,10 +29,8 @@ export interface SessionStreamsSetting {
 /** How somebody reads a stream, besides from its beginning. */
 export interface Reading {
   /** The last event that they have. */
-  readonly after?: number;
-  readonly onLeft?: () => void;
-  /** Told when their connection is lost. */
-  readonly onGone?: () => void;
+  readonly after?: number | undefined;
+  readonly place?: Place;
 }
 
 /** How much of a session's messages is kept, in bytes. */
@@ -125,21 +123,10 @@ export class SessionStreams {
   }
 
   /** Has the client of an exchange read a stream: it is answered with it. */
-  read(stream: EventStream, { reply, caller }: HttpExchange, { after, onLeft, onGone }: Reading): void {
+  read(stream: EventStream, { reply, caller }: HttpExchange, { after, place }: Reading = {}): void {
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
-    reply.onGone = () => {
-      stream.lost(sink);
-      onGone?.();
-    };
-    stream.attach({
-      sink,
-      after,
-      caller,
-      onLeft: () => {
-        onLeft?.();
-        this.#left(stream);
-      },
-    });
+    reply.onGone = () => stream.lost(sink);
+    stream.attach({ sink, after, caller, place, onLeft: () => this.#left(stream) });
   }
 
   /** Opens the stream of what belongs to no request, or resumes the one that an event id names. */
@@ -196,13 +183,13 @@ export class SessionStreams {
   /** Has somebody read a stream, where there is a place for one more. */
   #admit(exchange: HttpExchange, stream: EventStream, after?: number): void {
     if (exchange.reply.isOver) return;
-    const place = this.http.admission.openStream(exchange.caller);
+    // Who comes again is not one more: the place of who read it before is theirs.
+    const place = stream.takePlace() ?? this.http.admission.openStream(exchange.caller);
     if (isRefused(place)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many streams are open", place);
       return this.#refuse(exchange, error, 429);
     }
-    const onLeft = (): void => place.release();
-    this.read(stream, exchange, after === undefined ? { onLeft } : { after, onLeft });
+    this.read(stream, exchange, { after, place });
     if (stream === this.#notices) this.#update();
   }
 

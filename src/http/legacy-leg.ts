@@ -1,3 +1,4 @@
+import { toBriefHandshake } from "../mcp/brief-handshake.ts";
 import { checkInitialize } from "../mcp/envelope.ts";
 import { legacyVersions } from "../mcp/handshake.ts";
 import { answerAsked, Methods } from "../mcp/methods.ts";
@@ -125,7 +126,7 @@ class SessionsLeg implements SessionLeg {
 
   #mint({ frame, caller }: RequestPost, place: Place): Readonly<Record<string, string>> {
     const id = crypto.randomUUID();
-    const handshake = frame.params ?? {};
+    const handshake = toBriefHandshake(frame.params);
     const asked = handshake["protocolVersion"];
     const version = legacyVersions.find((known) => known === asked) ?? legacyVersions[0] ?? "";
     const session = new Session({ http: this.#setting, methods: this.#methods, id, caller, handshake, version });

@@ -3,6 +3,7 @@ import { SurfaceError } from "../errors.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Clock } from "../spine/clock.ts";
+import { toBriefHandshake } from "./brief-handshake.ts";
 import { CallQueue } from "./call-queue.ts";
 import { ClientLog, loggedMethod, renderLogged, type LogOutput } from "./client-log.ts";
 import { logLevelOf, progressTokenOf } from "./envelope.ts";
@@ -201,7 +202,7 @@ export class Gate {
   #onInitialised({ id, params }: RequestFrame, answer: RpcAnswer): void {
     this.#era.initialised(id, answer.kind === "result");
     if (answer.kind !== "result") return;
-    this.#handshake = params;
+    this.#handshake = toBriefHandshake(params);
     // A second handshake, after a client cancelled its first: an SDK that has joined must not stay with that one.
     if (this.#sdk !== undefined) this.#replayHandshake(this.#sdk);
   }

@@ -29,7 +29,7 @@ export interface SessionSetting {
   readonly id: string;
   /** Whose it is; nobody else's requests come here. */
   readonly caller: Caller;
-  /** The params of the handshake. */
+  /** What is kept of the params of the handshake. */
   readonly handshake: JsonObject;
   /** The revision that was agreed on. */
   readonly version: string;

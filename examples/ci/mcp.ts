@@ -8,6 +8,7 @@ import { bringUp } from "./bring-up.ts";
 import { readCoordinatorOptions, type CoordinatorOptions } from "./read-options.ts";
 import { reportFault } from "./report-fault.ts";
 import { runProgram } from "./run-program.ts";
+import { startRun } from "./start-run.ts";
 import { socketIn } from "./state-dir.ts";
 
 /** Everything that an agent is offered: the tagged members of the projection, one tool beside them, and those to wait with. */
@@ -28,9 +29,7 @@ export function createFace(site: CoordinatorOptions, link: Link = unixSocket(soc
         destructive: false,
         handler: async ({ strict }, { client, signal }) => {
           await bringUp(site, signal);
-          // Taken before the run begins, so that even a run that ends at once cannot be missed.
-          const { cursor: since } = await client.settled.recent(undefined, { signal });
-          return { ...(await client["run.start"].call({ strict }, { signal })), since };
+          return startRun(client, strict, signal);
         },
       },
     })

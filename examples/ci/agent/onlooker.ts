@@ -129,7 +129,9 @@ class WatchingOnlooker implements Onlooker {
     let since: string | undefined;
     while (!signal.aborted) {
       const args = since === undefined ? {} : { since };
-      const answer = await this.#client.wait({ name: "settled", args, signal, onprogress }).catch(() => undefined);
+      // One for each: clients do not take back what they have a signal tell them.
+      const own = AbortSignal.any([signal]);
+      const answer = await this.#client.wait({ name: "settled", args, signal: own, onprogress }).catch(() => undefined);
       const waited = Waited.safeParse(answer).data?.structuredContent;
       if (waited === undefined) await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
       else if (waited.occurrence !== undefined) this.#tell(waited.occurrence);

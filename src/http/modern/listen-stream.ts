@@ -1,17 +1,22 @@
+import type { Caller } from "../../catalog/caller.ts";
 import { toInternalAnswer } from "../../mcp/methods.ts";
+import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
+import type { RequestId } from "../../mcp/request-id.ts";
 import { Listens } from "../../mcp/subscriptions/listens.ts";
 import { Outbox } from "../../mcp/subscriptions/outbox.ts";
 import { atExpiry } from "../at-expiry.ts";
-import type { EventSink } from "../message.ts";
+import type { EventSink, HttpReply } from "../message.ts";
 import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, toEvent } from "../sse.ts";
 import { StallTimer } from "../stall-timer.ts";
-import type { ModernRequest } from "./modern-request.ts";
 
 /** What a subscription is made of. */
 export interface ListenParts {
-  readonly request: ModernRequest;
+  /** The id of the request that opens it. */
+  readonly id: RequestId;
+  readonly reply: HttpReply;
+  readonly caller: Caller;
   readonly setting: HttpSetting;
   /** Told once, when nothing is watched for it any more. */
   readonly onOver: () => void;
@@ -41,15 +46,14 @@ export class ListenStream {
     this.#stall = new StallTimer(clock, bounds.stallMs, () => this.#drop());
   }
 
-  /** Opens it, or answers why not. */
-  open(): void {
-    const { request, setting } = this.#parts;
-    const { reply, caller, frame } = request;
+  /** Opens it, or answers why not. Of the frame nothing is kept. */
+  open(frame: RequestFrame): void {
+    const { id, reply, caller, setting } = this.#parts;
     reply.onGone = () => this.#leave();
-    const refusal = this.#subscribe();
+    const refusal = this.#subscribe(frame);
     if (refusal !== undefined) {
       this.#leave();
-      return setting.responder.answer(reply, refusal, { id: frame.id, era: "modern" });
+      return setting.responder.answer(reply, refusal, { id, era: "modern" });
     }
     // Its client may have left, or its caller's time be over, with the first that it was told.
     if (this.#isOver) return;
@@ -62,19 +66,19 @@ export class ListenStream {
     if (!this.#isOver) this.#listens.close();
   }
 
-  #subscribe(): RpcAnswer | undefined {
-    const { frame, caller } = this.#parts.request;
+  #subscribe(frame: RequestFrame): RpcAnswer | undefined {
+    const { caller, setting } = this.#parts;
     try {
       return this.#listens.open(frame, caller);
     } catch (cause) {
-      return toInternalAnswer(cause, frame.method, this.#parts.setting.runtime.report);
+      return toInternalAnswer(cause, frame.method, setting.runtime.report);
     }
   }
 
   #open(): EventSink {
     if (this.#sink !== undefined) return this.#sink;
-    const { request, setting } = this.#parts;
-    const sink = request.reply.stream(eventStreamHeaders);
+    const { reply, setting } = this.#parts;
+    const sink = reply.stream(eventStreamHeaders);
     this.#sink = sink;
     sink.onDrain = () => this.#onDrain();
     setting.keepAlive.join(sink);
@@ -97,8 +101,8 @@ export class ListenStream {
 
   #complete(answer: RpcAnswer): void {
     if (this.#isOver) return;
-    const { request, setting } = this.#parts;
-    this.#write(setting.responder.render(request.frame.id, answer, "modern"));
+    const { id, setting } = this.#parts;
+    this.#write(setting.responder.render(id, answer, "modern"));
     const sink = this.#open();
     this.#over();
     sink.end();
@@ -109,7 +113,7 @@ export class ListenStream {
     if (this.#isOver) return;
     this.#over();
     this.#stall.close();
-    this.#listens.cancel(this.#parts.request.frame.id);
+    this.#listens.cancel(this.#parts.id);
   }
 
   #drop(): void {

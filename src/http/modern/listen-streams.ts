@@ -31,9 +31,9 @@ export class ListenStreams {
       this.#open.delete(stream);
       place.release();
     };
-    const stream = new ListenStream({ request, setting: this.#setting, onOver });
+    const stream = new ListenStream({ id: frame.id, reply, caller, setting: this.#setting, onOver });
     this.#open.add(stream);
-    stream.open();
+    stream.open(frame);
   }
 
   /** Ends all of them, each with its result. Callable twice. */

@@ -46,9 +46,8 @@ class SessionsLeg implements SessionLeg {
 
   get(exchange: HttpExchange): void {
     const session = this.#find(exchange);
-    if (session === undefined) return;
-    if (this.#isDraining) return this.#refuse(exchange, leaving, 503);
-    session.listen(exchange);
+    // Who resumes a call that goes on is not turned away while it is waited for.
+    session?.listen(exchange);
   }
 
   delete(exchange: HttpExchange): void {

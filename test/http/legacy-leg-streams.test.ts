@@ -362,6 +362,25 @@ describe("Legacy leg's streams", () => {
     expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, result: {} } });
   });
 
+  it("of calls are resumed when the server is to close, and no other is", async () => {
+    const { harness, steps } = open();
+    const session = await harness.open();
+    const stream = harness.get({ session });
+    const reply = harness.post(callOf(1, "walk", { token: 1 }), { session });
+    await harness.until(() => steps.waiting === 1);
+    await takeStep({ harness, steps });
+    const drained = harness.leg.drain();
+    reply.cut();
+    await takeStep({ harness, steps });
+    const resumed = harness.get({ session }, ids(reply)[1]);
+    expect(harness.get({ session }, ids(stream)[0]).plain.status).toBe(503);
+    steps.arrive();
+    await drained;
+    expect(reportsOf(resumed)).toEqual([2, undefined]);
+    expect(resumed.messages.at(-1)).toMatchObject({ id: 1, result: {} });
+    expect(resumed.sink?.state).toBe("ended");
+  });
+
   it("leave nothing behind when the leg is closed", async () => {
     const all = open({ keepAliveMs: 1000 });
     const { harness, steps } = all;

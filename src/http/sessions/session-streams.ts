@@ -40,6 +40,7 @@ const maxLogBytes = 4 * 1024 * 1024;
 const maxSentBytes = 256 * 1024;
 
 const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed for a session");
+const leaving = toRpcError(rpcCodes.busy, "Server busy: it is closing");
 const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
 const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: the client must accept text/event-stream");
 
@@ -53,6 +54,7 @@ export class SessionStreams {
   /** Those that are read, or go on. */
   readonly #live = new Map<number, EventStream>();
   readonly #notices: EventStream;
+  #isHushed = false;
   #isClosed = false;
 
   constructor(setting: SessionStreamsSetting) {
@@ -141,8 +143,9 @@ export class SessionStreams {
     this.#resume(exchange, place);
   }
 
-  /** Ends the stream of what belongs to no request. */
+  /** Ends the stream of what belongs to no request for good; those of calls go on, and may be resumed. */
   hush(): void {
+    this.#isHushed = true;
     this.#notices.close();
   }
 
@@ -183,6 +186,7 @@ export class SessionStreams {
   /** Has somebody read a stream, where there is a place for one more. */
   #admit(exchange: HttpExchange, stream: EventStream, after?: number): void {
     if (exchange.reply.isOver) return;
+    if (this.#isHushed && stream === this.#notices) return this.#refuse(exchange, leaving, 503);
     // Who comes again is not one more: the place of who read it before is theirs.
     const place = stream.takePlace() ?? this.http.admission.openStream(exchange.caller);
     if (isRefused(place)) {

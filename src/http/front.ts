@@ -116,7 +116,7 @@ class Front {
     this.#parts.setting.counters.reached("token");
     const { authenticator } = this.#parts;
     if (authenticator === undefined) return anonymous;
-    const found = await authenticator.authenticate(request);
+    const found = await authenticator.authenticate(request, reply);
     if ("status" in found) reply.answer(found);
     return "status" in found || reply.isOver ? undefined : found;
   }

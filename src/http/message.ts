@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly method: string;
   /** What the client asked for: path and query, as they were sent. */
   readonly target: string;
+  /** What it came on, where that is known: the same for all requests of one connection. */
+  readonly connection?: object | undefined;
   /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */
   header(name: string): string | undefined;
   /** How often a header came. */

@@ -1,10 +1,18 @@
 import type { Caller } from "../../catalog/caller.ts";
-import type { HttpAnswer, HttpRequest } from "../message.ts";
+import type { HttpAnswer, HttpReply, HttpRequest } from "../message.ts";
+
+/** What tells that a client has left. */
+export type Leaving = Pick<HttpReply, "isOver" | "onGone">;
 
 /** Says who asks, before anything of a request's body is read. */
 export interface Authenticator {
-  /** Who asks, or what they are answered instead: 401 or 403. Never rejects; in doubt it is nobody. */
-  authenticate(request: HttpRequest): Promise<Caller | HttpAnswer>;
+  /**
+   * Who asks, or what they are answered instead: 401, 403, or 503 where it cannot be known now. Never rejects; in doubt it is
+   * nobody.
+   *
+   * @param reply - whose `onGone` is used meanwhile: nothing is verified for who has left.
+   */
+  authenticate(request: HttpRequest, reply?: Leaving): Promise<Caller | HttpAnswer>;
   /** The value of `WWW-Authenticate` for who was not granted all of these. */
   challenge(scopes: readonly string[]): string;
   /** Where the metadata of RFC 9728 is served, as paths. */

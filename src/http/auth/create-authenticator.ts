@@ -4,14 +4,16 @@ import { rpcCodes } from "../../mcp/protocol.ts";
 import type { AppScopes } from "../../mcp/servable-app.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { untilAborted } from "../../spine/until-aborted.ts";
-import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import type { FaultReporter } from "../../surface/fault.ts";
 import type { HttpAnswer, HttpRequest } from "../message.ts";
-import type { Authenticator } from "./authenticator.ts";
+import type { Authenticator, Leaving } from "./authenticator.ts";
 import { Challenges } from "./challenges.ts";
 import type { HttpAuth } from "./http-auth.ts";
 import { readAuthOptions } from "./read-auth-options.ts";
 import { readBearerToken } from "./read-bearer-token.ts";
 import { readVerdict } from "./read-verdict.ts";
+import { Verifications } from "./verifications.ts";
+import { VerifierFaults } from "./verifier-faults.ts";
 import { withoutToken } from "./without-token.ts";
 
 /** What {@link createAuthenticator} needs besides who may ask. */
@@ -31,22 +33,48 @@ interface Said {
   readonly message: string;
   readonly data?: object;
   readonly challenge?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Whose request it was is not known: nothing of its body was read. */
-function toAnswer({ status, code, message, data, challenge }: Said): HttpAnswer {
+function toAnswer({ status, code, message, data, challenge, headers }: Said): HttpAnswer {
   return {
     status,
     headers: {
       "content-type": "application/json",
       "cache-control": "no-store",
       ...(challenge === undefined ? {} : { "www-authenticate": challenge }),
+      ...headers,
     },
     body: JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message, ...(data && { data }) } }),
   };
 }
 
 const doing = "Verifying a token";
+const left = new SurfaceError("ABORTED", `${doing}: its client has left`);
+const nobodyThere: HttpAnswer = Object.freeze({ status: 499 });
+
+/** A token whose place is taken. */
+interface Verifying {
+  readonly token: string;
+  /** Gives the place back. Callable twice. */
+  readonly over: () => void;
+  readonly reply: Leaving;
+}
+
+const busy: HttpAnswer = Object.freeze(
+  toAnswer({
+    status: 503,
+    code: rpcCodes.busy,
+    message: "Server busy: too many tokens are being verified",
+    headers: { "retry-after": "1" },
+  }),
+);
+
+/** Where nobody tells whether a client leaves. */
+function createStaying(): Leaving {
+  return { isOver: false, onGone: undefined };
+}
 
 /** Asks the verifier on every request: what it said a moment ago may have been taken back since. */
 class TokenAuthenticator implements Authenticator {
@@ -55,24 +83,30 @@ class TokenAuthenticator implements Authenticator {
   readonly #auth: HttpAuth;
   readonly #setting: AuthenticatorSetting;
   readonly #challenges: Challenges;
+  readonly #verifications = new Verifications();
+  readonly #faults: VerifierFaults;
 
   constructor(auth: HttpAuth, setting: AuthenticatorSetting) {
     this.#auth = auth;
     this.#setting = setting;
+    this.#faults = new VerifierFaults(setting.clock, setting.report);
     this.#challenges = new Challenges(auth, setting.scopes, setting.path);
     this.metadata = this.#challenges.answer;
     this.metadataPaths = this.#challenges.paths;
   }
 
-  async authenticate(request: HttpRequest): Promise<Caller | HttpAnswer> {
+  async authenticate(request: HttpRequest, reply = createStaying()): Promise<Caller | HttpAnswer> {
     const read = readBearerToken(request);
     if (read === "missing") return this.#refuse();
     if (read === "malformed") return this.#refuse("invalid_token");
+    const { token } = read;
+    const over = this.#verifications.open(request.connection);
+    if (over === undefined) return busy;
     let caller: Caller | undefined;
     try {
-      caller = await this.#verify(read.token);
+      caller = await this.#verify({ token, over, reply });
     } catch (cause) {
-      return this.#fail(withoutToken(cause, read.token));
+      return cause === left ? nobodyThere : this.#fail(withoutToken(cause, token));
     }
     if (caller === undefined) return this.#refuse("invalid_token");
     const { scopes } = caller;
@@ -83,20 +117,30 @@ class TokenAuthenticator implements Authenticator {
     return this.#challenges.write(scopes, "insufficient_scope");
   }
 
-  async #verify(token: string): Promise<Caller | undefined> {
+  /** A place is given back when the verifier is done, or its time is over: one that heeds no signal goes on after its client left. */
+  async #verify({ token, over, reply }: Verifying): Promise<Caller | undefined> {
     const { clock, today = Date.now } = this.#setting;
     const { resource, timeoutMs } = this.#auth;
     const controller = new AbortController();
     const { signal } = controller;
     const late = new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`);
-    const stop = clock.after(timeoutMs, () => controller.abort(late));
+    const stop = clock.after(timeoutMs, () => {
+      controller.abort(late);
+      over();
+    });
+    const end = (): void => {
+      stop();
+      over();
+    };
+    reply.onGone = () => controller.abort(left);
     try {
       // Whatever it throws at once becomes a rejection.
-      const start = async (): Promise<unknown> => this.#auth.verify(token, { signal });
+      const verify = async (): Promise<unknown> => this.#auth.verify(token, { signal });
+      const start = (): Promise<unknown> => verify().finally(end);
       const verdict = await untilAborted({ start, signal, doing });
       return readVerdict(verdict, { token, resource, now: today() / 1000 });
     } finally {
-      stop();
+      reply.onGone = undefined;
     }
   }
 
@@ -113,7 +157,7 @@ class TokenAuthenticator implements Authenticator {
 
   /** Not 401: the token may be good, and a client would throw it away and ask its user for another. */
   #fail(cause: SurfaceError): HttpAnswer {
-    const { correlationId } = internalError(cause, "the verifier of tokens", this.#setting.report);
+    const correlationId = this.#faults.add(cause);
     const message = "Tokens cannot be verified now";
     return toAnswer({ status: 503, code: rpcCodes.internal, message, data: { correlationId } });
   }

@@ -24,6 +24,10 @@ export class NodeRequest implements HttpRequest {
     return typeof original === "string" ? original : url;
   }
 
+  get connection(): object {
+    return this.#incoming.socket;
+  }
+
   header(name: string): string | undefined {
     let value: string | undefined;
     // Node's own object keeps but the first of some headers: whoever checks must see what others could see.

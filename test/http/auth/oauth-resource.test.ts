@@ -188,7 +188,7 @@ describe("oauthResource()", () => {
       expect(await statusOf(issuer.tokens.GOOD, at)).toBe(503);
       expect(await statusOf(issuer.tokens.GOOD, at)).toBe(503);
       expect(issuer.asked.keys - before).toBe(1);
-      expect(at.faults).toHaveLength(2);
+      expect(at.faults).toHaveLength(1);
     }
     expect(issuer.asked.other).toBe(0);
   });

@@ -23,8 +23,12 @@ function open(bounds: Partial<HttpBounds> = {}, options: { hotPath?: boolean } =
 }
 
 /** A session in which a call walks that has taken so many steps, and the answer of its POST. */
-async function walkIn({ harness, steps }: Opened, taken: number): Promise<{ session: string; reply: FakeReply }> {
-  const session = await harness.open();
+async function walkIn(
+  { harness, steps }: Opened,
+  taken: number,
+  version = "2025-11-25",
+): Promise<{ session: string; reply: FakeReply }> {
+  const session = await harness.open({ version });
   const reply = harness.post(callOf(1, "walk", { token: "t" }), { session });
   await harness.until(() => steps.waiting === 1);
   for (let step = 0; step < taken; step += 1) await takeStep({ harness, steps });
@@ -103,12 +107,37 @@ describe("Legacy leg", () => {
 
   it("opens the stream of a call with a token when that has been silent for a while, and keeps it alive", async () => {
     const all = open({ keepAliveMs: 1000 });
-    const { reply } = await walkIn(all, 0);
+    const { reply } = await walkIn(all, 0, "2025-06-18");
     expect(reply.sink).toBeUndefined();
     await all.harness.clock.pass(1000);
-    expect(reply.events).toMatchObject([{ data: undefined }]);
+    expect(reply.sink?.text).toBe("");
     await all.harness.clock.pass(1000);
     expect(reply.sink?.text).toContain(": keep-alive");
+  });
+
+  it("opens it with an id to resume from when the handler runs, for who leaves before the first word", async () => {
+    const all = open();
+    const { session, reply } = await walkIn(all, 0);
+    expect(reply.events).toMatchObject([{ data: undefined }]);
+    reply.cut();
+    await takeStep(all);
+    const resumed = all.harness.get({ session }, reply.events[0]?.id);
+    expect(stepsOf(resumed.messages)).toEqual([1]);
+    all.steps.arrive();
+    await all.harness.until(() => resumed.sink?.state === "ended");
+    expect(stepsOf(resumed.messages)).toEqual([1, "result"]);
+  });
+
+  it("answers with a status what is refused before the handler runs, also with a token", async () => {
+    const { harness } = open({ maxInFlight: 1 });
+    const caller = { ...alice, scopes: [] };
+    const session = await harness.open({ caller });
+    const denied = harness.post(callOf("d", "walk", { token: "d" }), { session, caller });
+    await harness.until(() => denied.isOver);
+    expect(denied.plain.status).toBe(403);
+    for (let id = 0; id < 257; id += 1) harness.post(callOf(id, "walk", { token: id }), { session, caller: alice });
+    const refused = harness.post(callOf(257, "walk", { token: 257 }), { session, caller: alice });
+    expect(refused.plain.status).toBe(429);
   });
 
   it("answers each of two sessions with its own when both use the same ids", async () => {

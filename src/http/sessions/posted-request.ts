@@ -47,6 +47,14 @@ export class PostedRequest {
   /** Whether what is told now would be told to nobody. What piles up is kept, as much of it as there is room for. */
   readonly isFull = (): boolean => this.#stream === undefined && this.#isGone;
 
+  /**
+   * The call has come as far as to the author's handler: what is refused by a status was let through. Who leaves from here on
+   * has an id to resume from, where they understand it, also before the first word.
+   */
+  begun(): void {
+    if (this.#streams.primes) this.#open();
+  }
+
   /** Says something before the answer, on a stream. */
   readonly tell = (json: string): void => {
     const stream = this.#open();

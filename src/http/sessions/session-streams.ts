@@ -48,6 +48,8 @@ const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: the client must
 export class SessionStreams {
   readonly http: HttpSetting;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether a stream begins with an id to resume from. */
+  readonly primes: boolean;
   readonly #setting: SessionStreamsSetting;
   readonly #shared: StreamShared;
   readonly #log: EventLog;
@@ -62,6 +64,7 @@ export class SessionStreams {
     const { clock, keepAlive, bounds, logBudget: budget } = http;
     this.http = http;
     this.headers = headers;
+    this.primes = primes;
     this.#setting = setting;
     this.#log = new EventLog({
       bounds: { maxMessages: bounds.maxQueued, maxBytes: maxLogBytes, maxSentBytes },

@@ -236,7 +236,10 @@ export class Session {
       sink: token === undefined ? undefined : toProgressSink(token, { send: tell, isFull }),
       log: log?.sinkFor("legacy", undefined, { send: (params) => tell(renderLogged(params)), isFull }),
       caller: post.caller,
-      reached: http.counters.reached,
+      reached: (stage) => {
+        http.counters.reached(stage);
+        if (stage === "backend") posted.begun();
+      },
     });
   }
 

@@ -34,9 +34,6 @@ export interface GateOptions {
 
 const defaultStallMs = 30_000;
 
-/** The handshake that is told to the SDK when it joins a legacy connection late; its answer goes nowhere. */
-const replayId = "surface-mcp/replayed-handshake";
-
 /** More than this many requests are not held behind the handshake. */
 const maxHeld = 256;
 
@@ -69,6 +66,11 @@ export class Gate {
   readonly #subscriptions: SubscriptionSession;
   /** The methods that are answered here; none when the hot path is off. */
   readonly #methods: Methods;
+  /**
+   * Of the handshake that is told to the SDK when it joins a legacy connection late, whose answer goes nowhere. No client can
+   * choose the same.
+   */
+  readonly #replayId = `replayed-handshake ${crypto.randomUUID()}`;
   /** The legacy handshake that was answered here, for an SDK that joins later. */
   #handshake: JsonObject | undefined;
   /** What a hasty client sent behind its handshake, before the answer. */
@@ -249,7 +251,7 @@ export class Gate {
 
   #replayHandshake(sdk: SdkPort): void {
     if (this.#handshake === undefined) return;
-    sdk.deliver({ jsonrpc: "2.0", id: replayId, method: "initialize", params: this.#handshake });
+    sdk.deliver({ jsonrpc: "2.0", id: this.#replayId, method: "initialize", params: this.#handshake });
     sdk.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
   }
 

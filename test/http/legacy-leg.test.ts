@@ -189,6 +189,15 @@ describe("Legacy leg", () => {
     expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, error: { code: -32601 } } });
   });
 
+  it("answers a request whatever its id is: what the SDK was told of the handshake has one that nobody can choose", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    const id = "surface-mcp/replayed-handshake";
+    const reply = harness.post({ id, method: "nope/nothing" }, { session });
+    await harness.until(() => reply.isOver);
+    expect(reply.plain).toMatchObject({ status: 200, body: { id, error: { code: -32601 } } });
+  });
+
   it("answers everything through the SDK without the hot path, with progress on the stream of its call", async () => {
     const all = open({}, { hotPath: false });
     const { reply } = await walkIn(all, 2);

@@ -54,6 +54,24 @@ describe("Gate", () => {
     expect(harness.answers(1)).toEqual([]);
   });
 
+  it("tells the SDK of the handshake under an id that no client can choose", async () => {
+    const ids: unknown[] = [];
+    const connectSdk: SdkConnector = () => ({
+      deliver: (message) => void ("id" in message && ids.push(message["id"])),
+      close: () => Promise.resolve(),
+    });
+    for (const runtime of [createHostileApp().open(), createHostileApp().open()]) {
+      const gate = new Gate({ runtime, send: () => {}, connectSdk });
+      gate.receive(legacyLine(1, "initialize", handshake));
+      await sleep(0);
+      gate.receive(legacyLine(2, "nope/nothing"));
+      await gate.close();
+      await runtime.close();
+    }
+    expect(ids).toEqual([expect.stringContaining("-"), 2, expect.stringContaining("-"), 2]);
+    expect(ids[0]).not.toBe(ids[2]);
+  });
+
   it.each([true, false])("answers what was sent behind the handshake after it, with hotPath %s", async (hotPath) => {
     const harness = open(hotPath);
     harness.gate.receive(legacyLine(1, "initialize", handshake));

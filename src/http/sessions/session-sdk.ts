@@ -8,9 +8,6 @@ import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 
 const connectSdk = toLazyConnector(async () => (await import("../../mcp/sdk-stdio-seam.ts")).connectSdkStdio);
 
-/** The handshake that is told to the SDK when it joins; its answer goes nowhere. */
-const replayId = "surface-mcp/replayed-handshake";
-
 /** Who hears what the SDK has to say to one session. */
 export interface SdkListener {
   /** It has answered a request, which may be one that nobody waits for any more. */
@@ -32,6 +29,8 @@ export class SessionSdk {
   readonly #runtime: AppRuntime;
   readonly #handshake: JsonObject;
   readonly #listener: SdkListener;
+  /** Of the handshake that the SDK is told when it joins, whose answer goes nowhere. No client can choose the same. */
+  readonly #replayId = `replayed-handshake ${crypto.randomUUID()}`;
   #port: SdkPort | undefined;
 
   /** @param handshake - the params of the session's own, which the SDK is told when it joins. */
@@ -59,7 +58,7 @@ export class SessionSdk {
 
   #connect(): SdkPort {
     const port = connectSdk(this.#runtime, (message) => this.#receive(message));
-    port.deliver({ jsonrpc: "2.0", id: replayId, method: "initialize", params: this.#handshake });
+    port.deliver({ jsonrpc: "2.0", id: this.#replayId, method: "initialize", params: this.#handshake });
     port.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
     return port;
   }
@@ -68,6 +67,6 @@ export class SessionSdk {
     const { id } = message;
     if ("method" in message || id === undefined) this.#listener.told(message);
     // It answers with the ids that were handed to it.
-    else if (id !== replayId) this.#listener.answered(id as RequestId, message);
+    else if (id !== this.#replayId) this.#listener.answered(id as RequestId, message);
   }
 }

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { isLogLevel } from "./log-level.ts";
 import { modernVersions, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 import { ownParam } from "./own-param.ts";
+import { isRequestId } from "./request-id.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
 const versionKey = `${keyPrefix}protocolVersion`;
@@ -92,9 +93,7 @@ export function progressTokenOf(params: JsonObject | undefined): string | number
   const meta = params["_meta"];
   if (!isJsonObject(meta)) return bad('"_meta" must be an object');
   const token = ownParam(meta, "progressToken");
-  if (token === undefined || typeof token === "string" || Number.isInteger(token)) {
-    // Narrowed by the line above; isInteger is no type guard.
-    return token as string | number | undefined;
-  }
-  return bad('"progressToken" must be a string or an integer');
+  // It is sent back with every report: no more of it than of an id.
+  if (token === undefined || isRequestId(token)) return token;
+  return bad('"progressToken" must be a string of at most 1 KiB or a safe integer');
 }

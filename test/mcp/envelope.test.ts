@@ -71,7 +71,7 @@ describe("checkInitialize()", () => {
 });
 
 describe("progressTokenOf()", () => {
-  it.each(["", "a", 0, -1, 5])("gives %j", (progressToken) => {
+  it.each(["", "a", "é".repeat(512), 0, -1, 5])("gives %j", (progressToken) => {
     expect(progressTokenOf({ _meta: { progressToken } })).toBe(progressToken);
   });
 
@@ -80,7 +80,9 @@ describe("progressTokenOf()", () => {
   });
 
   it.each<JsonObject>([
-    ...[null, 1.5, true, {}, []].map((progressToken) => ({ _meta: { progressToken } })),
+    ...[null, 1.5, 2 ** 53, true, {}, [], "a".repeat(1025), "é".repeat(513)].map((progressToken) => ({
+      _meta: { progressToken },
+    })),
     ...[null, [], "x"].map((meta) => ({ _meta: meta })),
   ])("refuses %j", (params) => {
     expect(progressTokenOf(params)).toMatchObject({ code: -32602 });

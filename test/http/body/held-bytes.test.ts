@@ -65,6 +65,12 @@ describe("ByteBudget", () => {
   });
 });
 
+/** A body as it is sent, and how long it was said to be. */
+interface Sent {
+  readonly body: string;
+  readonly bytes: number;
+}
+
 describe("a server over HTTP", () => {
   const opened: { close(): Promise<unknown> | void }[] = [];
   afterEach(async () => {
@@ -81,12 +87,12 @@ describe("a server over HTTP", () => {
     return serving;
   }
 
-  function send({ port }: HttpServing, caller: string, bytes: number, ...parts: readonly string[]): RawClient {
+  function send({ port }: HttpServing, caller: string, { body, bytes }: Sent): RawClient {
     const client = new RawClient(port);
     opened.push({ close: () => void client.socket.destroy() });
     const mirrors = ["mcp-protocol-version: 2026-07-28", "mcp-method: tools/call", "mcp-name: sleep"];
     const about = [`authorization: Bearer ${caller}`, `content-length: ${bytes}`, "content-type: application/json"];
-    client.send(head("POST", ...about, ...mirrors), ...parts);
+    client.send(head("POST", ...about, ...mirrors), body);
     return client;
   }
 
@@ -100,19 +106,22 @@ describe("a server over HTTP", () => {
     const most = 4 * mebibyte;
     const whole = call + " ".repeat(most - Buffer.byteLength(call));
     // Half of them are complete, and run; the others are still read.
-    const running = Array.from({ length: 4 }, () => send(serving, "alice", most, whole));
-    const coming = Array.from({ length: 3 }, () => send(serving, "alice", most, whole.slice(0, -1)));
+    const running = Array.from({ length: 4 }, () => send(serving, "alice", { bytes: most, body: whole }));
+    const coming = Array.from({ length: 3 }, () => send(serving, "alice", { bytes: most, body: whole.slice(0, -1) }));
     await until(() => demo.sleeping() === running.length && serving.stats().stages.body === 7);
     // What is read from a socket is counted when it was: the last of them is large enough to be refused in any case.
-    const refused = [send(serving, "alice", most, whole), send(serving, "alice", most, whole)];
+    const refused = [
+      send(serving, "alice", { bytes: most, body: whole }),
+      send(serving, "alice", { bytes: most, body: whole }),
+    ];
     const answers = await Promise.race(refused.map((client) => client.until("\r\n\r\n")));
     expect(answers).toContain("429 Too Many Requests");
     expect(answers.toLowerCase()).toContain("retry-after: 1");
     const quick = text(modernPost("tools/call", { name: "sleep", arguments: { ms: 1 } }));
-    expect(await status(send(serving, "bob", Buffer.byteLength(quick), quick))).toBe("200");
+    expect(await status(send(serving, "bob", { bytes: Buffer.byteLength(quick), body: quick }))).toBe("200");
     for (const client of [...running, ...coming, ...refused]) client.socket.destroy();
     await until(() => demo.sleeping() === 0);
-    expect(await status(send(serving, "alice", Buffer.byteLength(quick), quick))).toBe("200");
+    expect(await status(send(serving, "alice", { bytes: Buffer.byteLength(quick), body: quick }))).toBe("200");
   });
 
   async function until(is: () => boolean): Promise<void> {

@@ -5,7 +5,7 @@ import { anonymous, type Caller } from "../../src/catalog/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { bespoke } from "./support.ts";
 
-const ada: Caller = { id: "ada", isAnonymous: false, scopes: [] };
+const ada: Caller = { id: "ada", isAnonymous: false, scopes: ["probe:read", "probe:write"] };
 const tool = bespoke({ handler: () => undefined });
 const reading = bespoke({ mutates: false, handler: () => undefined });
 
@@ -53,6 +53,12 @@ describe("limitCall()", () => {
   it("limitCall() asks nothing of who is anonymous, nor where there is no limiter", async () => {
     expect(await askedOf({ caller: anonymous })).toEqual([]);
     expect(limitCall({ limiter: undefined, caller: ada, tool, report })).toBe(undefined);
+  });
+
+  it("limitCall() takes nothing from who may not use the tool", async () => {
+    const guarded = { ...tool, scopes: ["ci:write"] };
+    expect(await askedOf({ tool: guarded })).toEqual([]);
+    expect(await askedOf({ tool: guarded, caller: { ...ada, scopes: ["ci:write"] } })).toHaveLength(2);
   });
 
   it.each([

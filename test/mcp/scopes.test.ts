@@ -232,9 +232,9 @@ describe("handlers and limits", () => {
   };
   beforeEach(() => void asked.splice(0));
 
-  it("a tool that was called too often is refused in a result, before anything else is asked", async () => {
+  it("a tool that was called too often is refused in a result, before anything else is asked but who may call it", async () => {
     const params = { name: "buy", arguments: { what: 1 } };
-    const { answer, stages } = await ask("tools/call", params, { caller: callerWith(), limiter });
+    const { answer, stages } = await ask("tools/call", params, { caller: callerWith(write, "pay"), limiter });
     expect(answer).toMatchObject({ kind: "result", body: expect.stringContaining('"isError":true') });
     const { meta } = answer as { readonly meta: string };
     expect(JSON.parse(`{${meta}}`)).toEqual({
@@ -248,6 +248,13 @@ describe("handlers and limits", () => {
     expect(stages).toEqual(["gate"]);
     expect(asked).toEqual(['6 ["ada","buy"]']);
     expect(ran).toEqual([]);
+  });
+
+  it("a caller who may not call a tool is told so, and nothing is taken from what is left to them", async () => {
+    const params = { name: "buy", arguments: { what: 1 } };
+    const { answer, stages } = await ask("tools/call", params, { caller: callerWith(write), limiter });
+    expect(answer).toMatchObject({ kind: "error", scopes: [write, "pay"] });
+    expect([stages, asked]).toEqual([["gate"], []]);
   });
 
   it("a tool that does not exist is counted under no key, nor is what is no tool", async () => {

@@ -49,10 +49,11 @@ export class PostedRequest {
 
   /**
    * The call has come as far as to the author's handler: what is refused by a status was let through. Who leaves from here on
-   * has an id to resume from, where they understand it, also before the first word.
+   * has an id to resume from, where they understand it, also before the first word. Of tools only: what merely reads can be
+   * asked for again, and fails with an answer in one piece.
    */
   begun(): void {
-    if (this.#streams.primes) this.#open();
+    if (this.#streams.primes && this.post.frame.method === "tools/call") this.#open();
   }
 
   /** Says something before the answer, on a stream. */

@@ -192,5 +192,8 @@ export class EventStream {
   }
 }
 
-/** What a client is told that has missed something: it reads again what it counts on. */
+/**
+ * What a client is told that has missed something: it reads again what it counts on. Of the lists, tools and prompts stay as
+ * they are, and are never announced.
+ */
 export const missedNotice = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}';

@@ -22,24 +22,33 @@ function compare(header: string | undefined, said: string, name: string): HttpRe
   return header === said ? undefined : refuseHeader(`"${name}" must say what the body says`);
 }
 
+function checkMethod(request: HttpRequest, method: string, isRequired: boolean): HttpRefusal | undefined {
+  const header = request.header("mcp-method")?.trim();
+  return isRequired || header !== undefined ? compare(header, method, "mcp-method") : undefined;
+}
+
+function checkName(
+  request: HttpRequest,
+  { method, params }: Pick<RequestFrame, "method" | "params">,
+  isRequired: boolean,
+): HttpRefusal | undefined {
+  const key = nameKeys.get(method);
+  const said = key === undefined ? (ownParam(params, "name") ?? ownParam(params, "uri")) : ownParam(params, key);
+  const header = request.header("mcp-name");
+  const isNeeded = header !== undefined || (isRequired && key !== undefined);
+  // A name that is no text is refused by whoever it is for. What names nothing is compared with nothing, as the SDK has it.
+  if (typeof said !== "string" || !isNeeded) return undefined;
+  return compare(header === undefined ? undefined : decodeHeaderValue(header), said, "mcp-name");
+}
+
 /** Whether `Mcp-Method` and `Mcp-Name` say what a message does. */
 export function checkMirrors(
   request: HttpRequest,
-  { method, params }: Pick<RequestFrame, "method" | "params">,
+  message: Pick<RequestFrame, "method" | "params">,
   mirroring: Mirroring,
 ): HttpRefusal | undefined {
   const isRequired = mirroring === "required";
-  const methodHeader = request.header("mcp-method")?.trim();
-  if (isRequired || methodHeader !== undefined) {
-    const wrong = compare(methodHeader, method, "mcp-method");
-    if (wrong !== undefined) return wrong;
-  }
-  const key = nameKeys.get(method);
-  const said = key === undefined ? undefined : ownParam(params, key);
-  const nameHeader = request.header("mcp-name");
-  // A name that is no text is refused by whoever it is for.
-  if (typeof said !== "string" || (!isRequired && nameHeader === undefined)) return undefined;
-  return compare(nameHeader === undefined ? undefined : decodeHeaderValue(nameHeader), said, "mcp-name");
+  return checkMethod(request, message.method, isRequired) ?? checkName(request, message, isRequired);
 }
 
 const decimal = /^-?\d+(?:\.\d+)?$/;
@@ -66,8 +75,8 @@ export function checkParamHeader(
 ): boolean {
   const value = valueAt(args, path);
   const text = textOf(value);
-  // What is not there, or cannot stand in a header, is in none: what else is sent under that name is nobody's.
-  if (text === undefined) return true;
+  // What is not there, or cannot stand in a header, is in none: whoever goes by the header would take it for the argument.
+  if (text === undefined) return request.count(header) === 0;
   if (request.count(header) > 1) return false;
   const said = request.header(header);
   const decoded = said === undefined ? undefined : decodeHeaderValue(said);

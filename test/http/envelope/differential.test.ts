@@ -191,6 +191,13 @@ const cases: readonly (readonly [string, Headers, string])[] = [
 const differs: Readonly<Record<string, readonly [ours: string, theirs: string, why: string]>> = {
   "_meta a list": ["400 -32602", "400 -32600", "what is wrong with params is told as wrong params"],
   "_meta null": ["400 -32602", "400 -32600", "as above"],
+  "an argument missing in the body": [
+    "400 -32020",
+    "served",
+    "an intermediary that goes by the header would take it for the argument",
+  ],
+  "an argument that is null": ["400 -32020", "served", "as above"],
+  "an argument of another kind": ["400 -32020", "served", "as above"],
   "another media type": ["415 -32600", "415 -32000", "one code for all that is wrong with HTTP; the status says what"],
 };
 

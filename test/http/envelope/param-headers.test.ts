@@ -3,6 +3,7 @@ import { judgeRequest } from "../../../src/http/envelope/judge-envelope.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import type { HeaderParam } from "../../../src/mcp/header-params.ts";
 import { rpcCodes } from "../../../src/mcp/protocol.ts";
+import type { JsonObject } from "../../../src/schema/json.ts";
 
 const region: HeaderParam = { header: "mcp-param-region", path: ["region"], isNumeric: false };
 
@@ -22,14 +23,14 @@ function toRequest(headers: Readonly<Record<string, string>>): HttpRequest {
 }
 
 /** The code that a call of a tool with such an argument is refused with. */
-function judged(era: "modern" | "legacy", header?: string): number | undefined {
+function judged(era: "modern" | "legacy", header?: string, args: JsonObject = { region: "eu" }): number | undefined {
   const version = era === "modern" ? "2026-07-28" : "2025-11-25";
   const request = toRequest({
     "mcp-protocol-version": version,
     ...(era === "modern" ? { "mcp-method": "tools/call", "mcp-name": "routed" } : {}),
     ...(header === undefined ? {} : { "mcp-param-region": header }),
   });
-  const params = { name: "routed", arguments: { region: "eu" }, ...(era === "modern" ? { _meta: envelope } : {}) };
+  const params = { name: "routed", arguments: args, ...(era === "modern" ? { _meta: envelope } : {}) };
   const frame = { kind: "request", id: 1, method: "tools/call", params } as const;
   return judgeRequest(request, frame, () => [region])?.error.code;
 }
@@ -48,5 +49,28 @@ describe("an argument that is told in a header", () => {
   it("has to be in its header only when its client is of the era that has such headers", () => {
     expect(judged("modern")).toBe(rpcCodes.headerMismatch);
     expect(judged("legacy")).toBeUndefined();
+  });
+
+  it.each<JsonObject>([{}, { region: null }, { region: ["eu"] }, { region: 2 ** 53 }])(
+    "is refused when it has a header, and the arguments %j have nothing that could stand in one, in either era",
+    (args) => {
+      for (const era of ["modern", "legacy"] as const) {
+        expect(judged(era, "eu", args)).toBe(rpcCodes.headerMismatch);
+        expect(judged(era, undefined, args)).toBeUndefined();
+      }
+    },
+  );
+});
+
+describe("Mcp-Name beside a method that is not named by it", () => {
+  const judge = (method: string, params: JsonObject): number | undefined => {
+    const request = toRequest({ "mcp-protocol-version": "2025-11-25", "mcp-name": "app://a" });
+    return judgeRequest(request, { kind: "request", id: 1, method, params }, () => undefined)?.error.code;
+  };
+
+  it("is refused when the body names something else, and let through when it names the same, or nothing", () => {
+    expect(judge("resources/subscribe", { uri: "app://b" })).toBe(rpcCodes.headerMismatch);
+    expect(judge("resources/subscribe", { uri: "app://a" })).toBeUndefined();
+    expect(judge("tools/list", {})).toBeUndefined();
   });
 });

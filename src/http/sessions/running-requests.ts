@@ -1,6 +1,8 @@
 import type { CallContext } from "../../call/call-context.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
+import type { RpcMessage } from "../../mcp/sdk-port.ts";
+import { isJsonObject } from "../../schema/json.ts";
 import type { Turning } from "../admission.ts";
 import type { PostedRequest, ProgressToken } from "./posted-request.ts";
 
@@ -11,6 +13,8 @@ export interface Running {
   readonly call?: CallContext;
   /** Left out where it did not have to ask for its turn. */
   turning?: Turning;
+  /** Told when it is over. Left out where its place is free only when its work has ended. */
+  onOver?: () => void;
   /** The SDK owes the answer. */
   readonly isSdks?: true;
 }
@@ -50,8 +54,16 @@ export class RunningRequests {
     return this.#all.get(id) === running;
   }
 
-  /** Who wants to hear of progress under a token. */
-  listenerOf(token: unknown): PostedRequest | undefined {
+  /** Hands on what the SDK says: a report of progress to who wants to hear of it, and anything else to `tell`. */
+  relay(message: RpcMessage, tell: (json: string) => void): void {
+    const { method, params } = message;
+    const json = JSON.stringify(message);
+    if (method !== "notifications/progress") return tell(json);
+    const listener = this.#listenerOf(isJsonObject(params) ? params["progressToken"] : undefined);
+    if (listener?.isFull() === false) listener.tell(json);
+  }
+
+  #listenerOf(token: unknown): PostedRequest | undefined {
     for (const { posted } of this.#all.values()) {
       const own: ProgressToken | undefined = posted.token;
       if (own !== undefined && own === token) return posted;
@@ -69,6 +81,7 @@ export class RunningRequests {
     const running = this.#all.get(id);
     if (running === undefined) return undefined;
     this.#all.delete(id);
+    running.onOver?.();
     this.#touched();
     if (this.#all.size === 0) for (const resolve of this.#onQuiet.splice(0)) resolve();
     return running;

@@ -152,6 +152,11 @@ export class SessionStreams {
     this.#notices.close();
   }
 
+  /** Ends the reading of what belongs to no request; who comes back may go on. */
+  dismiss(): void {
+    this.#notices.close();
+  }
+
   /** Ends all of them. Callable twice. */
   close(): void {
     this.#isClosed = true;

@@ -1,26 +1,27 @@
 import { CallContext } from "../../call/call-context.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { SurfaceError } from "../../errors.ts";
-import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
+import { ClientLog } from "../../mcp/client-log.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import type { Handler } from "../../mcp/handlers.ts";
 import { answerAsked, isNod, toInternalAnswer, type Methods } from "../../mcp/methods.ts";
 import { ownParam } from "../../mcp/own-param.ts";
 import type { NotificationFrame } from "../../mcp/parse-frame.ts";
-import { toProgressSink } from "../../mcp/progress-sink.ts";
-import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../../mcp/protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
-import type { RpcMessage } from "../../mcp/sdk-port.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import { internalError } from "../../surface/fault.ts";
 import { guard, type Guarding } from "../guard.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
 import { PostedRequest, type RequestPost } from "./posted-request.ts";
 import { type Running, RunningRequests } from "./running-requests.ts";
+import { toSessionCall } from "./session-call.ts";
+import { SessionScopes } from "./session-scopes.ts";
 import { SessionSdk, toAnswer } from "./session-sdk.ts";
 import { SessionStreams } from "./session-streams.ts";
+import { WorkCount } from "./work-count.ts";
 
 /** What a session is made of. */
 export interface SessionSetting {
@@ -49,18 +50,18 @@ export class Session {
   readonly #running = new RunningRequests(() => this.touch());
   readonly #subscriptions: SubscriptionSession;
   readonly #streams: SessionStreams;
+  readonly #scopes: SessionScopes;
   #log: ClientLog | undefined;
   #sdk: SessionSdk | undefined;
+  readonly #work = new WorkCount();
   #activeAt: number;
-  /** How many calls take a place: those that were answered early, and whose work goes on, too. */
-  #working = 0;
-  #onIdle: (() => void) | undefined;
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
     const { http, id, version, caller } = setting;
     this.#setting = setting;
     this.#activeAt = http.clock.now();
+    this.#scopes = new SessionScopes(http.runtime.scopes.all);
     this.#streams = new SessionStreams({
       http,
       headers: Object.freeze({ "mcp-session-id": id }),
@@ -87,6 +88,11 @@ export class Session {
     return this.#setting.caller.id;
   }
 
+  /** What every answer within it says. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#streams.headers;
+  }
+
   /** Since when it has done nothing; `undefined`: something runs, or somebody listens. */
   get idleSince(): number | undefined {
     return this.#running.size > 0 || this.#streams.isRead ? undefined : this.#activeAt;
@@ -99,8 +105,7 @@ export class Session {
 
   /** Tells when nothing of an author's runs for it any more, which may be long after it was closed. */
   whenIdle(told: () => void): void {
-    if (this.#working === 0) told();
-    else this.#onIdle = told;
+    this.#work.whenIdle(told);
   }
 
   /** It does something: its time begins anew. */
@@ -123,13 +128,19 @@ export class Session {
   notice(frame: NotificationFrame, caller: Caller): void {
     const { method } = frame;
     if (method === "notifications/cancelled") return this.#cancel(frame);
-    if (method === "notifications/initialized") this.#subscriptions.initialised(caller);
+    if (method === "notifications/initialized") {
+      this.#asked(caller);
+      this.#subscriptions.initialised(caller);
+    }
     if (method.startsWith("notifications/")) this.#sdk?.notify(frame);
   }
 
-  /** Opens the stream of what belongs to no request, or resumes one. */
+  /** Opens the stream of what belongs to no request, or resumes one, for who was granted all that was asked with here. */
   listen(exchange: HttpExchange): void {
-    this.#streams.listen(exchange);
+    const scopes = this.#scopes.read(exchange.caller);
+    if (scopes === undefined) return this.#streams.listen(exchange);
+    const { http, headers } = this.#streams;
+    http.responder.refuse(exchange.reply, toScopeError(scopes), { status: 403, headers });
   }
 
   /** Ends the stream of what belongs to no request. Resolves when nothing runs any more. */
@@ -138,17 +149,25 @@ export class Session {
     return this.#running.quiet();
   }
 
-  /** Aborts what runs, ends every stream, and lets go of everything. Callable twice. */
+  /** Aborts what runs, ends every stream, and lets go of everything. Never rejects. Callable twice. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    try {
+      this.#letGo();
+      await this.#sdk?.close();
+    } catch (cause) {
+      void internalError(cause, "the end of a session", this.#setting.http.runtime.report);
+    }
+  }
+
+  #letGo(): void {
     this.#subscriptions.close();
     for (const { posted, call, turning } of this.#running.takeAll()) {
       if (turning?.withdraw() !== true) call?.abort(new SurfaceError("CLOSED", "Calling: the session has ended"));
       posted.ended();
     }
     this.#streams.close();
-    await this.#closeSdk();
   }
 
   /** What a request is answered with at once; `undefined`: the answer follows. */
@@ -164,21 +183,42 @@ export class Session {
     return undefined;
   }
 
+  /** From here on something may be told that takes what this caller was granted. */
+  #asked(caller: Caller): void {
+    if (this.#scopes.asked(caller)) this.#streams.dismiss();
+  }
+
   #start(posted: PostedRequest): void {
     const { frame, caller } = posted.post;
+    this.#asked(caller);
     const { http, methods } = this.#setting;
     // The SDK knows nobody: what somebody who is known asks for is never left to it.
     const isOurs = http.runtime.hotPath || !caller.isAnonymous;
     const handler = isOurs ? methods.find(frame.method, "legacy") : undefined;
     if (handler !== undefined) return this.#run(posted, handler);
+    if (frame.method === "resources/subscribe") return this.#subscribe({ posted });
     this.#running.set(frame.id, { posted });
     if (this.#serveSubscription(posted.post)) return;
     this.#running.set(frame.id, { posted, isSdks: true });
     this.#sdk ??= new SessionSdk(http.runtime, this.#setting.handshake, {
       answered: (id, message) => this.#running.answer(id, toAnswer(message)),
-      told: (message) => this.#relay(message),
+      told: (message) => this.#running.relay(message, this.#streams.tell),
     });
     this.#sdk.request(frame);
+  }
+
+  /** It may have to wait for the application, and takes a place as a read does meanwhile. */
+  #subscribe(running: Running): void {
+    const { post } = running.posted;
+    const { http, id: session } = this.#setting;
+    this.#running.set(post.frame.id, running);
+    const start = (done: () => void): void => {
+      running.onOver = done;
+      this.#serveSubscription(post);
+    };
+    const turning = http.admission.take({ caller: post.caller, session }, "reads", start);
+    if (turning === undefined) this.#running.answer(post.frame.id, busy);
+    else running.turning = turning;
   }
 
   #serveSubscription({ frame, caller }: RequestPost): boolean {
@@ -194,7 +234,7 @@ export class Session {
   #run(posted: PostedRequest, handler: Handler): void {
     const { frame, caller } = posted.post;
     const { http, methods, id: session } = this.#setting;
-    const call = this.#toCall(posted);
+    const call = toSessionCall(posted, this.#streams, http.runtime.logs ? this.#ownLog() : undefined);
     const running: Running = { posted, call };
     this.#running.set(frame.id, running);
     const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
@@ -210,11 +250,10 @@ export class Session {
     if (turn === "none") return guard(this.#answer(running, handler), guarding);
     // Its place is free when its work has ended, and not when its client has cancelled it.
     const start = (done: () => void): void => {
-      this.#working += 1;
+      const end = this.#work.begin();
       const ended = (): void => {
         done();
-        this.#working -= 1;
-        if (this.#working === 0) this.#onIdle?.();
+        end();
       };
       guard(
         this.#answer(running, handler).finally(() => call.whenIdle(ended)),
@@ -224,23 +263,6 @@ export class Session {
     const turning = http.admission.take({ caller, session, bytes: posted.post.bytes }, turn, start);
     if (turning === undefined) this.#running.answer(frame.id, busy);
     else running.turning = turning;
-  }
-
-  #toCall(posted: PostedRequest): CallContext {
-    const { http } = this.#setting;
-    const { token, post } = posted;
-    // What belongs to a request that is answered in one piece goes where what belongs to none does.
-    const { tell, isFull } = token === undefined ? this.#streams : posted;
-    const log = http.runtime.logs ? this.#ownLog() : undefined;
-    return new CallContext({
-      sink: token === undefined ? undefined : toProgressSink(token, { send: tell, isFull }),
-      log: log?.sinkFor("legacy", undefined, { send: (params) => tell(renderLogged(params)), isFull }),
-      caller: post.caller,
-      reached: (stage) => {
-        http.counters.reached(stage);
-        if (stage === "backend") posted.begun();
-      },
-    });
   }
 
   async #answer(running: Running, handler: Handler): Promise<void> {
@@ -268,24 +290,6 @@ export class Session {
     this.#running.take(id);
     if (running.turning?.withdraw() !== true) running.call?.cancel();
     running.posted.cancelled();
-  }
-
-  #relay(message: RpcMessage): void {
-    const { method, params } = message;
-    const json = JSON.stringify(message);
-    if (method !== "notifications/progress") return this.#streams.tell(json);
-    const token = isJsonObject(params) ? params["progressToken"] : undefined;
-    const listener = this.#running.listenerOf(token);
-    if (listener?.isFull() === false) listener.tell(json);
-  }
-
-  /** Never rejects. */
-  async #closeSdk(): Promise<void> {
-    try {
-      await this.#sdk?.close();
-    } catch (cause) {
-      void internalError(cause, "the SDK", this.#setting.http.runtime.report);
-    }
   }
 
   #ownLog(): ClientLog {

@@ -5,6 +5,7 @@ import { answerAsked, Methods } from "../mcp/methods.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import { isRefused, type Place } from "./admission.ts";
+import { guard } from "./guard.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "./leg.ts";
 import type { RequestPost } from "./sessions/posted-request.ts";
 import { Session } from "./sessions/session.ts";
@@ -41,7 +42,7 @@ class SessionsLeg implements SessionLeg {
     if (session === undefined) return;
     session.touch();
     if (frame.kind === "notification") session.notice(frame, post.caller);
-    reply.answer({ status: 202 });
+    reply.answer({ status: 202, headers: session.headers });
   }
 
   get(exchange: HttpExchange): void {
@@ -75,12 +76,13 @@ class SessionsLeg implements SessionLeg {
     const { method, id } = post.frame;
     if (this.#isDraining) return this.#refuse(post, leaving, 503);
     const isFirst = method === "initialize" && post.request.header("mcp-session-id") === undefined;
-    if (isFirst) return void this.#initialise(post);
+    if (isFirst) return this.#onInitialize(post);
     const session = this.#find(post);
     if (session === undefined) return;
     this.#setting.counters.reached("caps");
     session.touch();
-    if (method === "initialize") return this.#setting.responder.refuse(post.reply, again, { status: 400, id });
+    const { headers } = session;
+    if (method === "initialize") return this.#setting.responder.refuse(post.reply, again, { status: 400, id, headers });
     session.request(post);
   }
 
@@ -97,21 +99,31 @@ class SessionsLeg implements SessionLeg {
     return undefined;
   }
 
-  async #initialise(post: RequestPost): Promise<void> {
+  #onInitialize(post: RequestPost): void {
     const { frame, reply, caller } = post;
-    const { counters, admission, responder } = this.#setting;
-    const { id } = frame;
+    const { counters, admission, responder, runtime } = this.#setting;
+    const { id, method } = frame;
     counters.reached("caps");
     const place = admission.openSession(caller);
     if (isRefused(place)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", place);
       return responder.refuse(reply, error, { status: 409, id });
     }
+    const answer = (failure: RpcAnswer): void => {
+      place.release();
+      responder.answer(reply, failure, { id, era: "legacy", status: 500 });
+    };
+    guard(this.#initialise(post, place), { method, report: runtime.report, answer });
+  }
+
+  async #initialise(post: RequestPost, place: Place): Promise<void> {
+    const { frame, reply } = post;
+    const { id } = frame;
     const wrong = checkInitialize(frame.params);
     const answer = wrong ?? (await this.#handshake(post));
     const headers = answer.kind === "result" ? this.#mint(post, place) : {};
     if (answer.kind !== "result") place.release();
-    responder.answer(reply, answer, { id, era: "legacy", headers });
+    this.#setting.responder.answer(reply, answer, { id, era: "legacy", headers });
   }
 
   async #handshake({ frame, caller }: RequestPost): Promise<RpcAnswer> {

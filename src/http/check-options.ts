@@ -66,6 +66,7 @@ const handlerChecks: { readonly [TName in keyof Required<HttpHandlerOptions>]: C
   auth: having("verify", "must be made by bearer() or oauthResource()"),
   allowedHosts: filled(listOf(matching(hostForm, 'be a host with or without a port, like "ci.example:8443"'))),
   allowedOrigins: listOf(matching(originForm, 'be an origin, like "https://app.example"')),
+  allowAnonymous: flag,
   path: matching(/^\/[^?#\s\\]*$/, 'start with "/" and have no query'),
   sessions: flag,
   maxSessions: between(1, most),

@@ -46,7 +46,7 @@ function coreOf(runtime: AppRuntime, options: ResolvedHandler): Core {
  * @throws SurfaceError with a boot code, `INVALID_OPTION`.
  * @example
  * ```ts
- * const handler = httpHandler(app, { allowedHosts: ["ci.example"] });
+ * const handler = httpHandler(app, { allowedHosts: ["ci.example"], auth });
  * hono.all("/mcp", (c) => handler(c.req.raw));
  * ```
  */

@@ -15,9 +15,14 @@ export interface HttpHandlerOptions {
   readonly auth?: HttpAuth;
   /**
    * The values of `Host` that are answered, exactly: `"ci.example"` with any port, `"ci.example:8443"` with that one.
-   * Default: `localhost`, `127.0.0.1` and `[::1]`.
+   * Default: `localhost`, `127.0.0.1` and `[::1]`. Any other than these needs `auth`, or `allowAnonymous`.
    */
   readonly allowedHosts?: readonly string[];
+  /**
+   * Whether whoever can reach it may use all that is exposed, what changes something, too, though `allowedHosts` names others
+   * than this machine. Default `false`. Not beside `auth`, which knows everybody.
+   */
+  readonly allowAnonymous?: boolean;
   /**
    * The origins whose pages may ask, exactly: `"https://app.example"`. Default: `http://` and `https://` of the three
    * loopback names, any port, where only those hosts are answered; else none.

@@ -3,6 +3,12 @@ export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$/.test(host);
 }
 
+/** Whether the value of a `Host` header, with or without a port, is a name of this machine. */
+export function isLoopbackAuthority(authority: string): boolean {
+  const name = authority.toLowerCase().replace(/:[0-9]+$/, "");
+  return isLoopback(name === "[::1]" ? "::1" : name);
+}
+
 /** How an address stands in a URL. */
 export function toAuthority(host: string): string {
   return host.includes(":") ? `[${host}]` : host;

@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { assertHttpOptions } from "./check-options.ts";
 import type { AllowedOrigins } from "./head/origin-list.ts";
 import type { HttpHandlerOptions, HttpOptions } from "./http-options.ts";
-import { isLoopback, toAuthority } from "./loopback.ts";
+import { isLoopback, isLoopbackAuthority, toAuthority } from "./loopback.ts";
 import type { HttpBounds } from "./setting.ts";
 
 /** The options of a handler, as they are in force. */
@@ -49,7 +49,25 @@ function toOrigins({ allowedOrigins, allowedHosts }: HttpHandlerOptions): Allowe
   return allowedHosts === undefined ? "loopback" : [];
 }
 
+/** Behind a proxy, and on a runtime of others, nothing is known of who comes but the name that they came by. */
+function assertKnown({ auth, allowedHosts = [], allowAnonymous = false }: HttpHandlerOptions): void {
+  if (allowAnonymous && auth !== undefined) {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      'Serving over HTTP: "allowAnonymous" is true beside "auth", which lets in nobody who is anonymous',
+    );
+  }
+  const host = allowedHosts.find((each) => !isLoopbackAuthority(each));
+  if (host === undefined || auth !== undefined || allowAnonymous) return;
+  const what = `Serving over HTTP: "allowedHosts" names "${host}", by which others come`;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `${what}, and needs "auth", or "allowAnonymous: true" for what anybody may do`,
+  );
+}
+
 function toHandler(options: HttpHandlerOptions, hosts: readonly string[]): ResolvedHandler {
+  assertKnown(options);
   const { auth, rateLimit } = options;
   return {
     ...(auth === undefined ? {} : { auth }),

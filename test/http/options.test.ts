@@ -52,7 +52,7 @@ describe("the options of http()", () => {
   });
 
   it("let no page ask when hosts are named and origins are not", () => {
-    expect(resolveHandlerOptions({ allowedHosts: ["ci.example"] })).toMatchObject({
+    expect(resolveHandlerOptions({ allowedHosts: ["ci.example"], auth })).toMatchObject({
       hosts: ["ci.example"],
       origins: [],
     });
@@ -78,6 +78,29 @@ describe("the options of http()", () => {
     expect(resolveServerOptions({ host, auth, allowedHosts: ["ci.example"] }).host).toBe(host);
   });
 
+  it.each(["ci.example", "ci.example:8443", "192.0.2.7", "[::2]", "127.0.0.1.example", "localhost.example"])(
+    "are refused without auth when %s is a host, unless anybody may ask",
+    (host) => {
+      const allowedHosts = ["localhost", host];
+      for (const resolve of [resolveHandlerOptions, resolveServerOptions]) {
+        expect(() => resolve({ allowedHosts })).toThrow(invalid);
+        expect(() => resolve({ allowedHosts, allowAnonymous: false })).toThrow(invalid);
+        expect(resolve({ allowedHosts, allowAnonymous: true }).hosts).toEqual(allowedHosts);
+        expect(resolve({ allowedHosts, auth }).hosts).toEqual(allowedHosts);
+        expect(() => resolve({ allowedHosts, auth, allowAnonymous: true })).toThrow(invalid);
+      }
+      const others = { host: "0.0.0.0", allowedHosts, allowAnonymous: true };
+      expect(() => resolveServerOptions(others)).toThrow(invalid);
+    },
+  );
+
+  it.each(["localhost", "LOCALHOST:4000", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:4000"])(
+    "need no auth when the only host is %s",
+    (host) => {
+      expect(resolveHandlerOptions({ allowedHosts: [host] }).hosts).toEqual([host]);
+    },
+  );
+
   it.each<[string, object]>([
     ["a name that is none", { allowedHost: ["ci.example"] }],
     ["an own property of the name __proto__", JSON.parse('{ "__proto__": 1 }') as object],
@@ -100,6 +123,7 @@ describe("the options of http()", () => {
     ["limits of another name", { rateLimit: { perSecond: 1 } }],
     ["limits of no calls", { rateLimit: { perMinute: 0 } }],
     ["a limit of true", { rateLimit: true }],
+    ["an allowance that is neither", { allowAnonymous: "yes" }],
     ["a port that is none", { port: 65_536 }],
     ["an address with a port", { host: "[::1]" }],
     ["a head that may take longer than the whole", { headersTimeoutMs: 31_000 }],
@@ -109,7 +133,7 @@ describe("the options of http()", () => {
     expect(() => resolveServerOptions(options as HttpOptions)).toThrow(invalid);
   });
 
-  it.each(["port", "host", "exit", "drainMs"])(
+  it.each(["port", "host", "exit", "maxConnections"])(
     "of a handler are refused when they name %s, which servers alone have",
     (name) => {
       expect(() => resolveHandlerOptions({ [name]: undefined })).toThrow(invalid);

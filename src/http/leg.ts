@@ -27,6 +27,8 @@ export interface Leg {
   drain(): Promise<void>;
   /** Aborts what runs and lets go of everything. Callable twice. */
   close(): Promise<void>;
+  /** How many messages were thrown away before their clients were sent them. */
+  readonly dropped: number;
 }
 
 /** What answers clients that have sessions. */
@@ -35,6 +37,4 @@ export interface SessionLeg extends Leg {
   get(exchange: HttpExchange): void;
   /** Ends the session that the request names. */
   delete(exchange: HttpExchange): void;
-  /** How many messages were thrown away before their clients were sent them. */
-  readonly dropped: number;
 }

@@ -36,6 +36,7 @@ class ModernLeg implements Leg {
   readonly #running = new Set<Running>();
   readonly #onIdle: (() => void)[] = [];
   #isClosing = false;
+  #dropped = 0;
 
   constructor(setting: HttpSetting) {
     this.#setting = setting;
@@ -55,6 +56,10 @@ class ModernLeg implements Leg {
     const request = readModernRequest(post, frame);
     if ("code" in request) return responder.answer(reply, request, { id: frame.id, era: "modern", status: 400 });
     this.#serve(request);
+  }
+
+  get dropped(): number {
+    return this.#dropped;
   }
 
   async drain(): Promise<void> {
@@ -94,7 +99,8 @@ class ModernLeg implements Leg {
     const setting = this.#setting;
     const { frame, reply, caller, answering } = request;
     const abandon = (): void => this.#abandon(running);
-    const exchange = new Exchange({ id: frame.id, reply, setting, answering, abandon });
+    const dropped = (): void => void (this.#dropped += 1);
+    const exchange = new Exchange({ id: frame.id, reply, setting, answering, dropped, abandon });
     const running: Running = { exchange, work: toWork({ request, exchange, setting }), turning: undefined };
     this.#running.add(running);
     const method = { method: frame.method, report: setting.runtime.report };

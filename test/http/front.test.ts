@@ -215,6 +215,19 @@ describe("pages", () => {
     });
   });
 
+  it("are told before they ask that they may read the metadata", async () => {
+    const target = "/.well-known/oauth-protected-resource/mcp";
+    const asked = { origin, "access-control-request-method": "GET", "access-control-request-headers": "authorization" };
+    expect(await guarded.send({ method: "OPTIONS", target, headers: asked })).toMatchObject({
+      status: 204,
+      headers: { "access-control-allow-origin": origin, "access-control-allow-methods": "GET, HEAD", vary: "origin" },
+    });
+    expect((await guarded.send({ method: "OPTIONS", target, headers: {} })).status).toBe(405);
+    expect((await guarded.send({ method: "GET", target, headers: { origin } })).headers).toMatchObject({
+      "access-control-allow-origin": origin,
+    });
+  });
+
   it("are told before they ask what they may send", async () => {
     const seen = await guarded.send({
       method: "OPTIONS",

@@ -18,6 +18,8 @@ export interface ExchangeParts {
    * `stream`: a result is always one, and a quiet one is kept alive; an error before anything was told is not.
    */
   readonly answering: Answering;
+  /** Told of each message that is thrown away since its client does not read. */
+  readonly dropped?: () => void;
   /** Told when nobody is there any more to be answered. */
   readonly abandon: () => void;
 }
@@ -44,16 +46,17 @@ export class Exchange {
     }
   }
 
-  /** Tells something under way, as JSON text. Dropped where the client does not read, or is to be answered in one piece. */
+  /** Tells something under way, as JSON text. Dropped, and counted, where the client does not read. */
   readonly tell = (json: string): void => {
     if (this.#isOver || this.isFull()) return;
+    if (this.#sink?.isFull === true) return this.#parts.dropped?.();
     const sink = this.#open();
     sink.write(toEvent(json));
     this.#stall.update(sink.isFull);
   };
 
-  /** Whether what is told would be dropped. */
-  readonly isFull = (): boolean => this.#parts.answering === "json" || this.#sink?.isFull === true;
+  /** Whether nothing is told, since its client is to be answered in one piece. */
+  readonly isFull = (): boolean => this.#parts.answering === "json";
 
   /** Answers. Does nothing when it is over. */
   answer(answer: RpcAnswer, status?: number): void {

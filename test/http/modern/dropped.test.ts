@@ -1,0 +1,30 @@
+import { afterEach, expect, it } from "vitest";
+import { settle } from "../../surface/support.ts";
+import { openSteps } from "../sessions/app.ts";
+import { ModernHarness } from "./modern-harness.ts";
+
+let harness: ModernHarness | undefined;
+
+afterEach(() => harness?.close());
+
+it("Progress that a modern client does not read is counted when it is thrown away, and none that nobody asked for", async () => {
+  const steps = openSteps();
+  const leg = (harness = new ModernHarness(steps.runtime));
+  const walk = async (reply: ReturnType<ModernHarness["call"]>): Promise<void> => {
+    for (let step = 0; step < 3; step += 1) {
+      await leg.until(() => steps.waiting === 1);
+      steps.step();
+      await settle(20);
+      if (reply.sink !== undefined) reply.sink.isFull = true;
+    }
+    await leg.until(() => steps.waiting === 1);
+    steps.arrive();
+    await leg.answered(reply);
+  };
+  await walk(leg.call(1, "walk"));
+  expect(leg.leg.dropped).toBe(0);
+  const reply = leg.call(2, "walk", { token: 1 });
+  await walk(reply);
+  expect(leg.leg.dropped).toBe(2);
+  expect(reply.messages).toHaveLength(2);
+});

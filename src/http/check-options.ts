@@ -79,6 +79,7 @@ const handlerChecks: { readonly [TName in keyof Required<HttpHandlerOptions>]: C
   rateLimit,
   keepAliveMs: between(0, longestMs),
   stallMs: between(1, longestMs),
+  drainMs: between(0, longestMs),
 };
 
 const serverChecks: { readonly [TName in keyof Required<HttpOptions>]: Check } = {
@@ -88,7 +89,6 @@ const serverChecks: { readonly [TName in keyof Required<HttpOptions>]: Check } =
   headersTimeoutMs: between(1, longestMs),
   requestTimeoutMs: between(1, longestMs),
   maxConnections: between(1, most),
-  drainMs: between(0, longestMs),
   exit: flag,
 };
 

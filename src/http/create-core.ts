@@ -15,15 +15,17 @@ import { createModernLeg } from "./modern-leg.ts";
 import type { ResolvedHandler } from "./resolve-options.ts";
 import { LogBudget } from "./sessions/log-budget.ts";
 import { Responder } from "./respond.ts";
+import { RunningCalls } from "./running-calls.ts";
 import type { HttpSetting } from "./setting.ts";
 import { type StageCounts, StageCounters } from "./stages.ts";
 import { toLimiter } from "./to-limiter.ts";
+import { within } from "./within.ts";
 
 /** What a server has to do, and what it has come to. */
 export interface HttpStats {
   /** Sessions that are open. */
   readonly sessions: number;
-  /** Subscriptions and streams that are open. */
+  /** Subscriptions, and streams that were asked for by GET, that are open: what `maxStreams` bounds. */
   readonly streams: number;
   /** Messages that were not kept for their clients, since there were too many. */
   readonly dropped: number;
@@ -31,13 +33,27 @@ export interface HttpStats {
   readonly stages: StageCounts;
 }
 
+/** Resolves once all that was answered has left this process, as far as can be known. */
+export type Sent = () => Promise<void>;
+
+/** How long what was aborted may take to end, in milliseconds. */
+export const abortingMs = 1000;
+
 /** One app served over HTTP, apart from where its requests come from. Whoever made it closes it. */
 export interface Core {
   readonly serve: HttpServe;
-  /** Ends every stream with what its client waits for and takes nothing new. Resolves when nothing runs, or after the time. */
-  drain(ms: number): Promise<void>;
-  /** Aborts what runs and lets go of everything, but for the app. Callable twice. */
-  close(): Promise<void>;
+  /**
+   * Ends every stream with what its client waits for and takes nothing new. Resolves when nothing runs and what was answered
+   * has left, or after the time.
+   */
+  drain(ms: number, sent: Sent): Promise<void>;
+  /**
+   * Aborts what runs and lets go of everything, but for the app. Resolves when nothing runs and what was answered has left,
+   * or after a second. Callable twice.
+   */
+  close(sent: Sent): Promise<void>;
+  /** What of an author's runs, by its name, also where its caller was answered. */
+  running(): readonly string[];
   stats(this: void): HttpStats;
 }
 
@@ -68,23 +84,17 @@ function toSetting(
   };
 }
 
-/** Settles with all of them, or after a time. */
-async function within(clock: Clock, ms: number, all: Promise<unknown>): Promise<void> {
-  let stop: () => void = () => {};
-  const late = new Promise<void>((resolve) => (stop = clock.after(ms, resolve)));
-  await Promise.race([all, late]);
-  stop();
-}
-
 /**
  * Puts together what serves an open app over HTTP.
  *
  * @throws SurfaceError `INVALID_OPTION` for an `auth` that nobody could use.
  */
-export function createCore(runtime: AppRuntime, options: ResolvedHandler): Core {
-  const authenticator = toAuthenticator(runtime, options, systemClock);
+export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
+  const authenticator = toAuthenticator(app, options, systemClock);
+  const calls = new RunningCalls();
+  const runtime = { ...app, handlers: calls.watch(app.handlers) };
   const setting = toSetting(runtime, options, authenticator);
-  const { clock, counters, admission, keepAlive } = setting;
+  const { counters, admission, keepAlive } = setting;
   const health = new Health(setting);
   const modern: Leg = createModernLeg(setting);
   const legacy: SessionLeg | undefined = options.sessions ? createLegacyLeg(setting) : undefined;
@@ -92,15 +102,17 @@ export function createCore(runtime: AppRuntime, options: ResolvedHandler): Core 
   const { hosts, origins, path } = options;
   return {
     serve: createFront({ setting, hosts, origins, path, authenticator, health: health.answer, modern, legacy }),
-    drain: (ms) => {
+    drain: async (ms, sent) => {
       health.leave();
-      return within(clock, ms, Promise.all(legs.map((leg) => leg.drain())));
+      await within(ms, Promise.all(legs.map((leg) => leg.drain())).then(sent));
     },
-    close: async () => {
+    close: async (sent) => {
       health.close();
-      await Promise.all(legs.map((leg) => leg.close()));
+      const closed = Promise.all(legs.map((leg) => leg.close())).then(sent);
+      await within(abortingMs, Promise.all([closed, calls.idle()]));
       keepAlive.close();
     },
-    stats: () => ({ ...admission.counts, dropped: legacy?.dropped ?? 0, stages: counters.read() }),
+    running: () => calls.names,
+    stats: () => ({ ...admission.counts, dropped: modern.dropped + (legacy?.dropped ?? 0), stages: counters.read() }),
   };
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppRuntime, ServableApp } from "../mcp/servable-app.ts";
 import { systemClock } from "../surface/system-clock.ts";
+import { closeApp } from "./close-app.ts";
 import { type Core, createCore, type HttpStats } from "./create-core.ts";
 import type { HttpHandlerOptions } from "./http-options.ts";
 import { Connections } from "./node/connections.ts";
@@ -15,20 +16,21 @@ export interface HttpHandler {
   /** The same, for runtimes that take an object with it. */
   fetch(this: void, request: Request): Promise<Response>;
   /**
-   * Answers a request of `node:http`, and of Express. Mount it before whatever reads bodies: what has been read by others
+   * Answers a request of `node:http`, and of Express, over HTTP/1.1. Not under `node:http2`, where it refuses what comes: many
+   * requests share a connection there, and it has to be served by the web's form. Mount it before whatever reads bodies: what has been read by others
    * is taken as they have parsed it, and was bounded by them and not by us.
    */
   node(this: void, request: IncomingMessage, response: ServerResponse): void;
   /** What there is to do, and what it has come to. */
   stats(this: void): HttpStats;
   /**
-   * Ends every stream with what its client waits for, lets what runs come to its end for at most ten seconds, and closes
-   * the app. Callable twice.
+   * Takes nothing new, ends every stream with what its client waits for, and lets what runs, and answers of `node` that are
+   * still being read, come to their end for `drainMs`. Then it aborts what runs, and a second later closes the app, for which
+   * it waits two more seconds at most: a handler that does not listen to its signal is reported by its name and left alone.
+   * Connections are their server's. Callable twice.
    */
   close(this: void): Promise<void>;
 }
-
-const drainMs = 10_000;
 
 function coreOf(runtime: AppRuntime, options: ResolvedHandler): Core {
   try {
@@ -58,9 +60,10 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   const connections = new Connections({ clock: systemClock, stallMs: resolved.bounds.stallMs });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await core.drain(drainMs);
-    await core.close();
-    await runtime.close();
+    const sent = (): Promise<void> => connections.sent();
+    await core.drain(resolved.drainMs, sent);
+    await core.close(sent);
+    await closeApp(runtime, core);
   };
   return Object.freeze(
     Object.assign((request: Request) => fetch(request), {

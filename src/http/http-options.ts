@@ -40,9 +40,15 @@ export interface HttpHandlerOptions {
   readonly sessionIdleMs?: number;
   /** How many messages are kept for a session: those not read yet, and those to send again. Default 1,024, at least 1. */
   readonly maxQueued?: number;
-  /** How many requests of one caller run at once; 256 more wait. Default 64. Anonymous: of one session. */
+  /**
+   * How many requests of one caller run at once; 256 more wait. Default 64. Anonymous: of one session. One whose client has
+   * left or was answered runs until its handler has ended.
+   */
   readonly maxInFlight?: number;
-  /** How many subscriptions and streams of one caller are open. Default 16; anonymous ones count only among all. */
+  /**
+   * How many subscriptions, and streams that were asked for by GET, one caller has open. Default 16; anonymous ones count only
+   * among all. The stream that a request is answered with is not one more: `maxInFlight` bounds it.
+   */
   readonly maxStreamsPerPrincipal?: number;
   /** How many there are at most. Default 1,024. */
   readonly maxStreams?: number;
@@ -50,8 +56,13 @@ export interface HttpHandlerOptions {
   readonly rateLimit?: false | RateLimits | RateLimiter;
   /** After how long a quiet stream is written a comment, in milliseconds. Default 15,000; 0: never. */
   readonly keepAliveMs?: number;
-  /** How long a client may leave a stream unread until it is ended, in milliseconds. Default 30,000. */
+  /**
+   * How long a client may leave a stream unread, or an answer to `http()` or `.node`, until its connection is dropped, in
+   * milliseconds. Default 30,000.
+   */
   readonly stallMs?: number;
+  /** How long running requests, and answers under way, may take when it closes, in milliseconds. Default 10,000. */
+  readonly drainMs?: number;
 }
 
 /** What {@link http} may be told. */
@@ -66,8 +77,6 @@ export interface HttpOptions extends HttpHandlerOptions {
   readonly requestTimeoutMs?: number;
   /** How many connections there are at most. Default 4,096. */
   readonly maxConnections?: number;
-  /** How long running requests may take when it closes, in milliseconds. Default 10,000. */
-  readonly drainMs?: number;
   /** Whether SIGTERM and SIGINT end the process, with code 0, once all is closed. Default `true`. */
   readonly exit?: boolean;
 }

@@ -1,7 +1,8 @@
 import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
-import { createCore, type HttpStats } from "./create-core.ts";
+import { appClosingMs, closeApp } from "./close-app.ts";
+import { abortingMs, createCore, type HttpStats } from "./create-core.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { toAuthority } from "./loopback.ts";
 import { type ResolvedServer, resolveServerOptions } from "./resolve-options.ts";
@@ -13,10 +14,17 @@ export interface HttpServing extends Serving {
   readonly port: number;
   /** What there is to do, and what it has come to. */
   stats(this: void): HttpStats;
+  /**
+   * Takes nothing new, ends every stream with what its client waits for, and lets what runs, and answers that are still being
+   * read, come to their end for `drainMs`. Then it aborts what runs, a second later drops every connection, and closes the
+   * app, for which it waits two more seconds at most: a handler that does not listen to its signal is reported by its name
+   * and left alone. Callable twice.
+   */
+  close(): Promise<void>;
 }
 
 /** How long closing may take besides letting running requests come to their end, before the process exits all the same. */
-const closingMs = 2000;
+const closingMs = abortingMs + appClosingMs + 500;
 
 async function open(
   app: ServableApp,
@@ -24,17 +32,19 @@ async function open(
   scope: Scope,
 ): Promise<Omit<HttpServing, "closed" | "close">> {
   const runtime = app.open();
-  scope.add(() => runtime.close());
+  const closeRuntime = scope.add(() => runtime.close());
   const core = createCore(runtime, options);
-  const closeCore = scope.add(() => core.close());
+  closeRuntime();
+  scope.add(() => closeApp(runtime, core));
+  const closeCore = scope.add(() => core.close(async () => {}));
   // Only who listens loads what it takes.
   const { openServer } = await import("./node/open-server.ts");
   const server = await openServer(core.serve, options);
   // Connections last: what is aborted has an answer, too.
   closeCore();
   scope.add(() => server.close());
-  scope.add(() => core.close());
-  scope.add(() => core.drain(options.drainMs));
+  scope.add(() => core.close(() => server.sent()));
+  scope.add(() => core.drain(options.drainMs, () => server.sent()));
   scope.add(() => server.leave());
   const { port } = server;
   return { url: `http://${toAuthority(options.host)}:${port}${options.path}`, port, stats: core.stats };
@@ -61,7 +71,7 @@ async function start(app: ServableApp, options: HttpOptions): Promise<HttpServin
 
 /**
  * Serves an app over Streamable HTTP, both eras of MCP, at `/mcp`. On SIGTERM or SIGINT it takes no more, ends every
- * stream with what its client waits for, lets what runs come to its end for at most ten seconds, and exits with code 0.
+ * stream with what its client waits for, lets what runs come to its end for at most `drainMs`, and exits with code 0.
  *
  * What others can reach is not served to whoever comes: a `host` that is not loopback needs `auth` and `allowedHosts`.
  *

@@ -13,6 +13,7 @@ export interface ResolvedHandler extends Pick<HttpHandlerOptions, "auth" | "rate
   readonly path: string;
   readonly sessions: boolean;
   readonly bounds: HttpBounds;
+  readonly drainMs: number;
 }
 
 /** The options of a server, as they are in force. */
@@ -22,7 +23,6 @@ export interface ResolvedServer extends ResolvedHandler {
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly maxConnections: number;
-  readonly drainMs: number;
   readonly exit: boolean;
 }
 
@@ -77,6 +77,7 @@ function toHandler(options: HttpHandlerOptions, hosts: readonly string[]): Resol
     path: options.path ?? "/mcp",
     sessions: options.sessions ?? true,
     bounds: toBounds(options),
+    drainMs: options.drainMs ?? 10_000,
   };
 }
 
@@ -113,7 +114,6 @@ export function resolveServerOptions(options: HttpOptions): ResolvedServer {
     headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
     maxConnections: options.maxConnections ?? 4096,
-    drainMs: options.drainMs ?? 10_000,
     exit: options.exit ?? true,
   };
 }

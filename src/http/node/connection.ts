@@ -29,7 +29,7 @@ export interface ConnectionEvents {
 const maxOpen = 64;
 
 /** How much of several answers may wait to be read. A single one may be larger. */
-const maxUnreadBytes = 8 * 1024 * 1024;
+const maxUnreadBytes = 16 * 1024 * 1024;
 
 /**
  * What is answered on one connection, in the order in which it was asked. Node answers in that order, too, and keeps what

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import { SurfaceError } from "../../errors.ts";
 import { codeOf } from "../../links/system-error.ts";
 import { systemClock } from "../../surface/system-clock.ts";
@@ -56,6 +56,16 @@ async function bind(server: Server, { host, port }: ResolvedServer): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
+/** Finds the connections that nothing has come on yet: Node takes them for those that a request is coming on. */
+function createUntouched(server: Server): () => readonly Socket[] {
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  return () => [...open].filter(({ bytesRead }) => bytesRead === 0);
+}
+
 /**
  * Listens for HTTP.
  *
@@ -67,14 +77,17 @@ export async function openServer(serve: HttpServe, options: ResolvedServer): Pro
   const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs });
   const listener = toNodeListener({ serve, connections, isLeaving: () => isLeaving });
   const server = createListener(listener, connections, options);
+  const untouched = createUntouched(server);
   const port = await bind(server, options);
   const closed = once(server, "close");
   return {
     port,
     leave: () => {
       isLeaving = true;
-      server.close();
-      server.closeIdleConnections();
+      // Its own takes those for idle, and drops them, whose answer was given and is still being read.
+      NetServer.prototype.close.call(server);
+      for (const socket of untouched()) socket.destroy();
+      void connections.sent().then(() => server.closeIdleConnections());
     },
     sent: () => connections.sent(),
     close: async () => {

@@ -96,10 +96,10 @@ describe("an answer in one piece over node:http", () => {
     expect((await client.closed()).length).toBeLessThan(large.length);
   });
 
-  it("is dropped with the others at once when they come to more than eight mebibytes that nobody has read", async () => {
+  it("is dropped with the others at once when they come to more than sixteen mebibytes that nobody has read", async () => {
     const { server, client, replies, ask } = await setUp();
     client.socket.pause();
-    await ask(12);
+    await ask(20);
     // None can be read before the first.
     for (const reply of replies.slice(1)) reply.answer({ status: 200, body: mebibyte });
     await server.sent();
@@ -130,6 +130,20 @@ describe("a connection over node:http", () => {
     expect(await client.closed()).toBe("");
     expect(replies).toHaveLength(64);
     expect(replies.every(({ isOver }) => isOver)).toBe(true);
+  });
+
+  it("is closed at once when the server leaves and nothing has come on it", async () => {
+    const { server, client, replies } = await setUp();
+    await once(client.socket, "connect");
+    // One that was opened later was served: the first has been taken by then.
+    const other = new RawClient(server.port);
+    closers.push(() => other.socket.destroy());
+    other.send(head("GET"));
+    while (replies.length === 0) await delay(5);
+    server.leave();
+    expect(await client.closed()).toBe("");
+    replies[0]?.answer({ status: 200, body: "still answered" });
+    expect(await other.closed()).toContain("still answered");
   });
 });
 

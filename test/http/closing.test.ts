@@ -1,0 +1,139 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { http } from "../../src/http/http.ts";
+import { httpHandler } from "../../src/http/http-handler.ts";
+import { defineSurface, mcp, mcpTool, procedure, readOnly, type ServableApp } from "../../src/index.ts";
+import { head, RawClient } from "./node/raw-client.ts";
+import { modernPost } from "./support/modern-post.ts";
+
+const clients: RawClient[] = [];
+
+afterEach(() => {
+  for (const { socket } of clients.splice(0)) socket.destroy();
+});
+
+const surface = defineSurface("closing", {
+  big: readOnly(mcpTool(procedure({ input: z.object({}), output: z.string() }))),
+  hang: readOnly(mcpTool(procedure({ input: z.object({}), output: z.string() }))),
+  linger: readOnly(mcpTool(procedure({ input: z.object({}), output: z.string() }))),
+});
+
+const large = "x".repeat(200_000);
+
+interface Closing {
+  readonly app: ServableApp;
+  readonly running: () => number;
+  readonly faults: readonly { readonly where: string; readonly cause: unknown }[];
+}
+
+/** An app whose handlers do not listen to their signals: some end late, some never. */
+function createClosing(): Closing {
+  let running = 0;
+  const faults: { where: string; cause: unknown }[] = [];
+  const hang = (): Promise<never> => new Promise(() => void (running += 1));
+  const app = mcp(surface, { onFault: (fault) => void faults.push(fault) })
+    .implement({
+      big: () => large,
+      hang,
+      linger: async () => {
+        running += 1;
+        await delay(400);
+        return "late";
+      },
+    })
+    .tools({ hangByHand: { mutates: false, handler: hang } });
+  return { app, running: () => running, faults };
+}
+
+async function until(isThere: () => boolean): Promise<void> {
+  while (!isThere()) await delay(5);
+}
+
+function call(name: string): RequestInit {
+  return modernPost("tools/call", { name, arguments: {} });
+}
+
+/** A call as it is written on a connection. */
+async function written(name: string): Promise<string> {
+  const request = new Request("http://localhost/mcp", call(name));
+  const text = await request.text();
+  const lines = [...request.headers].map(([header, value]) => `${header}: ${value}`);
+  return head("POST", ...lines, `content-length: ${Buffer.byteLength(text)}`) + text;
+}
+
+function connect(port: number): RawClient {
+  const client = new RawClient(port);
+  clients.push(client);
+  return client;
+}
+
+describe("closing http()", () => {
+  it("lets answers that were given be read to their end when a client is behind", async () => {
+    const { app } = createClosing();
+    const serving = await http({ exit: false }).serve(app);
+    const client = connect(serving.port);
+    client.socket.pause();
+    client.send((await written("big")).repeat(30));
+    await until(() => serving.stats().stages.backend === 30);
+    const closing = serving.close();
+    await delay(100);
+    client.socket.resume();
+    const heard = await client.closed();
+    await closing;
+    expect(heard.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(30);
+    expect(heard.match(/"resultType":"complete"/g)).toHaveLength(30);
+  });
+
+  it("ends in its time when a client never reads what it was answered", async () => {
+    const { app, faults } = createClosing();
+    const serving = await http({ exit: false, drainMs: 100 }).serve(app);
+    const client = connect(serving.port);
+    client.socket.pause();
+    client.send((await written("big")).repeat(30));
+    await until(() => serving.stats().stages.backend === 30);
+    await serving.close();
+    client.socket.resume();
+    expect((await client.closed()).match(/"resultType":"complete"/g)?.length).toBeLessThan(30);
+    expect(faults).toEqual([]);
+  });
+
+  it.each(["hang", "hangByHand"])(
+    "ends in its time, answers whoever waits, and reports what runs on by its name, once, when %s never ends",
+    async (name) => {
+      const { app, running, faults } = createClosing();
+      const serving = await http({ exit: false, drainMs: 50 }).serve(app);
+      const answers = [fetch(serving.url, call(name)), fetch(serving.url, call(name))];
+      await until(() => running() === 2);
+      await serving.close();
+      await serving.closed;
+      for (const answer of answers) expect(await (await answer).text()).toContain("CLOSED");
+      await expect(fetch(serving.url, call("big"))).rejects.toThrow("fetch failed");
+      expect(faults).toMatchObject([{ where: "closing over HTTP", cause: { code: "TIMEOUT" } }]);
+      expect(String(faults[0]?.cause)).toContain(`Closing over HTTP: tool "${name}" still runs, and was left alone`);
+    },
+  );
+
+  it("waits for what ends a little late, and reports nothing, when a handler does not listen to its signal", async () => {
+    const { app, running, faults } = createClosing();
+    const serving = await http({ exit: false, drainMs: 0 }).serve(app);
+    const answer = fetch(serving.url, call("linger"));
+    await until(() => running() === 1);
+    await serving.close();
+    expect(await (await answer).text()).toContain("CLOSED");
+    expect(faults).toEqual([]);
+  });
+});
+
+describe("closing httpHandler()", () => {
+  it("ends in its time, and reports what runs on by its name, when a handler never ends", async () => {
+    const { app, running, faults } = createClosing();
+    const handler = httpHandler(app, { drainMs: 50 });
+    const answer = handler(new Request("http://localhost/mcp", call("hang")));
+    await until(() => running() === 1);
+    await handler.close();
+    expect(await (await answer).text()).toContain("CLOSED");
+    expect(String(faults[0]?.cause)).toContain('tool "hang" still runs');
+    expect(faults).toHaveLength(1);
+  });
+});

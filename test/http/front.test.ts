@@ -186,6 +186,7 @@ describe("a front", () => {
         },
         drain: () => Promise.resolve(),
         close: () => Promise.resolve(),
+        dropped: 0,
       },
     });
     const seen = await broken.send(listing());

@@ -50,6 +50,11 @@ type ReadExchange = Omit<HttpPost, "frame">;
 
 const accepted = Object.freeze({ status: 202 });
 
+/** Whether a page asks whether it may ask. */
+function isPreflight(request: HttpRequest): boolean {
+  return request.method === "OPTIONS" && request.header("origin") !== undefined;
+}
+
 /** What makes of an HTTP request a message, or a refusal: each stage is reached only when those before it have nothing to say. */
 class Front {
   readonly #parts: FrontParts;
@@ -94,16 +99,18 @@ class Front {
     return request.method === "POST" ? this.#post(exchange) : this.#serveSession(exchange);
   }
 
-  #answerMetadata({ method }: HttpRequest, reply: HttpReply): void {
+  #answerMetadata(request: HttpRequest, reply: HttpReply): void {
+    const { method } = request;
     const { authenticator } = this.#parts;
-    if (authenticator === undefined || (method !== "GET" && method !== "HEAD")) this.#refuse(reply, metadataOnly);
+    if (isPreflight(request)) reply.answer(toPreflight(request, "GET, HEAD"));
+    else if (authenticator === undefined || (method !== "GET" && method !== "HEAD")) this.#refuse(reply, metadataOnly);
     else reply.answer(authenticator.metadata());
   }
 
   /** The rest of the head. A page that asks whether it may is answered here. */
   #checkMethod(request: HttpRequest, reply: HttpReply): HttpRefusal | undefined {
     const { method } = request;
-    if (method === "OPTIONS" && request.header("origin") !== undefined) {
+    if (isPreflight(request)) {
       reply.answer(toPreflight(request, this.#methods));
       return undefined;
     }

@@ -25,13 +25,18 @@ export class Challenges {
   readonly #document: string;
 
   /** @param path - where the server itself is served. */
-  constructor({ resource, scopes: door, authorizationServers }: HttpAuth, scopes: AppScopes, path: string) {
+  constructor(
+    { resource, scopes: door, authorizationServers, scopesSupported = [] }: HttpAuth,
+    scopes: AppScopes,
+    path: string,
+  ) {
     const { origin, pathname } = new URL(resource);
     const own = wellKnown + toTail(pathname);
     this.paths = Object.freeze([...new Set([own, wellKnown + toTail(path), wellKnown])]);
     this.#url = origin + own;
     this.#door = door;
-    const supported = new Set([...door, ...scopes.all]);
+    // No more than clients need to begin with: what a tool asks for besides says that there is such a tool.
+    const supported = new Set([...door, scopes.read, scopes.write, ...scopesSupported]);
     supported.delete(notOurs);
     this.#document = JSON.stringify({
       resource,
@@ -58,7 +63,8 @@ export class Challenges {
   /** The metadata. */
   readonly answer = (): HttpAnswer => ({
     status: 200,
-    headers: { "content-type": "application/json", "cache-control": "max-age=300" },
+    // The only answer that others may keep: one without an Origin must not be given to a page that has one.
+    headers: { "content-type": "application/json", "cache-control": "max-age=300", vary: "origin" },
     body: this.#document,
   });
 }

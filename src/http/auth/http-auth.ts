@@ -26,6 +26,8 @@ export interface HttpAuth {
   readonly resource: string;
   /** What every token must have been granted, whatever is asked for. */
   readonly scopes: readonly string[];
+  /** What the metadata of RFC 9728 lists besides these and `<surface>:read` and `<surface>:write`. Default: nothing. */
+  readonly scopesSupported?: readonly string[];
   /** The issuers that clients are sent to, for RFC 9728. */
   readonly authorizationServers: readonly string[];
   /** How long a token may take to be verified, in milliseconds. */

@@ -12,6 +12,11 @@ export interface AuthOptions {
   readonly resource: string | URL;
   /** What every token must have been granted, whatever is asked for. Default: nothing. */
   readonly scopes?: readonly string[];
+  /**
+   * What the metadata for clients lists besides these and the scopes of the surface, `<surface>:read` and `<surface>:write`:
+   * clients ask their users for all of them. Default: nothing. What else is asked for is told to whoever lacks it.
+   */
+  readonly scopesSupported?: readonly string[];
   /** The issuers that clients are sent to, as URLs. */
   readonly authorizationServers?: readonly (string | URL)[];
   /** How long a token may take to be verified, in milliseconds. Default 5,000. */
@@ -53,11 +58,11 @@ function readResource(value: unknown, doing: string): string {
   return typeof value === "string" ? value : href;
 }
 
-function readScopes(value: unknown, doing: string): readonly string[] {
+function readScopes(value: unknown, name: string, doing: string): readonly string[] {
   if (!Array.isArray(value) || !value.every(isScopeToken)) {
     throw refuseAuthOption(
       doing,
-      '"scopes" must be a list of scopes, each of visible ASCII without quotes and backslashes',
+      `"${name}" must be a list of scopes, each of visible ASCII without quotes and backslashes`,
     );
   }
   return Object.freeze([...new Set(value)]);
@@ -85,7 +90,13 @@ export function assertAuthNames(options: object, names: readonly string[], doing
 }
 
 /** The names of {@link AuthOptions}. */
-export const authOptionNames: readonly string[] = ["resource", "scopes", "authorizationServers", "timeoutMs"];
+export const authOptionNames: readonly string[] = [
+  "resource",
+  "scopes",
+  "scopesSupported",
+  "authorizationServers",
+  "timeoutMs",
+];
 
 /**
  * Checks what every sort of authentication is told, and fills in what was left out.
@@ -94,10 +105,17 @@ export const authOptionNames: readonly string[] = ["resource", "scopes", "author
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function readAuthOptions(options: AuthOptions, doing: string): Omit<HttpAuth, "verify"> {
-  const { resource, scopes = [], authorizationServers = [], timeoutMs = defaultTimeoutMs } = options;
+  const {
+    resource,
+    scopes = [],
+    scopesSupported = [],
+    authorizationServers = [],
+    timeoutMs = defaultTimeoutMs,
+  } = options;
   return {
     resource: readResource(resource, doing),
-    scopes: readScopes(scopes, doing),
+    scopes: readScopes(scopes, "scopes", doing),
+    scopesSupported: readScopes(scopesSupported, "scopesSupported", doing),
     authorizationServers: readServers(authorizationServers, doing),
     timeoutMs: readTimeout(timeoutMs, doing),
   };

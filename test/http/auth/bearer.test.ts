@@ -8,7 +8,14 @@ describe("bearer()", () => {
     const scopes = ["a", "a", "b"];
     const auth = bearer({ resource: new URL(resource), verify, scopes });
     scopes.push("c");
-    expect(auth).toEqual({ resource, scopes: ["a", "b"], authorizationServers: [], timeoutMs: 5000, verify });
+    expect(auth).toEqual({
+      resource,
+      scopes: ["a", "b"],
+      scopesSupported: [],
+      authorizationServers: [],
+      timeoutMs: 5000,
+      verify,
+    });
     expect(Object.isFrozen(auth)).toBe(true);
   });
 

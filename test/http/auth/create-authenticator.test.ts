@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/surface/system-clock.ts";
-import { bearer } from "../../../src/http/auth/bearer.ts";
+import { bearer, type BearerOptions } from "../../../src/http/auth/bearer.ts";
 import { callerOf, doorOf, doorSaying, resource, saying, told, verdict } from "./setup.ts";
 
 const metadata = 'resource_metadata="https://ci.example/.well-known/oauth-protected-resource/mcp"';
@@ -215,14 +215,26 @@ describe("Authenticator", () => {
       "/.well-known/oauth-protected-resource/mcp",
       "/.well-known/oauth-protected-resource",
     ]);
-    const { status, body = "" } = authenticator.metadata();
+    const { status, headers, body = "" } = authenticator.metadata();
     expect(status).toBe(200);
+    // It is the one answer that caches keep.
+    expect(headers).toMatchObject({ vary: "origin" });
     expect(JSON.parse(body)).toEqual({
       resource: "https://ci.example/team/mcp",
       authorization_servers: ["https://login.example"],
-      scopes_supported: ["ci:admin", "ci:read", "ci:write", "mcp"],
+      scopes_supported: ["ci:read", "ci:write", "mcp"],
       bearer_methods_supported: ["header"],
     });
+  });
+
+  it("lists in its metadata what a single tool asks for when its author says so, and else does not", () => {
+    const listed = (more: Partial<BearerOptions>): unknown => {
+      const { authenticator } = doorOf(bearer({ resource, verify: async () => verdict(), ...more }));
+      return JSON.parse(authenticator.metadata().body ?? "").scopes_supported;
+    };
+    expect(listed({})).toEqual(["ci:read", "ci:write"]);
+    expect(listed({ scopesSupported: ["ci:admin"] })).toEqual(["ci:admin", "ci:read", "ci:write"]);
+    expect(() => listed({ scopesSupported: ['a"b'] })).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
   });
 });
 

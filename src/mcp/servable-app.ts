@@ -89,7 +89,10 @@ export interface ServableApp {
 export interface Serving {
   /** Resolves when it has stopped, for whatever reason; never rejects. */
   readonly closed: Promise<void>;
-  /** Aborts running calls and closes everything that serving opened. Callable twice. */
+  /**
+   * Aborts running calls, at once or after a while that is the target's to say, and closes everything that serving opened.
+   * Callable twice.
+   */
   close(): Promise<void>;
 }
 

@@ -156,3 +156,32 @@ describe("CallContext.progress()", () => {
     expect(() => new CallContext().progress({ progress: 1 })).not.toThrow();
   });
 });
+
+describe("CallContext.whenIdle()", () => {
+  it("tells at once when nothing was waited for, and when that has come to its end", async () => {
+    const told = vi.fn<() => void>();
+    const call = new CallContext();
+    call.whenIdle(told);
+    await call.outcome(Promise.resolve(1));
+    call.finish();
+    call.whenIdle(told);
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+
+  it.each(["resolves", "rejects"])("tells when work that was aborted %s, and not before", async (how) => {
+    const told = vi.fn<() => void>();
+    const call = new CallContext();
+    let end = (): void => {};
+    const work = new Promise<void>((resolve, reject) => (end = how === "resolves" ? resolve : () => reject(late)));
+    const outcome = call.outcome(work);
+    call.cancel();
+    await expect(outcome).rejects.toMatchObject({ code: "ABORTED" });
+    call.finish();
+    call.whenIdle(told);
+    await Promise.resolve();
+    expect(told).not.toHaveBeenCalled();
+    end();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+});

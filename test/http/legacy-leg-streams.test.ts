@@ -70,6 +70,17 @@ const ids = (reply: FakeReply): (string | undefined)[] => reply.events.map(({ id
 const listChanged = "notifications/resources/list_changed";
 
 describe("Legacy leg's streams", () => {
+  it("counts the gate when what a subscription names is looked up, and not before", async () => {
+    const { harness } = open();
+    const session = await harness.open();
+    const { gate } = harness.counters.read();
+    const wrong = harness.post({ id: 1, method: "resources/subscribe", params: { uri: 1 } }, { session });
+    await harness.until(() => wrong.isOver);
+    expect(harness.counters.read().gate).toBe(gate);
+    await subscribe(harness, session);
+    expect(harness.counters.read().gate).toBe(gate + 1);
+  });
+
   it("tell of changes, each under an id of its own", async () => {
     const all = open();
     const session = await all.harness.open();

@@ -38,9 +38,10 @@ export class ListenStream {
 
   constructor(parts: ListenParts) {
     this.#parts = parts;
-    const { runtime, clock, bounds } = parts.setting;
+    const { runtime, clock, bounds, counters } = parts.setting;
     const send = (json: string): void => this.#write(json);
-    this.#listens = new Listens({ runtime, clock, outbox: this.#outbox, send }, (_id, answer) =>
+    const { reached } = counters;
+    this.#listens = new Listens({ runtime, clock, reached, outbox: this.#outbox, send }, (_id, answer) =>
       this.#complete(answer),
     );
     this.#stall = new StallTimer(clock, bounds.stallMs, () => this.#drop());

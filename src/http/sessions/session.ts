@@ -79,6 +79,7 @@ export class Session {
       stallMs: http.bounds.stallMs,
       // A client may have its reasons for not listening, and one that is too slow has lost its stream already.
       onStalled: () => {},
+      reached: http.counters.reached,
     });
     this.#subscriptions.setOutputFull(true);
   }
@@ -216,7 +217,7 @@ export class Session {
       running.onOver = done;
       this.#serveSubscription(post);
     };
-    const turning = http.admission.take({ caller: post.caller, session }, "reads", start);
+    const turning = http.admission.take({ caller: post.caller, session, bytes: post.bytes }, "reads", start);
     if (turning === undefined) this.#running.answer(post.frame.id, busy);
     else running.turning = turning;
   }

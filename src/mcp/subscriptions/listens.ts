@@ -64,6 +64,7 @@ export class Listens {
     const shared = toWatchShared(this.#setting, caller);
     const filter = readListenFilter(params, shared.resources.watchList !== undefined);
     if (filter.kind === "error") return filter;
+    this.#setting.reached?.("gate");
     const uris = urisOf(filter.topics);
     const lacking = refuseLacking(uris, caller, runtime);
     if (lacking !== undefined) return lacking;

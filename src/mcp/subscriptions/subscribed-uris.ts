@@ -51,10 +51,10 @@ export class SubscribedUris {
 
   /** Serves a caller's `resources/subscribe`. A URI that is subscribed to already stays so. No answer: it follows. */
   subscribe({ id, params }: RequestFrame, caller: Caller): RpcAnswer | undefined {
-    const { runtime, clock } = this.#setting;
+    const { clock } = this.#setting;
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
-    const lacking = refuseLacking([uri], caller, runtime);
+    const lacking = this.#lacking(uri, caller);
     if (lacking !== undefined) return lacking;
     const known = this.#subscribed.get(uri);
     if (known !== undefined && known.waiting.size === 0) return empty;
@@ -74,6 +74,7 @@ export class SubscribedUris {
   unsubscribe({ params }: RequestFrame): RpcAnswer {
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
+    this.#setting.reached?.("gate");
     const subscribed = this.#subscribed.get(uri);
     if (subscribed === undefined) return empty;
     this.#remove(uri, subscribed);
@@ -122,6 +123,12 @@ export class SubscribedUris {
   close(): void {
     for (const [topic, subscribed] of this.#subscribed) this.#remove(topic, subscribed);
     this.#waiting.clear();
+  }
+
+  #lacking(uri: string, caller: Caller): RpcAnswer | undefined {
+    const { runtime, reached } = this.#setting;
+    reached?.("gate");
+    return refuseLacking([uri], caller, runtime);
   }
 
   #hasRoom(uri: string, { resources }: WatchShared): boolean {

@@ -23,6 +23,8 @@ export interface SubscriptionSetting {
   readonly stallMs: number;
   /** Told when nothing is watched any more, and how many URIs were. Left out: it is reported as a fault. */
   readonly onStalled?: (watches: number) => void;
+  /** Told when what a request names is looked up. */
+  readonly reached?: WatchSetting["reached"];
 }
 
 type Serve = (frame: RequestFrame, caller: Caller) => RpcAnswer | undefined;
@@ -128,8 +130,8 @@ export class SubscriptionSession {
   }
 
   #toWatches(): WatchSetting {
-    const { runtime, send, clock } = this.#setting;
-    return { runtime, send, clock, outbox: this.#outbox };
+    const { runtime, send, clock, reached } = this.#setting;
+    return { runtime, send, clock, reached, outbox: this.#outbox };
   }
 
   #onStalled(): void {

@@ -12,6 +12,8 @@ export interface WatchSetting {
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
   readonly clock: Clock;
+  /** Told when what a request names is looked up. */
+  readonly reached?: ((stage: "gate") => void) | undefined;
 }
 
 /** What the watches of one caller share. */

@@ -164,6 +164,7 @@ describe("a subscription of the modern era over HTTP", () => {
     const reply = harness.ask({ id: 1, method: "subscriptions/listen", params: {} });
     expect(reply.plain).toMatchObject({ status: 200, body: { id: 1, error: { code: -32602 } } });
     expect(harness.setting.admission.counts.streams).toBe(0);
+    expect(harness.counters.read()).toMatchObject({ caps: 1, gate: 0 });
   });
 
   it("is refused with 403 and all scopes when its caller lacks one", () => {
@@ -172,6 +173,7 @@ describe("a subscription of the modern era over HTTP", () => {
     expect(reply.plain).toMatchObject({ status: 403, body: { id: 1, error: { code: -32011 } } });
     expect(reply.headers["www-authenticate"]).toBe("steps:read");
     expect(harness.setting.admission.counts.streams).toBe(0);
+    expect(harness.counters.read()).toMatchObject({ caps: 1, gate: 1, arguments: 0 });
   });
 
   it("is refused with 406 when its client reads no streams", () => {

@@ -23,6 +23,7 @@ export function toBriefHandshake(params: JsonObject | undefined): JsonObject {
     protocolVersion: toBrief(ownParam(params, "protocolVersion")),
     clientInfo: { name: toBrief(ownParam(own, "name")), version: toBrief(ownParam(own, "version")) },
   };
+  const kept: unknown = isKept ? JSON.parse(capabilities) : {};
   // Read anew, since a piece of a text keeps the whole of it. What was written is a JSON object.
-  return JSON.parse(JSON.stringify({ ...brief, capabilities: isKept ? JSON.parse(capabilities) : {} })) as JsonObject;
+  return JSON.parse(JSON.stringify({ ...brief, capabilities: kept })) as JsonObject;
 }

@@ -84,6 +84,9 @@ class App implements ServableApp {
 
   async serve(target: ServeTarget = stdio()): Promise<Serving> {
     this.#assertLinked("serve()");
+    if (typeof target?.serve !== "function") {
+      throw new SurfaceError("INVALID_OPTION", "Calling serve(): where to serve is made by stdio() or http()");
+    }
     return target.serve(this);
   }
 

@@ -40,6 +40,13 @@ export interface FrontParts {
 
 const notFound = refuseRequest(404, "there is nothing under this path");
 const modernOnly = refuseRequest(405, "messages are sent by POST", { allow: "POST" });
+const noSession = refuseRequest(
+  405,
+  "messages are sent by POST; streams are those of a session, named by Mcp-Session-Id",
+  {
+    allow: "POST",
+  },
+);
 const badMethod = refuseRequest(405, "this method is not served here", { allow: "POST, GET, DELETE" });
 const metadataOnly = refuseRequest(405, "metadata is read by GET", { allow: "GET, HEAD" });
 const modernResponse = refuseRequest(400, "nothing was asked that this could answer");
@@ -131,8 +138,8 @@ class Front {
   #serveSession(exchange: HttpExchange): void {
     const { request, reply } = exchange;
     const { legacy } = this.#parts;
-    const hasSession = request.header("mcp-session-id") !== undefined && !isModernHead(request);
-    if (legacy === undefined || !hasSession) return this.#refuse(reply, modernOnly);
+    if (legacy === undefined || isModernHead(request)) return this.#refuse(reply, modernOnly);
+    if (request.header("mcp-session-id") === undefined) return this.#refuse(reply, noSession);
     return request.method === "GET" ? legacy.get(exchange) : legacy.delete(exchange);
   }
 

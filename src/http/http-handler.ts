@@ -1,3 +1,4 @@
+import { SurfaceError } from "../errors.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppRuntime, ServableApp } from "../mcp/servable-app.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -53,6 +54,9 @@ function coreOf(runtime: AppRuntime, options: ResolvedHandler): Core {
  * ```
  */
 export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}): HttpHandler {
+  if (typeof app?.open !== "function") {
+    throw new SurfaceError("INVALID_OPTION", "Making an HTTP handler: its app must be made by mcp(), and be linked");
+  }
   const resolved = resolveHandlerOptions(options);
   const runtime = app.open();
   const core = coreOf(runtime, resolved);

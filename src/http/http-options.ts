@@ -5,11 +5,11 @@ import type { HttpAuth } from "./auth/http-auth.ts";
 export interface RateLimits {
   /** Per minute. Default 60, so 10 of those that may change something. */
   readonly perMinute?: number;
-  /** How much may be used at once. Default 20. */
+  /** How much may be used in a row before it is measured out. Default 20, so 3 of those that may change something. */
   readonly burst?: number;
 }
 
-/** What {@link httpHandler} may be told. All sizes and times are upper bounds; `0` is said where it means something. */
+/** What {@link httpHandler} may be told. All sizes and times are upper bounds. */
 export interface HttpHandlerOptions {
   /** Who may ask: `bearer()` or `oauthResource()`. Default: whoever can reach it, anonymously. */
   readonly auth?: HttpAuth;

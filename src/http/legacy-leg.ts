@@ -12,7 +12,10 @@ import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
 
-const missing = toRpcError(rpcCodes.busy, "Bad request: Mcp-Session-Id header is required");
+const missing = toRpcError(
+  rpcCodes.busy,
+  "Bad request: Mcp-Session-Id header is required, or MCP-Protocol-Version and _meta from 2026-07-28 on",
+);
 const notFound = toRpcError(rpcCodes.sessionNotFound, "Session not found");
 const again = toRpcError(rpcCodes.invalidRequest, "Invalid request: this session is initialised already");
 const badVersion = toRpcError(rpcCodes.busy, "Bad request: unsupported protocol version");

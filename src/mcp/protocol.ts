@@ -71,7 +71,7 @@ export function toRpcError(code: number, message: string, data?: unknown): RpcEr
 
 /** Makes the error for who was not granted what an operation takes: all of it is named. */
 export function toScopeError(scopes: readonly string[]): RpcError {
-  return { kind: "error", code: rpcCodes.insufficientScope, message: "Insufficient scope", scopes };
+  return { kind: "error", code: rpcCodes.insufficientScope, message: "Insufficient scope", data: { scopes }, scopes };
 }
 
 /** Makes a result answer. */

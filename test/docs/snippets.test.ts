@@ -61,6 +61,7 @@ const site = defineSurface("site", {
   "node.rerun": procedure({ input: z.object({ node: z.string() }) }),
 });
 declare const client: SurfaceClient<typeof site.members>;
+declare const auth: ReturnType<typeof import("surface-mcp/http").bearer>;
 declare const hono: { all(path: string, answer: (c: { req: { raw: Request } }) => Promise<Response>): void };
 declare function readLines(node: string): AsyncIterable<string>;
 `;

@@ -162,7 +162,13 @@ describe("handlers and scopes", () => {
       for (const missing of scopes) {
         const granted = scopes.filter((scope) => scope !== missing);
         const { answer, stages } = await ask(method, params, { caller: callerWith("more", ...granted) });
-        expect(answer).toEqual({ kind: "error", code: -32011, message: "Insufficient scope", scopes });
+        expect(answer).toEqual({
+          kind: "error",
+          code: -32011,
+          message: "Insufficient scope",
+          data: { scopes },
+          scopes,
+        });
         expect(stages).toEqual(["gate"]);
       }
       expect(ran).toEqual([]);

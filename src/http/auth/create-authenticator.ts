@@ -138,7 +138,8 @@ class TokenAuthenticator implements Authenticator {
       const verify = async (): Promise<unknown> => this.#auth.verify(token, { signal });
       const start = (): Promise<unknown> => verify().finally(end);
       const verdict = await untilAborted({ start, signal, doing });
-      return readVerdict(verdict, { token, resource, now: today() / 1000 });
+      const elsewhere = (error: SurfaceError): void => void this.#faults.add(withoutToken(error, token));
+      return readVerdict(verdict, { token, resource, elsewhere, now: today() / 1000 });
     } finally {
       reply.onGone = undefined;
     }
@@ -151,8 +152,15 @@ class TokenAuthenticator implements Authenticator {
   }
 
   #deny(): HttpAnswer {
+    const scopes = this.#auth.scopes;
     const challenge = this.challenge([this.#setting.scopes.read]);
-    return toAnswer({ status: 403, code: rpcCodes.insufficientScope, message: "Insufficient scope", challenge });
+    return toAnswer({
+      status: 403,
+      code: rpcCodes.insufficientScope,
+      message: "Insufficient scope",
+      data: { scopes },
+      challenge,
+    });
   }
 
   /** Not 401: the token may be good, and a client would throw it away and ask its user for another. */

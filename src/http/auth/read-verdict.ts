@@ -1,5 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { Caller } from "../../catalog/caller.ts";
+import { clipText } from "../../schema/clip-text.ts";
 import { deepFreeze } from "../../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 
@@ -8,12 +9,15 @@ export interface VerdictSetting {
   /** The token that it is about: nothing of it may be in what the verdict says. */
   readonly token: string;
   readonly resource: string;
+  /** Told of a token that is good, and for somebody else: often it is ours, spelled otherwise in one of two places. */
+  readonly elsewhere?: (error: SurfaceError) => void;
   /** Seconds since 1970. */
   readonly now: number;
 }
 
 const maxIdBytes = 1024;
 const maxClaimsChars = 16 * 1024;
+const maxShownBytes = 256;
 
 /** Shorter ones are no secrets, and are found in every other text by chance. */
 const shortestSecret = 16;
@@ -57,6 +61,14 @@ function readClaims(claims: unknown): { claims?: JsonObject } {
   return { claims: deepFreeze(copy) };
 }
 
+function toElsewhere(audience: unknown, resource: string): SurfaceError {
+  const named = [audience].flat().map((one) => `"${clipText(String(one), maxShownBytes)}"`);
+  return new SurfaceError(
+    "VALIDATION_ERROR",
+    `Verifying a token: the verifier says that it is for ${named.join(", ")}, and this server is "${resource}"`,
+  );
+}
+
 /** Whom a token is for. None at all is no fault of the verifier's: there are such tokens, and they are no good here. */
 function isFor(audience: unknown, resource: string): boolean {
   const all: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
@@ -91,11 +103,17 @@ function readCaller(verdict: object): Caller {
  *
  * @throws SurfaceError `INVALID_OUTPUT` for what no verifier may say. Its text has nothing of the token.
  */
-export function readVerdict(verdict: unknown, { token, resource, now }: VerdictSetting): Caller | undefined {
+export function readVerdict(verdict: unknown, setting: VerdictSetting): Caller | undefined {
+  const { token, resource, now, elsewhere } = setting;
   if (verdict === undefined || verdict === null || verdict === false) return undefined;
   if (typeof verdict !== "object") throw refuse("answer must be an object or undefined");
   const caller = readCaller(verdict);
-  if (!isFor(Reflect.get(verdict, "resource"), resource) || !isInTime(verdict, now)) return undefined;
+  const audience: unknown = Reflect.get(verdict, "resource");
+  if (!isFor(audience, resource)) {
+    elsewhere?.(toElsewhere(audience, resource));
+    return undefined;
+  }
+  if (!isInTime(verdict, now)) return undefined;
   if (token.length >= shortestSecret && JSON.stringify(caller).includes(token)) {
     throw refuse("answer must not have the token in it");
   }

@@ -2,6 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 
 const maxDepth = 4;
 const maxChars = 4096;
+/** What is shorter stands in every other word by chance. */
 const shortestPart = 16;
 
 function describe(cause: unknown): string {
@@ -19,11 +20,16 @@ function describeAll(cause: unknown): string {
   return told.join("\ncaused by ");
 }
 
+function toPattern(secret: string): string {
+  const literal = secret.replaceAll(/[^\w]/g, String.raw`\$&`);
+  return secret.length >= shortestPart ? literal : String.raw`(?<!\w)${literal}(?!\w)`;
+}
+
+/** All in one pass: what stands for a token is no place to look for another. */
 function withoutSecrets(text: string, token: string): string {
   const parts = token.split(".").filter((part) => part.length >= shortestPart);
-  let safe = text;
-  for (const secret of [token, encodeURIComponent(token), ...parts]) safe = safe.replaceAll(secret, "[token]");
-  return safe;
+  const secrets = [...new Set([token, encodeURIComponent(token), ...parts])];
+  return text.replaceAll(new RegExp(secrets.map(toPattern).join("|"), "g"), "[token]");
 }
 
 /** Says what a verifier failed with, without the token that it was asked about. Never throws. */

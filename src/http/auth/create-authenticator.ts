@@ -14,7 +14,7 @@ import { readBearerToken } from "./read-bearer-token.ts";
 import { readVerdict } from "./read-verdict.ts";
 import { Verifications } from "./verifications.ts";
 import { VerifierFaults } from "./verifier-faults.ts";
-import { withoutToken } from "./without-token.ts";
+import { withoutSecrets, withoutToken } from "./without-token.ts";
 
 /** What {@link createAuthenticator} needs besides who may ask. */
 export interface AuthenticatorSetting {
@@ -138,7 +138,8 @@ class TokenAuthenticator implements Authenticator {
       const verify = async (): Promise<unknown> => this.#auth.verify(token, { signal });
       const start = (): Promise<unknown> => verify().finally(end);
       const verdict = await untilAborted({ start, signal, doing });
-      const elsewhere = (error: SurfaceError): void => void this.#faults.add(withoutToken(error, token));
+      const elsewhere = (sentence: string): void =>
+        void this.#faults.add(new SurfaceError("VALIDATION_ERROR", withoutSecrets(sentence, token)));
       return readVerdict(verdict, { token, resource, elsewhere, now: today() / 1000 });
     } finally {
       reply.onGone = undefined;

@@ -10,7 +10,7 @@ export interface VerdictSetting {
   readonly token: string;
   readonly resource: string;
   /** Told of a token that is good, and for somebody else: often it is ours, spelled otherwise in one of two places. */
-  readonly elsewhere?: (error: SurfaceError) => void;
+  readonly elsewhere?: (sentence: string) => void;
   /** Seconds since 1970. */
   readonly now: number;
 }
@@ -61,12 +61,10 @@ function readClaims(claims: unknown): { claims?: JsonObject } {
   return { claims: deepFreeze(copy) };
 }
 
-function toElsewhere(audience: unknown, resource: string): SurfaceError {
-  const named = [audience].flat().map((one) => `"${clipText(String(one), maxShownBytes)}"`);
-  return new SurfaceError(
-    "VALIDATION_ERROR",
-    `Verifying a token: the verifier says that it is for ${named.join(", ")}, and this server is "${resource}"`,
-  );
+function toElsewhere(audience: unknown, resource: string): string {
+  const all = [audience ?? []].flat().join('", "');
+  const named = all === "" ? "nobody" : `"${clipText(all, maxShownBytes)}"`;
+  return `Verifying a token: the verifier says that it is for ${named}, and this server is "${resource}"`;
 }
 
 /** Whom a token is for. None at all is no fault of the verifier's: there are such tokens, and they are no good here. */

@@ -25,10 +25,11 @@ function toPattern(secret: string): string {
   return secret.length >= shortestPart ? literal : String.raw`(?<!\w)${literal}(?!\w)`;
 }
 
-/** All in one pass: what stands for a token is no place to look for another. */
-function withoutSecrets(text: string, token: string): string {
+/** A text without a token, or the longer parts of one. */
+export function withoutSecrets(text: string, token: string): string {
   const parts = token.split(".").filter((part) => part.length >= shortestPart);
   const secrets = [...new Set([token, encodeURIComponent(token), ...parts])];
+  // All in one pass: what stands for a token is no place to look for another.
   return text.replaceAll(new RegExp(secrets.map(toPattern).join("|"), "g"), "[token]");
 }
 

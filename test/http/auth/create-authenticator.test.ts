@@ -63,18 +63,25 @@ describe("Authenticator", () => {
   it.each([
     ["the verifier does not know it", undefined],
     ["the verifier says null", null],
-    ["it is for nobody", verdict({ resource: undefined })],
-    ["it is for an empty list", verdict({ resource: [] })],
-    ["it is for somebody else", verdict({ resource: "https://other.example/mcp" })],
-    ["it is for what begins like us", verdict({ resource: `${resource}/more` })],
-    ["it is for us with a slash", verdict({ resource: `${resource}/` })],
-    ["it is for us in capitals", verdict({ resource: "https://CI.example/mcp" })],
     ["it has expired", verdict({ expiresAt: Date.now() / 1000 - 1 })],
     ["it is not valid yet", verdict({ notBefore: Date.now() / 1000 + 60 })],
   ])("refuses a token when %s", async (_, said) => {
     const { ask, faults } = doorSaying(async () => saying(said));
     expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
     expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ["it is for nobody", verdict({ resource: undefined })],
+    ["it is for an empty list", verdict({ resource: [] })],
+    ["it is for somebody else", verdict({ resource: "https://other.example/mcp" })],
+    ["it is for what begins like us", verdict({ resource: `${resource}/more` })],
+    ["it is for us with a slash", verdict({ resource: `${resource}/` })],
+    ["it is for us in capitals", verdict({ resource: "https://CI.example/mcp" })],
+  ])("refuses a token when %s, and tells its owner, who may have spelled it in two ways", async (_, said) => {
+    const { ask, faults } = doorSaying(async () => saying(said));
+    expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
+    expect(faults).toMatchObject([{ cause: { message: expect.stringContaining(`this server is "${resource}"`) } }]);
   });
 
   it.each([

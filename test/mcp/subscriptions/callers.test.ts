@@ -45,9 +45,11 @@ describe("SubscriptionSession, for a caller who is known", () => {
     harness.onAnswer = (answer) => answers.push(answer);
     harness.caller = known("ann", "s:read", "c");
     harness.listen(1, "x://a", "x://b", "x://unknown", "x://c");
-    expect(answers).toEqual([{ ...lacks, scopes: ["s:read", "b", "c"] }]);
+    const all = ["s:read", "b", "c"];
+    expect(answers).toEqual([{ ...lacks, data: { scopes: all }, scopes: all }]);
     harness.subscribe(2, "x://b");
-    expect(answers.slice(1)).toEqual([{ ...lacks, scopes: ["s:read", "b"] }]);
+    const both = ["s:read", "b"];
+    expect(answers.slice(1)).toEqual([{ ...lacks, data: { scopes: both }, scopes: both }]);
   });
 
   it("does not honour URIs that nobody knows, as for everybody", () => {

@@ -62,7 +62,9 @@ function readClaims(claims: unknown): { claims?: JsonObject } {
 }
 
 function toElsewhere(audience: unknown, resource: string): string {
-  const all = [audience ?? []].flat().join('", "');
+  // Texts and URLs, as was seen before.
+  const names = [audience ?? []].flat() as readonly (string | URL)[];
+  const all = names.map((name) => (name instanceof URL ? name.href : name)).join('", "');
   const named = all === "" ? "nobody" : `"${clipText(all, maxShownBytes)}"`;
   return `Verifying a token: the verifier says that it is for ${named}, and this server is "${resource}"`;
 }

@@ -61,10 +61,16 @@ function readClaims(claims: unknown): { claims?: JsonObject } {
   return { claims: deepFreeze(copy) };
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
 function toElsewhere(audience: unknown, resource: string): string {
-  // Texts and URLs, as was seen before.
-  const names = [audience ?? []].flat() as readonly (string | URL)[];
-  const all = names.map((name) => (name instanceof URL ? name.href : name)).join('", "');
+  const names: readonly unknown[] = Array.isArray(audience) ? audience : [audience ?? []].flat();
+  const all = names
+    .map((name) => (name instanceof URL ? name.href : name))
+    .filter(isText)
+    .join('", "');
   const named = all === "" ? "nobody" : `"${clipText(all, maxShownBytes)}"`;
   return `Verifying a token: the verifier says that it is for ${named}, and this server is "${resource}"`;
 }

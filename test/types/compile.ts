@@ -87,6 +87,7 @@ function parseDiagnostics(output: string, folder: string): Diagnostic[] {
 export function compile(workshop: Workshop, include: readonly string[]): readonly Diagnostic[] {
   const paths = {
     "surface-mcp": ["./package/index.d.ts"],
+    "surface-mcp/http": ["./package/http/index.d.ts"],
     "surface-mcp/testing": ["./package/testing/index.d.ts"],
   };
   const compilerOptions = {

@@ -154,7 +154,8 @@ class Front {
       if (typeof read === "string") return this.#refuseBody(exchange.reply, read, bytes.refused);
       const text = decodeBody(read);
       const frame = text === undefined ? toFrameError("not-utf8") : parseFrame(text, runtime.limits);
-      this.#onFrame({ ...exchange, bytes }, frame);
+      const { request, reply, caller } = exchange;
+      this.#onFrame({ request, reply, caller, bytes }, frame);
     } finally {
       // Who is to keep the frame holds them by now.
       letGo();
@@ -182,13 +183,13 @@ class Front {
   }
 
   #onRequest(exchange: ReadExchange, frame: RequestFrame): void {
-    const { request, reply } = exchange;
+    const { request, reply, caller, bytes } = exchange;
     const { runtime } = this.#parts.setting;
     const refusal = judgeRequest(request, frame, (tool) => runtime.headerParams?.(tool));
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { modern, legacy } = this.#parts;
-    if (eraOf(request, frame.params) === "modern") return modern.post({ ...exchange, frame });
-    if (legacy !== undefined) return legacy.post({ ...exchange, frame });
+    if (eraOf(request, frame.params) === "modern") return modern.post({ request, reply, caller, bytes, frame });
+    if (legacy !== undefined) return legacy.post({ request, reply, caller, bytes, frame });
     const requested = ownParam(frame.params, "protocolVersion") ?? headerVersionOf(request);
     const error = unsupportedVersion(typeof requested === "string" ? requested : "none");
     this.#refuse(reply, { status: 400, id: frame.id, error });

@@ -17,7 +17,7 @@ export interface HttpExchange {
 export interface HttpPost extends HttpExchange {
   readonly frame: HttpFrame;
   /** What its body took: whoever keeps the frame for later holds them. Left out where nobody counts. */
-  readonly bytes?: HeldBytes;
+  readonly bytes?: HeldBytes | undefined;
 }
 
 /** What answers the clients of one era. Whoever made it closes it. Nothing of it throws. */

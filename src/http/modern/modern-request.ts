@@ -1,7 +1,7 @@
 import { logLevelOf, progressTokenOf } from "../../mcp/envelope.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import type { RpcError } from "../../mcp/protocol.ts";
-import { acceptsEvents } from "../accepts-events.ts";
+import { acceptsType } from "../head/media-type.ts";
 import type { HttpPost } from "../leg.ts";
 import type { Answering } from "./exchange.ts";
 
@@ -19,7 +19,7 @@ export interface ModernRequest extends HttpPost {
 export function readModernRequest(post: HttpPost, frame: RequestFrame): ModernRequest | RpcError {
   const asked = progressTokenOf(frame.params);
   if (typeof asked === "object") return asked;
-  const isStreamable = acceptsEvents(post.request.header("accept"));
+  const isStreamable = acceptsType(post.request.header("accept"), "text/event-stream");
   const token = isStreamable ? asked : undefined;
   const hears = isStreamable && logLevelOf(frame.params) !== undefined;
   // Who asks for the log of a call, and for no progress, is told of it as it happens too; else there is one piece.

@@ -1,7 +1,7 @@
 import type { RpcAnswer } from "../../mcp/protocol.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
-import { acceptsEvents } from "../accepts-events.ts";
+import { acceptsType } from "../head/media-type.ts";
 import type { HttpPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { SessionStreams } from "./session-streams.ts";
@@ -37,7 +37,7 @@ export class PostedRequest {
     this.#streams = streams;
     this.#isGone = reply.isOver;
     reply.onGone = () => this.#left();
-    this.token = acceptsEvents(request.header("accept")) ? token : undefined;
+    this.token = acceptsType(request.header("accept"), "text/event-stream") ? token : undefined;
     const { keepAliveMs } = streams.http.bounds;
     if (this.token === undefined || keepAliveMs === 0) return;
     // A connection on which nothing is heard is taken for a dead one.

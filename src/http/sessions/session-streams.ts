@@ -1,6 +1,6 @@
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import type { Caller } from "../../catalog/caller.ts";
-import { acceptsEvents } from "../accepts-events.ts";
+import { acceptsType } from "../head/media-type.ts";
 import { isRefused, type Place } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
@@ -138,7 +138,8 @@ export class SessionStreams {
   listen(exchange: HttpExchange): void {
     const { request } = exchange;
     const accept = request.header("accept");
-    if (accept === undefined || !acceptsEvents(accept)) return this.#refuse(exchange, notAcceptable, 406);
+    if (accept === undefined || !acceptsType(accept, "text/event-stream"))
+      return this.#refuse(exchange, notAcceptable, 406);
     const lastId = request.header("last-event-id");
     if (lastId === undefined) return this.#listenAnew(exchange);
     const place = readEventId(this.#shared.tag, lastId);

@@ -1,15 +1,11 @@
 import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
-import { createAdmission } from "../../../src/http/create-admission.ts";
-import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import type { HttpFrame, Leg } from "../../../src/http/leg.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { createModernLeg } from "../../../src/http/modern-leg.ts";
-import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
-import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import { createHttpSetting } from "../support/http-setting.ts";
 import { StageCounters } from "../../../src/http/stages.ts";
 import { parseFrame } from "../../../src/mcp/parse-frame.ts";
-import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { envelope } from "../../fixtures/envelope.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
@@ -23,18 +19,6 @@ export interface Sent {
   /** Added to the envelope. */
   readonly meta?: object;
 }
-
-const bounds: HttpBounds = {
-  maxSessions: 1024,
-  maxSessionsPerPrincipal: 64,
-  sessionIdleMs: 300_000,
-  maxQueued: 1024,
-  maxInFlight: 64,
-  maxStreamsPerPrincipal: 16,
-  maxStreams: 1024,
-  keepAliveMs: 15_000,
-  stallMs: 30_000,
-};
 
 /** A request as a client of the modern era writes it. */
 export interface Ask {
@@ -70,18 +54,7 @@ export class ModernHarness {
 
   constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
     this.#runtime = runtime;
-    const all = { ...bounds, ...more };
-    this.setting = {
-      runtime,
-      bounds: all,
-      clock: this.clock,
-      counters: this.counters,
-      admission: createAdmission(all),
-      keepAlive: new KeepAlive(this.clock, all.keepAliveMs),
-      logBudget: new LogBudget(),
-      limiter: undefined,
-      responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
-    };
+    this.setting = createHttpSetting({ runtime, clock: this.clock, counters: this.counters, more });
     this.leg = createModernLeg(this.setting);
   }
 

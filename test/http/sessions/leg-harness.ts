@@ -1,16 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
-import { createAdmission } from "../../../src/http/create-admission.ts";
-import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { createLegacyLeg } from "../../../src/http/legacy-leg.ts";
 import type { HttpFrame, SessionLeg } from "../../../src/http/leg.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
-import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
-import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import { createHttpSetting } from "../support/http-setting.ts";
 import { StageCounters } from "../../../src/http/stages.ts";
 import { parseFrame } from "../../../src/mcp/parse-frame.ts";
-import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
 
@@ -136,18 +132,6 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const bounds: HttpBounds = {
-  maxSessions: 1024,
-  maxSessionsPerPrincipal: 64,
-  sessionIdleMs: 300_000,
-  maxQueued: 1024,
-  maxInFlight: 64,
-  maxStreamsPerPrincipal: 16,
-  maxStreams: 1024,
-  keepAliveMs: 15_000,
-  stallMs: 30_000,
-};
-
 /** A leg without a network: requests go in as they are judged, answers are looked at as they are given. */
 export class LegHarness {
   readonly clock = new ManualClock();
@@ -158,18 +142,7 @@ export class LegHarness {
 
   constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
     this.#runtime = runtime;
-    const all = { ...bounds, ...more };
-    this.setting = {
-      runtime,
-      bounds: all,
-      clock: this.clock,
-      counters: this.counters,
-      admission: createAdmission(all),
-      keepAlive: new KeepAlive(this.clock, all.keepAliveMs),
-      logBudget: new LogBudget(),
-      limiter: undefined,
-      responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
-    };
+    this.setting = createHttpSetting({ runtime, clock: this.clock, counters: this.counters, more });
     this.leg = createLegacyLeg(this.setting);
   }
 

@@ -1,0 +1,46 @@
+import { createAdmission } from "../../../src/http/create-admission.ts";
+import { KeepAlive } from "../../../src/http/keep-alive.ts";
+import { Responder } from "../../../src/http/respond.ts";
+import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
+import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import type { StageCounters } from "../../../src/http/stages.ts";
+import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
+import type { Clock } from "../../../src/spine/clock.ts";
+
+const bounds: HttpBounds = {
+  maxSessions: 1024,
+  maxSessionsPerPrincipal: 64,
+  sessionIdleMs: 300_000,
+  maxQueued: 1024,
+  maxInFlight: 64,
+  maxStreamsPerPrincipal: 16,
+  maxStreams: 1024,
+  keepAliveMs: 15_000,
+  stallMs: 30_000,
+};
+
+/** What a leg without a network is told by. */
+export interface SettingParts {
+  readonly runtime: AppRuntime;
+  readonly clock: Clock;
+  readonly counters: StageCounters;
+  /** Bounds other than the defaults. */
+  readonly more: Partial<HttpBounds>;
+}
+
+/** What a leg without a network is made of. */
+export function createHttpSetting({ runtime, clock, counters, more }: SettingParts): HttpSetting {
+  const all = { ...bounds, ...more };
+  return {
+    runtime,
+    bounds: all,
+    clock,
+    counters,
+    admission: createAdmission(all),
+    keepAlive: new KeepAlive(clock, all.keepAliveMs),
+    logBudget: new LogBudget(),
+    limiter: undefined,
+    responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
+  };
+}

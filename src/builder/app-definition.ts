@@ -1,6 +1,7 @@
 import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import type { MountSource } from "../catalog/mount.ts";
 import type { Exposure } from "../catalog/read-exposures.ts";
 import type { Link } from "../links/link.ts";
 import type { Surface } from "../surface/define-surface.ts";
@@ -8,6 +9,7 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Icon } from "../tags/looks.ts";
+import type { ViewsInput } from "../views/views-input.ts";
 
 /** What {@link mcp} may be told. */
 export interface McpOptions {
@@ -62,6 +64,12 @@ export interface AppDefinition {
   readonly prompts: ReadonlyMap<string, AnyBespokePrompt>;
   readonly resources: ReadonlyMap<string, AnyBespokeResource>;
   readonly reach: Reach | undefined;
+  /** Where tools come from that are known only at run time, by their prefix. */
+  readonly mounts: ReadonlyMap<string, MountSource>;
+  /** Who sees what. `undefined`: there is the default view, of everything. */
+  readonly views: ViewsInput | undefined;
+  /** Whether agents may ask what a view shows. */
+  readonly replay: boolean;
   /** Whether agents may read and wait by tools. */
   readonly pull: boolean;
 }

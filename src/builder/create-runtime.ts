@@ -2,7 +2,8 @@ import { authorise } from "../call/authorise.ts";
 import { createInvoker } from "../call/create-invoker.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
 import { ChangeWaits } from "../catalog/change-waits.ts";
-import { createCatalog, withTools, type Catalog } from "../catalog/create-catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { createCatalog, withTools } from "../catalog/create-catalog.ts";
 import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
 import { createUriResolver } from "../catalog/resolve-uri.ts";
 import { createListedItems, type ListedItems } from "../catalog/listed-items.ts";
@@ -152,6 +153,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
       return tool === undefined ? undefined : headerParamsOf(tool.input.json);
     },
     abortsOnDisconnect: (name) => catalog.tool(name)?.onDisconnect === "abort",
+    refuse: () => undefined,
     limits: defaultFrameLimits,
     logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,
     hotPath: options.hotPath ?? true,

@@ -142,6 +142,9 @@ export function mcp<TSpec extends Spec>(
     tools: new Map(),
     prompts: new Map(),
     resources: new Map(),
+    mounts: new Map(),
+    views: undefined,
+    replay: false,
     reach: undefined,
     pull: false,
   });

@@ -1,6 +1,8 @@
 import { SurfaceError } from "../errors.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
-import type { EntryCall, LogEntry, ProgressReport } from "../catalog/entry.ts";
+import { cannotNest } from "../catalog/cannot-nest.ts";
+import type { EntryCall, LogEntry, NestedCall, ProgressReport } from "../catalog/entry.ts";
+import type { ToolOutcome } from "../catalog/outcome.ts";
 import { clipText } from "../schema/clip-text.ts";
 
 const maxMessageBytes = 512;
@@ -39,6 +41,7 @@ export class CallContext implements EntryCall {
   /** Counts the stages that the call comes to. */
   readonly reached: (stage: CallStage) => void;
   readonly #sink: ProgressSink | undefined;
+  #nest: (nested: NestedCall) => Promise<ToolOutcome> = cannotNest;
   #controller: AbortController | undefined;
   #ended: SurfaceError | undefined;
   #fail: ((error: SurfaceError) => void) | undefined;
@@ -76,6 +79,15 @@ export class CallContext implements EntryCall {
       ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
       ...(typeof message === "string" ? { message: clipText(message, maxMessageBytes) } : {}),
     });
+  }
+
+  nest(nested: NestedCall): Promise<ToolOutcome> {
+    return this.#nest(nested);
+  }
+
+  /** From here on others can be called as a part of it. */
+  allowNesting(nest: (nested: NestedCall) => Promise<ToolOutcome>): void {
+    this.#nest = nest;
   }
 
   /** Whether nothing may be said any more under this call: it was answered, or nobody waits for its answer. */

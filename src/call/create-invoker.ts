@@ -11,7 +11,8 @@ import { authorise } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isThenable } from "./is-thenable.ts";
-import type { CompletionOutcome, Denied, PromptOutcome, ReadOutcome, Refused, ToolOutcome } from "./outcome.ts";
+import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
+import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
 
 /** How long a read may take, in milliseconds. */

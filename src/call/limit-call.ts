@@ -5,7 +5,7 @@ import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { authorise } from "./authorise.ts";
 import { isThenable } from "./is-thenable.ts";
-import type { Refused } from "./outcome.ts";
+import type { Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
 import { toRefused } from "./to-refused.ts";
 

@@ -4,7 +4,7 @@ import type { JsonValue } from "../schema/json.ts";
 import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { internalError, plainWords, type FaultReporter } from "../surface/fault.ts";
-import type { Refused } from "./outcome.ts";
+import type { Refused } from "../catalog/outcome.ts";
 
 const maxCodeBytes = 64;
 const maxMessageBytes = 1920;

@@ -8,30 +8,13 @@ import { assertUrisDiffer } from "./assert-uris-differ.ts";
 import { toPromptEntry, type AnyBespokePrompt } from "./bespoke-prompt.ts";
 import { toBespokeResource, type AnyBespokeResource } from "./bespoke-resource.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "./bespoke-tool.ts";
-import { toCatalogScopes, toDefaultScopes, type CatalogScopes, type DefaultScopes } from "./entry-scopes.ts";
+import { toCatalogScopes, toDefaultScopes, type DefaultScopes } from "./entry-scopes.ts";
+import type { Catalog } from "./catalog.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { entryWarnings } from "./entry-warnings.ts";
 import { kindMappings } from "./kind-mappings.ts";
 import type { Exposed, KindMapping, ResourceEntries } from "./mapping.ts";
 import type { Exposure } from "./read-exposures.ts";
-
-/** What exists for agents: the outcome of tags, expose maps and what is written by hand. Sorted, frozen. */
-export interface Catalog {
-  readonly tools: readonly ToolEntry[];
-  readonly resources: readonly ResourceEntry[];
-  readonly templates: readonly TemplateEntry[];
-  readonly prompts: readonly PromptEntry[];
-  /** The tool of this name on the wire. */
-  tool(name: string): ToolEntry | undefined;
-  /** The prompt of this name on the wire. */
-  prompt(name: string): PromptEntry | undefined;
-  /** What every URI starts with. */
-  readonly uriPrefix: string;
-  /** What its entries ask of callers. */
-  readonly scopes: CatalogScopes;
-  /** Sentences for the author about things that work but may not everywhere. */
-  readonly warnings: readonly string[];
-}
 
 /** What a catalog is made from. */
 export interface CatalogSource {
@@ -149,6 +132,7 @@ function toCatalog(
   { uriPrefix, scopes }: Pick<ScopedSource, "uriPrefix" | "scopes">,
 ): Catalog {
   const toolsByName = indexNames(tools);
+  const toolsById = new Map(tools.map((tool) => [tool.id, tool]));
   const promptsByName = indexNames(prompts);
   return Object.freeze({
     tools: sortFrozen(tools, (tool) => tool.name),
@@ -156,6 +140,7 @@ function toCatalog(
     templates: sortFrozen(templates, (template) => template.uriTemplate),
     prompts: sortFrozen(prompts, (prompt) => prompt.name),
     tool: (name: string) => toolsByName.get(name),
+    toolOf: (id: string) => toolsById.get(id),
     prompt: (name: string) => promptsByName.get(name),
     uriPrefix,
     scopes: toCatalogScopes(scopes, [...tools, ...resources, ...templates, ...prompts]),

@@ -5,7 +5,9 @@ import type { UseOptions } from "../surface/client.ts";
 import type { Caller } from "./caller.ts";
 import type { UriSegment } from "./free-uri.ts";
 import type { Icon } from "../tags/looks.ts";
+import type { ResourceRequirement } from "../tags/scopes.ts";
 import type { OnDisconnect } from "../tags/tool-options.ts";
+import type { ToolOutcome } from "./outcome.ts";
 
 /** How far along a call is. `progress` must grow from report to report; MCP clients show `message`. */
 export interface ProgressReport {
@@ -35,7 +37,33 @@ export interface EntryCall {
   /** Who asks. */
   readonly caller: Caller;
   progress(report: ProgressReport): void;
+  /**
+   * Calls a tool as a part of this call: under it in the tree, ended with it unless it says otherwise, never later than it.
+   * Never rejects: what cannot be called answers as what does not exist.
+   */
+  nest(nested: NestedCall): Promise<ToolOutcome>;
 }
+
+/** A call within a call. */
+export interface NestedCall {
+  /** What is called: an entry that was looked up for the caller, or an id within the reach of the tool that calls. */
+  readonly target: { readonly entry: ToolEntry } | { readonly id: string };
+  readonly args: JsonObject;
+  /**
+   * Under whose authority: the caller's own, for what only hands on what they ask for; or that which the calling tool declares,
+   * within the reach that it declares.
+   */
+  readonly as: "caller" | "tool";
+  /** When it must be over, in milliseconds as `performance.now()` counts them. Default: the tool's own time; at most the parent's. */
+  readonly deadlineAt?: number | undefined;
+  /** What becomes of it when the call that it is part of ends early, once it has started. Default `"abort-dependents"`. */
+  readonly onAbort?: OnAbort | undefined;
+  /** Where its progress goes. Default: nowhere. */
+  readonly onProgress?: ((report: ProgressReport) => void) | undefined;
+}
+
+/** What becomes of nested calls when the call above them ends early. */
+export type OnAbort = "abort-dependents" | "continue-running";
 
 /** What is advertised of a tool's behaviour; all four are always said. */
 export interface ToolHints {
@@ -76,8 +104,20 @@ export interface FaceOwned {
 
 /** What is asked of whoever uses an entry. */
 export interface EntryGuard {
-  /** What callers who are known must have been granted, all of it. Never empty. */
+  /** What callers who are known must have been granted, all of it: a default, then what its author asks for. Never empty. */
   readonly scopes: readonly string[];
+  /** What its author asks of everybody, also of who is anonymous. Left out: nothing. */
+  readonly requires?: Requirements | undefined;
+}
+
+/** What an author asks of callers, each in one form. */
+export interface Requirements {
+  /** All of them; what {@link EntryGuard.scopes} holds besides the default. */
+  readonly scopes: readonly string[];
+  /** One of them is enough; empty: none is asked for. */
+  readonly scopesAny: readonly string[];
+  /** An action that they must be allowed to do to a thing of the application's. */
+  readonly resource?: ResourceRequirement | undefined;
 }
 
 /** One tool that an agent may call. */
@@ -95,6 +135,18 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly output: ToolOutput;
   /** Milliseconds until a call answers `TIMEOUT`. */
   readonly timeoutMs: number;
+  /** Words to find it by, besides its name. Left out: none. */
+  readonly tags?: readonly string[] | undefined;
+  /** Which of its versions this is, where its author says so. */
+  readonly version?: string | undefined;
+  /** The schemas of the details that come with codes which its author declares, by code. */
+  readonly errors?: Readonly<Record<string, JsonSchema>> | undefined;
+  /** Whether only other tools may call it, and nobody is told of it. Default `false`. */
+  readonly isInternal?: boolean | undefined;
+  /** The ids of the tools that it may call, as patterns. Left out: none. */
+  readonly reach?: readonly string[] | undefined;
+  /** What it calls them with: scopes. Left out: the default ones that it takes itself. */
+  readonly authority?: readonly string[] | undefined;
   /** What becomes of a call when the client of a session drops the connection that it was made on. */
   readonly onDisconnect: OnDisconnect;
   /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */

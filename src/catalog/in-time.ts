@@ -1,3 +1,4 @@
+import { cannotNest } from "./cannot-nest.ts";
 import { SurfaceError } from "../errors.ts";
 import { LinkedAbort } from "../spine/linked-abort.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
@@ -31,7 +32,11 @@ export async function inTime<TValue>(read: TimedRead<TValue>): Promise<TValue> {
     linked.abort(new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`));
   const stop = systemClock.after(timeoutMs, late);
   try {
-    return await untilAborted({ start: () => run({ signal, progress: quiet, caller }), signal, doing });
+    return await untilAborted({
+      start: () => run({ signal, progress: quiet, caller, nest: cannotNest }),
+      signal,
+      doing,
+    });
   } finally {
     stop();
     linked.dispose();

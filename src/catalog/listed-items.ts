@@ -1,7 +1,7 @@
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
 import { Throttle } from "../spine/throttle.ts";
-import type { Catalog } from "./create-catalog.ts";
+import type { Catalog } from "./catalog.ts";
 import type { ListedItem } from "./entry.ts";
 import { ItemList, type ListingEntry, type ReadContent } from "./item-list.ts";
 import type { ResourceWatches } from "./resource-watches.ts";

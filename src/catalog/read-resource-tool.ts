@@ -4,7 +4,7 @@ import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Caller } from "./caller.ts";
 import { noSuchResource } from "./change-waits.ts";
-import type { Catalog } from "./create-catalog.ts";
+import type { Catalog } from "./catalog.ts";
 import type { EntryCall, ResourceContent, ToolEntry } from "./entry.ts";
 import { isAbsent } from "./is-absent.ts";
 import { pullOrigin } from "./pull-tool-names.ts";

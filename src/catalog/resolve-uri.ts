@@ -1,6 +1,6 @@
 import { coerceScalar } from "../schema/coerce-scalar.ts";
 import type { JsonObject } from "../schema/json.ts";
-import type { Catalog } from "./create-catalog.ts";
+import type { Catalog } from "./catalog.ts";
 import type { EntryCall, ResourceContent, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
 import { isClimbing } from "./is-climbing.ts";
 

@@ -1,6 +1,15 @@
 import type { SurfaceClient } from "../surface/client.ts";
 import type { Caller } from "./caller.ts";
-import type { EntryCall, LogLevel, ProgressReport } from "./entry.ts";
+import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
+
+/** What may be said of one nested call. */
+export interface NestedCallOptions {
+  /** What becomes of it when the call that it is part of ends early, once it has started. Default `"abort-dependents"`. */
+  readonly onAbort?: OnAbort;
+  /** Milliseconds until it answers `TIMEOUT`. Default: the tool's own; never longer than what is left of the call above. */
+  readonly timeoutMs?: number;
+  readonly onProgress?: (report: ProgressReport) => void;
+}
 
 /** What the handlers of tools, prompts and resources that are no members receive besides their arguments. */
 export interface ToolContext<TSpec> {

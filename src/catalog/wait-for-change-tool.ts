@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { defaultWaitMs, maxWaitMs } from "../surface/owner/event-owner.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { ChangeRequest, ChangeWaits } from "./change-waits.ts";
-import type { Catalog } from "./create-catalog.ts";
+import type { Catalog } from "./catalog.ts";
 import type { ToolEntry } from "./entry.ts";
 import { withHeartbeat } from "./heartbeat.ts";
 import { readField, toFieldSchema, type NumberField } from "./number-field.ts";

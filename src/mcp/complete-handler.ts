@@ -1,12 +1,12 @@
 import type { Invoker } from "../call/create-invoker.ts";
-import type { Catalog } from "../catalog/create-catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, TemplateEntry } from "../catalog/entry.ts";
 import { isProposal, maxCountedProposals } from "../catalog/proposals.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
 import { ownParam } from "./own-param.ts";
-import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
 import { writeJson } from "./write-json.ts";
 
 /** As many as one answer may hold. */
@@ -153,7 +153,7 @@ export function createCompleteHandler(catalog: Catalog, invoker: Invoker): Handl
     const { scopes, completers } = target;
     const completion = { where, scopes, complete: completers.get(name), begun: value, filled };
     const outcome = await invoker.complete(completion, request.call);
-    if (outcome.kind === "denied") return toScopeError(outcome.scopes);
+    if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownRef);
     // What its author returned may be no list at all.
     const values: unknown = outcome.kind === "values" ? outcome.values : [];
     return toCompletion(Array.isArray(values) ? values : [], value);

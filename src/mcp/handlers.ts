@@ -1,10 +1,10 @@
 import type { Caller } from "../catalog/caller.ts";
-import type { Catalog } from "../catalog/create-catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import { limitCall } from "../call/limit-call.ts";
-import type { Refused, ToolOutcome } from "../call/outcome.ts";
+import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
@@ -14,7 +14,7 @@ import { toAbsent, toNotFound } from "./not-found.ts";
 import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
 import { createPromptHandlers, type PromptHandlers } from "./prompt-handlers.ts";
-import { rpcCodes, toRpcError, toRpcResult, toScopeError, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { renderContent, toLargeBlocks, toLargeResult, type Keeping } from "./render-large.ts";
 import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
@@ -93,7 +93,7 @@ function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, caller }: 
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}`);
   }
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, large);
-  if (outcome.kind === "denied") return toScopeError(outcome.scopes);
+  if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
   return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(outcome))}`,
@@ -130,7 +130,7 @@ function createReadHandler(source: HandlerSource): Handler {
     if (resolved === undefined) return toNotFound(uri, request.era);
     const outcome = await source.invoker.read(resolved, call);
     if (outcome.kind === "absent") return toAbsent(uri, request.era);
-    if (outcome.kind === "denied") return toScopeError(outcome.scopes);
+    if (outcome.kind === "denied") return toDeniedError(outcome.scopes, toNotFound(uri, request.era));
     if (outcome.kind === "refused") return toReadError(outcome);
     const keeping = { large: source.large, caller: call.caller, scopes: resolved.scopes };
     return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });

@@ -1,6 +1,7 @@
 import type { Invoker } from "../call/create-invoker.ts";
-import type { PromptOutcome, Refused } from "../call/outcome.ts";
-import type { Catalog } from "../catalog/create-catalog.ts";
+import type { Refused } from "../catalog/outcome.ts";
+import type { PromptOutcome } from "../call/outcome.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { PromptEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
@@ -10,7 +11,7 @@ import type { Handler } from "./handlers.ts";
 import { bytesOver, type LargeValues } from "./large-values.ts";
 import { ownParam } from "./own-param.ts";
 import { createPagedList } from "./pages.ts";
-import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
 import { refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
@@ -63,7 +64,7 @@ function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: P
 }
 
 function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, source: PromptSource): RpcAnswer {
-  if (outcome.kind === "denied") return toScopeError(outcome.scopes);
+  if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownPrompt);
   if (outcome.kind === "refused") return toRefusedAnswer(outcome);
   const messages = toWellFormedJson(outcome.text);
   const bytes = bytesOver(messages, source.large.maxResultBytes);

@@ -74,6 +74,11 @@ export function toScopeError(scopes: readonly string[]): RpcError {
   return { kind: "error", code: rpcCodes.insufficientScope, message: "Insufficient scope", data: { scopes }, scopes };
 }
 
+/** The error for who lacks something: what a consent could give them is named, and else it is as if there were nothing. */
+export function toDeniedError(scopes: readonly string[] | undefined, unknown: RpcError): RpcError {
+  return scopes === undefined ? unknown : toScopeError(scopes);
+}
+
 /** Makes a result answer. */
 export function toRpcResult(
   body: string,

@@ -1,6 +1,6 @@
 import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/resource-content.ts";
-import type { Refused } from "../call/outcome.ts";
+import type { Refused } from "../catalog/outcome.ts";
 import { bytesOver, type Excerpt, type KeptFor, type LargeValues } from "./large-values.ts";
 import { toRpcResult, type RpcAnswer } from "./protocol.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";

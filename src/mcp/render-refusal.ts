@@ -1,4 +1,4 @@
-import type { Refused } from "../call/outcome.ts";
+import type { Refused } from "../catalog/outcome.ts";
 import { renderIssues } from "../schema/render-issues.ts";
 
 /** Where the machine-readable form of a refusal stands in a result's `_meta`. */

@@ -2,7 +2,7 @@ import { authorise } from "../call/authorise.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { Caller } from "../catalog/caller.ts";
-import type { Catalog } from "../catalog/create-catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { ListedItem, ResourceContent } from "../catalog/entry.ts";
 import type { ListedItems, MayList, VisibleItems } from "../catalog/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";

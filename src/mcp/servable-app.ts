@@ -4,6 +4,7 @@ import type { Icon } from "../tags/looks.ts";
 import type { Handlers } from "./handlers.ts";
 import type { HeaderParam } from "./header-params.ts";
 import type { FrameLimits } from "./limits.ts";
+import type { RpcError } from "./protocol.ts";
 
 /** How the server names itself. */
 export interface ServerInfo {
@@ -53,6 +54,8 @@ export interface AppRuntime {
   resourcesFor(caller: Caller): ResourceWatcher;
   /** Everything that reading what is under a URI takes, where a caller was not granted all of it; else `undefined`. */
   lacking(uri: string, caller: Caller): readonly string[] | undefined;
+  /** Why nobody gets in by the view that a caller came by: the answer to whatever they ask. `undefined`: they do. */
+  refuse(caller: Caller): RpcError | undefined;
   readonly limits: FrameLimits;
   /** Whether there is code of the author's that can tell the client's log. */
   readonly logs: boolean;

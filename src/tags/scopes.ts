@@ -1,12 +1,32 @@
 import { SurfaceError } from "../errors.ts";
 
-/** What an author may ask of callers, of an entry of any sort. */
+/**
+ * An action that callers must be allowed to do to a thing of the application's, as their `resources` say: `"repo:*"` or
+ * `"repo:website"` with `["write"]`.
+ */
+export interface ResourceRequirement {
+  /** The sort of thing: letters, digits, `_`, `-` and `.`, at most 64. */
+  readonly type: string;
+  readonly action: string;
+  /**
+   * The argument that names the thing, by its name on the wire. With it a call is let through for the things that its caller
+   * may act on, and answered as for one that does not exist otherwise. Left out: any thing of the type will do. Only tools
+   * have arguments.
+   */
+  readonly argument?: string;
+}
+
+/** What an author may ask of callers, of an entry of any sort. What they lack is not listed, and answers as what does not exist. */
 export interface ScopeOptions {
   /**
    * What callers must have been granted besides `<surface>:read`, or `<surface>:write` where it may change something: at
-   * most 16 scopes as OAuth has them. Asked only of callers who are known, so never over standard input and output.
+   * most 16 scopes as OAuth has them, all of them. Who is anonymous has none, unless whoever serves them says otherwise.
    */
   readonly scopes?: readonly string[];
+  /** The same, where any one of them is enough. */
+  readonly scopesAny?: readonly string[];
+  /** What they must be allowed to do to a thing of the application's own. */
+  readonly resource?: ResourceRequirement;
 }
 
 const maxScopes = 16;

@@ -63,6 +63,8 @@ export const toolOptionNames: readonly (keyof ToolOptions)[] = [
   "icons",
   "meta",
   "scopes",
+  "scopesAny",
+  "resource",
 ];
 
 /** What a tag of either kind has kept of its author's words. */
@@ -77,6 +79,8 @@ export const resourceOptionNames: readonly (keyof CollectionResourceOptions)[] =
   "icons",
   "meta",
   "scopes",
+  "scopesAny",
+  "resource",
 ];
 
 /** The longest time between two notices that an author may ask for, in milliseconds. */

@@ -4,7 +4,7 @@ import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { ReadOutcome } from "../../src/call/outcome.ts";
 import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
-import type { Catalog } from "../../src/catalog/create-catalog.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
 import { body } from "../../src/catalog/resource-body.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
-import type { ToolOutcome } from "../../src/call/outcome.ts";
+import type { ToolOutcome } from "../../src/catalog/outcome.ts";
 import {
   audioBlock,
   content,

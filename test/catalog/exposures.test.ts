@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Catalog } from "../../src/catalog/create-catalog.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
 import type { ExposeValue } from "../../src/catalog/expose.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";

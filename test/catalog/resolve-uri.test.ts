@@ -1,7 +1,7 @@
 import { assert, asyncProperty, constantFrom, integer, oneof, string, type Arbitrary } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Catalog } from "../../src/catalog/create-catalog.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
 import { createUriResolver, type Resolved } from "../../src/catalog/resolve-uri.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { cell } from "../../src/surface/cell.ts";

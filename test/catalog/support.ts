@@ -1,4 +1,5 @@
-import { createCatalog, type Catalog } from "../../src/catalog/create-catalog.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
+import { createCatalog } from "../../src/catalog/create-catalog.ts";
 import type { AnyBespokePrompt } from "../../src/catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";

@@ -1,7 +1,7 @@
 import { assert as assertThat, property, string, uniqueArray } from "fast-check";
 import { assert, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Catalog } from "../../src/catalog/create-catalog.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
 import type { ListedItem } from "../../src/catalog/entry.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import type { Schema } from "../../src/schema/standard.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
-import type { Catalog } from "../../src/catalog/create-catalog.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
 import { splitFields } from "../../src/catalog/tool-input.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Refused } from "../../src/call/outcome.ts";
+import type { Refused } from "../../src/catalog/outcome.ts";
 import { toRpcError, toRpcResult } from "../../src/mcp/protocol.ts";
 import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
 import { refusalData, refusalText } from "../../src/mcp/render-refusal.ts";

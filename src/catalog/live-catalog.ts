@@ -1,0 +1,13 @@
+import type { Catalog } from "./catalog.ts";
+
+/** A catalog whose tools may come and go while it is served. Whoever made it closes it. */
+export interface LiveCatalog {
+  /** What there is now; the same object until something changes. */
+  readonly current: Catalog;
+  /** Whether it can ever be another. */
+  readonly canChange: boolean;
+  /** Calls `changed` after each change, at once, however many there are. Returns what stops it. */
+  subscribe(changed: () => void): () => void;
+  /** Lets go of what it listens to. Callable twice. */
+  close(): void;
+}

@@ -1,0 +1,67 @@
+import type { JsonObject, JsonSchema, JsonValue } from "../schema/json.ts";
+import type { Schema } from "../schema/standard.ts";
+import type { ScopeOptions } from "../tags/scopes.ts";
+import type { Caller } from "./caller.ts";
+import type { NestedCallOptions } from "./tool-context.ts";
+import type { LogLevel, ProgressReport } from "./entry.ts";
+
+/** A schema of a mounted operation: one that validates, or a JSON Schema of the 2020-12 dialect. */
+export type MountedSchema = Schema | JsonSchema;
+
+/** One operation that is known only at run time. Its id is `<prefix>.<name>`. */
+export interface MountedOperation extends ScopeOptions {
+  /** Segments of letters, digits and `_`, joined by dots: `"git.branch"`. Unique within its source. */
+  readonly name: string;
+  /**
+   * Whether it only reads. `"subscription"`: it answers again and again, which one call cannot; it is neither listed nor
+   * callable. Default `"mutation"`.
+   */
+  readonly type?: "query" | "mutation" | "subscription";
+  readonly version?: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** Words to find it by. */
+  readonly tags?: readonly string[];
+  /** What it takes: an object. Default: nothing. */
+  readonly inputSchema?: MountedSchema;
+  /** What it answers; checked. Default: any JSON, unchecked. */
+  readonly outputSchema?: MountedSchema;
+  /** The details of the codes that it may refuse with, by code. Told to agents; a `Refusal` of another code is passed on too. */
+  readonly errorSchemas?: Readonly<Record<string, MountedSchema>>;
+  /** `"internal"`: only other operations may call it, and nobody is told of it. Default `"external"`. */
+  readonly visibility?: "external" | "internal";
+  /** Can a change be hard to undo? Default: the same as whether it changes something. */
+  readonly destructive?: boolean;
+  readonly idempotent?: boolean;
+  readonly openWorld?: boolean;
+  /** Milliseconds until a call answers `TIMEOUT`. Default 60,000; at most 600,000. */
+  readonly timeoutMs?: number;
+  /** The ids that it may call by `context.call`, as patterns with `*` and `?`. Default: none. */
+  readonly reach?: readonly string[];
+  /** The scopes that it calls them with. Default: those that it takes itself by default. */
+  readonly authority?: readonly string[];
+}
+
+/** What an operation is run with. */
+export interface MountContext {
+  /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
+  readonly signal: AbortSignal;
+  /** Who asks. */
+  readonly caller: Caller;
+  readonly progress: (report: ProgressReport) => void;
+  readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
+  /** Calls another tool or operation, within its reach. */
+  readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
+}
+
+/**
+ * Where operations come from that are known only at run time: a registry, somebody else's API. Whoever made it closes it.
+ */
+export interface MountSource {
+  /** What there is now. Asked again after each change; must not take long. */
+  list(): readonly MountedOperation[];
+  /** Calls `changed` after each change. Returns what stops it. */
+  subscribe(changed: () => void): () => void;
+  /** Runs one, by its name, with input that fits its schema. What it throws is masked, but for `Refusal`. */
+  invoke(name: string, input: unknown, context: MountContext): unknown;
+}

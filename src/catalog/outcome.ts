@@ -1,0 +1,47 @@
+import type { Issue } from "../errors.ts";
+import type { JsonValue } from "../schema/json.ts";
+
+/** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */
+export interface Refused {
+  readonly kind: "refused";
+  /** A code of this package, or the author's own; at most 64 bytes. */
+  readonly code: string;
+  /** One line; at most 1,920 bytes, so that it reads whole within the 2 KiB that a model is shown. */
+  readonly message: string;
+  /** At most 5. Paths are those of the wire: a value that travels under `value` is named by it. */
+  readonly issues: readonly Issue[];
+  /** The author's details; left out when they are no JSON, or more than 16 KiB of it. */
+  readonly details: JsonValue | undefined;
+  /** Names the log entry that holds what was kept from the caller. */
+  readonly correlationId: string | undefined;
+  /** Nothing has happened: the same may be tried again shortly. */
+  readonly retryable?: true;
+}
+
+/** The caller was not granted what this takes. Nothing has happened. */
+export interface Denied {
+  readonly kind: "denied";
+  /**
+   * All that it takes, so that one more consent is enough; `undefined` where no consent would help: then it is answered as
+   * what does not exist.
+   */
+  readonly scopes: readonly string[] | undefined;
+}
+
+/** What came of a tool call. */
+export type ToolOutcome =
+  | {
+      readonly kind: "answer";
+      /** The text of a JSON object. */
+      readonly text: string;
+    }
+  | {
+      /** What its author made by `content()`. */
+      readonly kind: "rich";
+      /** The text of a JSON array of content blocks. */
+      readonly blocks: string;
+      /** The text of a JSON object that says the same to programs; left out where its author gave none. */
+      readonly structured: string | undefined;
+    }
+  | Denied
+  | Refused;

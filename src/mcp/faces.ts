@@ -1,0 +1,36 @@
+import type { Caller } from "../catalog/caller.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { RpcError } from "./protocol.ts";
+
+/** The lists that a client may be told of when they have changed. */
+export const listNames = ["tools", "prompts", "resources"] as const;
+
+/** One of them. */
+export type ListName = (typeof listNames)[number];
+
+/** What one view shows to everybody who comes by it, whatever they were granted. */
+export interface Face {
+  /** What there is in it: what is found by name and by URI. With the tools of the face, where that is a gateway. */
+  readonly catalog: Catalog;
+  /** What of it is listed for a caller: what they were granted. The same object for all who see the same. */
+  listedFor(caller: Caller): Catalog;
+  /** The app's own instructions and the view's, as the model is told. */
+  readonly instructions: string | undefined;
+}
+
+/** What everybody is shown now. Whoever made it closes it. */
+export interface Faces {
+  /** What a caller is shown by the view that they came by; or why nothing. */
+  of(caller: Caller): Face | RpcError;
+  /** The lists that can ever be others than they are now. */
+  readonly changing: ReadonlySet<ListName>;
+  /**
+   * Tells a caller when a list is another for them than it was: at most once a window, and not where it is the same after all.
+   * Returns what stops it.
+   */
+  watchList(list: ListName, caller: Caller, changed: () => void): () => void;
+  /** Calls `changed` whenever anything may be another for anybody, at once. Returns what stops it. */
+  subscribe(changed: () => void): () => void;
+  /** Lets go of what it listens to. Callable twice. */
+  close(): void;
+}

@@ -1,0 +1,28 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Caller } from "../catalog/caller.ts";
+import type { Decision } from "./decision.ts";
+import type { ViewFace } from "./view-rules.ts";
+
+/** Something that is in a catalog and is not shown. */
+export interface HiddenEntry {
+  /** The entry's id. */
+  readonly name: string;
+  /** What hides it, as people read it: `rule "readonly": disallow "node_*"`, `scopes`, `deny`. */
+  readonly by: string;
+}
+
+/** What a decision leaves of a catalog, whoever asks. */
+export interface Shown {
+  readonly face: ViewFace;
+  /** Only what is visible; of tools that only tools may call, none. */
+  readonly catalog: Catalog;
+  readonly hidden: readonly HiddenEntry[];
+}
+
+/**
+ * Leaves of a catalog what a decision shows: nothing, where it denies. The one function that the wire and replays ask. Pure.
+ */
+export type Show = (catalog: Catalog, decision: Decision) => Shown;
+
+/** Leaves of what is shown what one caller was granted: what is listed for them, and what is found. Pure. */
+export type ShowTo = (shown: Shown, caller: Caller) => Shown;

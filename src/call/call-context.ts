@@ -4,6 +4,7 @@ import { cannotNest } from "../catalog/cannot-nest.ts";
 import type { EntryCall, LogEntry, NestedCall, ProgressReport } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import { clipText } from "../schema/clip-text.ts";
+import type { RateLimiter } from "./rate-limiter.ts";
 
 const maxMessageBytes = 512;
 
@@ -26,6 +27,8 @@ export interface CallSetting {
   readonly log?: LogSink | undefined;
   /** Default: somebody of whom nothing is known. */
   readonly caller?: Caller | undefined;
+  /** How often the caller may call tools. Left out: as often as they like. */
+  readonly limiter?: RateLimiter | undefined;
   /** Told of each stage that the call comes to. */
   readonly reached?: ((stage: CallStage) => void) | undefined;
 }
@@ -40,6 +43,8 @@ export class CallContext implements EntryCall {
   readonly caller: Caller;
   /** Counts the stages that the call comes to. */
   readonly reached: (stage: CallStage) => void;
+  /** Counts the calls of tools. */
+  readonly limiter: RateLimiter | undefined;
   readonly #sink: ProgressSink | undefined;
   #nest: (nested: NestedCall) => Promise<ToolOutcome> = cannotNest;
   #controller: AbortController | undefined;
@@ -50,11 +55,12 @@ export class CallContext implements EntryCall {
   #finished = false;
   #last = Number.NEGATIVE_INFINITY;
 
-  constructor({ sink, log, caller = anonymous, reached = ignore }: CallSetting = {}) {
+  constructor({ sink, log, caller = anonymous, reached = ignore, limiter }: CallSetting = {}) {
     this.#sink = sink;
     this.log = log && ((entry) => void (this.#isOver || log(entry)));
     this.caller = caller;
     this.reached = reached;
+    this.limiter = limiter;
   }
 
   get signal(): AbortSignal {

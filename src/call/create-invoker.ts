@@ -11,6 +11,7 @@ import { authorise } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isThenable } from "./is-thenable.ts";
+import { limitCall } from "./limit-call.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
@@ -86,6 +87,12 @@ function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
   return { kind: "denied", scopes };
 }
 
+/** A call that is asked for, and what its limiter says of it, maybe later. */
+interface Limited {
+  readonly call: CallContext;
+  readonly limiting: Refused | Promise<Refused | undefined>;
+}
+
 interface Made {
   readonly blocks: readonly object[];
   readonly structured: unknown;
@@ -116,7 +123,18 @@ class EntryInvoker implements Invoker {
 
   call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
     const denied = deny(entry, call);
-    return denied === undefined ? this.#call(entry, args, call) : Promise.resolve(denied);
+    if (denied !== undefined) return Promise.resolve(denied);
+    const { limiter, caller } = call;
+    if (limiter === undefined) return this.#call(entry, args, call);
+    const limiting = limitCall({ limiter, caller, tool: entry, report: this.#report });
+    return limiting === undefined ? this.#call(entry, args, call) : this.#callIfLeft(entry, args, { call, limiting });
+  }
+
+  async #callIfLeft(entry: ToolEntry, args: JsonObject, { call, limiting }: Limited): Promise<ToolOutcome> {
+    const refused = await limiting;
+    if (refused === undefined) return this.#call(entry, args, call);
+    call.finish();
+    return refused;
   }
 
   // One function and not a chain of small ones: every asynchronous hop costs each call, and what is synchronous (most

@@ -3,7 +3,6 @@ import type { Caller } from "../catalog/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";
-import { authorise } from "./authorise.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
@@ -24,7 +23,7 @@ export interface LimitedCall {
   /** Left out: there is no limit. */
   readonly limiter: RateLimiter | undefined;
   readonly caller: Caller;
-  readonly tool: Pick<ToolEntry, "name" | "origin" | "hints" | "scopes">;
+  readonly tool: Pick<ToolEntry, "name" | "origin" | "hints" | "isUncounted">;
   /** Told of a limiter that fails. */
   readonly report: FaultReporter;
 }
@@ -73,12 +72,12 @@ function toFault(cause: unknown, { tool, report }: LimitedCall): Refused {
 
 /**
  * Counts a call under its caller and tool. `undefined`: it may run; else what its caller is told. A limiter that fails, or
- * does not answer within a second, lets nothing through. Nothing is counted of who is anonymous, nor of who may not use the tool:
- * they are told so by whoever calls it. Never throws or rejects.
+ * does not answer within a second, lets nothing through. Nothing is counted of who is anonymous, nor of tools that only
+ * call others. Whether the caller may use the tool was asked before. Never throws or rejects.
  */
 export function limitCall(limited: LimitedCall): Refused | undefined | Promise<Refused | undefined> {
   const { limiter, caller, tool } = limited;
-  if (limiter === undefined || caller.isAnonymous || authorise(caller, tool) !== undefined) return undefined;
+  if (limiter === undefined || caller.isAnonymous || tool.isUncounted === true) return undefined;
   try {
     const asked = limiter.limit(toKey(limited), tool.hints.readOnlyHint ? readCost : changeCost);
     if (!isThenable(asked)) return toAnswer(asked);

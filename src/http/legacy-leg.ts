@@ -131,10 +131,10 @@ class SessionsLeg implements SessionLeg {
 
   async #handshake({ frame, caller }: RequestPost): Promise<RpcAnswer> {
     const { method, params } = frame;
-    const { runtime, limiter } = this.#setting;
+    const { runtime } = this.#setting;
     const handler = this.#methods.find(method, "legacy");
     if (handler === undefined) return toRpcError(rpcCodes.methodNotFound, "Method not found");
-    const request = { era: "legacy", call: new CallContext({ caller }), limiter } as const;
+    const request = { era: "legacy", call: new CallContext({ caller }) } as const;
     return answerAsked({ method, handler, params, request, report: runtime.report });
   }
 

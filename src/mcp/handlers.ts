@@ -3,7 +3,6 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
 import type { Invoker } from "../call/create-invoker.ts";
-import { limitCall } from "../call/limit-call.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
@@ -112,10 +111,8 @@ function createCallHandler(source: HandlerSource): Handler {
     request.call.reached("gate");
     const tool = source.catalog.tool(name);
     if (tool === undefined) return unknownTool;
-    const { call, limiter } = request;
-    const limiting = limitCall({ limiter, caller: call.caller, tool, report: source.report });
-    const refused = limiting instanceof Promise ? await limiting : limiting;
-    const outcome = refused ?? (await source.invoker.call(tool, args, call));
+    const { call } = request;
+    const outcome = await source.invoker.call(tool, args, call);
     return toCallAnswer(tool, outcome, { large: source.large, caller: call.caller });
   };
 }

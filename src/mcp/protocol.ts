@@ -1,5 +1,4 @@
 import type { CallContext } from "../call/call-context.ts";
-import type { RateLimiter } from "../call/rate-limiter.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
 export type Era = "legacy" | "modern";
@@ -60,8 +59,6 @@ export interface McpRequest {
   readonly era: Era;
   /** The call under way; it knows its caller. */
   readonly call: CallContext;
-  /** How often its caller may call tools. Left out: as often as they like. */
-  readonly limiter?: RateLimiter | undefined;
 }
 
 /** Makes an error answer. */

@@ -6,7 +6,6 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { CallContext, type CallSetting, type LogSink } from "../call/call-context.ts";
-import type { RateLimiter } from "../call/rate-limiter.ts";
 import { isJsonObject } from "../schema/json.ts";
 import { ClientLog, loggedMethod, type LogOutput } from "./client-log.ts";
 import type { HandledMethod } from "./handlers.ts";
@@ -22,7 +21,7 @@ export interface SdkServerParts {
   readonly era: Era;
   readonly errors: SdkErrors;
   /** Who asks, and who counts how far they come. Default: somebody of whom nothing is known. */
-  readonly asking?: Pick<CallSetting, "caller" | "reached"> & { readonly limiter?: RateLimiter | undefined };
+  readonly asking?: Pick<CallSetting, "caller" | "reached" | "limiter">;
   /** Told what a handler of ours answers with: of an error the SDK takes the code, the text and the data alone. */
   readonly onAnswer?: (answer: RpcAnswer) => void;
 }
@@ -62,7 +61,7 @@ class SdkCalls {
     const progressToken = meta?.progressToken;
     // What cannot be sent any more has no one left to read it.
     const tell = (notice: Parameters<typeof notify>[0]): void => void notify(notice).catch(() => {});
-    const { caller, reached } = this.#parts.asking ?? {};
+    const { caller, reached, limiter } = this.#parts.asking ?? {};
     const call = new CallContext({
       sink:
         progressToken === undefined
@@ -75,6 +74,7 @@ class SdkCalls {
       }),
       caller,
       reached,
+      limiter,
     });
     signal.addEventListener("abort", () => call.cancel(), { once: true });
     return call;
@@ -98,7 +98,7 @@ function setLogHandler(server: Server, errors: SdkErrors, log: ClientLog): void 
 
 /** Makes a server of the SDK's that answers from our handlers. Whoever connects it closes it. */
 export function createSdkServer(parts: SdkServerParts): Server {
-  const { runtime, era, errors, asking, onAnswer } = parts;
+  const { runtime, era, errors, onAnswer } = parts;
   const { info, instructions, handlers } = runtime;
   const server = new Server(
     // It only writes them out: that its arrays may not be changed is what its type does not know.
@@ -115,7 +115,7 @@ export function createSdkServer(parts: SdkServerParts): Server {
       const { id, signal } = context.mcpReq;
       errors.taken(id, signal);
       const params = isJsonObject(request.params) ? request.params : undefined;
-      const answer = await handler(params, { era, call: calls.open(context), limiter: asking?.limiter });
+      const answer = await handler(params, { era, call: calls.open(context) });
       errors.told(id, signal, answer);
       onAnswer?.(answer);
       return toSdkResult(answer);

@@ -95,8 +95,8 @@ interface Who {
 
 async function ask(method: HandledMethod, params: JsonObject, { caller, limiter }: Who): Promise<Asked> {
   const stages: CallStage[] = [];
-  const call = new CallContext({ caller, reached: (stage) => stages.push(stage) });
-  const answer = await runtime.handlers[method]?.(params, { era: "modern", call, limiter });
+  const call = new CallContext({ caller, limiter, reached: (stage) => stages.push(stage) });
+  const answer = await runtime.handlers[method]?.(params, { era: "modern", call });
   if (answer === undefined) throw new Error(`there is no ${method}`);
   return { answer, stages };
 }
@@ -289,8 +289,8 @@ describe("handlers and limits", () => {
   it("a call that was cancelled while its limiter thought is not run", async () => {
     let letThrough: (verdict: { readonly ok: true }) => void = () => {};
     const slow: RateLimiter = { limit: () => new Promise((resolve) => (letThrough = resolve)) };
-    const call = new CallContext({ caller: callerWith(read) });
-    const answering = runtime.handlers["tools/call"]({ name: "look" }, { era: "modern", call, limiter: slow });
+    const call = new CallContext({ caller: callerWith(read), limiter: slow });
+    const answering = runtime.handlers["tools/call"]({ name: "look" }, { era: "modern", call });
     call.cancel();
     letThrough({ ok: true });
     expect(await answering).toMatchObject({ body: expect.stringContaining("ABORTED") });

@@ -62,8 +62,9 @@ export function toHandlerWork(handler: Handler, parts: WorkParts): Work {
     log: toLogSink(parts),
     caller,
     reached: counters.reached,
+    limiter,
   });
-  const asked = { method, handler, params, request: { era: "modern", call, limiter }, report: runtime.report } as const;
+  const asked = { method, handler, params, request: { era: "modern", call }, report: runtime.report } as const;
   return {
     run: async () => exchange.answer(await answerAsked(asked)),
     whenIdle: (told) => call.whenIdle(told),

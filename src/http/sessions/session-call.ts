@@ -13,6 +13,7 @@ export function toSessionCall(posted: PostedRequest, streams: SessionStreams, lo
     sink: token === undefined ? undefined : toProgressSink(token, { send: tell, isFull }),
     log: log?.sinkFor("legacy", undefined, { send: (params) => tell(renderLogged(params)), isFull }),
     caller: post.caller,
+    limiter: streams.http.limiter,
     reached: (stage) => {
       streams.http.counters.reached(stage);
       if (stage === "backend") posted.begun();

@@ -268,9 +268,9 @@ export class Session {
 
   async #answer(running: Running, handler: Handler): Promise<void> {
     const { method, params, id } = running.posted.post.frame;
-    const { runtime, limiter } = this.#setting.http;
+    const { runtime } = this.#setting.http;
     const { call = new CallContext() } = running;
-    const request = { era: "legacy", call, limiter } as const;
+    const request = { era: "legacy", call } as const;
     const answer = await answerAsked({ method, handler, params, request, report: runtime.report });
     if (this.#running.is(id, running)) this.#running.answer(id, answer);
   }

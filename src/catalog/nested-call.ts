@@ -1,0 +1,59 @@
+import { Refusal, SurfaceError, surfaceErrorCodes, type SurfaceErrorCode } from "../errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { anyCodec } from "../schema/wire-codec.ts";
+import { operationNotFound } from "./cannot-nest.ts";
+import type { EntryCall } from "./entry.ts";
+import type { Refused, ToolOutcome } from "./outcome.ts";
+import type { NestedCallOptions } from "./tool-context.ts";
+
+/** Calls another tool from within a call, by its id. */
+export type NestedCaller = (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
+
+const ownCodes: ReadonlySet<string> = new Set(surfaceErrorCodes);
+
+function isOwnCode(code: string): code is SurfaceErrorCode {
+  return ownCodes.has(code);
+}
+
+function toError({ code, message, issues, details, correlationId }: Refused): Refusal | SurfaceError {
+  if (!isOwnCode(code)) return new Refusal(code, message, details);
+  return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });
+}
+
+function parse(text: string): JsonValue {
+  // The text of an answer is JSON: the invoker has written it.
+  return JSON.parse(text) as JsonValue;
+}
+
+function answerOf(outcome: ToolOutcome): JsonValue {
+  switch (outcome.kind) {
+    case "answer":
+      return parse(outcome.text);
+    case "rich":
+      return parse(outcome.structured ?? outcome.blocks);
+    case "denied":
+      throw toError(operationNotFound);
+    case "refused":
+      throw toError(outcome);
+  }
+}
+
+/** A copy, so that what a handler does to its own afterwards is not what is called with. */
+function toArguments(id: string, input: unknown): JsonObject {
+  const json: unknown = JSON.parse(anyCodec.stringify(input));
+  if (isJsonObject(json)) return json;
+  throw new SurfaceError("VALIDATION_ERROR", `Calling "${id}": its arguments must be an object`);
+}
+
+/**
+ * What handlers call other tools by: as a part of their own call, within the reach and under the authority that their tool
+ * declares. Resolves with what the tool says to programs, or with its content where it says nothing to them. Rejects with a
+ * `Refusal` of the tool's own, or of code `OPERATION_NOT_FOUND`; or with a `SurfaceError`, as calls of surfaces do.
+ */
+export function createNestedCall(call: EntryCall): NestedCaller {
+  return async (id, input = {}, { timeoutMs, onAbort, onProgress } = {}) => {
+    const deadlineAt = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
+    const args = toArguments(id, input);
+    return answerOf(await call.nest({ target: { id }, args, as: "tool", deadlineAt, onAbort, onProgress }));
+  };
+}

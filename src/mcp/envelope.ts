@@ -1,4 +1,6 @@
+import type { CallerView } from "../catalog/caller.ts";
 import type { LogLevel } from "../catalog/entry.ts";
+import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { isLogLevel } from "./log-level.ts";
 import { modernVersions, rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
@@ -85,6 +87,22 @@ export function logLevelOf(params: JsonObject | undefined): LogLevel | undefined
   const meta = metaOf(params);
   const level = ownParam(meta, logLevelKey);
   return isLogLevel(level) ? level : undefined;
+}
+
+const maxClientBytes = 256;
+
+/** What a client says that it is, in `clientInfo` of a handshake, clipped; left out where it says nothing that can be read. */
+export function readClient(info: unknown): CallerView["client"] {
+  const own = isJsonObject(info) ? info : undefined;
+  const name = ownParam(own, "name");
+  const version = ownParam(own, "version");
+  if (typeof name !== "string" || typeof version !== "string") return undefined;
+  return { name: clipText(name, maxClientBytes), version: clipText(version, maxClientBytes) };
+}
+
+/** The same of a modern request, which says it in its envelope. */
+export function envelopeClientOf(params: JsonObject | undefined): CallerView["client"] {
+  return readClient(ownParam(metaOf(params), clientInfoKey));
 }
 
 /** A request's progress token, or what is wrong with it or with the `_meta` around it. */

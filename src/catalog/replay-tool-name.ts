@@ -5,4 +5,4 @@ export const replayToolName = "replay";
 export type ReplayToolName = typeof replayToolName;
 
 /** How messages name that tool. */
-export const replayOrigin = `tool "${replayToolName}" of views()`;
+export const replayOrigin: string = `tool "${replayToolName}" of views()`;

@@ -94,6 +94,8 @@ export interface ToolOutput {
    * programs beside them is what {@link stringify} is given then.
    */
   readonly rich?: "may" | "always";
+  /** Whether an answer says that what was asked for has failed. Left out: none does, a tool refuses instead. */
+  isError?(value: unknown): boolean;
 }
 
 /** The schemas of a tool that the face itself owns. */

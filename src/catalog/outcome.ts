@@ -34,6 +34,8 @@ export type ToolOutcome =
       readonly kind: "answer";
       /** The text of a JSON object. */
       readonly text: string;
+      /** It says that what was asked for has failed; told as an error that says all the same. */
+      readonly isError?: true;
     }
   | {
       /** What its author made by `content()`. */

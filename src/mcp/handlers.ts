@@ -89,7 +89,8 @@ function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, caller }: 
     const text = toWellFormedJson(outcome.text);
     const bytes = bytesOver(text, large.maxResultBytes);
     if (bytes !== undefined) return toLargeResult(tool, large.keep(text, bytes, { caller, scopes: tool.scopes }));
-    return toRpcResult(`${textBlock(text)},"structuredContent":${text}`);
+    const failed = outcome.isError === true ? `,"isError":true` : "";
+    return toRpcResult(`${textBlock(text)},"structuredContent":${text}${failed}`);
   }
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);

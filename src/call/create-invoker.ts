@@ -7,6 +7,7 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput, checkOutput } from "../surface/check-value.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { assertMayAct } from "./assert-may-act.ts";
 import { authorise } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -25,6 +26,9 @@ const promptTimeoutMs = 60_000;
 /** How long values may take to be proposed, in milliseconds: somebody is writing, and goes on. */
 const completionTimeoutMs = 5000;
 
+/** What is read of what a URI resolved to. */
+type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
+
 /**
  * The only way to run a handler: authorise, validate, bound, run, map the outcome. Nothing it returns leaks what was
  * thrown.
@@ -33,7 +37,7 @@ export interface Invoker {
   /** Calls a tool with the arguments as they came off the wire. Never rejects. */
   call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome>;
   /** Reads what a URI resolved to. Never rejects. */
-  read(resolved: Pick<Resolved, "id" | "scopes" | "read">, call: CallContext): Promise<ReadOutcome>;
+  read(resolved: Readable, call: CallContext): Promise<ReadOutcome>;
   /** Has a prompt written, with the arguments as they came off the wire. Never rejects. */
   prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome>;
   /** Has values proposed for what somebody has begun to write. Never rejects. */
@@ -81,10 +85,10 @@ function isRich({ output }: ToolEntry, value: unknown): value is Content {
 
 /** What a caller who may not use an entry is told; `undefined` for who may. */
 function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
-  const scopes = authorise(call.caller, entry);
-  if (scopes === undefined) return undefined;
+  const lack = authorise(call.caller, entry);
+  if (lack === undefined) return undefined;
   call.finish();
-  return { kind: "denied", scopes };
+  return { kind: "denied", scopes: lack.scopes };
 }
 
 /** A call that is asked for, and what its limiter says of it, maybe later. */
@@ -151,6 +155,7 @@ class EntryInvoker implements Invoker {
       const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
+      if (entry.requires?.resource !== undefined) assertMayAct(entry, call.caller, { args, input });
       stage = "running";
       call.reached("backend");
       const work = entry.run(input, call);
@@ -168,7 +173,7 @@ class EntryInvoker implements Invoker {
     }
   }
 
-  async read(resolved: Pick<Resolved, "id" | "scopes" | "read">, call: CallContext): Promise<ReadOutcome> {
+  async read(resolved: Readable, call: CallContext): Promise<ReadOutcome> {
     const denied = deny(resolved, call);
     if (denied !== undefined) return denied;
     // The variables of a URI were decoded when it was resolved.
@@ -262,7 +267,10 @@ class EntryInvoker implements Invoker {
   }
 
   #write({ output, origin }: ToolEntry, answer: unknown): ToolOutcome {
-    if (output.rich !== "always") return { kind: "answer", text: output.stringify(answer) };
+    if (output.rich !== "always") {
+      const text = output.stringify(answer);
+      return output.isError?.(answer) === true ? { kind: "answer", text, isError: true } : { kind: "answer", text };
+    }
     const check = { where: origin, report: this.#report };
     // It may come from another process: what is in it is looked at again. That schema answers at once.
     const { blocks, structured } = checkOutput(richContent, answer, check) as RichContent;

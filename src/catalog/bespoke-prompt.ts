@@ -11,7 +11,7 @@ import type { MaybeSchema } from "../surface/member.ts";
 import type { UnfitForUri } from "../tags/mcp-resource.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import { assertIcons, assertMeta, keepLooks, type Looks } from "../tags/looks.ts";
-import { assertScopes, type ScopeOptions } from "../tags/scopes.ts";
+import { assertAccessWithoutArgument, type ScopeOptions } from "../tags/scopes.ts";
 import {
   assertCompleters,
   toCompleter,
@@ -21,7 +21,7 @@ import {
 import type { BespokeSource } from "./bespoke-source.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
 import { blockJson, type ContentBlock } from "./content.ts";
-import { toEntryScopes } from "./entry-scopes.ts";
+import { toGuard } from "./entry-scopes.ts";
 import type { PromptArgument, PromptEntry } from "./entry.ts";
 import { runHandler } from "./handler-fault.ts";
 import { toSchemaCompleter } from "./schema-completer.ts";
@@ -76,6 +76,8 @@ const knownWords: ReadonlySet<string> = new Set([
   "icons",
   "meta",
   "scopes",
+  "scopesAny",
+  "resource",
   "input",
   "complete",
   "handler",
@@ -93,7 +95,7 @@ function assertWords(prompt: AnyBespokePrompt, origin: string): void {
   }
   assertIcons(prompt.icons, `Adding ${origin}`);
   assertMeta(prompt.meta, `Adding ${origin}`);
-  assertScopes(prompt.scopes, `Adding ${origin}`);
+  assertAccessWithoutArgument(prompt, `Adding ${origin}`);
   if (typeof prompt.handler !== "function") {
     throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
   }
@@ -193,7 +195,7 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, { client, 
     title: prompt.title,
     description: prompt.description,
     ...keepLooks(prompt),
-    scopes: toEntryScopes(scopes.read, prompt),
+    ...toGuard(scopes.read, prompt),
     arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, client))),
     check: (args) => checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin),
     async render(input, call) {

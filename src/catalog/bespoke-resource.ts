@@ -19,7 +19,7 @@ import {
 } from "./bespoke-completers.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
-import { toEntryScopes } from "./entry-scopes.ts";
+import { toGuard } from "./entry-scopes.ts";
 import type {
   EntryCall,
   LocalWatch,
@@ -152,7 +152,7 @@ function toHead(key: string, resource: AnyBespokeResource, { scopes }: BespokeSo
     description,
     mimeType,
     ...keepLooks(resource),
-    scopes: toEntryScopes(scopes.read, resource),
+    ...toGuard(scopes.read, resource),
   };
 }
 

@@ -5,7 +5,7 @@ import { keepLooks } from "../tags/looks.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
-import { toEntryScopes } from "./entry-scopes.ts";
+import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { ToolEntry } from "./entry.ts";
 import { createToolContext, type ToolContext } from "./tool-context.ts";
 import { toToolHints } from "./tool-hints.ts";
@@ -62,6 +62,9 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, { client, sco
     throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
   }
   const hints = toToolHints("unstated", options);
+  const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, options);
+  const input = toToolInput(tool.input, origin);
+  assertThingNamed(guard, input, origin);
   return {
     id: name,
     name: toWireName(name, { origin, allowDash: tool.allowDash ?? false }),
@@ -70,8 +73,8 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, { client, sco
     description: options.description,
     ...keepLooks(options),
     hints,
-    scopes: toEntryScopes(hints.readOnlyHint ? scopes.read : scopes.write, options),
-    input: toToolInput(tool.input, origin),
+    ...guard,
+    input,
     output: Object.freeze({ rich: "may", ...toToolOutput(tool.output, origin) }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,

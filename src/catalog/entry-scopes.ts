@@ -1,4 +1,7 @@
-import type { ScopeOptions } from "../tags/scopes.ts";
+import { SurfaceError } from "../errors.ts";
+import { keepScopes, type ScopeOptions } from "../tags/scopes.ts";
+import type { EntryGuard, ToolInput } from "./entry.ts";
+import { hasProperty } from "./has-property.ts";
 
 /** What the entries of a surface ask for by themselves. */
 export interface DefaultScopes {
@@ -19,16 +22,34 @@ export function toDefaultScopes(surface: string): DefaultScopes {
   return Object.freeze({ read: `${surface}:read`, write: `${surface}:write` });
 }
 
-/** Everything that one entry asks for, each once: a default, then what its author says besides. */
-export function toEntryScopes(byDefault: string, { scopes = [] }: ScopeOptions): readonly string[] {
-  return Object.freeze([...new Set([byDefault, ...scopes])]);
+const none: readonly string[] = Object.freeze([]);
+
+/** What one entry asks for, each once: a default, then what its author says besides. */
+export function toGuard(byDefault: string, options: ScopeOptions): EntryGuard {
+  const { scopes = none, scopesAny = none, resource } = keepScopes(options);
+  const guard = { scopes: Object.freeze([...new Set([byDefault, ...scopes])]) };
+  if (scopes.length === 0 && scopesAny.length === 0 && resource === undefined) return guard;
+  const requires = { scopes, scopesAny, ...(resource === undefined ? {} : { resource }) };
+  return { ...guard, requires: Object.freeze(requires) };
+}
+
+/**
+ * Refuses a tool whose callers are to name a thing by an argument that it does not take.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertThingNamed({ requires }: EntryGuard, { json }: ToolInput, origin: string): void {
+  const argument = requires?.resource?.argument;
+  if (argument === undefined || hasProperty(json, argument)) return;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `Adding ${origin}: its "resource" is named by the argument "${argument}", and it takes none of this name`,
+  );
 }
 
 /** What some entries ask for together, besides the defaults. */
-export function toCatalogScopes(
-  { read, write }: DefaultScopes,
-  entries: readonly { readonly scopes: readonly string[] }[],
-): CatalogScopes {
-  const all = new Set([read, write, ...entries.flatMap(({ scopes }) => scopes)]);
+export function toCatalogScopes({ read, write }: DefaultScopes, entries: readonly EntryGuard[]): CatalogScopes {
+  const asked = entries.flatMap(({ scopes, requires }) => [...scopes, ...(requires?.scopesAny ?? none)]);
+  const all = new Set([read, write, ...asked]);
   return Object.freeze({ read, write, all: Object.freeze([...all].toSorted()) });
 }

@@ -1,14 +1,19 @@
 import { coerceScalar } from "../schema/coerce-scalar.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Catalog } from "./catalog.ts";
-import type { EntryCall, ResourceContent, ResourceWatch, TemplateEntry, TemplateVariable } from "./entry.ts";
+import type {
+  EntryCall,
+  EntryGuard,
+  ResourceContent,
+  ResourceWatch,
+  TemplateEntry,
+  TemplateVariable,
+} from "./entry.ts";
 import { isClimbing } from "./is-climbing.ts";
 
 /** What a URI resolves to: something to read, whether or not a backend is up. `undefined` answers: there is none. */
-export interface Resolved {
+export interface Resolved extends EntryGuard {
   readonly id: string;
-  /** What callers who are known must have been granted, all of it. */
-  readonly scopes: readonly string[];
   read(call: EntryCall): Promise<ResourceContent | undefined>;
   readonly watch: ResourceWatch;
 }
@@ -83,6 +88,7 @@ function toResolved(template: TemplateEntry, variables: JsonObject): Resolved {
   return {
     id: template.id,
     scopes: template.scopes,
+    requires: template.requires,
     read: (call) => template.read(variables, call),
     // Made only where somebody watches: most of what is resolved is only read.
     get watch() {

@@ -2,7 +2,7 @@ import { toInputSchema } from "../schema/to-input-schema.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
-import { toEntryScopes } from "./entry-scopes.ts";
+import { toGuard } from "./entry-scopes.ts";
 import type { EntryCall, LinkedWatch, ResourceContent, ResourceEntry, TemplateEntry } from "./entry.ts";
 import { originOf, wordsOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
@@ -37,7 +37,7 @@ export function toResourceEntry<TValue>(exposed: Exposed, view: ResourceView<TVa
     origin: originOf(exposed),
     uri,
     ...wordsOf(exposed),
-    scopes: toEntryScopes(scopes.read, options),
+    ...toGuard(scopes.read, options),
     read: (call) => readView(exposed, view, call),
     watch: toWatch(exposed, view),
   };
@@ -59,7 +59,7 @@ export function toTemplateEntry<TValue>(exposed: Exposed, { shape, viewOf }: Tem
     uriTemplate: `${uri}${shape.suffix}`,
     variables: shape.variables,
     ...wordsOf(exposed),
-    scopes: toEntryScopes(scopes.read, options),
+    ...toGuard(scopes.read, options),
     read: (variables, call) => readView(exposed, viewOf(shape.toInput(variables)), call),
     watch: (variables) => toWatch(exposed, viewOf(shape.toInput(variables))),
   };

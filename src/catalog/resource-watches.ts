@@ -152,6 +152,7 @@ export class ResourceWatches {
     return {
       id: resolved.id,
       scopes: resolved.scopes,
+      requires: resolved.requires,
       // As there: made only where somebody watches.
       get watch() {
         return resolved.watch;

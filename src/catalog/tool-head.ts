@@ -1,24 +1,33 @@
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
-import { toEntryScopes } from "./entry-scopes.ts";
-import type { EntryLooks, ToolEntry, ToolHints } from "./entry.ts";
+import { assertThingNamed, toGuard } from "./entry-scopes.ts";
+import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
 import { originOf, wordsOf, type Exposed } from "./mapping.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** What the tools of all members share: who they are, who may call them, and that the live surface validates. */
 export type ToolHead = EntryLooks &
-  Pick<ToolEntry, "id" | "name" | "origin" | "title" | "description" | "hints" | "scopes" | "onDisconnect" | "owner">;
+  Pick<
+    ToolEntry,
+    "id" | "name" | "origin" | "title" | "description" | "hints" | "scopes" | "requires" | "onDisconnect" | "owner"
+  >;
 
-/** The head of an exposed member's tool. @throws SurfaceError `INVALID_NAME`. */
-export function toToolHead(exposed: Exposed, hints: ToolHints): ToolHead {
+/**
+ * The head of the tool of an exposed member, which takes this of its own.
+ *
+ * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`.
+ */
+export function toToolHead(exposed: Exposed, hints: ToolHints, own: ToolInput): ToolHead {
   const { key, scopes, options } = exposed;
   const origin = originOf(exposed);
+  const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, options);
+  assertThingNamed(guard, own, origin);
   return {
     id: key,
     name: toWireName(key, { origin }),
     origin,
     ...wordsOf(exposed),
     hints,
-    scopes: toEntryScopes(hints.readOnlyHint ? scopes.read : scopes.write, options),
+    ...guard,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     owner: "surface",
   };

@@ -50,13 +50,13 @@ interface Found {
   readonly of: string;
 }
 
-function ofPrompt({ scopes, arguments: all }: PromptEntry): Target {
-  return { scopes, completers: new Map(all.map(({ name, complete }) => [name, complete])) };
+function ofPrompt({ scopes, requires, arguments: all }: PromptEntry): Target {
+  return { scopes, requires, completers: new Map(all.map(({ name, complete }) => [name, complete])) };
 }
 
-function ofTemplate({ scopes, variables }: TemplateEntry): Target {
+function ofTemplate({ scopes, requires, variables }: TemplateEntry): Target {
   const completers = variables.map(({ name, json, complete }) => [name, complete ?? toSchemaCompleter(json)] as const);
-  return { scopes, completers: new Map(completers) };
+  return { scopes, requires, completers: new Map(completers) };
 }
 
 function isMute({ completers }: Target): boolean {
@@ -72,7 +72,7 @@ class References {
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, ofPrompt(prompt)]));
     this.#uris = new Map([
       // It has no variables; but it exists.
-      ...resources.map(({ uri, scopes }) => [uri, { scopes, completers: new Map() }] as const),
+      ...resources.map(({ uri, scopes, requires }) => [uri, { scopes, requires, completers: new Map() }] as const),
       ...templates.map((template) => [template.uriTemplate, ofTemplate(template)] as const),
     ]);
   }
@@ -150,8 +150,8 @@ export function createCompleteHandler(catalog: Catalog, invoker: Invoker): Handl
     request.call.reached("gate");
     const { target, name, value, where, filled } = begun;
     if (target === undefined) return unknownRef;
-    const { scopes, completers } = target;
-    const completion = { where, scopes, complete: completers.get(name), begun: value, filled };
+    const { scopes, requires, completers } = target;
+    const completion = { where, scopes, requires, complete: completers.get(name), begun: value, filled };
     const outcome = await invoker.complete(completion, request.call);
     if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownRef);
     // What its author returned may be no list at all.

@@ -58,7 +58,7 @@ interface Kept extends KeptFor {
 }
 
 /** What can be read. */
-export type Readable = Pick<Resolved, "id" | "scopes" | "read">;
+export type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 
 /** The bytes of a text in UTF-8; counted only where they may be more than `limit`. */
 export function bytesOver(text: string, limit: number): number | undefined {

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { assertIcons, assertMeta } from "./looks.ts";
-import { assertScopes } from "./scopes.ts";
+import { assertAccess, assertAccessWithoutArgument } from "./scopes.ts";
 import { kEffect, type Taggable } from "./symbols.ts";
 import {
   maxTimeoutMs,
@@ -53,7 +53,7 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
   }
   assertIcons(options.icons, attempt);
   assertMeta(options.meta, attempt);
-  assertScopes(options.scopes, attempt);
+  assertAccess(options, attempt);
 }
 
 /** The options of a resource of any kind, not yet checked. */
@@ -80,11 +80,11 @@ export function assertResourceOptions(kind: string, options: AnyResourceOptions,
       throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a resource option`);
     }
   }
-  const { windowMs, listItems, icons, meta, scopes } = options;
+  const { windowMs, listItems, icons, meta } = options;
   checkListItems(kind, listItems, attempt);
   assertIcons(icons, attempt);
   assertMeta(meta, attempt);
-  assertScopes(scopes, attempt);
+  assertAccessWithoutArgument(options, attempt);
   if (windowMs !== undefined && !isWindow(windowMs)) {
     throw new SurfaceError(
       "INVALID_OPTION",

@@ -9,7 +9,7 @@ export interface ResourceRequirement {
   readonly type: string;
   readonly action: string;
   /**
-   * The argument that names the thing, by its name on the wire. With it a call is let through for the things that its caller
+   * The argument that names the thing, by its name on the wire, and still so named once it was validated. With it a call is let through for the things that its caller
    * may act on, and answered as for one that does not exist otherwise. Left out: any thing of the type will do. Only tools
    * have arguments.
    */
@@ -23,7 +23,7 @@ export interface ScopeOptions {
    * most 16 scopes as OAuth has them, all of them. Who is anonymous has none, unless whoever serves them says otherwise.
    */
   readonly scopes?: readonly string[];
-  /** The same, where any one of them is enough. */
+  /** The same, where any one of them is enough; at least one. */
   readonly scopesAny?: readonly string[];
   /** What they must be allowed to do to a thing of the application's own. */
   readonly resource?: ResourceRequirement;
@@ -46,21 +46,73 @@ function isScope(scope: unknown): boolean {
   return typeof scope === "string" && scope.length <= maxScopeLength && scopeToken.test(scope);
 }
 
+function refuse(attempt: string, what: string): SurfaceError {
+  return new SurfaceError("INVALID_OPTION", `${attempt}: ${what}`);
+}
+
 /**
  * Refuses scopes that no token could carry.
  *
  * @param attempt - what the author was doing, as messages begin: `Adding tool "run"`.
+ * @param name - how the author says them.
  * @throws SurfaceError `INVALID_OPTION`.
  */
-export function assertScopes(scopes: unknown, attempt: string): void {
+export function assertScopes(scopes: unknown, attempt: string, name = "scopes"): void {
   if (scopes === undefined || areScopes(scopes)) return;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `${attempt}: "scopes" must be a list of at most ${maxScopes} scopes, each 1 to ${maxScopeLength} printable ASCII characters without spaces, quotes and backslashes`,
+  throw refuse(
+    attempt,
+    `"${name}" must be a list of at most ${maxScopes} scopes, each 1 to ${maxScopeLength} printable ASCII characters without spaces, quotes and backslashes`,
   );
 }
 
-/** Scopes as they are now, whatever becomes of the author's list: a frozen copy. */
-export function keepScopes({ scopes }: ScopeOptions): ScopeOptions {
-  return scopes === undefined ? {} : { scopes: Object.freeze([...scopes]) };
+const typePattern = /^[\w.-]{1,64}$/;
+const resourceKeys: ReadonlySet<string> = new Set(["type", "action", "argument"]);
+
+function assertRequirement(resource: unknown, attempt: string): void {
+  if (typeof resource !== "object" || resource === null) throw refuse(attempt, '"resource" must be { type, action }');
+  for (const key of Object.keys(resource)) {
+    if (!resourceKeys.has(key)) throw refuse(attempt, `"${key}" is not a field of "resource"`);
+  }
+  // Its fields are looked at next, whatever they are.
+  const { type, action, argument } = resource as { readonly [Key in keyof ResourceRequirement]?: unknown };
+  if (typeof type !== "string" || !typePattern.test(type)) {
+    throw refuse(attempt, 'the "type" of "resource" must be 1 to 64 letters, digits, "_", "-" and "."');
+  }
+  if (!isScope(action)) throw refuse(attempt, 'the "action" of "resource" must be a text as scopes are');
+  if (argument === undefined || (typeof argument === "string" && argument !== "")) return;
+  throw refuse(attempt, 'the "argument" of "resource" must be the name of an argument');
+}
+
+/**
+ * Refuses what no caller could be asked for, of what an author asks of them.
+ *
+ * @param attempt - what the author was doing, as messages begin: `Adding tool "run"`.
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertAccess({ scopes, scopesAny, resource }: ScopeOptions, attempt: string): void {
+  assertScopes(scopes, attempt);
+  assertScopes(scopesAny, attempt, "scopesAny");
+  // Of none of them nobody could have one, and a list that came to be empty must not let everybody in.
+  if (scopesAny?.length === 0) throw refuse(attempt, '"scopesAny" must be at least one scope');
+  if (resource !== undefined) assertRequirement(resource, attempt);
+}
+
+/**
+ * The same, for what takes no arguments that could name a thing.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertAccessWithoutArgument(options: ScopeOptions, attempt: string): void {
+  assertAccess(options, attempt);
+  if (options.resource?.argument === undefined) return;
+  throw refuse(attempt, 'only a tool has arguments that the "argument" of "resource" could name');
+}
+
+/** What an author asks of callers as it is now, whatever becomes of the author's own: frozen copies. */
+export function keepScopes({ scopes, scopesAny, resource }: ScopeOptions): ScopeOptions {
+  return {
+    ...(scopes === undefined ? {} : { scopes: Object.freeze([...scopes]) }),
+    ...(scopesAny === undefined ? {} : { scopesAny: Object.freeze([...scopesAny]) }),
+    ...(resource === undefined ? {} : { resource: Object.freeze({ ...resource }) }),
+  };
 }

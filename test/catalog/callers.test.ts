@@ -187,8 +187,8 @@ describe("what a caller was not granted", () => {
     expect(await listedAll(runtime, granted)).toEqual(["closed", "closed/x", "me", "open", "open/a", "secret"]);
     const heard = { ann: 0, granted: 0 };
     const ends = [
-      runtime.resourcesFor(ann).watchList?.(() => void (heard.ann += 1)),
-      runtime.resourcesFor(granted).watchList?.(() => void (heard.granted += 1)),
+      runtime.resourcesFor(ann).watchList("resources", () => void (heard.ann += 1)),
+      runtime.resourcesFor(granted).watchList("resources", () => void (heard.granted += 1)),
     ];
     await Promise.all([listedAll(runtime, ann), listedAll(runtime, granted)]);
     closed.set(of("x", "y"));
@@ -262,11 +262,11 @@ describe("ResourceWatches, for many callers", () => {
 
   it("keep room for the lists that the app watches itself, which those who watch cannot take", () => {
     const { watches, resourcesFor } = many();
-    const anybody = resourcesFor(anonymous);
+    const anybody = resourcesFor({ ...anonymous, scopes: ["closed"] });
     expect([anybody.hasRoom(uris(2046)), anybody.hasRoom(uris(2047))]).toEqual([true, false]);
     const ends = uris(2046).map((uri) => anybody.watch(uri, () => {}));
     expect(anybody.hasRoom(["surface://own/open"])).toBe(true);
-    const end = anybody.watchList?.(() => {});
+    const end = anybody.watchList("resources", () => {});
     expect(watches.size).toBe(2048);
     expect(anybody.hasRoom(uris(1, 2046))).toBe(false);
     for (const each of [...ends, end]) each?.();

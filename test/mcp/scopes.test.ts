@@ -150,10 +150,30 @@ describe("handlers and scopes", () => {
     expect(ran).not.toEqual([]);
   });
 
-  it.each(uses)("$what runs when nobody is known to ask", async ({ method, params }) => {
-    const { answer, stages } = await ask(method, params, { caller: anonymous });
+  it.each(uses.filter(({ scopes }) => scopes.length === 1))(
+    "$what runs for who is anonymous when its author asks for nothing",
+    async ({ method, params }) => {
+      const { answer, stages } = await ask(method, params, { caller: anonymous });
+      expect(answer).toMatchObject({ kind: "result" });
+      expect(stages).toEqual(["gate", "arguments", "backend"]);
+    },
+  );
+
+  it.each(uses.filter(({ scopes }) => scopes.length > 1))(
+    "$what answers who is anonymous as what does not exist when its author asks for anything",
+    async ({ method, params }) => {
+      const { answer, stages } = await ask(method, params, { caller: anonymous });
+      expect(answer).toMatchObject({ kind: "error", code: -32602 });
+      expect(answer).not.toHaveProperty("scopes");
+      expect(stages).toEqual(["gate"]);
+      expect(ran).toEqual([]);
+    },
+  );
+
+  it.each(uses)("$what runs for who is anonymous when whoever serves grants what its author asks for", async (use) => {
+    const { method, params, scopes } = use;
+    const { answer } = await ask(method, params, { caller: { ...anonymous, scopes: scopes.slice(1) } });
     expect(answer).toMatchObject({ kind: "result" });
-    expect(stages).toEqual(["gate", "arguments", "backend"]);
   });
 
   it.each(uses)(
@@ -211,7 +231,11 @@ describe("handlers and scopes", () => {
   });
 
   it("arguments of a prompt that do not fit never come to its handler", async () => {
-    const { answer, stages } = await ask("prompts/get", { name: "ask", arguments: {} }, { caller: anonymous });
+    const { answer, stages } = await ask(
+      "prompts/get",
+      { name: "ask", arguments: {} },
+      { caller: callerWith(read, "ask") },
+    );
     expect(answer).toMatchObject({ kind: "error", code: -32602 });
     expect(stages).toEqual(["gate", "arguments"]);
   });
@@ -223,7 +247,7 @@ describe("handlers and scopes", () => {
     ["a completer", "completion/complete", ofPrompt],
   ])("%s is told who calls", async (_what, method, params) => {
     await ask(method, params, { caller: callerWith(read, "who", "ask") });
-    await ask(method, params, { caller: anonymous });
+    await ask(method, params, { caller: { ...anonymous, scopes: ["who", "ask"] } });
     expect(ran).toEqual(["ada", "anonymous"]);
   });
 });

@@ -89,7 +89,7 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
   const output = compileOutput(member.output, origin);
   const timeout = capField(longestWait, options.timeoutMs);
   return {
-    ...toToolHead(exposed, toToolHints("read", { openWorld: options.openWorld ?? false })),
+    ...toToolHead(exposed, toToolHints("read", { openWorld: options.openWorld ?? false }), own),
     input: {
       root: own.root,
       json: withFields(own.json, { since: sinceSchema, timeout_ms: toFieldSchema(timeout) }),

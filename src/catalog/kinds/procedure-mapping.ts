@@ -12,12 +12,13 @@ export const procedureMapping: KindMapping<"procedure"> = {
     const { key, member, channel, options, effect } = exposed;
     const origin = originOf(exposed);
     const hints = toToolHints(effect, options);
+    const input = toToolInput(member.input, origin);
     return {
-      ...toToolHead(exposed, hints),
-      input: toToolInput(member.input, origin),
+      ...toToolHead(exposed, hints, input),
+      input,
       output: toToolOutput(member.output, origin),
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-      run: (input, call) => channel.call(key, input, new EntryUse(call, hints.readOnlyHint)),
+      run: (args, call) => channel.call(key, args, new EntryUse(call, hints.readOnlyHint)),
     };
   },
 };

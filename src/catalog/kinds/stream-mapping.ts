@@ -61,7 +61,7 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
   const output = compileOutput(member.output, origin);
   const wait = capField(longestWait, options.timeoutMs);
   return {
-    ...toToolHead(exposed, toToolHints("read", { openWorld: options.openWorld ?? false })),
+    ...toToolHead(exposed, toToolHints("read", { openWorld: options.openWorld ?? false }), own),
     input: {
       root: own.root,
       json: withFields(own.json, { max_items: toFieldSchema(maxItems), wait_ms: toFieldSchema(wait) }),

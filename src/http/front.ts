@@ -1,5 +1,5 @@
 import { anonymous, type Caller } from "../catalog/caller.ts";
-import { unsupportedVersion } from "../mcp/envelope.ts";
+import { envelopeClientOf, unsupportedVersion } from "../mcp/envelope.ts";
 import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
 import { ownParam } from "../mcp/own-param.ts";
 import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
@@ -18,6 +18,9 @@ import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
 import type { HttpExchange, HttpPost, Leg, SessionLeg } from "./leg.ts";
 import type { BodyRead, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import type { HttpSetting } from "./setting.ts";
+import { readView } from "./view/read-view.ts";
+import { withClient } from "./view/with-client.ts";
+import { withView } from "./view/with-view.ts";
 
 /** What the front of a server is made of. */
 export interface FrontParts {
@@ -126,13 +129,19 @@ class Front {
     return checkRepeated(request) ?? (method === "POST" ? checkBodyHead(request, this.#rules) : undefined);
   }
 
+  /** Who asks, and through which view; `undefined`: that was answered already. */
   async #authenticate(request: HttpRequest, reply: HttpReply): Promise<Caller | undefined> {
+    const view = readView(request);
+    if (view !== undefined && "error" in view) {
+      this.#refuse(reply, view);
+      return undefined;
+    }
     this.#parts.setting.counters.reached("token");
     const { authenticator } = this.#parts;
-    if (authenticator === undefined) return anonymous;
+    if (authenticator === undefined) return withView(anonymous, view);
     const found = await authenticator.authenticate(request, reply);
     if ("status" in found) reply.answer(found);
-    return "status" in found || reply.isOver ? undefined : found;
+    return "status" in found || reply.isOver ? undefined : withView(found, view);
   }
 
   #serveSession(exchange: HttpExchange): void {
@@ -183,12 +192,16 @@ class Front {
   }
 
   #onRequest(exchange: ReadExchange, frame: RequestFrame): void {
-    const { request, reply, caller, bytes } = exchange;
+    const { request, reply, bytes } = exchange;
     const { runtime } = this.#parts.setting;
+    const era = eraOf(request, frame.params);
+    // What a session's client is was said in its handshake.
+    const client = era === "modern" ? envelopeClientOf(frame.params) : undefined;
+    const caller = withClient(exchange.caller, client);
     const refusal = judgeRequest(request, frame, (tool) => runtime.headerParams?.(tool));
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { modern, legacy } = this.#parts;
-    if (eraOf(request, frame.params) === "modern") return modern.post({ request, reply, caller, bytes, frame });
+    if (era === "modern") return modern.post({ request, reply, caller, bytes, frame });
     if (legacy !== undefined) return legacy.post({ request, reply, caller, bytes, frame });
     const requested = ownParam(frame.params, "protocolVersion") ?? headerVersionOf(request);
     const error = unsupportedVersion(typeof requested === "string" ? requested : "none");

@@ -1,7 +1,10 @@
+import type { Caller } from "../catalog/caller.ts";
 import { toBriefHandshake } from "../mcp/brief-handshake.ts";
-import { checkInitialize } from "../mcp/envelope.ts";
+import { checkInitialize, readClient } from "../mcp/envelope.ts";
 import { legacyVersions } from "../mcp/handshake.ts";
 import { answerAsked, Methods } from "../mcp/methods.ts";
+import { ownParam } from "../mcp/own-param.ts";
+import type { NotificationFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import { isRefused, type Place } from "./admission.ts";
@@ -11,6 +14,8 @@ import type { RequestPost } from "./sessions/posted-request.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
+import { withClient } from "./view/with-client.ts";
+import { withView } from "./view/with-view.ts";
 
 const missing = toRpcError(
   rpcCodes.busy,
@@ -23,6 +28,11 @@ const leaving = toRpcError(rpcCodes.busy, "Server busy: it is closing");
 
 function isRequest(post: HttpPost): post is RequestPost {
   return post.frame.kind === "request";
+}
+
+/** Who sends something within a session: by the view of its handshake, whatever this request says. */
+function bind(sender: Caller, { caller }: Session): Caller {
+  return withView(sender, caller.view);
 }
 
 class SessionsLeg implements SessionLeg {
@@ -44,14 +54,19 @@ class SessionsLeg implements SessionLeg {
     const session = this.#find(post);
     if (session === undefined) return;
     session.touch();
-    if (frame.kind === "notification") session.notice(frame, post.caller);
+    if (frame.kind === "notification") this.#notice(session, frame, bind(post.caller, session));
     reply.answer({ status: 202, headers: session.headers });
   }
 
-  get(exchange: HttpExchange): void {
-    const session = this.#find(exchange);
+  get({ request, reply, caller: sender }: HttpExchange): void {
+    const session = this.#find({ request, reply, caller: sender });
+    if (session === undefined) return;
+    const caller = bind(sender, session);
+    const denied = this.#setting.runtime.refuse(caller);
+    // A stream was asked for: what is no stream must not look like one.
+    if (denied !== undefined) return this.#refuse({ request, reply, caller }, denied, 403);
     // Who resumes a call that goes on is not turned away while it is waited for.
-    session?.listen(exchange);
+    session.listen({ request, reply, caller });
   }
 
   delete(exchange: HttpExchange): void {
@@ -82,11 +97,22 @@ class SessionsLeg implements SessionLeg {
     if (isFirst) return this.#onInitialize(post);
     const session = this.#find(post);
     if (session === undefined) return;
-    this.#setting.counters.reached("caps");
+    const { counters, responder, runtime } = this.#setting;
+    counters.reached("caps");
     session.touch();
     const { headers } = session;
-    if (method === "initialize") return this.#setting.responder.refuse(post.reply, again, { status: 400, id, headers });
-    session.request(post);
+    if (method === "initialize") return responder.refuse(post.reply, again, { status: 400, id, headers });
+    const { request, reply, frame, bytes } = post;
+    const caller = bind(post.caller, session);
+    const denied = runtime.refuse(caller);
+    if (denied !== undefined) return responder.answer(reply, denied, { id, era: "legacy", headers });
+    session.request({ request, reply, caller, frame, bytes });
+  }
+
+  /** Whom nobody lets in any more may still take back what they asked for. */
+  #notice(session: Session, frame: NotificationFrame, caller: Caller): void {
+    const isLetIn = frame.method === "notifications/cancelled" || this.#setting.runtime.refuse(caller) === undefined;
+    if (isLetIn) session.notice(frame, caller);
   }
 
   /** The session that a request names, where it is its caller's; else it was answered. */
@@ -102,11 +128,13 @@ class SessionsLeg implements SessionLeg {
     return undefined;
   }
 
-  #onInitialize(post: RequestPost): void {
-    const { frame, reply, caller } = post;
+  #onInitialize({ request, reply, caller: sender, frame, bytes }: RequestPost): void {
     const { counters, admission, responder, runtime } = this.#setting;
     const { id, method } = frame;
     counters.reached("caps");
+    const caller = withClient(sender, readClient(ownParam(frame.params, "clientInfo")));
+    const denied = runtime.refuse(caller);
+    if (denied !== undefined) return responder.answer(reply, denied, { id, era: "legacy" });
     const place = admission.openSession(caller);
     if (isRefused(place)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", place);
@@ -116,7 +144,11 @@ class SessionsLeg implements SessionLeg {
       place.release();
       responder.answer(reply, failure, { id, era: "legacy", status: 500 });
     };
-    guard(this.#initialise(post, place), { method, report: runtime.report, answer });
+    guard(this.#initialise({ request, reply, caller, frame, bytes }, place), {
+      method,
+      report: runtime.report,
+      answer,
+    });
   }
 
   async #initialise(post: RequestPost, place: Place): Promise<void> {

@@ -47,12 +47,14 @@ class ModernLeg implements Leg {
 
   post(post: HttpPost): void {
     const { frame, reply } = post;
-    const { responder, counters } = this.#setting;
+    const { responder, counters, runtime } = this.#setting;
     if (frame.kind === "response") return responder.refuse(reply, nothingAsked, { status: 400 });
     // There is nothing that a client of this era could tell: it cancels by leaving.
     if (frame.kind === "notification") return reply.answer({ status: 202 });
     if (this.#isClosing) return responder.answer(reply, closing, { id: frame.id, era: "modern", status: 503 });
     counters.reached("caps");
+    const denied = runtime.refuse(post.caller);
+    if (denied !== undefined) return responder.answer(reply, denied, { id: frame.id, era: "modern" });
     const request = readModernRequest(post, frame);
     if ("code" in request) return responder.answer(reply, request, { id: frame.id, era: "modern", status: 400 });
     this.#serve(request);

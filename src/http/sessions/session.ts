@@ -28,7 +28,7 @@ export interface SessionSetting {
   readonly http: HttpSetting;
   readonly methods: Methods;
   readonly id: string;
-  /** Whose it is; nobody else's requests come here. */
+  /** Whose it is, and by which view: nobody else's requests come here. */
   readonly caller: Caller;
   /** What is kept of the params of the handshake. */
   readonly handshake: JsonObject;
@@ -84,9 +84,9 @@ export class Session {
     this.#subscriptions.setOutputFull(true);
   }
 
-  /** Whose it is. */
-  get owner(): string {
-    return this.#setting.caller.id;
+  /** Whose it is. The view that they came by in the handshake holds for as long as it lasts. */
+  get caller(): Caller {
+    return this.#setting.caller;
   }
 
   /** What every answer within it says. */
@@ -202,6 +202,7 @@ export class Session {
     if (this.#serveSubscription(posted.post)) return;
     this.#running.set(frame.id, { posted, isSdks: true });
     this.#sdk ??= new SessionSdk(http.runtime, this.#setting.handshake, {
+      caller: this.#setting.caller,
       answered: (id, message) => this.#running.answer(id, toAnswer(message)),
       told: (message) => this.#running.relay(message, this.#streams.tell),
     });

@@ -40,7 +40,7 @@ export class Sessions {
   /** Finds a caller's own; another's is not told apart from one that never was. */
   find(id: string, caller: Caller): Session | undefined {
     const session = this.#held.get(id)?.session;
-    return session?.owner === caller.id ? session : undefined;
+    return session?.caller.id === caller.id ? session : undefined;
   }
 
   /** Ends one; its place is free once nothing runs for it. Resolves when nothing else of it is left. */

@@ -1,0 +1,92 @@
+import { defaultView, type CallerView } from "../../catalog/caller.ts";
+import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
+import type { HttpRefusal } from "../http-refusal.ts";
+import type { HttpRequest } from "../message.ts";
+
+/** The parameters of an address that say through which view somebody asks. */
+type ViewParameter = "surface" | "project";
+
+const maxBytes = 256;
+/** What of a value may be there before it is decoded: more cannot be so few bytes. */
+const maxEscaped = 3 * maxBytes;
+/** The longest way to write a name of ours. */
+const maxEscapedName = 3 * "surface".length;
+const maxAgentChars = 512;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const visibleAscii = /^[!-~]*$/;
+const control = /\p{Cc}/u;
+
+function refuse(parameter: ViewParameter): HttpRefusal {
+  const rule = `must be percent-encoded UTF-8 of at most ${maxBytes} bytes, without control characters`;
+  return Object.freeze({
+    status: 400,
+    error: toRpcError(rpcCodes.invalidParams, `Invalid params: "${parameter}" of the address ${rule}`),
+  });
+}
+
+const refusals: Readonly<Record<ViewParameter, HttpRefusal>> = Object.freeze({
+  surface: refuse("surface"),
+  project: refuse("project"),
+});
+
+function decode(escaped: string): string | undefined {
+  try {
+    // Strict, where `URLSearchParams` takes what is no escape for itself: two spellings of one view would be two views.
+    return decodeURIComponent(escaped.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeValue(escaped: string): string | undefined {
+  if (escaped.length > maxEscaped || !visibleAscii.test(escaped)) return undefined;
+  const value = decode(escaped);
+  if (value === undefined || control.test(value)) return undefined;
+  const bytes = encoder.encode(value);
+  // Read anew, since a piece of a text keeps the whole of it, and a session keeps this.
+  return bytes.length > maxBytes ? undefined : decoder.decode(bytes);
+}
+
+function nameOf(escaped: string): string {
+  const isPlain = escaped.length > maxEscapedName || !escaped.includes("%");
+  return isPlain ? escaped : (decode(escaped) ?? escaped);
+}
+
+/** The first value of a parameter that is not empty, as it was sent. What comes behind it is not looked at. */
+function find(query: string, parameter: ViewParameter): string | undefined {
+  for (const pair of query.split("&")) {
+    const equals = pair.indexOf("=");
+    if (equals < 0 || equals === pair.length - 1) continue;
+    if (nameOf(pair.slice(0, equals)) === parameter) return pair.slice(equals + 1);
+  }
+  return undefined;
+}
+
+function readParameter(query: string, parameter: ViewParameter): string | HttpRefusal | undefined {
+  const escaped = find(query, parameter);
+  return escaped === undefined ? undefined : (decodeValue(escaped) ?? refusals[parameter]);
+}
+
+function clipAgent(agent: string): string {
+  return agent.length <= maxAgentChars ? agent : decoder.decode(encoder.encode(agent.slice(0, maxAgentChars)));
+}
+
+/**
+ * Through which view a request asks: `surface` and `project` of its address, and what its program calls itself. Left out
+ * where it says nothing. A refusal names the parameter that cannot be read, and has nothing of what was sent for it.
+ */
+export function readView(request: HttpRequest): CallerView | HttpRefusal | undefined {
+  const { target } = request;
+  const agent = request.header("user-agent");
+  const userAgent = agent ? { userAgent: clipAgent(agent) } : {};
+  const start = target.indexOf("?");
+  if (start < 0) return agent ? { surface: defaultView, ...userAgent } : undefined;
+  const query = target.slice(start + 1);
+  const surface = readParameter(query, "surface");
+  if (typeof surface === "object") return surface;
+  const project = readParameter(query, "project");
+  if (typeof project === "object") return project;
+  return { surface: surface ?? defaultView, ...(project === undefined ? {} : { project }), ...userAgent };
+}

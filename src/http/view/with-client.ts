@@ -1,0 +1,7 @@
+import { defaultView, type Caller, type CallerView } from "../../catalog/caller.ts";
+
+/** A caller with what their program calls itself, where it says so. */
+export function withClient(caller: Caller, client: CallerView["client"]): Caller {
+  if (client === undefined) return caller;
+  return { ...caller, view: { surface: defaultView, ...caller.view, client } };
+}

@@ -16,17 +16,15 @@ export interface WatchSources {
  * caller who watches nothing.
  */
 export function createResourcesFor({ watches, items }: WatchSources): (caller: Caller) => ResourceWatcher {
-  return (caller) => {
-    const watcher: ResourceWatcher = {
-      watch(uri, changed, opened) {
-        const resolved = ifGranted(watches.resolve(uri), caller);
-        return resolved && watches.watch({ uri, resolved, caller }, { changed, opened });
-      },
-      hasRoom: (uris) => watches.hasRoom(uris, caller),
-    };
-    if (items === undefined) return watcher;
-    const watchList = (changed: () => void): (() => void) =>
-      items.watch(changed, (entry) => ifGranted(entry, caller) !== undefined);
-    return { ...watcher, watchList };
-  };
+  return (caller) => ({
+    watch(uri, changed, opened) {
+      const resolved = ifGranted(watches.resolve(uri), caller);
+      return resolved && watches.watch({ uri, resolved, caller }, { changed, opened });
+    },
+    hasRoom: (uris) => watches.hasRoom(uris, caller),
+    watchList(list, changed) {
+      if (list !== "resources" || items === undefined) return () => {};
+      return items.watch(changed, (entry) => ifGranted(entry, caller) !== undefined);
+    },
+  });
 }

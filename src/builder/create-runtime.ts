@@ -13,6 +13,7 @@ import { SurfaceError } from "../errors.ts";
 import { inProcess } from "../links/in-process.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
+import type { ListName } from "../mcp/faces.ts";
 import { createHandlers } from "../mcp/handlers.ts";
 import { headerParamsOf } from "../mcp/header-params.ts";
 import { LargeValues, type Readable } from "../mcp/large-values.ts";
@@ -131,7 +132,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
   const resourcesFor = createResourcesFor({ watches, items });
   return {
     info: toInfo(definition),
-    instructions: options.instructions,
+    instructionsFor: () => options.instructions,
     handlers: createHandlers({
       ...offer,
       catalog,
@@ -144,7 +145,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     resourcesFor,
     lacking(uri, caller) {
       const resolved = watches.resolve(uri);
-      return resolved && authorise(caller, resolved);
+      return resolved && authorise(caller, resolved)?.scopes;
     },
     scopes: catalog.scopes,
     isReady: (signal) => held.isReachable(signal),
@@ -154,6 +155,7 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     },
     abortsOnDisconnect: (name) => catalog.tool(name)?.onDisconnect === "abort",
     refuse: () => undefined,
+    changing: new Set<ListName>(items === undefined ? [] : ["resources"]),
     limits: defaultFrameLimits,
     logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,
     hotPath: options.hotPath ?? true,

@@ -1,4 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
+import { anonymous, type Caller } from "../catalog/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { JsonObject } from "../schema/json.ts";
@@ -19,6 +20,7 @@ import type { RequestId } from "./request-id.ts";
 import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
+import { ConnectionCaller } from "./with-client.ts";
 
 /** What a gate stands between. */
 export interface GateOptions {
@@ -26,6 +28,8 @@ export interface GateOptions {
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
   readonly connectSdk: SdkConnector;
+  /** Who asks, and by which view. Default: somebody of whom nothing is known, by the default one. */
+  readonly caller?: Caller;
   /** Default: this machine's. */
   readonly clock?: Clock;
   /** How long the output may stay full until nothing is watched for it any more, in milliseconds. Default 30,000. */
@@ -55,6 +59,7 @@ type Running = CallContext | "probe" | "sdk";
 export class Gate {
   readonly #options: GateOptions;
   readonly #era = new EraState();
+  readonly #caller: ConnectionCaller;
   readonly #running = new Map<RequestId, Running>();
   readonly #calls = new CallQueue<RequestId>();
   /** Reads have places of their own: calls may wait for minutes, and a read must not wait behind them. */
@@ -81,7 +86,8 @@ export class Gate {
 
   constructor(options: GateOptions) {
     this.#options = options;
-    const { runtime, send, clock = systemClock, stallMs = defaultStallMs } = options;
+    const { runtime, send, clock = systemClock, stallMs = defaultStallMs, caller = anonymous } = options;
+    this.#caller = new ConnectionCaller(caller);
     this.#subscriptions = new SubscriptionSession({
       runtime,
       send,
@@ -145,7 +151,11 @@ export class Gate {
     if (method.startsWith("notifications/")) return this.#answer(id, unknownMethod, "legacy");
     const era = this.#era.admit(frame);
     if (typeof era !== "string") return this.#answer(id, era, "legacy");
-    this.#serve(frame, era);
+    const caller = this.#caller.of(method, frame.params, era);
+    const refusal = this.#options.runtime.refuse(caller);
+    if (refusal === undefined) return this.#serve({ frame, era, caller });
+    if (method === "initialize") this.#era.initialised(id, false);
+    this.#answer(id, refusal, era);
   }
 
   #hold(frame: RequestFrame): void {
@@ -153,22 +163,23 @@ export class Gate {
     else this.#held.push(frame);
   }
 
-  #serve(frame: RequestFrame, era: Era): void {
+  #serve(admitted: Admitted): void {
+    const { frame, era, caller } = admitted;
     const { id, method, params } = frame;
     const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
     if (isNod(method, era)) return this.#answer(id, empty, era);
-    if (this.#serveSubscription(frame, era)) return;
+    if (this.#serveSubscription(admitted)) return;
     const handler = this.#methods.find(method, era);
     if (handler === undefined) return this.#forward(frame);
     const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
     const log = this.#options.runtime.logs ? this.#log.sinkFor(era, logLevelOf(params), this.#logOutput) : undefined;
-    this.#run({ frame, handler, era, call: new CallContext({ sink, log }) });
+    this.#run({ frame, handler, era, call: new CallContext({ sink, log, caller }) });
   }
 
-  #serveSubscription(frame: RequestFrame, era: Era): boolean {
+  #serveSubscription({ frame, era, caller }: Admitted): boolean {
     try {
-      return this.#subscriptions.serve(frame, era);
+      return this.#subscriptions.serve(frame, era, caller);
     } catch (cause) {
       this.#subscriptions.cancel(frame.id);
       this.#answer(frame.id, toInternalAnswer(cause, frame.method, this.#options.runtime.report), era);
@@ -215,7 +226,7 @@ export class Gate {
     if (!method.startsWith("notifications/")) return;
     const isHeard = method === "notifications/cancelled" ? this.#cancel(params) : this.#era.isLegacy;
     if (!isHeard) return;
-    if (method === "notifications/initialized") this.#subscriptions.initialised();
+    if (method === "notifications/initialized") this.#subscriptions.initialised(this.#caller.current);
     this.#sdk?.deliver(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
   }
 
@@ -244,7 +255,10 @@ export class Gate {
 
   /** Connects the SDK, and brings it to where the connection is. */
   #connectSdk(): SdkPort {
-    const sdk = this.#options.connectSdk(this.#options.runtime, (message) => this.#fromSdk(message));
+    const sdk = this.#options.connectSdk(this.#options.runtime, {
+      send: (message) => this.#fromSdk(message),
+      caller: () => this.#caller.current,
+    });
     this.#replayHandshake(sdk);
     return sdk;
   }
@@ -275,6 +289,13 @@ export class Gate {
   #answer(id: RequestId | null, answer: RpcAnswer, era: Era): void {
     this.#options.send(this.#render(id, answer, era));
   }
+}
+
+/** A request that may be served. */
+interface Admitted {
+  readonly frame: RequestFrame;
+  readonly era: Era;
+  readonly caller: Caller;
 }
 
 interface HotRun {

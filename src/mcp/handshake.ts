@@ -1,7 +1,9 @@
 import type { JsonObject } from "../schema/json.ts";
 import type { Handler, Handlers } from "./handlers.ts";
 import { modernVersions, toRpcResult } from "./protocol.ts";
-import type { ResourceWatcher, ServerInfo } from "./servable-app.ts";
+import type { Caller } from "../catalog/caller.ts";
+import type { ListName } from "./faces.ts";
+import type { ServerInfo } from "./servable-app.ts";
 import { writeJson } from "./write-json.ts";
 
 /** The legacy revisions that are served, newest first; the same as the SDK's, which a test holds. */
@@ -9,10 +11,9 @@ export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2
 
 /** What a server can do, as both eras are told. */
 export interface ServerCapabilities {
-  /** The tools of an app never change while it is open. */
-  readonly tools: Nothing;
-  readonly resources: { readonly subscribe: true; readonly listChanged?: true };
-  readonly prompts?: Nothing;
+  readonly tools: Changing;
+  readonly resources: { readonly subscribe: true } & Changing;
+  readonly prompts?: Changing;
   readonly completions?: Nothing;
   readonly logging?: Nothing;
 }
@@ -20,19 +21,26 @@ export interface ServerCapabilities {
 /** There is nothing more to say of it. */
 type Nothing = Readonly<Record<never, never>>;
 
+/** Said of a list that can ever be another. */
+interface Changing {
+  readonly listChanged?: true;
+}
+
 /** What tells what a server can do. */
 export interface Capable {
-  readonly resources: Pick<ResourceWatcher, "watchList">;
+  /** The lists that can ever be others. */
+  readonly changing: ReadonlySet<ListName>;
   readonly handlers: Pick<Handlers, "prompts/list" | "completion/complete">;
   readonly logs: boolean;
 }
 
 /** What a server can do: nothing is promised where there is nothing of it, and no change of a list that cannot change. */
-export function toCapabilities({ resources, handlers, logs }: Capable): ServerCapabilities {
+export function toCapabilities({ changing, handlers, logs }: Capable): ServerCapabilities {
+  const of = (list: ListName): Changing => (changing.has(list) ? { listChanged: true } : {});
   return {
-    tools: {},
-    resources: { subscribe: true, ...(resources.watchList === undefined ? {} : { listChanged: true }) },
-    ...(handlers["prompts/list"] === undefined ? {} : { prompts: {} }),
+    tools: of("tools"),
+    resources: { subscribe: true, ...of("resources") },
+    ...(handlers["prompts/list"] === undefined ? {} : { prompts: of("prompts") }),
     ...(handlers["completion/complete"] === undefined ? {} : { completions: {} }),
     ...(logs ? { logging: {} } : {}),
   };
@@ -41,7 +49,8 @@ export function toCapabilities({ resources, handlers, logs }: Capable): ServerCa
 /** How a server introduces itself. */
 export interface Introduction extends Capable {
   readonly info: ServerInfo;
-  readonly instructions: string | undefined;
+  /** What the model is told, by the view of who asks. */
+  instructionsFor(caller: Caller): string | undefined;
 }
 
 /** The methods by which a client meets the server. */
@@ -63,18 +72,20 @@ function negotiate(params: JsonObject | undefined): string {
  * served and with the newest otherwise, `server/discover` with the modern revisions.
  */
 export function createHandshake(introduction: Introduction): Readonly<Record<HandshakeMethod, Handler>> {
-  const { info, instructions } = introduction;
+  const { info: serverInfo } = introduction;
   const capabilities = toCapabilities(introduction);
-  const words = instructions === undefined ? {} : { instructions };
-  const discovery = toRpcResult(toBody({ supportedVersions: modernVersions, capabilities, ...words }), {
-    cacheable: true,
-    introduces: true,
-  });
+  const wordsFor = (caller: Caller): object => {
+    const instructions = introduction.instructionsFor(caller);
+    return instructions === undefined ? {} : { instructions };
+  };
   return Object.freeze({
-    initialize: (params) => {
+    initialize: (params, { call }) => {
       const protocolVersion = negotiate(params);
-      return toRpcResult(toBody({ protocolVersion, capabilities, serverInfo: info, ...words }));
+      return toRpcResult(toBody({ protocolVersion, capabilities, serverInfo, ...wordsFor(call.caller) }));
     },
-    "server/discover": () => discovery,
+    "server/discover": (_params, { call }) => {
+      const body = toBody({ supportedVersions: modernVersions, capabilities, ...wordsFor(call.caller) });
+      return toRpcResult(body, { cacheable: true, introduces: true });
+    },
   } satisfies Record<HandshakeMethod, Handler>);
 }

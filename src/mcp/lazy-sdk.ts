@@ -1,13 +1,11 @@
 import { internalError } from "../surface/fault.ts";
 import { rpcCodes, toRpcError } from "./protocol.ts";
 import type { SdkExchange, SdkExchangeMaker } from "./sdk-http-port.ts";
-import type { RpcMessage, SdkConnector, SdkPort } from "./sdk-port.ts";
+import type { RpcMessage, SdkConnector, SdkPeer, SdkPort } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
-type Send = (message: RpcMessage) => void;
-
 /** Stands in for an SDK that could not be loaded: answers every request with the id of the one entry in the log. */
-function createBrokenPort(correlationId: string | undefined, send: Send): SdkPort {
+function createBrokenPort(correlationId: string | undefined, { send }: SdkPeer): SdkPort {
   const error = { code: rpcCodes.internal, message: "Internal error", data: { correlationId } };
   return {
     deliver({ id, method }) {
@@ -23,12 +21,12 @@ function createBrokenPort(correlationId: string | undefined, send: Send): SdkPor
  * answered with `-32603` and the id of that report.
  */
 export function toLazyConnector(load: () => Promise<SdkConnector>): SdkConnector {
-  return (runtime, send) => {
+  return (runtime, peer) => {
     let port: SdkPort | undefined;
     let waiting: RpcMessage[] = [];
     let closed = false;
     const open = async (): Promise<void> => {
-      const joined = await loadPort(load, runtime, send);
+      const joined = await loadPort(load, runtime, peer);
       if (closed) return joined.close();
       port = joined;
       for (const message of waiting) joined.deliver(message);
@@ -50,12 +48,12 @@ export function toLazyConnector(load: () => Promise<SdkConnector>): SdkConnector
 }
 
 /** Never rejects. */
-async function loadPort(load: () => Promise<SdkConnector>, runtime: AppRuntime, send: Send): Promise<SdkPort> {
+async function loadPort(load: () => Promise<SdkConnector>, runtime: AppRuntime, peer: SdkPeer): Promise<SdkPort> {
   try {
     const connect = await load();
-    return connect(runtime, send);
+    return connect(runtime, peer);
   } catch (cause) {
-    return createBrokenPort(internalError(cause, "loading the SDK", runtime.report).correlationId, send);
+    return createBrokenPort(internalError(cause, "loading the SDK", runtime.report).correlationId, peer);
   }
 }
 

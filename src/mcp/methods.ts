@@ -29,7 +29,7 @@ export class Methods {
       ["resources/read", "reads"],
       ["completion/complete", "reads"],
       // Read from the application where it can change.
-      ["resources/list", runtime.resources.watchList === undefined ? "none" : "reads"],
+      ["resources/list", runtime.changing.has("resources") ? "reads" : "none"],
     ]);
   }
 

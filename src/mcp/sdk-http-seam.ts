@@ -68,7 +68,7 @@ class Passage {
       runtime: this.#runtime,
       era: "modern",
       errors: this.#errors,
-      asking: { caller, limiter, reached },
+      asking: { caller: () => caller, limiter, reached },
       onAnswer: (answer) => {
         this.#answered = answer;
       },

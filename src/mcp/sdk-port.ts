@@ -1,3 +1,4 @@
+import type { Caller } from "../catalog/caller.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 /** A JSON-RPC message as an object, in either direction. */
@@ -11,5 +12,13 @@ export interface SdkPort {
   close(): Promise<void>;
 }
 
-/** Makes the SDK's side of one connection; `send` receives everything it says. */
-export type SdkConnector = (runtime: AppRuntime, send: (message: RpcMessage) => void) => SdkPort;
+/** One connection, as the SDK's side of it sees it. */
+export interface SdkPeer {
+  /** Receives everything that the SDK says. */
+  readonly send: (message: RpcMessage) => void;
+  /** Who asks on it, and by which view. Asked when a request is served. */
+  readonly caller: () => Caller;
+}
+
+/** Makes the SDK's side of one connection. */
+export type SdkConnector = (runtime: AppRuntime, peer: SdkPeer) => SdkPort;

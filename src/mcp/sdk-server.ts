@@ -8,6 +8,7 @@ import {
 import { CallContext, type CallSetting, type LogSink } from "../call/call-context.ts";
 import { isJsonObject } from "../schema/json.ts";
 import { ClientLog, loggedMethod, type LogOutput } from "./client-log.ts";
+import type { Caller } from "../catalog/caller.ts";
 import type { HandledMethod } from "./handlers.ts";
 import { toCapabilities } from "./handshake.ts";
 import { isLogLevel } from "./log-level.ts";
@@ -20,8 +21,8 @@ export interface SdkServerParts {
   readonly runtime: AppRuntime;
   readonly era: Era;
   readonly errors: SdkErrors;
-  /** Who asks, and who counts how far they come. Default: somebody of whom nothing is known. */
-  readonly asking?: Pick<CallSetting, "caller" | "reached" | "limiter">;
+  /** Who asks, by which view, and who counts how far they come. */
+  readonly asking: Pick<CallSetting, "reached" | "limiter"> & { readonly caller: () => Caller };
   /** Told what a handler of ours answers with: of an error the SDK takes the code, the text and the data alone. */
   readonly onAnswer?: (answer: RpcAnswer) => void;
 }
@@ -61,7 +62,7 @@ class SdkCalls {
     const progressToken = meta?.progressToken;
     // What cannot be sent any more has no one left to read it.
     const tell = (notice: Parameters<typeof notify>[0]): void => void notify(notice).catch(() => {});
-    const { caller, reached, limiter } = this.#parts.asking ?? {};
+    const { caller, reached, limiter } = this.#parts.asking;
     const call = new CallContext({
       sink:
         progressToken === undefined
@@ -72,7 +73,7 @@ class SdkCalls {
         send: (params) => tell({ method: loggedMethod, params: JSON.parse(params) as Record<string, unknown> }),
         isFull: () => false,
       }),
-      caller,
+      caller: caller(),
       reached,
       limiter,
     });
@@ -98,8 +99,9 @@ function setLogHandler(server: Server, errors: SdkErrors, log: ClientLog): void 
 
 /** Makes a server of the SDK's that answers from our handlers. Whoever connects it closes it. */
 export function createSdkServer(parts: SdkServerParts): Server {
-  const { runtime, era, errors, onAnswer } = parts;
-  const { info, instructions, handlers } = runtime;
+  const { runtime, era, errors, asking, onAnswer } = parts;
+  const { info, handlers } = runtime;
+  const instructions = runtime.instructionsFor(asking.caller());
   const server = new Server(
     // It only writes them out: that its arrays may not be changed is what its type does not know.
     info as Implementation,

@@ -1,6 +1,7 @@
 import type { Caller } from "../catalog/caller.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/looks.ts";
+import type { ListName } from "./faces.ts";
 import type { Handlers } from "./handlers.ts";
 import type { HeaderParam } from "./header-params.ts";
 import type { FrameLimits } from "./limits.ts";
@@ -28,8 +29,8 @@ export interface ResourceWatcher {
   watch(uri: string, changed: () => void, opened?: (isThere: boolean) => void): (() => void) | undefined;
   /** Whether these may be watched besides what is. Whoever watches for a client asks first. */
   hasRoom(uris: Iterable<string>): boolean;
-  /** Watches the list of resources, in the same way. Left out where the list never changes. */
-  watchList?(changed: () => void): () => void;
+  /** Watches a list, in the same way: `changed` is called only where it is another for who watches. */
+  watchList(list: ListName, changed: () => void): () => void;
 }
 
 /** What the callers of an app can be granted. */
@@ -45,8 +46,8 @@ export interface AppScopes {
 /** What an open app offers to whatever serves it. Whoever opened it closes it. */
 export interface AppRuntime {
   readonly info: ServerInfo;
-  /** What the model is told about the server as a whole; at most 2 KB are read by some hosts. */
-  readonly instructions: string | undefined;
+  /** What the model is told about the server as a whole, by the view of who asks; at most 2 KB are read by some hosts. */
+  instructionsFor(caller: Caller): string | undefined;
   readonly handlers: Handlers;
   /** What somebody of whom nothing is known may watch. */
   readonly resources: ResourceWatcher;
@@ -54,8 +55,13 @@ export interface AppRuntime {
   resourcesFor(caller: Caller): ResourceWatcher;
   /** Everything that reading what is under a URI takes, where a caller was not granted all of it; else `undefined`. */
   lacking(uri: string, caller: Caller): readonly string[] | undefined;
-  /** Why nobody gets in by the view that a caller came by: the answer to whatever they ask. `undefined`: they do. */
+  /**
+   * Why nobody gets in by the view that a caller came by: the answer to whatever they ask. `undefined`: they do. Asked for
+   * each request, before anything else is done for it.
+   */
   refuse(caller: Caller): RpcError | undefined;
+  /** The lists that can ever be others than they are now, for anybody. */
+  readonly changing: ReadonlySet<ListName>;
   readonly limits: FrameLimits;
   /** Whether there is code of the author's that can tell the client's log. */
   readonly logs: boolean;
@@ -70,10 +76,13 @@ export interface AppRuntime {
    * @param signal - ends the wait; the answer is `false` then.
    */
   isReady(signal: AbortSignal): Promise<boolean>;
-  /** The arguments of a tool that its schema wants told in HTTP headers besides; `undefined` where there is no such tool. */
-  headerParams?(tool: string): readonly HeaderParam[] | undefined;
+  /**
+   * The arguments of a tool that its schema wants told in HTTP headers besides; `undefined` where there is no such tool for who
+   * asks. Default caller: somebody of whom nothing is known.
+   */
+  headerParams?(tool: string, caller?: Caller): readonly HeaderParam[] | undefined;
   /** Whether a call of a tool is to be aborted when its client drops the connection, where its client has the choice. */
-  abortsOnDisconnect?(tool: string): boolean;
+  abortsOnDisconnect?(tool: string, caller?: Caller): boolean;
   /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */
   close(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { anonymous } from "../../src/catalog/caller.ts";
 import { describe, expect, it, vi } from "vitest";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { createRuntime } from "../../src/builder/create-runtime.ts";
@@ -18,7 +19,7 @@ describe("an open app", () => {
   it("names itself after the surface when it is told nothing", async () => {
     const runtime = mcp(counter).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "counter", version: "0.0.0" });
-    expect(runtime.instructions).toBeUndefined();
+    expect(runtime.instructionsFor(anonymous)).toBeUndefined();
     expect(runtime.hotPath).toBe(true);
     await runtime.close();
   });
@@ -27,7 +28,7 @@ describe("an open app", () => {
     const options = { name: "server", version: "1.2.3", title: "A server", instructions: "Use it", hotPath: false };
     const runtime = mcp(counter, options).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "server", version: "1.2.3", title: "A server" });
-    expect(runtime.instructions).toBe("Use it");
+    expect(runtime.instructionsFor(anonymous)).toBe("Use it");
     expect(runtime.hotPath).toBe(false);
     await runtime.close();
   });

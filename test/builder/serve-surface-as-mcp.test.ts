@@ -1,3 +1,4 @@
+import { anonymous } from "../../src/catalog/caller.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
@@ -25,7 +26,8 @@ afterEach(async () => {
 
 async function answers(runtime: AppRuntime): Promise<unknown> {
   opened.push(runtime);
-  const { info, instructions, hotPath } = runtime;
+  const { info, hotPath } = runtime;
+  const instructions = runtime.instructionsFor(anonymous);
   const ask = async (method: HandledMethod): Promise<RpcAnswer | undefined> =>
     runtime.handlers[method]?.(undefined, { era: "modern", call: new CallContext() });
   return { info, instructions, hotPath, lists: await Promise.all(lists.map(ask)) };

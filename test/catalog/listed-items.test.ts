@@ -58,7 +58,7 @@ async function list(runtime: AppRuntime): Promise<readonly string[]> {
 /** Listens to the list, and counts. */
 function listen(runtime: AppRuntime) {
   const heard = { count: 0, end: (): void => {} };
-  heard.end = runtime.resources.watchList?.(() => void (heard.count += 1)) ?? heard.end;
+  heard.end = runtime.resources.watchList("resources", () => void (heard.count += 1));
   return heard;
 }
 
@@ -248,6 +248,6 @@ describe("an app without listed items", () => {
       .implement({ quiet: cellSource(of("q")) })
       .open();
     opened.push(runtime);
-    expect("watchList" in runtime.resources).toBe(false);
+    expect([...runtime.changing]).toEqual([]);
   });
 });

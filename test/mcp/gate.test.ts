@@ -149,7 +149,7 @@ describe("Gate", () => {
 
   it("drops the SDK's reports of progress and lines of the log while the output is full, and nothing else of it", () => {
     const sent: string[] = [];
-    const connectSdk: SdkConnector = (_runtime, say) => ({
+    const connectSdk: SdkConnector = (_runtime, { send: say }) => ({
       deliver: () => {
         say({ jsonrpc: "2.0", method: "notifications/progress" });
         say({ jsonrpc: "2.0", method: "notifications/message" });

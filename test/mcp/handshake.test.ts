@@ -73,7 +73,7 @@ describe("the handshake of the gate", () => {
   it("replays itself to an SDK that joins late, once, before anything else", () => {
     const heard: RpcMessage[] = [];
     const sent: string[] = [];
-    const connectSdk: SdkConnector = (_runtime, say) => ({
+    const connectSdk: SdkConnector = (_runtime, { send: say }) => ({
       deliver: (message) => {
         heard.push(message);
         if ("id" in message) say({ jsonrpc: "2.0", id: message["id"], result: {} });
@@ -102,10 +102,13 @@ describe("the handshake of the gate", () => {
     const heard: RpcMessage[] = [];
     const said: RpcMessage[] = [];
     const sent: Sent[] = [];
-    const connectSdk: SdkConnector = (runtime, say) => {
-      const sdk = connectSdkStdio(runtime, (message) => {
-        said.push(message);
-        say(message);
+    const connectSdk: SdkConnector = (runtime, { send: say, caller }) => {
+      const sdk = connectSdkStdio(runtime, {
+        caller,
+        send: (message) => {
+          said.push(message);
+          say(message);
+        },
       });
       return {
         deliver: (message) => {

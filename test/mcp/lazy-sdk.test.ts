@@ -40,7 +40,7 @@ describe("toLazyConnector()", () => {
   ])("answers -32603 and reports once when the SDK %s", async (_how, load) => {
     process.on("unhandledRejection", onRejection);
     const sent: RpcMessage[] = [];
-    const port = toLazyConnector(load)(runtime, (message) => sent.push(message));
+    const port = toLazyConnector(load)(runtime, { send: (message) => sent.push(message), caller: () => anonymous });
     port.deliver({ jsonrpc: "2.0", id: 1, method: "prompts/list" });
     port.deliver({ jsonrpc: "2.0", method: "notifications/roots/list_changed" });
     await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(1);
@@ -81,7 +81,7 @@ describe("toLazyConnector()", () => {
       deliver: () => void seen.push("delivered"),
       close: async () => void seen.push("closed"),
     });
-    const port = toLazyConnector(async () => connect)(runtime, () => {});
+    const port = toLazyConnector(async () => connect)(runtime, { send: () => {}, caller: () => anonymous });
     port.deliver({ jsonrpc: "2.0", id: 1, method: "prompts/list" });
     await port.close();
     expect(seen).toEqual(["closed"]);

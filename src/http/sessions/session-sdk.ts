@@ -1,5 +1,6 @@
 import { toLazyConnector } from "../../mcp/lazy-sdk.ts";
 import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
+import type { Caller } from "../../catalog/caller.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
 import type { RpcMessage, SdkPort } from "../../mcp/sdk-port.ts";
@@ -10,6 +11,8 @@ const connectSdk = toLazyConnector(async () => (await import("../../mcp/sdk-stdi
 
 /** Who hears what the SDK has to say to one session. */
 export interface SdkListener {
+  /** Whose the session is, by the view of its handshake. */
+  readonly caller: Caller;
   /** It has answered a request, which may be one that nobody waits for any more. */
   readonly answered: (id: RequestId, message: RpcMessage) => void;
   /** It has something to say by itself. */
@@ -57,7 +60,8 @@ export class SessionSdk {
   }
 
   #connect(): SdkPort {
-    const port = connectSdk(this.#runtime, (message) => this.#receive(message));
+    const caller = (): Caller => this.#listener.caller;
+    const port = connectSdk(this.#runtime, { send: (message) => this.#receive(message), caller });
     port.deliver({ jsonrpc: "2.0", id: this.#replayId, method: "initialize", params: this.#handshake });
     port.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
     return port;

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { rpcCodes, toRpcError, type RpcError } from "../protocol.ts";
-import { kResourceList, type Topic } from "./topic.ts";
+import { listNames, type ListName } from "../faces.ts";
 import { ownParam } from "../own-param.ts";
+import { topicsOfLists, urisOf, type Topic } from "./topic.ts";
 
 /** What a client of the modern era asks to be told of. */
 export interface ListenFilter {
@@ -10,8 +11,10 @@ export interface ListenFilter {
   readonly topics: readonly Topic[];
 }
 
-/** The lists that can be asked about. Only that of resources may ever change: what is not declared is not honoured. */
-const flags = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] as const;
+/** What asks about a list. */
+function flagOf(list: ListName): string {
+  return `${list}ListChanged`;
+}
 
 const noFilter = toRpcError(rpcCodes.invalidParams, 'Invalid params: "notifications" must be an object');
 const badFlag = toRpcError(rpcCodes.invalidParams, "Invalid params: whether to hear of a list must be a boolean");
@@ -24,26 +27,29 @@ function isStrings(value: unknown): value is readonly string[] {
 /**
  * Reads the filter of a `subscriptions/listen`, or says what is wrong with it. What is not known is left aside.
  *
- * @param canListChange - whether that the list of resources changes was declared.
+ * @param changing - the lists of which it was declared that they change: what is not declared is not honoured.
  */
-export function readListenFilter(params: JsonObject | undefined, canListChange: boolean): ListenFilter | RpcError {
+export function readListenFilter(
+  params: JsonObject | undefined,
+  changing: ReadonlySet<ListName>,
+): ListenFilter | RpcError {
   const filter = ownParam(params, "notifications");
   if (!isJsonObject(filter)) return noFilter;
   const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
-  if (!flags.every((flag) => isFlag(ownParam(filter, flag)))) return badFlag;
+  if (!listNames.every((list) => isFlag(ownParam(filter, flagOf(list))))) return badFlag;
   // A null is no array, and no absence either.
   const { resourceSubscriptions: uris = [] } = filter;
   if (!isStrings(uris)) return badUris;
-  const isListAsked = canListChange && ownParam(filter, "resourcesListChanged") === true;
-  const topics: readonly Topic[] = isListAsked ? [kResourceList] : [];
-  return { kind: "filter", topics: [...topics, ...new Set(uris)] };
+  const lists = listNames.filter((list) => changing.has(list) && ownParam(filter, flagOf(list)) === true);
+  return { kind: "filter", topics: [...topicsOfLists(new Set(lists)), ...new Set(uris)] };
 }
 
 /** The filter of what is honoured, as it is acknowledged. */
 export function toHonoured(topics: readonly Topic[]): JsonObject {
-  const uris = topics.filter((topic) => topic !== kResourceList);
+  const uris = urisOf(topics);
+  const lists = topics.filter((topic) => typeof topic !== "string");
   return {
-    ...(topics.includes(kResourceList) ? { resourcesListChanged: true } : {}),
+    ...Object.fromEntries(lists.map(({ list }) => [flagOf(list), true])),
     ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
   };
 }

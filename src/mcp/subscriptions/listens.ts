@@ -5,7 +5,7 @@ import type { RequestId } from "../request-id.ts";
 import { readListenFilter, toHonoured } from "./listen-filter.ts";
 import { renderAcknowledgement, toListenEnd } from "./notices.ts";
 import { maxListens, maxUris, tooManySubscriptions } from "./subscription-limits.ts";
-import { kResourceList, type Topic } from "./topic.ts";
+import { urisOf, type Topic } from "./topic.ts";
 import { TopicWatch } from "./topic-watch.ts";
 import { refuseLacking, toWatchShared, type WatchSetting } from "./watch-setting.ts";
 import { whenOpen } from "./when-open.ts";
@@ -16,11 +16,6 @@ interface Listen {
   isAcknowledged: boolean;
   isOver: boolean;
   stopWaiting: () => void;
-}
-
-/** The list is not counted: there is one a subscription. */
-function urisOf(topics: readonly Topic[]): readonly string[] {
-  return topics.filter((topic) => topic !== kResourceList);
 }
 
 function topicsOf({ watches }: Listen): readonly Topic[] {
@@ -62,7 +57,7 @@ export class Listens {
   open({ id, params }: RequestFrame, caller: Caller): RpcError | undefined {
     const { runtime, clock } = this.#setting;
     const shared = toWatchShared(this.#setting, caller);
-    const filter = readListenFilter(params, shared.resources.watchList !== undefined);
+    const filter = readListenFilter(params, runtime.changing);
     if (filter.kind === "error") return filter;
     this.#setting.reached?.("gate");
     const uris = urisOf(filter.topics);

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../schema/json.ts";
 import { toRpcResult, type RpcAnswer } from "../protocol.ts";
 import type { RequestId } from "../request-id.ts";
 import { writeJson } from "../write-json.ts";
-import { kResourceList, type Topic } from "./topic.ts";
+import type { Topic } from "./topic.ts";
 
 /** The members of a `_meta` that say which subscription a message belongs to. The id is echoed as it came. */
 function stamp(id: RequestId): string {
@@ -17,7 +17,7 @@ function notification(method: string, members: readonly string[]): string {
 /** Writes the frame that says that a topic has changed; in the modern era with the subscription that asked for it. */
 export function renderChange(topic: Topic, id: RequestId | undefined): string {
   const meta = id === undefined ? [] : [`"_meta":{${stamp(id)}}`];
-  if (topic === kResourceList) return notification("resources/list_changed", meta);
+  if (typeof topic !== "string") return notification(`${topic.list}/list_changed`, meta);
   return notification("resources/updated", [`"uri":${writeJson(topic)}`, ...meta]);
 }
 

@@ -5,7 +5,7 @@ import type { RequestFrame } from "../parse-frame.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../protocol.ts";
 import type { RequestId } from "../request-id.ts";
 import { maxUris, tooManySubscriptions } from "./subscription-limits.ts";
-import { kResourceList, type Topic } from "./topic.ts";
+import { topicsOfLists, urisOf, type Topic } from "./topic.ts";
 import { TopicWatch, type WatchShared } from "./topic-watch.ts";
 import { refuseLacking, toWatchShared, type WatchSetting } from "./watch-setting.ts";
 import { whenOpen } from "./when-open.ts";
@@ -25,7 +25,7 @@ function uriOf(params: JsonObject | undefined): string | undefined {
   return typeof uri === "string" ? uri : undefined;
 }
 
-/** What a client of the legacy era watches: the URIs that it subscribed to, and the list once it is initialised. */
+/** What a client of the legacy era watches: the URIs that it subscribed to, and lists once it is initialised. */
 export class SubscribedUris {
   readonly #setting: WatchSetting;
   readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
@@ -41,7 +41,7 @@ export class SubscribedUris {
 
   /** How many URIs are subscribed to. */
   get uriCount(): number {
-    return this.#subscribed.has(kResourceList) ? this.#subscribed.size - 1 : this.#subscribed.size;
+    return urisOf(this.#subscribed.keys()).length;
   }
 
   /** Whether a request of this id waits for its answer. */
@@ -92,12 +92,12 @@ export class SubscribedUris {
     if (subscribed.waiting.size === 0) this.#remove(uri, subscribed);
   }
 
-  /** Watches the list of resources too, as its caller may see it. Callable twice. */
-  watchList(caller: Caller): void {
-    if (!this.#subscribed.has(kResourceList)) {
-      this.#add(kResourceList, toWatchShared(this.#setting, caller))?.watch.tell();
+  /** Watches the lists that can change too, as their caller may see them. Callable twice. */
+  watchLists(caller: Caller): void {
+    for (const topic of topicsOfLists(this.#setting.runtime.changing)) {
+      if (!this.#subscribed.has(topic)) this.#add(topic, toWatchShared(this.#setting, caller))?.watch.tell();
+      if (this.#isSuspended) this.#subscribed.get(topic)?.watch.close();
     }
-    if (this.#isSuspended) this.#subscribed.get(kResourceList)?.watch.close();
   }
 
   /** Announces one change of each, to a client that may have missed some. */

@@ -13,7 +13,7 @@ import type { WatchSetting } from "./watch-setting.ts";
 
 /** What a session is made of. */
 export interface SubscriptionSetting {
-  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "report">;
+  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "changing" | "report">;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
   /** Answers one of the requests that were served here. */
@@ -68,9 +68,9 @@ export class SubscriptionSession {
     return true;
   }
 
-  /** The legacy handshake is complete: from here on its client hears of the list. Callable twice. */
+  /** The legacy handshake is complete: from here on its client hears of lists. Callable twice. */
   initialised(caller: Caller = anonymous): void {
-    if (!this.#isClosed) this.#ofLegacy().watchList(caller);
+    if (!this.#isClosed) this.#ofLegacy().watchLists(caller);
   }
 
   /** Ends what its client cancelled: nothing is written for it any more. */

@@ -1,10 +1,25 @@
+import { listNames, type ListName } from "../faces.ts";
 import type { ResourceWatcher } from "../servable-app.ts";
 
-/** The list of resources, which can change like the resources in it. */
-export const kResourceList: unique symbol = Symbol("the list of resources");
+/** A list, which can change like what is in it. There is one object for each. */
+export interface ListTopic {
+  readonly list: ListName;
+}
 
-/** What a change can be announced of: a resource by its URI, or the list of them. */
-export type Topic = string | typeof kResourceList;
+/** What a change can be announced of: a resource by its URI, or a list. */
+export type Topic = string | ListTopic;
+
+const listTopics: ReadonlyMap<ListName, ListTopic> = new Map(listNames.map((list) => [list, Object.freeze({ list })]));
+
+/** The topics of some lists, in the order in which all are named. */
+export function topicsOfLists(lists: ReadonlySet<ListName>): readonly ListTopic[] {
+  return [...listTopics.values()].filter(({ list }) => lists.has(list));
+}
+
+/** Those of some topics that are resources. Lists are not counted: there are three at most. */
+export function urisOf(topics: Iterable<Topic>): readonly string[] {
+  return [...topics].filter((topic) => typeof topic === "string");
+}
 
 /** What is told of a topic. */
 export interface TopicEvents {
@@ -16,9 +31,8 @@ export interface TopicEvents {
 /** Watches a topic. Returns what ends it, or `undefined` where there is nothing to watch. */
 export function watchTopic(topic: Topic, resources: ResourceWatcher, events: TopicEvents): (() => void) | undefined {
   const changed = (): void => events.changed();
-  if (topic !== kResourceList) return resources.watch(topic, changed, (isThere) => events.opened(isThere));
-  // A list that nobody can watch is one that never changes.
-  const end = resources.watchList?.(changed) ?? (() => {});
+  if (typeof topic === "string") return resources.watch(topic, changed, (isThere) => events.opened(isThere));
+  const end = resources.watchList(topic.list, changed);
   events.opened(true);
   return end;
 }

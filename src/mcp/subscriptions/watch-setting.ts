@@ -7,7 +7,7 @@ import type { WatchShared } from "./topic-watch.ts";
 
 /** What all subscriptions over one output are made of. */
 export interface WatchSetting {
-  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking">;
+  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "changing">;
   readonly outbox: Outbox;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;

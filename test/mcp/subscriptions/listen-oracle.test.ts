@@ -2,6 +2,7 @@
 import { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, describe, expect, it } from "vitest";
+import type { ListName } from "../../../src/mcp/faces.ts";
 import { toCapabilities, type ServerCapabilities } from "../../../src/mcp/handshake.ts";
 import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
@@ -58,7 +59,14 @@ async function open({ hotPath, canListChange }: Setting): Promise<{ ours: GateHa
     hasRoom: (uris) => resources.hasRoom(uris),
     watchList: () => () => {},
   };
-  const offered = canListChange ? { ...runtime, resources: listing, resourcesFor: () => listing } : runtime;
+  const offered = canListChange
+    ? {
+        ...runtime,
+        changing: new Set<ListName>(["tools", "resources"]),
+        resources: listing,
+        resourcesFor: () => listing,
+      }
+    : runtime;
   const ours = await new GateHarness(offered).open("modern");
   const oracle = new Oracle(info, toCapabilities(offered));
   opened.push(ours, oracle);

@@ -2,6 +2,7 @@ import { authorise } from "../../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
 import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
+import type { ListName } from "../../../src/mcp/faces.ts";
 import type { Era, RpcAnswer } from "../../../src/mcp/protocol.ts";
 import type { RequestId } from "../../../src/mcp/request-id.ts";
 import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
@@ -67,8 +68,8 @@ export class FakeResources implements ResourceWatcher {
     return true;
   }
 
-  watchList(changed: () => void): () => void {
-    return this.#join("list", { changed, opened: () => {} });
+  watchList(list: ListName, changed: () => void): () => void {
+    return this.#join(list === "resources" ? "list" : `list of ${list}`, { changed, opened: () => {} });
   }
 
   /** How many watch anything. */
@@ -120,7 +121,8 @@ export class SessionHarness {
     this.session = new SubscriptionSession({
       runtime: {
         resourcesFor: (caller) => this.resources.for(caller),
-        lacking: (uri, caller) => authorise(caller, { scopes: this.guarded[uri] ?? [] }),
+        changing: new Set(["resources"]),
+        lacking: (uri, caller) => authorise(caller, { scopes: this.guarded[uri] ?? [] })?.scopes,
         report: (fault) => this.faults.push(fault),
       },
       send,

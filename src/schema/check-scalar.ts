@@ -25,12 +25,14 @@ const quotientError = 1e-9;
 const maxShown = 8;
 
 /** The checks of a node's type and values, of texts and of numbers. */
-export function createScalarChecks(node: JsonObject): Check[] {
+export function createScalarChecks(node: JsonObject, isExact: boolean): Check[] {
   const { type } = node;
   const checks: Check[] = [];
   const values = valuesOf(node);
   if (type !== undefined) checks.push(typeCheck(Array.isArray(type) ? type : [type]));
   if (values !== undefined) checks.push(valueCheck(values));
+  if (isExact && values !== node["enum"] && Array.isArray(node["enum"])) checks.push(valueCheck(node["enum"]));
+  if (isExact && typeof node["minLength"] === "number") checks.push(textCheck(characterRule(node["minLength"])));
   checks.push(...textRules(node).map(textCheck), ...numberRules(node).map(numberCheck));
   if (node[wireKey] === "absent") checks.push((json, walk) => refuse(walk, expected("nothing", json)));
   return checks;
@@ -97,6 +99,12 @@ function textRules(node: JsonObject): Rule<string>[] {
   if (form === "date") rules.push({ need: "a date and time of ISO 8601", holds: (text) => toDate(text) !== undefined });
   if (form === "bigint") rules.push({ need: "an integer as text", holds: (text) => toBigint(text) !== undefined });
   return rules;
+}
+
+function characterRule(minLength: number): Rule<string> {
+  // A character is at most two units, so only what might not do is counted.
+  const holds = (text: string): boolean => text.length >= minLength * 2 || Array.from(text).length >= minLength;
+  return { need: `at least ${minLength} characters`, holds };
 }
 
 function isWithin(text: string, maxLength: number): boolean {

@@ -1,7 +1,7 @@
 import { toTypeTest, toValueTest, valuesOf } from "./check-scalar.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { refuse, refused } from "./receive-walk.ts";
+import { fitsStrictly, refuse, refused } from "./receive-walk.ts";
 import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
 
 type Test = (json: JsonValue) => boolean;
@@ -14,13 +14,28 @@ interface Arm {
 
 const acceptAny: Test = () => true;
 
-/** The checks of a node's alternatives. An `oneOf` is as good as an `anyOf` to a reader: any arm that fits will do. */
+/** Holds a value against alternatives. */
+type UnionRule = (arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk) => ReturnType<Check>;
+
+/**
+ * The checks of a node's alternatives. An `oneOf` is as good as an `anyOf` to a reader: any arm that fits will do, unless the
+ * schema is held to the letter.
+ */
 export function createUnionChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
-  return [node["anyOf"], node["oneOf"]].flatMap((list) => {
+  const toCheck = (list: JsonValue | undefined, rule: UnionRule): Check[] => {
     if (!Array.isArray(list)) return [];
     const arms = list.map((arm: JsonValue) => ({ check: compiler.now(arm), test: toTest(arm) }));
-    return [(json: JsonValue, walk: ReceiveWalk) => checkArms(arms, json, walk)];
-  });
+    return [(json, walk) => rule(arms, json, walk)];
+  };
+  return [...toCheck(node["anyOf"], checkArms), ...toCheck(node["oneOf"], compiler.isExact ? checkOnlyArm : checkArms)];
+}
+
+function checkOnlyArm(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): ReturnType<Check> {
+  const fitting = arms.filter(({ check, test }) => test(json) && fitsStrictly(check, json, walk));
+  if (fitting.length === 1) return json;
+  if (fitting.length > 1) return refuse(walk, "more than one option fits");
+  // Looked at again for what is wrong only where somebody wants to know.
+  return walk.quiet ? refused : checkArms(arms, json, walk);
 }
 
 function checkArms(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): ReturnType<Check> {

@@ -12,7 +12,17 @@ import type { Check, CheckCompiler } from "./receive-walk.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 
+/** How a schema is held. */
+interface CheckOptions {
+  /**
+   * To the letter: of `oneOf` one arm fits and no other, lengths are counted in characters, and `enum` holds beside `const`.
+   * Default `false`: as readers do, who take what the far end has checked.
+   */
+  readonly isExact?: boolean;
+}
+
 interface Compiling {
+  readonly isExact: boolean;
   readonly document: SchemaDocument;
   readonly root: JsonSchema;
   readonly made: Map<unknown, Check>;
@@ -23,9 +33,9 @@ interface Compiling {
 const acceptNone: Check = (_, walk) => refuse(walk, "expected nothing");
 
 /** Compiles a reader's schema, as `toReaderSchema` makes it, into one function. References must be local. */
-export function compileCheck(root: JsonSchema): Check {
+export function compileCheck(root: JsonSchema, { isExact = false }: CheckOptions = {}): Check {
   const document = createSchemaDocument(root);
-  return compile({ document, root, made: new Map(), targets: new Map(), making: new Set() }, root);
+  return compile({ isExact, document, root, made: new Map(), targets: new Map(), making: new Set() }, root);
 }
 
 function compile(compiling: Compiling, node: JsonValue | undefined): Check {
@@ -44,13 +54,14 @@ function compile(compiling: Compiling, node: JsonValue | undefined): Check {
 
 function compileNode(compiling: Compiling, node: JsonObject): Check[] {
   const compiler: CheckCompiler = {
+    isExact: compiling.isExact,
     now: (part) => compile(compiling, part),
     later: (part) => later(compiling, part),
   };
   const { $ref, allOf } = node;
   // Parts first: what is dropped there nothing has been asked about yet.
   const checks = [...createObjectChecks(node, compiler), ...createArrayChecks(node, compiler)];
-  checks.push(...createScalarChecks(node));
+  checks.push(...createScalarChecks(node, compiling.isExact));
   if (typeof $ref === "string") checks.push(compileTarget(compiling, $ref));
   if (Array.isArray(allOf)) checks.push(...allOf.map((part) => compiler.now(part)));
   checks.push(...createUnionChecks(node, compiler), ...createConditionChecks(node, compiler));

@@ -13,6 +13,8 @@ export type Check = (json: JsonValue, walk: ReceiveWalk) => JsonValue | typeof r
 
 /** Compiles a part of a schema: now where it looks at the same value, on first use where it looks at a part of it. */
 export interface CheckCompiler {
+  /** Whether what JSON Schema says holds to the letter, also where a reader takes more. */
+  readonly isExact: boolean;
   now(node: JsonValue | undefined): Check;
   later(node: JsonValue | undefined): Check;
 }

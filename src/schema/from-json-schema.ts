@@ -1,0 +1,109 @@
+import { SurfaceError, type Issue } from "../errors.ts";
+import { assertJsonSchema } from "./assert-json-schema.ts";
+import { compileCheck } from "./compile-check.ts";
+import { compileSchema } from "./compile-schema.ts";
+import { isJsonObject, type JsonSchema, type JsonValue } from "./json.ts";
+import { createReceiveWalk, refuse, refused, typeName, type Check } from "./receive-walk.ts";
+import { anyCodec } from "./wire-codec.ts";
+import type { SchemaWithJson } from "./with-json-schema.ts";
+
+/** A JSON Schema that validates. */
+export type JsonValidator = SchemaWithJson<JsonValue, JsonValue>;
+
+type Checked = { readonly value: JsonValue } | { readonly issues: readonly Issue[] };
+
+const maxLength = 1_048_576;
+
+const made = new WeakMap<JsonSchema, JsonValidator>();
+
+/** A copy that nobody else holds, and that is nothing but JSON. */
+function toDocument(json: JsonSchema): JsonSchema {
+  const text = JSON.stringify(json);
+  if (text.length > maxLength) {
+    throw new SurfaceError("SCHEMA_UNSUPPORTED", `it is more than ${maxLength} characters long`);
+  }
+  const document: unknown = JSON.parse(text);
+  if (!isJsonObject(document)) throw new SurfaceError("SCHEMA_UNSUPPORTED", "it must be an object");
+  assertJsonSchema(document);
+  return document;
+}
+
+/** A value as it is on the wire; nothing where it has no JSON form. */
+function toJson(value: unknown): JsonValue | undefined {
+  if (value === undefined) return undefined;
+  try {
+    return anyCodec.encode(value);
+  } catch {
+    return undefined;
+  }
+}
+
+class JsonSchemaValidator {
+  readonly #json: JsonSchema;
+  #document: JsonSchema | undefined;
+  #check: Check | undefined;
+
+  constructor(json: JsonSchema) {
+    this.#json = json;
+  }
+
+  document(): JsonSchema {
+    return (this.#document ??= toDocument(this.#json));
+  }
+
+  /** @param isRoot - whether the value travels by itself, and not under a key: then it has to be an object. */
+  validate(value: unknown, isRoot: boolean): Checked {
+    const json = toJson(value);
+    const walk = createReceiveWalk();
+    // A field too many is refused and not dropped: whoever sent it meant something by it.
+    walk.strict = true;
+    if (json === undefined) refuse(walk, value === undefined ? "expected a value, received nothing" : "expected JSON");
+    else if (isRoot && !isJsonObject(json)) refuse(walk, `expected object, received ${typeName(json)}`);
+    else if (this.#run(json, walk) !== refused) return { value: json };
+    return { issues: walk.issues };
+  }
+
+  #run(json: JsonValue, walk: ReturnType<typeof createReceiveWalk>): ReturnType<Check> {
+    try {
+      this.#check ??= compileCheck(this.document(), { isExact: true });
+      return this.#check(json, walk);
+    } catch (fault) {
+      if (!(fault instanceof RangeError)) throw fault;
+      walk.path.length = 0;
+      return refuse(walk, "nested too deep");
+    }
+  }
+}
+
+function toSchema(json: JsonSchema): JsonValidator {
+  const validator = new JsonSchemaValidator(json);
+  const schema: JsonValidator = {
+    "~standard": {
+      version: 1,
+      vendor: "surface-mcp",
+      validate(value) {
+        const checked = validator.validate(value, !compileSchema(schema, "input", "a value").wrapped);
+        if ("value" in checked) return checked;
+        // One segment: it is a path already, bounded.
+        return {
+          issues: checked.issues.map(({ path, message }) => ({ message, ...(path === "" ? {} : { path: [path] }) })),
+        };
+      },
+      jsonSchema: { input: () => ({ ...validator.document() }), output: () => ({ ...validator.document() }) },
+    },
+  };
+  return schema;
+}
+
+/**
+ * Makes a validator of a JSON Schema (2020-12): what it accepts is what the schema accepts, to the letter. Values are neither
+ * changed nor filled in; defaults are notes, and so are formats. The schema is read when it is first converted, as it is
+ * then; what would not be held is refused there, with `SCHEMA_UNSUPPORTED`. The same object gives the same validator.
+ */
+export function fromJsonSchema(json: JsonSchema): JsonValidator {
+  const known = made.get(json);
+  if (known !== undefined) return known;
+  const schema = toSchema(json);
+  made.set(json, schema);
+  return schema;
+}

@@ -1,0 +1,118 @@
+import { isJsonObject, type JsonValue } from "./json.ts";
+import { keywordOrder, listKeywords, mapKeywords, schemaKeywords, standardTypes } from "./keywords.ts";
+import { wireKey } from "./wire-forms.ts";
+
+/** What the value of a keyword has to be, and how to say so. */
+interface ValueRule {
+  readonly need: string;
+  readonly holds: (value: JsonValue) => boolean;
+}
+
+// A pattern is run on what agents send. It is its author's, who is trusted; a longer one nobody has written by hand.
+const maxPatternLength = 1024;
+
+const dialects: ReadonlySet<JsonValue> = new Set([
+  "https://json-schema.org/draft/2020-12/schema",
+  "https://json-schema.org/draft/2019-09/schema",
+  "http://json-schema.org/draft-07/schema",
+  "http://json-schema.org/draft-07/schema#",
+]);
+
+const isText = (value: JsonValue): boolean => typeof value === "string";
+const isFlag = (value: JsonValue): boolean => typeof value === "boolean";
+const isNumber = (value: JsonValue): boolean => typeof value === "number";
+const isCount = (value: JsonValue): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const isSchema = (value: JsonValue): boolean => isJsonObject(value) || typeof value === "boolean";
+const isTexts = (value: JsonValue): boolean => Array.isArray(value) && value.every(isText);
+const isType = (value: JsonValue): boolean => typeof value === "string" && standardTypes.has(value);
+
+function isList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/** A record of which every value holds. */
+function isRecordOf(value: JsonValue, holds: (item: JsonValue) => boolean): boolean {
+  return isJsonObject(value) && Object.values(value).every((item) => item !== undefined && holds(item));
+}
+
+function isPattern(value: JsonValue): boolean {
+  if (typeof value !== "string" || value.length > maxPatternLength) return false;
+  try {
+    return new RegExp(value, "u").source !== "";
+  } catch {
+    return false;
+  }
+}
+
+const patternNeed = `a regular expression as JavaScript reads it with the flag "u", at most ${maxPatternLength} characters`;
+
+const schemaRule: ValueRule = { need: "a schema", holds: isSchema };
+const schemasRule: ValueRule = {
+  need: "a list of schemas, not empty",
+  holds: (value) => isList(value) && value.every(isSchema),
+};
+const mapRule: ValueRule = { need: "schemas by name", holds: (value) => isRecordOf(value, isSchema) };
+const textRule: ValueRule = { need: "a text", holds: isText };
+const flagRule: ValueRule = { need: "true or false", holds: isFlag };
+const numberRule: ValueRule = { need: "a number", holds: isNumber };
+const countRule: ValueRule = { need: "a whole number from 0 on", holds: isCount };
+const anyRule: ValueRule = { need: "any JSON", holds: () => true };
+
+function all(keywords: Iterable<string>, rule: ValueRule): readonly (readonly [string, ValueRule])[] {
+  return Array.from(keywords, (keyword) => [keyword, rule] as const);
+}
+
+const rules: ReadonlyMap<string, ValueRule> = new Map([
+  ...all(schemaKeywords, schemaRule),
+  ...all(listKeywords, schemasRule),
+  ...all([...mapKeywords, "$defs", "definitions"], mapRule),
+  ...all(["title", "description", "format", "contentEncoding", "contentMediaType"], textRule),
+  ...all(["$ref", "$id", "$anchor", "$comment"], textRule),
+  ...all(["deprecated", "readOnly", "writeOnly", "uniqueItems"], flagRule),
+  ...all(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], numberRule),
+  ...all(["minLength", "maxLength", "minProperties", "maxProperties"], countRule),
+  ...all(["minItems", "maxItems", "minContains", "maxContains"], countRule),
+  ...all(["const", "default"], anyRule),
+  ...all(["enum", "examples"], { need: "a list, not empty", holds: isList }),
+  ["multipleOf", { need: "a number above 0", holds: (value) => isNumber(value) && Number(value) > 0 }],
+  ["type", { need: "a type of JSON Schema, or a list of them", holds: isTypes }],
+  ["required", { need: "a list of texts", holds: isTexts }],
+  ["dependentRequired", { need: "lists of texts by name", holds: (value) => isRecordOf(value, isTexts) }],
+  ["pattern", { need: patternNeed, holds: isPattern }],
+  ["patternProperties", { need: `schemas, each by ${patternNeed}`, holds: isPatternMap }],
+  ["$schema", { need: "the name of draft 2020-12, 2019-09 or 07", holds: (value) => dialects.has(value) }],
+]);
+
+function isTypes(value: JsonValue): boolean {
+  return isType(value) || (isList(value) && value.every(isType));
+}
+
+function isPatternMap(value: JsonValue): boolean {
+  return isRecordOf(value, isSchema) && isJsonObject(value) && Object.keys(value).every(isPattern);
+}
+
+/** What is meant to refuse values, and is held by nobody here: to leave it out would be to let them pass. */
+const unheld: ReadonlySet<string> = new Set([
+  ...[
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "$dynamicRef",
+    "$dynamicAnchor",
+    "$recursiveRef",
+    "$recursiveAnchor",
+  ],
+  // Of older drafts, and of OpenAPI before 3.1.
+  ...["additionalItems", "dependencies", "id", "extends", "disallow", "divisibleBy", "nullable"],
+  wireKey,
+]);
+
+const spelled: ReadonlyMap<string, string> = new Map(keywordOrder.map((name) => [name.toLowerCase(), name]));
+
+/** What is wrong with one keyword; `undefined` where nothing is. A keyword that nobody knows says nothing, as the dialect has it. */
+export function keywordProblem(keyword: string, value: JsonValue): string | undefined {
+  if (unheld.has(keyword)) return `"${keyword}" is not supported`;
+  const rule = rules.get(keyword);
+  if (rule !== undefined) return rule.holds(value) ? undefined : `"${keyword}" must be ${rule.need}`;
+  const meant = spelled.get(keyword.toLowerCase());
+  return meant === undefined ? undefined : `"${keyword}" is no keyword, and "${meant}" is`;
+}

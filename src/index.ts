@@ -6,6 +6,7 @@ export { mcpTool } from "./tags/mcp-tool.ts";
 export { readOnly } from "./tags/read-only.ts";
 export type { Effect, Exposure } from "./tags/symbols.ts";
 export type { Icon, Looks } from "./tags/looks.ts";
+export type { ResourceRequirement, ScopeOptions } from "./tags/scopes.ts";
 export type { CollectionResourceOptions, OnDisconnect, ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
@@ -110,7 +111,7 @@ export type { BespokeCompleter, CompleterContext } from "./catalog/bespoke-compl
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
 export type { BespokeTool } from "./catalog/bespoke-tool.ts";
-export type { Caller } from "./catalog/caller.ts";
+export type { Caller, CallerView } from "./catalog/caller.ts";
 export type {
   BlockAnnotations,
   BlockBytes,
@@ -121,13 +122,30 @@ export type {
   LinkDefinition,
   MediaDefinition,
 } from "./catalog/content.ts";
-export type { LogLevel, ProgressReport } from "./catalog/entry.ts";
+export type { LogLevel, OnAbort, ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
+export type { MountContext, MountedOperation, MountedSchema, MountSource } from "./catalog/mount.ts";
 export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
 export type { RichBlock, RichContent, RichContentSchema } from "./catalog/rich-content.ts";
-export type { ToolContext } from "./catalog/tool-context.ts";
+export type { NestedCallOptions, ToolContext } from "./catalog/tool-context.ts";
 
+export type { CallEvent, CallNode, Calls, CallState } from "./call/call-node.ts";
 export type { LimitVerdict, RateLimiter } from "./call/rate-limiter.ts";
+
+export type { HiddenEntry } from "./views/showing.ts";
+export type { ViewReplay } from "./views/view-replay.ts";
+export type {
+  DenyVerdict,
+  OneOf,
+  SurfaceVerdict,
+  ViewCondition,
+  ViewEntity,
+  ViewFace,
+  ViewPacket,
+  ViewRule,
+  ViewVerdict,
+} from "./views/view-rules.ts";
+export type { NamedView, NamedViews, ViewRules, ViewsInput } from "./views/views-input.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";
 export { truncatedMetaKey } from "./mcp/render-large.ts";
@@ -139,5 +157,8 @@ export type { StdioOptions } from "./stdio/stdio.ts";
 export { mcp } from "./builder/mcp.ts";
 export { serveSurfaceAsMcp } from "./builder/serve-surface-as-mcp.ts";
 export type { McpOptions } from "./builder/app-definition.ts";
+export type { AppNames, ExposedNames } from "./builder/app-names.ts";
+export type { ReplayOptions } from "./builder/replay-app.ts";
+export type { ViewsOptions } from "./builder/view-names.ts";
 export type { MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
-export type { AppNames, ExposedNames, LinkedApp, UnlinkedApp } from "./builder/stages.ts";
+export type { LinkedApp, UnlinkedApp } from "./builder/stages.ts";

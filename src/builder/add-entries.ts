@@ -1,7 +1,9 @@
 import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import type { MountSource } from "../catalog/mount.ts";
 import { SurfaceError } from "../errors.ts";
+import { assertPrefix } from "../catalog/mount-prefix.ts";
 import { assertBespokeResource } from "../catalog/assert-bespoke-resource.ts";
 import { assertBespokePrompt, assertBespokeTool } from "./check-bespoke.ts";
 
@@ -51,4 +53,28 @@ export function addResources(
   more: Given<AnyBespokeResource>,
 ): ReadonlyMap<string, AnyBespokeResource> {
   return add(known, more, { sort: "resource", check: assertBespokeResource });
+}
+
+const sourceMethods = ["list", "subscribe", "invoke"] as const;
+
+/**
+ * A mount and those before it.
+ *
+ * @throws SurfaceError `NAME_COLLISION` for a prefix that is taken by another mount, `INVALID_NAME` for one that no name can
+ * begin with, `INVALID_OPTION` for what is no source.
+ */
+export function addMount(
+  known: ReadonlyMap<string, MountSource>,
+  prefix: string,
+  source: MountSource,
+): ReadonlyMap<string, MountSource> {
+  assertPrefix(prefix);
+  if (sourceMethods.some((method) => typeof source?.[method] !== "function")) {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `Adding mount "${prefix}": its source must have the methods list(), subscribe() and invoke()`,
+    );
+  }
+  if (known.has(prefix)) throw new SurfaceError("NAME_COLLISION", `Adding mount "${prefix}": there is one already`);
+  return new Map([...known, [prefix, source]]);
 }

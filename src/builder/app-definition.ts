@@ -8,8 +8,10 @@ import type { Surface } from "../surface/define-surface.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import type { Source } from "../surface/source.ts";
 import type { Icon } from "../tags/looks.ts";
-import type { ViewsInput } from "../views/views-input.ts";
+import type { ViewPacket } from "../views/view-rules.ts";
+import type { ViewRules } from "../views/views-input.ts";
 
 /** What {@link mcp} may be told. */
 export interface McpOptions {
@@ -66,8 +68,8 @@ export interface AppDefinition {
   readonly reach: Reach | undefined;
   /** Where tools come from that are known only at run time, by their prefix. */
   readonly mounts: ReadonlyMap<string, MountSource>;
-  /** Who sees what. `undefined`: there is the default view, of everything. */
-  readonly views: ViewsInput | undefined;
+  /** Who sees what: rules that were read, or where they come from. `undefined`: there is the default view, of everything. */
+  readonly views: readonly ViewPacket[] | Source<ViewRules> | undefined;
   /** Whether agents may ask what a view shows. */
   readonly replay: boolean;
   /** Whether agents may read and wait by tools. */

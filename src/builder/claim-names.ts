@@ -1,7 +1,11 @@
+import { gatewayOrigin, gatewayToolNames } from "../catalog/gateway-tool-names.ts";
+import { mountOrigin, takesName } from "../catalog/mount-prefix.ts";
 import { pullOrigin, pullToolNames } from "../catalog/pull-tool-names.ts";
+import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
 import type { AppDefinition } from "./app-definition.ts";
+import { mayBeGateway } from "./may-be-gateway.ts";
 
 /** Names of one sort, with where they come from. */
 type Claims = Map<string, string>;
@@ -14,7 +18,32 @@ function claim(claims: Claims, name: string, origin: string): void {
   claims.set(name, origin);
 }
 
-function claimTools({ exposures, tools, pull }: AppDefinition): void {
+/** All names that begin with a prefix: there is no saying which of them will be there. */
+function claimPrefix(claims: Claims, prefix: string): void {
+  const origin = mountOrigin(prefix);
+  for (const [name, taken] of claims) {
+    if (!takesName(prefix, name)) continue;
+    throw new SurfaceError(
+      "NAME_COLLISION",
+      `Naming ${origin}: "${name}", which begins as its names do, is taken by ${taken}`,
+    );
+  }
+}
+
+function claimMounts(claims: Claims, mounts: AppDefinition["mounts"]): void {
+  for (const prefix of mounts.keys()) claimPrefix(claims, prefix);
+  for (const prefix of mounts.keys()) {
+    for (const other of mounts.keys()) {
+      if (other === prefix || !takesName(prefix, other)) continue;
+      throw new SurfaceError(
+        "NAME_COLLISION",
+        `Naming ${mountOrigin(other)}: its names begin as those of ${mountOrigin(prefix)} do`,
+      );
+    }
+  }
+}
+
+function claimTools({ exposures, tools, pull, views, replay, mounts }: AppDefinition): void {
   const claims: Claims = new Map();
   for (const { key, as, member } of exposures) {
     const origin = `${member.kind} "${key}"`;
@@ -25,6 +54,9 @@ function claimTools({ exposures, tools, pull }: AppDefinition): void {
     claim(claims, toWireName(name, { origin, allowDash: allowDash ?? false }), origin);
   }
   if (pull) for (const name of pullToolNames) claim(claims, name, pullOrigin(name));
+  if (mayBeGateway(views)) for (const name of gatewayToolNames) claim(claims, name, gatewayOrigin(name));
+  if (replay) claim(claims, replayToolName, replayOrigin);
+  claimMounts(claims, mounts);
 }
 
 function claimPrompts({ prompts }: AppDefinition): void {

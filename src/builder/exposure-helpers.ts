@@ -1,5 +1,6 @@
 import type { TypeProblem } from "../tags/type-problem.ts";
-import type { AppNames, LinkedApp, UnlinkedApp } from "./stages.ts";
+import type { AppNames } from "./app-names.ts";
+import type { LinkedApp, UnlinkedApp } from "./stages.ts";
 
 // Sentences and not problems: an editor shows the name of a problem that has one, and its sentence otherwise.
 type NotLinked = "this app has no link yet: ask once it can be served";

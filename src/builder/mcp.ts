@@ -2,6 +2,7 @@ import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../catalog/expose.ts";
+import type { MountSource } from "../catalog/mount.ts";
 import { readExposeMap, readTags, type Exposure } from "../catalog/read-exposures.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
@@ -11,12 +12,15 @@ import { isSurface, type Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
-import { addPrompts, addResources, addTools } from "./add-entries.ts";
+import type { ViewsInput } from "../views/views-input.ts";
+import { addMount, addPrompts, addResources, addTools } from "./add-entries.ts";
 import { assertMcpOptions } from "./check-mcp-options.ts";
 import { claimNames } from "./claim-names.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
 import { createRuntime } from "./create-runtime.ts";
+import { readViewsInput } from "./read-views-input.ts";
 import type { TagNames, UnlinkedApp } from "./stages.ts";
+import type { ViewsOptions } from "./view-names.ts";
 
 /**
  * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
@@ -69,6 +73,19 @@ class App implements ServableApp {
   resources(more: Readonly<Record<string, AnyBespokeResource | undefined>>): App {
     this.#assertLinked("resources()");
     return this.#with({ resources: addResources(this[kDefinition].resources, more) });
+  }
+
+  mount(prefix: string, source: MountSource): App {
+    this.#assertLinked("mount()");
+    return this.#with({ mounts: addMount(this[kDefinition].mounts, prefix, source) });
+  }
+
+  views(input: ViewsInput, options?: ViewsOptions): App {
+    this.#assertLinked("views()");
+    if (this[kDefinition].views !== undefined) {
+      throw new SurfaceError("INVALID_OPTION", "Calling views(): it was called already; once is enough");
+    }
+    return this.#with(readViewsInput(input, options));
   }
 
   pull(): App {

@@ -9,6 +9,8 @@ import type {
   ExposedToolKeys,
   ExposeValue,
 } from "../catalog/expose.ts";
+import type { Calls } from "../call/call-node.ts";
+import type { MountSource } from "../catalog/mount.ts";
 import type { PullToolName } from "../catalog/pull-tool-names.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
@@ -19,47 +21,16 @@ import type { SaidEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
 import type { ProvablyReads } from "../tags/provably-reads.ts";
 import type { Exposure, kExposure } from "../tags/symbols.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
+import type { ViewReplay } from "../views/view-replay.ts";
+import type { ViewsInput } from "../views/views-input.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
+import type { AppNames, ExposedNames } from "./app-names.ts";
+import type { PrefixProblem, WithMount } from "./mount-names.ts";
+import type { ReplayOptions } from "./replay-app.ts";
+import type { ViewsChecked, ViewsOptions, ViewsProblem, WithViews } from "./view-names.ts";
 
 /** Where an app's type keeps its names. There is no such symbol at run time. */
 declare const kNames: unique symbol;
-
-/** What an app's type remembers: the names that an agent may reach through it. */
-export interface AppNames {
-  /** Names of tools, on the wire. A superset of what is reachable. */
-  readonly tools: string;
-  /** Keys of resources, members and hand-written ones. A superset of what is reachable. */
-  readonly resources: string;
-  /** Names of tools that may change something. A superset. */
-  readonly mutating: string;
-  /** Keys of members that an expose map has named. */
-  readonly exposed: string;
-  /** The input schemas of bespoke tools, by name. */
-  readonly inputs: object;
-  /** Names of prompts, on the wire. A superset of what is reachable. */
-  readonly prompts: string;
-  /** Keys of hand-written resources. */
-  readonly written: string;
-}
-
-/** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
-export interface ExposedNames<
-  TTools extends string,
-  TResources extends string,
-  TMutating extends string,
-  TExposed extends string = never,
-  TInputs extends object = Record<never, never>,
-  TPrompts extends string = never,
-  TWritten extends string = never,
-> {
-  readonly tools: TTools;
-  readonly resources: TResources;
-  readonly mutating: TMutating;
-  readonly exposed: TExposed;
-  readonly inputs: TInputs;
-  readonly prompts: TPrompts;
-  readonly written: TWritten;
-}
 
 // A key is let go only when its member is provably not exposed: a tag that the compiler cannot see counts, and so does
 // one that was asserted away, as `any` or `never`. Both maps distribute, since the keys of a union of specs are those
@@ -110,7 +81,8 @@ export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] ext
       TNames["exposed"] | ExposedKeys<Map>,
       TNames["inputs"],
       TNames["prompts"],
-      TNames["written"]
+      TNames["written"],
+      TNames["viewed"]
     >
   : never;
 
@@ -133,7 +105,8 @@ export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, T
       TNames["exposed"],
       TNames["inputs"] & Inputs,
       TNames["prompts"],
-      TNames["written"]
+      TNames["written"],
+      TNames["viewed"]
     >
   : never;
 
@@ -146,7 +119,8 @@ export type WithPull<TNames extends AppNames> = [TNames] extends [infer Names ex
       Names["exposed"],
       Names["inputs"],
       Names["prompts"],
-      Names["written"]
+      Names["written"],
+      Names["viewed"]
     >
   : never;
 
@@ -161,7 +135,8 @@ export type WithPrompts<TNames extends AppNames, TKeys extends ToolKey> = [TName
       Names["exposed"],
       Names["inputs"],
       Names["prompts"] | WireName<`${TKeys}`>,
-      Names["written"]
+      Names["written"],
+      Names["viewed"]
     >
   : never;
 
@@ -176,7 +151,8 @@ export type WithResources<TNames extends AppNames, TKeys extends ToolKey> = [TNa
       Names["exposed"],
       Names["inputs"],
       Names["prompts"],
-      Names["written"] | `${TKeys}`
+      Names["written"] | `${TKeys}`,
+      Names["viewed"]
     >
   : never;
 
@@ -282,6 +258,8 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   readonly tools: TypeProblem<"tools() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly prompts: TypeProblem<"prompts() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly resources: TypeProblem<"resources() needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly mount: TypeProblem<"mount() needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly views: TypeProblem<"views() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly serve: TypeProblem<"serve() needs a link: call .bridge(link) or .implement(handlers) first">;
   /** @internal */
   readonly [kDefinition]: AppDefinition;
@@ -310,6 +288,34 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   resources<const $Keys extends string | number, const $Variables>(
     resources: ResourcesArgument<TSpec, TNames, $Keys, $Variables>,
   ): LinkedApp<TSpec, WithResources<TNames, $Keys>>;
+  /**
+   * Adds tools that are known only at run time, and come and go: ids `<prefix>.<name>`, names on the wire `<prefix>_<name>`.
+   * Whoever made the source closes it.
+   *
+   * @param prefix - letters, digits and `_`, at most 32, the last no `_`; all names that begin with it are taken.
+   */
+  mount<const $Prefix extends string>(
+    prefix: $Prefix & PrefixProblem<TNames, $Prefix>,
+    source: MountSource,
+  ): LinkedApp<TSpec, WithMount<TNames, $Prefix>>;
+  /**
+   * Says who sees what: views by name, or rules, or a source of rules that may be replaced while they are in force. A view
+   * only takes away. Once an app, and last: the names in it are held against what the app has by then.
+   */
+  views<const $Input extends ViewsInput, const $Replay extends boolean = false>(
+    this: ViewsProblem<TNames, $Input, $Replay>,
+    input: $Input & ViewsChecked<TNames, $Input>,
+    options?: ViewsOptions<$Replay>,
+  ): LinkedApp<TSpec, WithViews<TNames, $Input, $Replay>>;
+  /**
+   * Says what somebody would be shown, and what hides the rest, without serving: the same decision that requests get, from the
+   * rules and mounts as they are now. Nothing is connected, and no handler runs.
+   *
+   * @throws SurfaceError with a boot code.
+   */
+  replay(options?: ReplayOptions): ViewReplay;
+  /** The calls that are made of this app, over everything that serves it. */
+  readonly calls: Calls;
   /**
    * Starts serving. Default: over standard input and output.
    *

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import type { AppNames, LinkedApp } from "../../src/builder/stages.ts";
+import type { AppNames } from "../../src/builder/app-names.ts";
+import type { LinkedApp } from "../../src/builder/stages.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Connection, Link } from "../../src/links/link.ts";
 import { cell } from "../../src/surface/cell.ts";

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../src/errors.ts";
-import type { AppNames } from "../../src/builder/stages.ts";
+import type { AppNames } from "../../src/builder/app-names.ts";
 import type { Caller } from "../../src/catalog/caller.ts";
 import type { HandledMethod } from "../../src/mcp/handlers.ts";
 import type { Era } from "../../src/mcp/protocol.ts";

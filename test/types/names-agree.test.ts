@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { AppNames, LinkedApp } from "../../src/builder/stages.ts";
+import type { AppNames } from "../../src/builder/app-names.ts";
+import type { LinkedApp } from "../../src/builder/stages.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import type { Spec } from "../../src/surface/member.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";

@@ -1,0 +1,40 @@
+/** What an app's type remembers: the names that an agent may reach through it. */
+export interface AppNames {
+  /** Names of tools, on the wire. A superset of what is reachable. */
+  readonly tools: string;
+  /** Keys of resources, members and hand-written ones. A superset of what is reachable. */
+  readonly resources: string;
+  /** Names of tools that may change something. A superset. */
+  readonly mutating: string;
+  /** Keys of members that an expose map has named. */
+  readonly exposed: string;
+  /** The input schemas of bespoke tools, by name. */
+  readonly inputs: object;
+  /** Names of prompts, on the wire. A superset of what is reachable. */
+  readonly prompts: string;
+  /** Keys of hand-written resources. */
+  readonly written: string;
+  /** Whether it was said who sees what. */
+  readonly viewed: boolean;
+}
+
+/** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
+export interface ExposedNames<
+  TTools extends string,
+  TResources extends string,
+  TMutating extends string,
+  TExposed extends string = never,
+  TInputs extends object = Record<never, never>,
+  TPrompts extends string = never,
+  TWritten extends string = never,
+  TViewed extends boolean = false,
+> {
+  readonly tools: TTools;
+  readonly resources: TResources;
+  readonly mutating: TMutating;
+  readonly exposed: TExposed;
+  readonly inputs: TInputs;
+  readonly prompts: TPrompts;
+  readonly written: TWritten;
+  readonly viewed: TViewed;
+}

@@ -1,0 +1,36 @@
+import type { TypeProblem } from "../tags/type-problem.ts";
+import type { AppNames, ExposedNames } from "./app-names.ts";
+
+/** The names that may come from a mount, on the wire: nobody knows more of them before they are there. */
+type MountedName<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}_${string}`;
+
+/** The names after a mount: whatever begins with its prefix, all of which may change something. */
+export type WithMount<TNames extends AppNames, TPrefix extends string> = [TNames] extends [infer Names extends AppNames]
+  ? ExposedNames<
+      Names["tools"] | MountedName<TPrefix>,
+      Names["resources"],
+      Names["mutating"] | MountedName<TPrefix>,
+      Names["exposed"],
+      Names["inputs"],
+      Names["prompts"],
+      Names["written"],
+      Names["viewed"]
+    >
+  : never;
+
+// A record over names that are not literal has no keys that must be there.
+/** `unknown` when something may be mounted under this prefix, else the sentence that says why not. */
+export type PrefixProblem<TNames extends AppNames, TPrefix extends string> =
+  Record<never, never> extends Record<TPrefix, 1>
+    ? TypeProblem<"the prefix of a mount must be a literal: write it inline, or add `as const`">
+    : [Taken<TNames["tools"], MountedName<TPrefix>>] extends [never]
+      ? unknown
+      : TypeProblem<`the prefix "${TPrefix}" is taken by the tool "${Taken<TNames["tools"], MountedName<TPrefix>>}"`>;
+
+// Both ways, since names that are taken may be those of another mount, and its prefix the longer or the shorter one.
+/** names, those that would be added -> the names that could be both. */
+type Taken<TTools extends string, TMounted extends string> = TTools extends TMounted
+  ? TTools
+  : TMounted extends TTools
+    ? TTools
+    : never;

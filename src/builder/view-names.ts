@@ -1,0 +1,125 @@
+import type { GatewayToolName } from "../catalog/gateway-tool-names.ts";
+import type { ReplayToolName } from "../catalog/replay-tool-name.ts";
+import type { WireName } from "../catalog/wire-name.ts";
+import type { LiteralKeys } from "../surface/define-surface.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
+import type { SurfaceVerdict } from "../views/view-rules.ts";
+import type { AppNames, ExposedNames } from "./app-names.ts";
+
+/** What `.views()` may be told besides. */
+export interface ViewsOptions<TReplay extends boolean = boolean> {
+  /** Adds the tool `replay`, by which agents ask what a view shows. Default `false`. */
+  readonly replay?: TReplay;
+}
+
+/** The names after `.views()`: those of the faces that a view may have, and of what was asked for besides. */
+export type WithViews<TNames extends AppNames, TInput, TReplay extends boolean> = [TNames] extends [
+  infer Names extends AppNames,
+]
+  ? ExposedNames<
+      Names["tools"] | FaceTools<TInput> | ReplayTools<TReplay>,
+      Names["resources"],
+      Names["mutating"] | (FaceTools<TInput> & "call"),
+      Names["exposed"],
+      Names["inputs"],
+      Names["prompts"],
+      Names["written"],
+      true
+    >
+  : never;
+
+/** `unknown` when `.views()` may be called, else the sentence that says why not. */
+export type ViewsProblem<TNames extends AppNames, TInput, TReplay extends boolean> = true extends TNames["viewed"]
+  ? TypeProblem<"it was said already who sees what: one views() an app">
+  : [(FaceTools<TInput> | ReplayTools<TReplay>) & TNames["tools"]] extends [never]
+    ? unknown
+    : TypeProblem<`the tool name "${(FaceTools<TInput> | ReplayTools<TReplay>) & TNames["tools"]}" is taken: a gateway has it, or the tool that replays`>;
+
+/** The tools of a gateway, unless no view can have that face. */
+type FaceTools<TInput> = 0 extends 1 & TInput
+  ? GatewayToolName
+  : [TInput] extends [never]
+    ? GatewayToolName
+    : GatewayIn<TInput>;
+
+/** The tool that replays, unless it was provably not asked for. */
+type ReplayTools<TReplay> = [TReplay] extends [false]
+  ? [TReplay] extends [never]
+    ? ReplayToolName
+    : never
+  : ReplayToolName;
+
+// Rules and packets that are written as literals are looked into; what only has their type, or a source's, may say anything.
+/** rules in any form -> the tools of a gateway, where one of them may have that face. */
+type GatewayIn<TInput> = TInput extends readonly (infer Rule)[]
+  ? GatewayIn<Rule>
+  : TInput extends { readonly rules: infer Rules }
+    ? GatewayIn<Rules>
+    : TInput extends { readonly verdict: infer Verdict }
+      ? GatewayOf<Verdict>
+      : TInput extends { get(): unknown }
+        ? GatewayToolName
+        : { [Name in keyof TInput]: GatewayOf<TInput[Name]> }[keyof TInput];
+
+// Of a choice, one arm is enough.
+/** a view -> the tools of a gateway, where it may have that face. */
+type GatewayOf<TView> = [TView] extends [never]
+  ? GatewayToolName
+  : TView extends { readonly face?: infer Face }
+    ? "face" extends keyof TView
+      ? "gateway" extends Face
+        ? GatewayToolName
+        : [Face] extends [never]
+          ? GatewayToolName
+          : never
+      : never
+    : never;
+
+/** Objections to what is passed to `.views()`. Rules in other forms than views by name are read at boot. */
+export type ViewsChecked<TNames extends AppNames, TInput> = TInput extends readonly [] | Record<PropertyKey, never>
+  ? TypeProblem<"there must be a view: name one, or leave views() out">
+  : TInput extends readonly unknown[] | { readonly domain: string } | { get(): unknown }
+    ? unknown
+    : { readonly [Name in keyof TInput]: ViewChecked<TNames, TInput[Name]> } & LiteralKeys<TInput>;
+
+/** Objections to one view. */
+type ViewChecked<TNames extends AppNames, TView> = TView extends { readonly deny: string }
+  ? { readonly [Field in Exclude<keyof TView, "deny">]: TypeProblem<"a view that denies says why, and nothing else"> }
+  : { readonly [Field in keyof TView]: FieldChecked<TNames, Field, TView[Field]> };
+
+/** Objections to one field of a view. */
+type FieldChecked<TNames extends AppNames, TField, TValue> = TField extends "allow" | "disallow"
+  ? { readonly [Index in keyof TValue]: PatternProblem<TNames, TValue[Index]> }
+  : TField extends keyof SurfaceVerdict | "deny"
+    ? unknown
+    : TypeProblem<`a view has no "${TField & string}"`>;
+
+/** `unknown` when a pattern may fit something of the app, else the sentence that says why not. */
+type PatternProblem<TNames extends AppNames, TPattern> = TPattern extends string
+  ? string extends TPattern
+    ? TypeProblem<"the patterns of a view must be literal: write them inline, or add `as const`">
+    : TPattern extends `${string}*${string}` | `${string}?${string}`
+      ? unknown
+      : IsThere<TNames, TPattern | SpelledTool<TPattern>> extends true
+        ? unknown
+        : TypeProblem<`this app has no tool, resource or prompt "${TPattern}": use its name or id, or a pattern with * or ?`>
+  : unknown;
+
+/** Whether one of these is the name of something of the app: on the wire, or its id. */
+type IsThere<TNames extends AppNames, TName extends string> = true extends (
+  TName extends TNames["resources"] ? true : WireName<TName> extends TNames["tools"] | TNames["prompts"] ? true : false
+)
+  ? true
+  : false;
+
+/** `mcp__server__tool`, `mcp__server__.tool`, `server(tool)` -> the tools that it may mean: a server's name may hold `__` too. */
+type SpelledTool<TPattern extends string> = TPattern extends `mcp__${infer Rest}`
+  ? BehindServer<Rest>
+  : TPattern extends `${string}(${infer Tool})`
+    ? Tool
+    : never;
+
+/** `server__tool` -> `tool`, behind each `__`. */
+type BehindServer<TText extends string> = TText extends `${string}__${infer Tool}`
+  ? (Tool extends `.${infer Plain}` ? Plain : Tool) | BehindServer<Tool>
+  : never;

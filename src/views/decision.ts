@@ -8,6 +8,8 @@ export interface Decision {
   readonly packet?: string;
   /** The rule that decided, by its id; left out where none fitted. */
   readonly rule?: string;
+  /** How the server names itself: patterns may spell a tool with it. */
+  readonly server?: string;
 }
 
 /** What is installed now: packets, or why there are none to be had. */

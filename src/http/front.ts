@@ -198,7 +198,7 @@ class Front {
     // What a session's client is was said in its handshake.
     const client = era === "modern" ? envelopeClientOf(frame.params) : undefined;
     const caller = withClient(exchange.caller, client);
-    const refusal = judgeRequest(request, frame, (tool) => runtime.headerParams?.(tool));
+    const refusal = judgeRequest(request, frame, (tool) => runtime.headerParams?.(tool, caller));
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { modern, legacy } = this.#parts;
     if (era === "modern") return modern.post({ request, reply, caller, bytes, frame });

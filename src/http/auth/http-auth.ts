@@ -16,6 +16,13 @@ export interface VerifiedToken {
   readonly notBefore?: number;
   /** The program that acts for them. */
   readonly clientId?: string;
+  /**
+   * What they may do to things of the application's own: actions by `type:id`, where `type:*` is all of a type. At most 1,024
+   * things, and 16 Ki characters. Default: nothing.
+   */
+  readonly resources?: Readonly<Record<string, readonly string[]>>;
+  /** Fires when the token is taken back: what is listened to with it ends then, as it does when the token expires. */
+  readonly revoked?: AbortSignal;
   /** What handlers may know besides. Never the token. */
   readonly claims?: JsonObject;
 }

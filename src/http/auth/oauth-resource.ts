@@ -21,6 +21,11 @@ export interface OauthResourceOptions extends AuthOptions {
   /** The claims that handlers find in `ctx.caller.claims`. Default: none. */
   readonly claims?: readonly string[];
   /**
+   * The claim that says what callers may do to things of the application's own, as `{ "repo:website": ["write"] }`. A claim that
+   * says something else grants nothing. Default: none.
+   */
+  readonly resources?: string;
+  /**
    * Takes only tokens whose `typ` is `at+jwt`, as RFC 9068 asks for. Default `false`: many issuers write `JWT`, or nothing;
    * what tells their other tokens from access tokens is the audience.
    */
@@ -30,7 +35,10 @@ export interface OauthResourceOptions extends AuthOptions {
 }
 
 const doing = "Making oauthResource()";
-const names = ["issuer", "jwks", "algorithms", "claims", "strictType", "toleranceSeconds", ...authOptionNames];
+const names = [
+  ...["issuer", "jwks", "algorithms", "claims", "resources", "strictType", "toleranceSeconds"],
+  ...authOptionNames,
+];
 const maxTolerance = 300;
 
 /** Those with a public key. With a shared secret, whoever may verify may sign; a public key may be taken for one. */
@@ -68,6 +76,11 @@ function readAlgorithms(algorithms: unknown): readonly string[] {
 function readNames(claims: unknown): readonly string[] {
   if (Array.isArray(claims) && claims.every((name) => typeof name === "string")) return [...claims];
   throw refuseAuthOption(doing, '"claims" must be a list of names');
+}
+
+function readClaim(resources: unknown): string | undefined {
+  if (resources === undefined || (typeof resources === "string" && resources !== "")) return resources;
+  throw refuseAuthOption(doing, '"resources" must be the name of a claim');
 }
 
 function readTolerance(seconds: unknown): number {
@@ -108,6 +121,7 @@ export function oauthResource(options: OauthResourceOptions): HttpAuth {
     jwks: readKeys(options.jwks),
     algorithms: readAlgorithms(algorithms),
     claims: readNames(claims),
+    resources: readClaim(options.resources),
     strictType: readFlag(strictType),
     toleranceSeconds: readTolerance(toleranceSeconds),
     timeoutMs: common.timeoutMs,

@@ -1,10 +1,13 @@
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { VerifiedToken } from "./http-auth.ts";
+import { readResources } from "./read-resources.ts";
 
 /** What of a token is handed on. */
 export interface ClaimsSetting {
   /** The claims that handlers may know. */
   readonly claims: readonly string[];
+  /** The claim that says what callers may do to things of the application's own. Left out: none does. */
+  readonly resources?: string | undefined;
   /** What clocks may be apart, in seconds. */
   readonly toleranceSeconds: number;
 }
@@ -45,6 +48,13 @@ function toKnown(claims: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(known);
 }
 
+/** What is no such list grants nothing, as a scope that is no text does. */
+function toGranted(claims: JsonObject, name: string | undefined): Pick<VerifiedToken, "resources"> {
+  const value = name !== undefined && Object.hasOwn(claims, name) ? claims[name] : undefined;
+  const resources = readResources(value);
+  return resources === undefined ? {} : { resources };
+}
+
 function secondsOf(claims: JsonObject, name: string): number | undefined {
   const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
   return typeof value === "number" ? value : undefined;
@@ -71,6 +81,7 @@ export function readClaims(payload: unknown, setting: ClaimsSetting): VerifiedTo
     expiresAt: expiresAt + setting.toleranceSeconds,
     ...(notBefore === undefined ? {} : { notBefore: notBefore - setting.toleranceSeconds }),
     ...(clientId === undefined ? {} : { clientId }),
+    ...toGranted(payload, setting.resources),
     ...(setting.claims.length === 0 ? {} : { claims: toKnown(payload, setting.claims) }),
   };
 }

@@ -3,6 +3,8 @@ import type { Caller } from "../../catalog/caller.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import { deepFreeze } from "../../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import { maxResourceChars, maxResources, readResources, type Resources } from "./read-resources.ts";
+import { withRevocation } from "./revocation.ts";
 
 /** What a verdict is held against. */
 export interface VerdictSetting {
@@ -61,6 +63,20 @@ function readClaims(claims: unknown): { claims?: JsonObject } {
   return { claims: deepFreeze(copy) };
 }
 
+function readGranted(resources: unknown): { resources?: Resources } {
+  if (resources === undefined) return {};
+  const granted = readResources(resources);
+  if (granted !== undefined) return { resources: granted };
+  throw refuse(
+    `"resources" must be lists of texts by names, at most ${maxResources} of them and ${maxResourceChars} characters`,
+  );
+}
+
+function readRevoked(revoked: unknown): AbortSignal | undefined {
+  if (revoked === undefined || revoked instanceof AbortSignal) return revoked;
+  throw refuse('"revoked" must be an AbortSignal');
+}
+
 function isText(value: unknown): value is string {
   return typeof value === "string";
 }
@@ -85,7 +101,8 @@ function isFor(audience: unknown, resource: string): boolean {
   return names.some((one) => (one instanceof URL ? one.href : one) === resource);
 }
 
-function isInTime(verdict: object, now: number): boolean {
+function isInForce(verdict: object, now: number, revoked: AbortSignal | undefined): boolean {
+  if (revoked?.aborted === true) return false;
   const expiresAt = readTime(Reflect.get(verdict, "expiresAt"), "expiresAt") ?? Number.POSITIVE_INFINITY;
   const notBefore = readTime(Reflect.get(verdict, "notBefore"), "notBefore") ?? 0;
   return notBefore <= now && now < expiresAt;
@@ -99,13 +116,14 @@ function readCaller(verdict: object): Caller {
     scopes: readScopes(Reflect.get(verdict, "scopes")),
     ...readClientId(Reflect.get(verdict, "clientId")),
     ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...readGranted(Reflect.get(verdict, "resources")),
     ...readClaims(Reflect.get(verdict, "claims")),
   });
 }
 
 /**
  * Makes a caller, with copies of its own, of what a verifier said of a token. `undefined`: the token is no good: the verifier
- * says so, it is for somebody else, or it is not its time.
+ * says so, it is for somebody else, it was taken back, or it is not its time.
  *
  * @throws SurfaceError `INVALID_OUTPUT` for what no verifier may say. Its text has nothing of the token.
  */
@@ -119,9 +137,10 @@ export function readVerdict(verdict: unknown, setting: VerdictSetting): Caller |
     elsewhere?.(toElsewhere(audience, resource));
     return undefined;
   }
-  if (!isInTime(verdict, now)) return undefined;
+  const revoked = readRevoked(Reflect.get(verdict, "revoked"));
+  if (!isInForce(verdict, now, revoked)) return undefined;
   if (token.length >= shortestSecret && JSON.stringify(caller).includes(token)) {
     throw refuse("answer must not have the token in it");
   }
-  return caller;
+  return withRevocation(caller, revoked);
 }

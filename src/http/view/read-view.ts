@@ -82,11 +82,12 @@ export function readView(request: HttpRequest): CallerView | HttpRefusal | undef
   const agent = request.header("user-agent");
   const userAgent = agent ? { userAgent: clipAgent(agent) } : {};
   const start = target.indexOf("?");
-  if (start < 0) return agent ? { surface: defaultView, ...userAgent } : undefined;
+  if (start < 0) return agent ? Object.freeze({ surface: defaultView, ...userAgent }) : undefined;
   const query = target.slice(start + 1);
   const surface = readParameter(query, "surface");
   if (typeof surface === "object") return surface;
   const project = readParameter(query, "project");
   if (typeof project === "object") return project;
-  return { surface: surface ?? defaultView, ...(project === undefined ? {} : { project }), ...userAgent };
+  const more = project === undefined ? userAgent : { project, ...userAgent };
+  return Object.freeze({ surface: surface ?? defaultView, ...more });
 }

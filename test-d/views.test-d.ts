@@ -72,6 +72,10 @@ expectError(app.views({ v: { allow: [""] } }));
 expectError(app.views({ v: { allow: [anyText] } }));
 expectError(app.views({ v: { allow: "fix" } }));
 expectError(app.views({ v: { allow: [1] } }));
+expectError(app.views({ v: { allow: [either ? "fix" : "nope"] } }));
+app.views({ v: { allow: [either ? "fix" : "node_run"] } });
+expectError(app.views({ v: { disallow: ["replay"] } }));
+app.views({ v: { disallow: ["replay"] } }, { replay: true });
 // So is what a later step adds: views come last.
 expectError(app.views({ v: { allow: ["late"] } }).tools({ late: { handler: () => 1 } }));
 app.tools({ late: { handler: () => 1 } }).views({ v: { allow: ["late"] } });

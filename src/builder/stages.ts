@@ -27,7 +27,7 @@ import type { kDefinition, AppDefinition } from "./app-definition.ts";
 import type { AppNames, ExposedNames } from "./app-names.ts";
 import type { PrefixProblem, WithMount } from "./mount-names.ts";
 import type { ReplayOptions } from "./replay-app.ts";
-import type { ViewsChecked, ViewsOptions, ViewsProblem, WithViews } from "./view-names.ts";
+import type { ReplayProblem, ViewedProblem, ViewsChecked, ViewsOptions, WithViews } from "./view-names.ts";
 
 /** Where an app's type keeps its names. There is no such symbol at run time. */
 declare const kNames: unique symbol;
@@ -303,9 +303,9 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
    * only takes away. Once an app, and last: the names in it are held against what the app has by then.
    */
   views<const $Input extends ViewsInput, const $Replay extends boolean = false>(
-    this: ViewsProblem<TNames, $Input, $Replay>,
-    input: $Input & ViewsChecked<TNames, $Input>,
-    options?: ViewsOptions<$Replay>,
+    this: ViewedProblem<TNames>,
+    input: $Input & ViewsChecked<TNames, $Input, $Replay>,
+    options?: ViewsOptions<$Replay> & ReplayProblem<TNames, $Replay>,
   ): LinkedApp<TSpec, WithViews<TNames, $Input, $Replay>>;
   /**
    * Says what somebody would be shown, and what hides the rest, without serving: the same decision that requests get, from the

@@ -29,11 +29,21 @@ export type WithViews<TNames extends AppNames, TInput, TReplay extends boolean> 
   : never;
 
 /** `unknown` when `.views()` may be called, else the sentence that says why not. */
-export type ViewsProblem<TNames extends AppNames, TInput, TReplay extends boolean> = true extends TNames["viewed"]
+export type ViewedProblem<TNames extends AppNames> = true extends TNames["viewed"]
   ? TypeProblem<"it was said already who sees what: one views() an app">
-  : [(FaceTools<TInput> | ReplayTools<TReplay>) & TNames["tools"]] extends [never]
-    ? unknown
-    : TypeProblem<`the tool name "${(FaceTools<TInput> | ReplayTools<TReplay>) & TNames["tools"]}" is taken: a gateway has it, or the tool that replays`>;
+  : unknown;
+
+/** `unknown` when the app may have these faces, else the sentence that says why not. */
+type FaceProblem<TNames extends AppNames, TInput> = [FaceTools<TInput> & TNames["tools"]] extends [never]
+  ? unknown
+  : TypeProblem<`the tool name "${FaceTools<TInput> & TNames["tools"]}" is taken by another tool: a gateway needs it`>;
+
+/** `unknown` when the app may have the tool that replays, else the sentence that says why not. */
+export type ReplayProblem<TNames extends AppNames, TReplay extends boolean> = [
+  ReplayTools<TReplay> & TNames["tools"],
+] extends [never]
+  ? unknown
+  : { readonly replay: TypeProblem<`the tool name "${ReplayToolName}" is taken by another tool`> };
 
 /** The tools of a gateway, unless no view can have that face. */
 type FaceTools<TInput> = 0 extends 1 & TInput
@@ -76,41 +86,51 @@ type GatewayOf<TView> = [TView] extends [never]
     : never;
 
 /** Objections to what is passed to `.views()`. Rules in other forms than views by name are read at boot. */
-export type ViewsChecked<TNames extends AppNames, TInput> = TInput extends readonly [] | Record<PropertyKey, never>
+export type ViewsChecked<TNames extends AppNames, TInput, TReplay extends boolean> = TInput extends
+  | readonly []
+  | Record<PropertyKey, never>
   ? TypeProblem<"there must be a view: name one, or leave views() out">
-  : TInput extends readonly unknown[] | { readonly domain: string } | { get(): unknown }
-    ? unknown
-    : { readonly [Name in keyof TInput]: ViewChecked<TNames, TInput[Name]> } & LiteralKeys<TInput>;
+  : FaceProblem<TNames, TInput> &
+      NamedChecked<TNames["tools"] | TNames["prompts"] | TNames["resources"] | ReplayTools<TReplay>, TInput>;
+
+/** names of what there is, views -> objections to views by name; none to rules in other forms. */
+type NamedChecked<TKnown extends string, TInput> = TInput extends
+  | readonly unknown[]
+  | { readonly domain: string }
+  | { get(): unknown }
+  ? unknown
+  : { readonly [Name in keyof TInput]: ViewChecked<TKnown, TInput[Name]> } & LiteralKeys<TInput>;
 
 /** Objections to one view. */
-type ViewChecked<TNames extends AppNames, TView> = TView extends { readonly deny: string }
+type ViewChecked<TKnown extends string, TView> = TView extends { readonly deny: string }
   ? { readonly [Field in Exclude<keyof TView, "deny">]: TypeProblem<"a view that denies says why, and nothing else"> }
-  : { readonly [Field in keyof TView]: FieldChecked<TNames, Field, TView[Field]> };
+  : { readonly [Field in keyof TView]: FieldChecked<TKnown, Field, TView[Field]> };
 
 /** Objections to one field of a view. */
-type FieldChecked<TNames extends AppNames, TField, TValue> = TField extends "allow" | "disallow"
-  ? { readonly [Index in keyof TValue]: PatternProblem<TNames, TValue[Index]> }
+type FieldChecked<TKnown extends string, TField, TValue> = TField extends "allow" | "disallow"
+  ? { readonly [Index in keyof TValue]: PatternProblem<TKnown, TValue[Index] & string> }
   : TField extends keyof SurfaceVerdict | "deny"
     ? unknown
     : TypeProblem<`a view has no "${TField & string}"`>;
 
 /** `unknown` when a pattern may fit something of the app, else the sentence that says why not. */
-type PatternProblem<TNames extends AppNames, TPattern> = TPattern extends string
-  ? string extends TPattern
-    ? TypeProblem<"the patterns of a view must be literal: write them inline, or add `as const`">
-    : TPattern extends `${string}*${string}` | `${string}?${string}`
-      ? unknown
-      : IsThere<TNames, TPattern | SpelledTool<TPattern>> extends true
-        ? unknown
-        : TypeProblem<`this app has no tool, resource or prompt "${TPattern}": use its name or id, or a pattern with * or ?`>
-  : unknown;
+type PatternProblem<TKnown extends string, TPattern extends string> = string extends TPattern
+  ? TypeProblem<"the patterns of a view must be literal: write them inline, or add `as const`">
+  : [NotThere<TKnown, TPattern>] extends [never]
+    ? unknown
+    : TypeProblem<`this app has no tool, resource or prompt "${NotThere<TKnown, TPattern>}": use its name or id, or a pattern with * or ?`>;
 
-/** Whether one of these is the name of something of the app: on the wire, or its id. */
-type IsThere<TNames extends AppNames, TName extends string> = true extends (
-  TName extends TNames["resources"] ? true : WireName<TName> extends TNames["tools"] | TNames["prompts"] ? true : false
-)
-  ? true
-  : false;
+// Of a choice, every arm has to be there.
+/** patterns -> those that are the name of nothing: in full, by an id, or spelled as hosts do. */
+type NotThere<TKnown extends string, TPattern extends string> = TPattern extends
+  | `${string}*${string}`
+  | `${string}?${string}`
+  ? never
+  : TPattern extends TKnown
+    ? never
+    : [WireName<TPattern | SpelledTool<TPattern>> & TKnown] extends [never]
+      ? TPattern
+      : never;
 
 /** `mcp__server__tool`, `mcp__server__.tool`, `server(tool)` -> the tools that it may mean: a server's name may hold `__` too. */
 type SpelledTool<TPattern extends string> = TPattern extends `mcp__${infer Rest}`

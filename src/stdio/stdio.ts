@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { Caller } from "../catalog/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { Gate } from "../mcp/gate.ts";
 import { toLazyConnector } from "../mcp/lazy-sdk.ts";
@@ -6,11 +7,12 @@ import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/serva
 import { Scope } from "../spine/scope.ts";
 import { createFrameReader, type FrameReader } from "./frame-reader.ts";
 import { createFrameWriter } from "./frame-writer.ts";
+import { toLocalCaller, type LocalCallerOptions } from "./local-caller.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import { guardStdout } from "../links/stdout-guard.ts";
 
 /** What {@link stdio} may be told. */
-export interface StdioOptions {
+export interface StdioOptions extends LocalCallerOptions {
   /** Where requests come from. Default: the process's standard input. */
   readonly input?: Readable;
   /**
@@ -108,10 +110,11 @@ interface Ends {
   readonly input: Readable;
   readonly output: Writable;
   readonly stallMs: number | undefined;
+  readonly caller: Caller;
 }
 
 /** Wires bytes to a gate and back. Returns what is to be closed, innermost last. */
-function connect({ runtime, input, output, stallMs }: Ends): Connected {
+function connect({ runtime, input, output, stallMs, caller }: Ends): Connected {
   let broken: () => void = () => {};
   const writer = createFrameWriter(output, {
     onBroken: () => broken(),
@@ -122,6 +125,7 @@ function connect({ runtime, input, output, stallMs }: Ends): Connected {
     runtime,
     send: (json) => writer.write(json),
     connectSdk,
+    caller,
     ...(stallMs === undefined ? {} : { stallMs }),
   });
   const reader = createFrameReader({
@@ -169,12 +173,13 @@ function ownOutput(scope: Scope, options: StdioOptions): Writable {
 }
 
 function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
+  const caller = toLocalCaller(options);
   // Before the app, which would have to be closed again where the output is taken; and what it prints goes aside.
   const output = ownOutput(scope, options);
   const runtime = app.open();
   scope.add(() => runtime.close());
   const input = options.input ?? process.stdin;
-  const connected = connect({ runtime, input, output, stallMs: options.stallMs });
+  const connected = connect({ runtime, input, output, stallMs: options.stallMs, caller });
   scope.add(() => connected.writer.close());
   scope.add(() => connected.gate.close());
   scope.add(() => connected.stopReading());

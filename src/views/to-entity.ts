@@ -8,11 +8,11 @@ export function toEntity(caller: Caller): ViewEntity {
   const { view, isAnonymous, id } = caller;
   if (view === undefined && isAnonymous) return nobody;
   const { surface = defaultView, userAgent, project, client } = view ?? {};
-  return {
+  return Object.freeze({
     surface,
     ...(userAgent === undefined ? {} : { user_agent: userAgent }),
     ...(project === undefined ? {} : { project }),
     ...(client === undefined ? {} : { client }),
     ...(isAnonymous ? {} : { principal: id }),
-  };
+  });
 }

@@ -1,0 +1,103 @@
+import { SurfaceError } from "../errors.ts";
+import { assertToolOptions } from "../tags/check-options.ts";
+import { assertScopes } from "../tags/scopes.ts";
+import type { MountedOperation } from "./mount.ts";
+import { toWireName } from "./wire-name.ts";
+
+const maxTags = 64;
+const maxTagLength = 64;
+const maxPatterns = 1024;
+const maxPatternLength = 256;
+const maxCodeLength = 64;
+
+const types: ReadonlySet<unknown> = new Set([undefined, "query", "mutation", "subscription"]);
+const visibilities: ReadonlySet<unknown> = new Set([undefined, "external", "internal"]);
+const words = ["version", "title", "description"] as const;
+
+/** Every key that an operation may have. */
+const known: ReadonlySet<string> = new Set<keyof MountedOperation>([
+  ...(["name", "type", "version", "title", "description", "tags", "inputSchema", "outputSchema"] as const),
+  ...(["errorSchemas", "visibility", "destructive", "idempotent", "openWorld", "timeoutMs"] as const),
+  ...(["reach", "authority", "scopes", "scopesAny", "resource"] as const),
+]);
+
+function fail(attempt: string, problem: string): never {
+  throw new SurfaceError("INVALID_OPTION", `${attempt}: ${problem}`);
+}
+
+function areTexts(list: unknown, most: { readonly count: number; readonly length: number }): boolean {
+  if (list === undefined) return true;
+  if (!Array.isArray(list) || list.length > most.count) return false;
+  const items: readonly unknown[] = list;
+  // A copy, in which a hole is looked at too.
+  return Array.from(items).every((item) => typeof item === "string" && item !== "" && item.length <= most.length);
+}
+
+function checkWords(operation: MountedOperation, attempt: string): void {
+  // A key that nobody knows may be one that was to keep somebody out.
+  const unknown = Object.keys(operation).find((key) => !known.has(key));
+  if (unknown !== undefined) fail(attempt, `"${unknown.slice(0, maxCodeLength)}" is nothing that an operation has`);
+  for (const word of words) {
+    const text: unknown = operation[word];
+    if (text !== undefined && typeof text !== "string") fail(attempt, `"${word}" must be a text`);
+  }
+  if (!types.has(operation.type)) fail(attempt, '"type" must be "query", "mutation" or "subscription"');
+  if (!visibilities.has(operation.visibility)) fail(attempt, '"visibility" must be "external" or "internal"');
+}
+
+function checkLists({ tags, reach, authority }: MountedOperation, attempt: string): void {
+  if (!areTexts(tags, { count: maxTags, length: maxTagLength })) {
+    fail(attempt, `"tags" must be at most ${maxTags} texts, each 1 to ${maxTagLength} characters`);
+  }
+  if (!areTexts(reach, { count: maxPatterns, length: maxPatternLength })) {
+    fail(attempt, `"reach" must be at most ${maxPatterns} patterns, each 1 to ${maxPatternLength} characters`);
+  }
+  assertScopes(authority, attempt, "authority");
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function checkSchemas(operation: MountedOperation, attempt: string): void {
+  for (const side of ["inputSchema", "outputSchema"] as const) {
+    const schema: unknown = operation[side];
+    // A schema of some libraries is a function.
+    if (schema === undefined || isObject(schema) || typeof schema === "function") continue;
+    fail(attempt, `"${side}" must be a Standard Schema or a JSON Schema`);
+  }
+  const errors: unknown = operation.errorSchemas;
+  if (errors === undefined) return;
+  const codes = typeof errors === "object" && errors !== null ? Object.entries(errors) : [];
+  const fit = codes.every(([code, schema]) => {
+    return code !== "" && code.length <= maxCodeLength && (isObject(schema) || typeof schema === "function");
+  });
+  if (!isObject(errors) || !fit) {
+    fail(attempt, `"errorSchemas" must be schemas by code, each code 1 to ${maxCodeLength} characters`);
+  }
+}
+
+/**
+ * Refuses an operation that the compiler would have refused, for sources that cast or come from somewhere else. Its schemas
+ * are looked at where they are converted.
+ *
+ * @param attempt - what somebody was doing, as messages begin: `Registering "git.branch"`.
+ * @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`, `CONTRADICTION`.
+ */
+export function assertOperation(operation: unknown, attempt: string): asserts operation is MountedOperation {
+  if (!isObject(operation)) fail(attempt, "an operation must be an object");
+  // It is one, and everything that is read of it is looked at.
+  const given = operation as MountedOperation;
+  const name: unknown = given.name;
+  if (typeof name !== "string") fail(attempt, '"name" must be a text');
+  toWireName(name, { origin: `operation "${name.slice(0, maxCodeLength)}"` });
+  checkWords(given, attempt);
+  checkLists(given, attempt);
+  checkSchemas(given, attempt);
+  const { type, title, description, destructive, idempotent, openWorld, timeoutMs, scopes, scopesAny, resource } =
+    given;
+  const hints = { mutates: type !== "query", destructive, idempotent, openWorld };
+  const options = { ...hints, title, description, timeoutMs, scopes, scopesAny, resource };
+  const said = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  assertToolOptions(said, attempt);
+}

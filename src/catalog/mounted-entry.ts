@@ -1,0 +1,99 @@
+import { Refusal } from "../errors.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+import { checkRefusal } from "../surface/owner/check-refusal.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
+import { operationNotFound } from "./cannot-nest.ts";
+import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
+import type { EntryCall, ToolEntry } from "./entry.ts";
+import type { MountedOperation, MountSource } from "./mount.ts";
+import { MountedContext } from "./mounted-context.ts";
+import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
+import { toToolHints } from "./tool-hints.ts";
+import { toWireName } from "./wire-name.ts";
+
+/** Where the operations of a mount come from, and what is told of them. */
+export interface MountSetting {
+  readonly prefix: string;
+  readonly source: MountSource;
+  readonly scopes: DefaultScopes;
+  readonly report: FaultReporter;
+  /** Whether this very operation is still one of the source's. */
+  readonly isThere: (operation: MountedOperation) => boolean;
+}
+
+function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation): ToolEntry["hints"] {
+  const options: ToolOptions = {
+    mutates: type !== "query",
+    ...(destructive === undefined ? {} : { destructive }),
+    ...(idempotent === undefined ? {} : { idempotent }),
+    ...(openWorld === undefined ? {} : { openWorld }),
+  };
+  return toToolHints("unstated", options);
+}
+
+function keepList(list: readonly string[] | undefined): readonly string[] | undefined {
+  return list === undefined ? undefined : Object.freeze([...list]);
+}
+
+/** What a call is told whose operation went while it was on its way. */
+function notThere(): Refusal {
+  return new Refusal(operationNotFound.code, operationNotFound.message);
+}
+
+type Run = ToolEntry["run"];
+
+/** Runs an operation as long as it is the one whose schemas its input was held against. */
+function toRun(operation: MountedOperation, { source, isThere }: MountSetting): Run {
+  const { name } = operation;
+  return (input, call) => {
+    if (!isThere(operation)) throw notThere();
+    return source.invoke(name, input, new MountedContext(call));
+  };
+}
+
+/** The same, with the details of declared codes held against their schemas. */
+function withDetails(run: Run, details: MountedSchemas["details"], check: Parameters<typeof checkRefusal>[2]): Run {
+  return async (input: unknown, call: EntryCall) => {
+    try {
+      return await run(input, call);
+    } catch (cause) {
+      throw cause instanceof Refusal ? await checkRefusal(cause, details, check) : cause;
+    }
+  };
+}
+
+/** How messages name an operation of a mount. */
+export function operationOrigin(prefix: string, name: string): string {
+  return `operation "${prefix}.${name}"`;
+}
+
+/**
+ * Turns an operation that was looked at into an entry. Its input and output are validated by the face.
+ *
+ * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION` or `SCHEMA_UNSUPPORTED`.
+ */
+export function toMountedEntry(operation: MountedOperation, setting: MountSetting): ToolEntry {
+  const { prefix, scopes, report } = setting;
+  const { name, title, description, version } = operation;
+  const origin = operationOrigin(prefix, name);
+  const hints = hintsOf(operation);
+  const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, operation);
+  const { owner, input, output, details, errors } = toMountedSchemas(operation, origin);
+  assertThingNamed(guard, input, origin);
+  const run = toRun(operation, setting);
+  const id = `${prefix}.${name}`;
+  return Object.freeze({
+    id,
+    name: toWireName(id, { origin }),
+    origin,
+    ...{ title, description, version, hints, input, output, owner, errors },
+    ...guard,
+    tags: keepList(operation.tags),
+    isInternal: operation.visibility === "internal",
+    reach: keepList(operation.reach),
+    authority: keepList(operation.authority),
+    timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
+    onDisconnect: defaultOnDisconnect,
+    run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
+  });
+}

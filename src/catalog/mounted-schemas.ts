@@ -1,0 +1,51 @@
+import { fromJsonSchema } from "../schema/from-json-schema.ts";
+import { isJsonObject, type JsonSchema } from "../schema/json.ts";
+import { isSchema, type Schema } from "../schema/standard.ts";
+import { compileOutput } from "./compile-output.ts";
+import type { FaceOwned, ToolInput, ToolOutput } from "./entry.ts";
+import type { MountedOperation, MountedSchema } from "./mount.ts";
+import { toToolInput } from "./tool-input.ts";
+import { toToolOutput } from "./tool-output.ts";
+
+/** What the schemas of a mounted operation come to. */
+export interface MountedSchemas {
+  readonly owner: FaceOwned;
+  readonly input: ToolInput;
+  readonly output: ToolOutput;
+  /** What the details of declared codes are held against. */
+  readonly details: Readonly<Record<string, Schema>>;
+  /** The same for agents; `undefined` where no code is declared. */
+  readonly errors: Readonly<Record<string, JsonSchema>> | undefined;
+}
+
+function toSchema(schema: MountedSchema): Schema {
+  return isSchema(schema) ? schema : fromJsonSchema(schema);
+}
+
+/** Details stand by themselves, whatever they are: nothing is put around them. */
+function toDetailsJson(schema: Schema, where: string): JsonSchema {
+  const { json, wrapped } = compileOutput(schema, where);
+  const { properties } = json;
+  const value = wrapped && isJsonObject(properties) ? properties["value"] : json;
+  return isJsonObject(value) ? value : json;
+}
+
+/**
+ * Reads the schemas of an operation. Each is converted once, however often it is read.
+ *
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the operation.
+ */
+export function toMountedSchemas(operation: MountedOperation, origin: string): MountedSchemas {
+  const { inputSchema, outputSchema, errorSchemas } = operation;
+  const input = inputSchema === undefined ? undefined : toSchema(inputSchema);
+  const output = outputSchema === undefined ? undefined : toSchema(outputSchema);
+  const details = Object.entries(errorSchemas ?? {}).map(([code, schema]) => [code, toSchema(schema)] as const);
+  const errors = details.map(([code, schema]) => [code, toDetailsJson(schema, `code "${code}" of ${origin}`)] as const);
+  return {
+    owner: Object.freeze({ input, output }),
+    input: toToolInput(input, origin),
+    output: Object.freeze({ rich: "may", ...toToolOutput(output, origin) }),
+    details: Object.fromEntries(details),
+    errors: errors.length === 0 ? undefined : Object.freeze(Object.fromEntries(errors)),
+  };
+}

@@ -8,10 +8,9 @@ export interface GatewayParts {
   readonly catalog: () => Catalog;
   /** Whether a caller was granted what an operation takes: what they lack is not there. */
   readonly isGranted: (entry: ToolEntry, caller: Caller) => boolean;
+  /**
+   * Whether the view never shows anything that changes something: then `call` only reads also while there is nothing to call.
+   * Default `false`.
+   */
+  readonly isReadOnly?: boolean;
 }
-
-/**
- * Makes the four tools of a gateway over one view: `list`, `search`, `schema`, `call`. Owns its index, which needs no
- * disposal. `call` only reads where everything that the view shows now does.
- */
-export type CreateGatewayTools = (parts: GatewayParts) => readonly ToolEntry[];

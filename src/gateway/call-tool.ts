@@ -1,0 +1,127 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
+import { deepFreeze } from "../schema/deep-freeze.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import type { BatchResult } from "./batch-result.ts";
+import { toGatewayEntry } from "./gateway-entry.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { misfit, ownArgument } from "./read-argument.ts";
+import { batchMs, runBatch, type BatchCall, type BatchRequest } from "./run-batch.ts";
+
+const maxCalls = 50;
+
+/** How much longer than its calls it may take itself, in milliseconds: what became of them is still told. */
+const slackMs = 5000;
+
+const input = deepFreeze({
+  type: "object",
+  properties: {
+    calls: {
+      type: "array",
+      minItems: 1,
+      maxItems: maxCalls,
+      items: {
+        type: "object",
+        properties: {
+          tool: { type: "string", description: "The operation's id" },
+          input: { type: "object", description: "What fits its inputSchema; default {}" },
+        },
+        required: ["tool"],
+      },
+    },
+    parallel: {
+      type: "boolean",
+      description: "Up to 8 at once, in no order: only where none needs another",
+      default: false,
+    },
+  },
+  required: ["calls"],
+});
+
+const output = deepFreeze({
+  type: "object",
+  properties: {
+    results: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          success: { type: "boolean" },
+          result: { description: "What it answered, where it succeeded" },
+          error: {
+            type: "object",
+            properties: { code: { type: "string" }, message: { type: "string" }, details: {} },
+            required: ["code", "message"],
+          },
+        },
+        required: ["success"],
+      },
+    },
+  },
+  required: ["results"],
+});
+
+const description =
+  `Run 1 to ${maxCalls} operations, one after another. results holds what became of each, in the order of calls; one that fails ` +
+  `(success: false, with an error) stops no other. All together have ${batchMs / 1000} seconds: what is not done by then answers TIMEOUT.`;
+
+function readCalls(args: JsonObject): readonly BatchCall[] {
+  const calls = ownArgument(args, "calls");
+  if (!Array.isArray(calls) || calls.length === 0 || calls.length > maxCalls) {
+    throw misfit("calls", `expected a list of 1 to ${maxCalls} calls`);
+  }
+  return calls.map(readCall);
+}
+
+function readCall(call: JsonValue, index: number): BatchCall {
+  const path = `calls.${index}`;
+  if (!isJsonObject(call)) throw misfit(path, "expected { tool, input? }, an object");
+  const tool = ownArgument(call, "tool");
+  if (typeof tool !== "string") throw misfit(`${path}.tool`, "expected the id of an operation, a string");
+  const given = ownArgument(call, "input");
+  if (given === undefined) return { tool, input: {} };
+  if (!isJsonObject(given)) throw misfit(`${path}.input`, "expected the operation's input, an object");
+  return { tool, input: given };
+}
+
+function decode(args: JsonObject): BatchRequest {
+  const parallel = ownArgument(args, "parallel") ?? false;
+  if (typeof parallel !== "boolean") throw misfit("parallel", "expected true or false");
+  return { calls: readCalls(args), isParallel: parallel };
+}
+
+/** What can be said of calling any of these: the worst that holds for one of them. */
+function worstHints({ tools }: Catalog, isReadOnly: boolean): ToolHints {
+  return Object.freeze({
+    readOnlyHint: isReadOnly || (tools.length > 0 && tools.every(({ hints }) => hints.readOnlyHint)),
+    destructiveHint: !isReadOnly && (tools.length === 0 || tools.some(({ hints }) => hints.destructiveHint)),
+    idempotentHint: isReadOnly || (tools.length > 0 && tools.every(({ hints }) => hints.idempotentHint)),
+    openWorldHint: tools.some(({ hints }) => hints.openWorldHint),
+  });
+}
+
+/** The hints of `call` over what there is now, made once for each catalog. */
+function createHints({ catalog, isReadOnly = false }: GatewayParts): () => ToolHints {
+  let known: readonly [of: Catalog, hints: ToolHints] | undefined;
+  return () => {
+    const now = catalog();
+    if (known?.[0] !== now) known = [now, worstHints(now, isReadOnly)];
+    return known[1];
+  };
+}
+
+/** The tool of a gateway that runs operations. Where nothing is there yet it says that it may do anything. */
+export function createCallTool(parts: GatewayParts): ToolEntry {
+  const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
+  return toGatewayEntry<BatchRequest, readonly BatchResult[]>(
+    {
+      ...call,
+      timeoutMs: batchMs + slackMs,
+      run: (request, entryCall) => runBatch(parts, request, entryCall),
+      stringify: (results) => `{"results":[${results.map(({ text }) => text).join(",")}]}`,
+      isError: (results) => results.every(({ isError }) => isError),
+    },
+    parts,
+    createHints(parts),
+  );
+}

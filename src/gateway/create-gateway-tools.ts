@@ -1,0 +1,19 @@
+import type { ToolEntry } from "../catalog/entry.ts";
+import { createCallTool } from "./call-tool.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { createListTool } from "./list-tool.ts";
+import { createSchemaTool } from "./schema-tool.ts";
+import { createSearchTool } from "./search-tool.ts";
+
+/**
+ * Makes the four tools of a gateway over one view: `call`, `list`, `schema`, `search`. They own the index that is searched, which
+ * needs no disposal. What `call` says of itself is asked for each time: it only reads where everything that is there now does.
+ */
+export function createGatewayTools(parts: GatewayParts): readonly ToolEntry[] {
+  return Object.freeze([
+    createCallTool(parts),
+    createListTool(parts),
+    createSchemaTool(parts),
+    createSearchTool(parts),
+  ]);
+}

@@ -1,0 +1,67 @@
+import type { EntryCall, ToolEntry, ToolHints, ToolOutput } from "../catalog/entry.ts";
+import { gatewayOrigin, type GatewayToolName } from "../catalog/gateway-tool-names.ts";
+import { toToolHints } from "../catalog/tool-hints.ts";
+import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import { defaultOnDisconnect } from "../tags/tool-options.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+
+/** How long what only looks things up may take, in milliseconds. */
+const lookUpMs = 10_000;
+
+/** What the tools of a gateway differ in. */
+export interface GatewayTool<TInput, TAnswer> {
+  readonly name: GatewayToolName;
+  readonly title: string;
+  readonly description: string;
+  readonly input: JsonSchema;
+  readonly output: JsonSchema;
+  /** Default: 10 seconds. */
+  readonly timeoutMs?: number;
+  /** Arguments off the wire -> what `run` takes. @throws SurfaceError `VALIDATION_ERROR`. */
+  decode(args: JsonObject): TInput;
+  run(input: TInput, call: EntryCall): TAnswer | Promise<TAnswer>;
+  /** The answer as the text of a JSON object. */
+  stringify(answer: TAnswer): string;
+  /** Left out: it refuses, or succeeds. */
+  isError?(answer: TAnswer): boolean;
+}
+
+const reads: ToolHints = toToolHints("read", {});
+
+function toOutput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolOutput {
+  return Object.freeze({
+    json: tool.output,
+    // Its own run() made the answer.
+    stringify: (answer: unknown) => tool.stringify(answer as TAnswer),
+    // As above.
+    isError: (answer: unknown) => tool.isError?.(answer as TAnswer) ?? false,
+  });
+}
+
+/** A tool of a gateway as the catalog has tools: it takes what whatever reads takes, and validates by itself. */
+export function toGatewayEntry<TInput, TAnswer>(
+  tool: GatewayTool<TInput, TAnswer>,
+  { catalog }: GatewayParts,
+  hints: () => ToolHints = () => reads,
+): ToolEntry {
+  const { name, title, description, timeoutMs = lookUpMs } = tool;
+  return {
+    id: name,
+    name,
+    origin: gatewayOrigin(name),
+    title,
+    description,
+    // Asked for each time: what is behind a gateway may come and go.
+    get hints() {
+      return hints();
+    },
+    scopes: Object.freeze([catalog().scopes.read]),
+    input: { root: "", json: tool.input, decode: (args) => tool.decode(args) },
+    output: toOutput(tool),
+    timeoutMs,
+    onDisconnect: defaultOnDisconnect,
+    owner: "surface",
+    // decode() made the input.
+    run: (input, call) => tool.run(input as TInput, call),
+  };
+}

@@ -1,0 +1,83 @@
+import type { ToolEntry } from "../catalog/entry.ts";
+import { readField, toFieldSchema, type NumberField } from "../catalog/number-field.ts";
+import { deepFreeze } from "../schema/deep-freeze.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { describeOperation } from "./describe-operation.ts";
+import { toGatewayEntry } from "./gateway-entry.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { isWithin } from "./operation-name.ts";
+import { readText } from "./read-argument.ts";
+import { sortedOperations } from "./sorted-operations.ts";
+import { takePage } from "./take-page.ts";
+
+const limit: NumberField = {
+  name: "limit",
+  minimum: 1,
+  maximum: 1000,
+  default: 100,
+  description: "At most so many",
+};
+
+const input = deepFreeze({
+  type: "object",
+  properties: {
+    namespace: {
+      type: "string",
+      description: "Only those in it and below it: what stands before the last dot of an id",
+    },
+    limit: toFieldSchema(limit),
+    cursor: { type: "string", description: "The next of the answer before, to go on" },
+  },
+});
+
+const output = deepFreeze({
+  type: "object",
+  properties: {
+    operations: { type: "array", items: { type: "object" } },
+    total: { type: "integer" },
+    next: { type: "string", description: "There are more: pass it as cursor" },
+  },
+  required: ["operations", "total"],
+});
+
+const description =
+  "List the operations that can be called here, sorted by id (tool), with everything there is to know of each: type " +
+  "(query only reads, mutation may change something), description, inputSchema, outputSchema. That is long where " +
+  "there are many: prefer search, or name a namespace.";
+
+interface ListRequest {
+  readonly namespace: string;
+  readonly limit: number;
+  /** The id that the page before ended with. Whatever it is, what sorts after it is told: no cursor is ever too old. */
+  readonly after: string;
+}
+
+function decode(args: JsonObject): ListRequest {
+  return {
+    namespace: readText(args, "namespace", "a namespace") ?? "",
+    limit: readField(limit, args),
+    after: readText(args, "cursor", "the next of an answer") ?? "",
+  };
+}
+
+/** The tool of a gateway that lists its operations, page by page. */
+export function createListTool(parts: GatewayParts): ToolEntry {
+  const list = { name: "list", title: "List operations", description, input, output, decode } as const;
+  return toGatewayEntry<ListRequest, string>(
+    {
+      ...list,
+      run({ namespace, limit: most, after }, { caller }) {
+        const all = sortedOperations(parts.catalog()).filter(
+          (entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller),
+        );
+        const rest = after === "" ? all : all.filter(({ id }) => id > after);
+        const page = takePage(rest, most, describeOperation);
+        const last = page.count < rest.length ? rest[page.count - 1] : undefined;
+        const next = last === undefined ? "" : `,"next":${JSON.stringify(last.id)}`;
+        return `{"operations":[${page.text}],"total":${all.length}${next}}`;
+      },
+      stringify: (text) => text,
+    },
+    parts,
+  );
+}

@@ -1,0 +1,58 @@
+import { operationNotFound } from "../catalog/cannot-nest.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+import { Refusal } from "../errors.ts";
+import { deepFreeze } from "../schema/deep-freeze.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { schemasOf, type OperationSchemas } from "./describe-operation.ts";
+import { findOperation } from "./find-operation.ts";
+import { toGatewayEntry } from "./gateway-entry.ts";
+import type { GatewayParts } from "./gateway-parts.ts";
+import { misfit, readText } from "./read-argument.ts";
+
+const input = deepFreeze({
+  type: "object",
+  properties: { tool: { type: "string", description: "The operation's id, as search and list tell it" } },
+  required: ["tool"],
+});
+
+const output = deepFreeze({
+  type: "object",
+  properties: {
+    inputSchema: { type: "object" },
+    outputSchema: { type: "object" },
+    errorSchemas: { type: "object", description: "Of the details of its errors, by code" },
+  },
+  required: ["inputSchema"],
+});
+
+const description =
+  "Get the JSON Schemas of one operation: what it takes (inputSchema) and, where it says so, what it answers (outputSchema) and " +
+  "what comes with its errors (errorSchemas). Read them before you first call an operation.";
+
+function decode(args: JsonObject): string {
+  const what = "the id of an operation";
+  const tool = readText(args, "tool", what);
+  if (tool === undefined) throw misfit("tool", `expected ${what}, a string`);
+  return tool;
+}
+
+/** The tool of a gateway that tells what an operation takes and answers. */
+export function createSchemaTool(parts: GatewayParts): ToolEntry {
+  return toGatewayEntry<string, OperationSchemas>(
+    {
+      name: "schema",
+      title: "Get an operation's schemas",
+      description,
+      input,
+      output,
+      decode,
+      run(tool, { caller }) {
+        const entry = findOperation(parts, tool, caller);
+        if (entry === undefined) throw new Refusal(operationNotFound.code, operationNotFound.message);
+        return schemasOf(entry);
+      },
+      stringify: (schemas) => JSON.stringify(schemas),
+    },
+    parts,
+  );
+}

@@ -34,8 +34,8 @@ function isStale() {
   return Math.max(newest(join(root, "src")), ...inputs) > statSync(entry).mtimeMs;
 }
 
-/** The public entries, as package.json maps them. */
-const entries = ["index.ts", "http/index.ts", "testing/index.ts"].map((path) => join(root, "src", path));
+/** The public entries, as package.json maps them, and its command. */
+const entries = ["index.ts", "http/index.ts", "testing/index.ts", "cli/main.ts"].map((path) => join(root, "src", path));
 
 async function build() {
   mkdirSync(staging, { recursive: true });

@@ -1,0 +1,18 @@
+import { Refusal } from "../errors.ts";
+
+const usageCode = "USAGE";
+
+/** What to throw where a command line says something that no command takes. */
+export function usage(message: string): Refusal {
+  return new Refusal(usageCode, message);
+}
+
+/** What to throw where a command is clear, and what it asks for is not done: nothing has been changed. */
+export function refused(message: string): Refusal {
+  return new Refusal("REFUSED", message);
+}
+
+/** Whether it is the command line that is wrong. */
+export function isUsage(error: unknown): boolean {
+  return error instanceof Refusal && error.code === usageCode;
+}

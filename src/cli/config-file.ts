@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { refused } from "./cli-errors.ts";
+
+/** The text of a file, and where it really is. */
+export interface ConfigFile {
+  /** As the client names it. */
+  readonly path: string;
+  /** What {@link path} leads to, where it is a link. */
+  readonly target: string;
+  /** Without {@link bom}; `undefined` where there is no file. */
+  readonly text: string | undefined;
+  /** What the file begins with to say how it is encoded. */
+  readonly bom: string;
+  /** Its permissions. For a new one: its owner alone, since what others add to it may be secret. */
+  readonly mode: number;
+}
+
+const BOM = "\uFEFF";
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
+
+async function unlessMissing<TValue>(asked: Promise<TValue>): Promise<TValue | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw refused(`Reading "${path}": it must be UTF-8, and is not`);
+  }
+}
+
+/**
+ * Reads a file that may not be there.
+ *
+ * @throws Refusal `REFUSED` for one that is no text, and for a link that leads nowhere.
+ */
+export async function readConfigFile(path: string): Promise<ConfigFile> {
+  const target = await unlessMissing(realpath(path));
+  if (target === undefined) {
+    if ((await unlessMissing(lstat(path))) !== undefined) throw refused(`Reading "${path}": the link leads nowhere`);
+    return { path, target: path, text: undefined, bom: "", mode: 0o600 };
+  }
+  const text = decode(await readFile(target), path);
+  const bom = text.startsWith(BOM) ? BOM : "";
+  return { path, target, text: text.slice(bom.length), bom, mode: (await stat(target)).mode & 0o777 };
+}
+
+async function writeBeside(path: string, text: string, mode: number): Promise<string> {
+  const beside = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const handle = await open(beside, "wx", mode);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  // What open() is told goes through the umask.
+  await chmod(beside, mode);
+  return beside;
+}
+
+/**
+ * Puts another text in the place of the whole file: whoever reads it sees the old one or the new one. Makes the folders that
+ * are missing.
+ *
+ * @throws Refusal `REFUSED`, and nothing is written, where somebody has changed the file since it was read.
+ */
+export async function replaceConfigFile(file: ConfigFile, text: string): Promise<void> {
+  await mkdir(dirname(file.target), { recursive: true });
+  const beside = await writeBeside(file.target, file.bom + text, file.mode);
+  try {
+    const now = await unlessMissing(readFile(file.target, "utf8"));
+    if (now !== (file.text === undefined ? undefined : file.bom + file.text)) {
+      throw refused(`Writing "${file.path}": somebody else has changed it meanwhile: try again`);
+    }
+    await rename(beside, file.target);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+}

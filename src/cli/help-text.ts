@@ -1,0 +1,28 @@
+/** What `--help` says. */
+export const helpText = `usage: surface-mcp COMMAND
+
+  install CLIENT [options] --url URL           write a server into the configuration of a client
+  install CLIENT [options] -- COMMAND ARGS     the same of one that the client starts
+  install --list [CLIENT]                      the servers that clients have
+  install --remove ALIAS [CLIENT]              remove one
+  replay APP_MODULE [options]                  what an app shows by a view, and what hides the rest
+
+clients: claude-desktop, claude-code, cursor, vscode, codex
+
+options of install
+  --surface NAME      the view to come by; a COMMAND gets it as "--surface NAME"
+  --project NAME      the project to come for, in the same way
+  --name ALIAS        how the client names the server
+  --scope SCOPE       user (default): for you, everywhere; project: for the folder you are in
+  --token-env VAR     the environment variable with the token for a URL; the token itself is never written
+  --print             write what would be added, and change nothing
+
+options of replay
+  --surface NAME      the view; "default" where it is left out
+  --project NAME      the project
+  --json              write JSON
+
+  --help, --version
+
+exit codes: 0 done, 1 refused, 2 not understood
+`;

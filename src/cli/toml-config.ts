@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from "node:util";
+import { parse as parseToml } from "smol-toml";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
+import { refused } from "./cli-errors.ts";
+import type { ConfigFormat, ListedServer } from "./config-format.ts";
+
+type Table = Readonly<Record<string, unknown>>;
+
+function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
+
+function tryParse(text: string): Table | undefined {
+  try {
+    return parseToml(text, { integersAsBigInt: "asNeeded" });
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text: string): Table {
+  const value = tryParse(text);
+  if (value === undefined) throw refused("it is not TOML");
+  return value;
+}
+
+/** The same without a server, and without a container that only held that one. */
+function without(value: Table, container: string, alias: string): Table {
+  const { [container]: held, ...rest } = value;
+  const { [alias]: _removed, ...others } = tableOf(held);
+  return Object.keys(others).length === 0 ? rest : { ...rest, [container]: others };
+}
+
+/** Strings and lists of strings are all that an entry holds, and those TOML spells as JSON does. */
+function spell(value: JsonValue | undefined): string {
+  return Array.isArray(value) ? `[${value.map((one) => JSON.stringify(one)).join(", ")}]` : JSON.stringify(value);
+}
+
+function toTable(container: string, alias: string, entry: JsonObject): readonly string[] {
+  return [`[${container}.${alias}]`, ...Object.entries(entry).map(([key, value]) => `${key} = ${spell(value)}`)];
+}
+
+/** One line of a file, with what ends it. */
+interface Line {
+  readonly text: string;
+  /** Whether it is the header of the table of a server, or of a table within that. */
+  readonly isOurs: boolean;
+  readonly isHeader: boolean;
+}
+
+/** What looks like a header may be part of a value: then what stands in front of it is cut short, and no TOML. */
+function readLines(text: string, container: string, alias: string): readonly Line[] {
+  let before = "";
+  return text.split(/(?<=\n)/).map((own) => {
+    const alone = own.trimStart().startsWith("[") ? tryParse(own) : undefined;
+    const isHeader = alone !== undefined && tryParse(before) !== undefined;
+    before += own;
+    return { text: own, isHeader, isOurs: isHeader && Object.hasOwn(tableOf(alone[container]), alias) };
+  });
+}
+
+const isBlank = ({ text }: Line): boolean => text.trim() === "";
+const saysNothing = (line: Line): boolean => isBlank(line) || line.text.trimStart().startsWith("#");
+
+/** A block goes from its header to its last line that says something: comments behind that are about what follows. */
+function dropBlocks(lines: readonly Line[]): readonly Line[] {
+  const start = lines.findIndex(({ isOurs }) => isOurs);
+  if (start === -1) return lines;
+  const next = lines.findIndex(({ isHeader }, index) => index > start && isHeader);
+  const block = lines.slice(start, next === -1 ? undefined : next);
+  const length = block.findLastIndex((line) => !saysNothing(line)) + 1;
+  const before = lines.slice(0, start);
+  const spare = before.at(-1);
+  const kept = spare !== undefined && isBlank(spare) ? before.slice(0, -1) : before;
+  return dropBlocks([...kept, ...lines.slice(start + length)]);
+}
+
+/** The configuration of Codex: a table a server. */
+export const tomlConfig: ConfigFormat = {
+  list(text, container): readonly ListedServer[] {
+    const held = tableOf(parse(text)[container]);
+    return Object.entries(held).flatMap(([alias, entry]) => (isTable(entry) ? [{ alias, entry }] : []));
+  },
+
+  add(text, container, { alias, entry }): string {
+    const value = parse(text);
+    if (Object.hasOwn(tableOf(value[container]), alias)) throw refused(`"${alias}" is in it already`);
+    const eol = text.includes("\r\n") ? "\r\n" : "\n";
+    const ended = text === "" || text.endsWith("\n") ? text : text + eol;
+    const block = toTable(container, alias, entry).map((line) => line + eol);
+    const changed = `${ended}${ended === "" ? "" : eol}${block.join("")}`;
+    const after = tryParse(changed);
+    const isThere = after !== undefined && isDeepStrictEqual({ ...tableOf(tableOf(after[container])[alias]) }, entry);
+    if (!isThere || !isDeepStrictEqual(without(after, container, alias), without(value, container, alias))) {
+      throw refused(`a table "${container}.${alias}" cannot be added to it: "${container}" must be made of tables`);
+    }
+    return changed;
+  },
+
+  remove(text, container, alias): string {
+    const value = parse(text);
+    if (!Object.hasOwn(tableOf(value[container]), alias)) throw refused(`there is no "${alias}" in it`);
+    const changed = dropBlocks(readLines(text, container, alias))
+      .map((line) => line.text)
+      .join("");
+    const after = tryParse(changed);
+    const isGone = after !== undefined && !Object.hasOwn(tableOf(after[container]), alias);
+    if (!isGone || !isDeepStrictEqual(without(after, container, alias), without(value, container, alias))) {
+      throw refused(`"${alias}" must be a table of its own to be removed: it is written within another`);
+    }
+    return changed;
+  },
+};

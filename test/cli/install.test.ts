@@ -1,0 +1,273 @@
+import { chmod, lstat, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { bench, type Bench } from "./support.ts";
+
+const url = "http://127.0.0.1:4000/mcp";
+
+async function put(at: Bench, path: string, text: string): Promise<string> {
+  const file = join(at.home, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+  return file;
+}
+
+const parsed = async (at: Bench, path: string): Promise<unknown> => JSON.parse((await at.read(path)) ?? "null");
+
+describe("install", () => {
+  it.each([
+    ["claude-code", "user", ".claude.json", { mcpServers: { x: { type: "http", url: `${url}?surface=hub` } } }],
+    ["claude-code", "project", "project/.mcp.json", { mcpServers: { x: { type: "http", url: `${url}?surface=hub` } } }],
+    ["cursor", "user", ".cursor/mcp.json", { mcpServers: { x: { url: `${url}?surface=hub` } } }],
+    ["cursor", "project", "project/.cursor/mcp.json", { mcpServers: { x: { url: `${url}?surface=hub` } } }],
+    ["vscode", "user", ".config/Code/User/mcp.json", { servers: { x: { type: "http", url: `${url}?surface=hub` } } }],
+    ["vscode", "project", "project/.vscode/mcp.json", { servers: { x: { type: "http", url: `${url}?surface=hub` } } }],
+  ])("writes what %s takes into its file for a %s when it is given a URL", async (client, scope, path, expected) => {
+    const at = await bench();
+    const ran = await at.run("install", client, "--surface", "hub", "--name", "x", "--scope", scope, "--url", url);
+    expect(ran).toEqual({ code: 0, out: `added "x" to "${join(at.home, path)}"\n`, err: "" });
+    expect(await parsed(at, path)).toEqual(expected);
+  });
+
+  it.each([
+    ["user", ".codex/config.toml"],
+    ["project", "project/.codex/config.toml"],
+  ])(
+    "writes a table into the file of codex for a %s when it is given a URL and a token's variable",
+    async (scope, path) => {
+      const at = await bench();
+      await at.run("install", "codex", "--name", "x", "--scope", scope, "--token-env", "CI_TOKEN", "--url", url);
+      expect(await at.read(path)).toBe(`[mcp_servers.x]\nurl = "${url}"\nbearer_token_env_var = "CI_TOKEN"\n`);
+    },
+  );
+
+  it.each([
+    ["claude-desktop", ".config/Claude/claude_desktop_config.json", "mcpServers", {}],
+    ["claude-code", ".claude.json", "mcpServers", { type: "stdio" }],
+    ["cursor", ".cursor/mcp.json", "mcpServers", {}],
+    ["vscode", ".config/Code/User/mcp.json", "servers", { type: "stdio" }],
+  ])("gives a command its view as arguments when %s is to start the server", async (client, path, container, more) => {
+    const at = await bench();
+    const line = ["--", "node", "server.js", "--print", "a b"];
+    await at.run("install", client, "--surface", "read only", "--project", "p", "--name", "x", ...line);
+    const args = ["server.js", "--print", "a b", "--surface", "read only", "--project", "p"];
+    expect(await parsed(at, path)).toEqual({ [container]: { x: { ...more, command: "node", args } } });
+  });
+
+  it.each([
+    ["claude-code", "Bearer ${CI_TOKEN}"],
+    ["cursor", "Bearer ${env:CI_TOKEN}"],
+    ["vscode", "Bearer ${env:CI_TOKEN}"],
+  ])("names the variable of a token as %s spells it, and never the token", async (client, header) => {
+    const at = await bench({ env: { CI_TOKEN: "very-secret" } });
+    const ran = await at.run("install", client, "--token-env", "CI_TOKEN", "--print", "--url", url);
+    expect(ran.out).toContain(JSON.stringify({ Authorization: header }).slice(1, -1).replace(":", ": "));
+    expect(ran.out).not.toContain("very-secret");
+  });
+
+  it.each([
+    ["darwin", {}, "Library/Application Support/Claude/claude_desktop_config.json"],
+    ["win32", {}, "AppData/Roaming/Claude/claude_desktop_config.json"],
+    ["linux", {}, ".config/Claude/claude_desktop_config.json"],
+  ] as const)("finds the file of Claude Desktop where %s keeps it", async (platform, env, path) => {
+    const at = await bench({ platform, env });
+    await at.run("install", "claude-desktop", "--", "node", "a.js");
+    expect(await at.read(path)).toContain(`"command": "node"`);
+  });
+
+  it("finds the files where the environment says they are when it does", async () => {
+    const at = await bench();
+    const env = { APPDATA: "d", CLAUDE_CONFIG_DIR: "c", CODEX_HOME: "x", XDG_CONFIG_HOME: "g" };
+    const inThere = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, join(at.home, value)]));
+    for (const platform of ["linux", "win32"] as const) {
+      const there = await bench({ home: at.home, platform, env: inThere });
+      for (const client of ["vscode", "claude-code", "codex"]) {
+        await there.run("install", client, "--name", platform, "--url", url);
+      }
+    }
+    expect(await at.read("g/Code/User/mcp.json")).toContain(`"linux"`);
+    expect(await at.read("d/Code/User/mcp.json")).toContain(`"win32"`);
+    expect(await at.read("c/.claude.json")).toContain(`"win32"`);
+    expect(await at.read("x/config.toml")).toContain(`[mcp_servers.win32]`);
+  });
+
+  it("keeps what else a URL asks for as it is written when a view is added to it", async () => {
+    const at = await bench();
+    const view = ["--surface", "a&b ü", "--project", "p/q"];
+    const ran = await at.run("install", "cursor", ...view, "--name", "x", "--print", "--url", `${url}?flag&q=a%20b`);
+    const out: { mcpServers: { x: { url: string } } } = JSON.parse(ran.out);
+    expect(out.mcpServers.x.url).toBe(`${url}?flag&q=a%20b&surface=a%26b%20%C3%BC&project=p%2Fq`);
+    expect(new URL(out.mcpServers.x.url).searchParams.get("surface")).toBe("a&b ü");
+  });
+
+  it("names a server after its view when it is given no name", async () => {
+    const at = await bench();
+    const named = async (...more: readonly string[]): Promise<string | undefined> =>
+      /"(surface-mcp[^"]*)"/.exec((await at.run("install", "cursor", "--print", ...more, "--url", url)).out)?.[1];
+    expect(await named()).toBe("surface-mcp");
+    expect(await named("--surface", "read only")).toBe("surface-mcp-read-only");
+  });
+
+  it("changes nothing when it only prints", async () => {
+    const at = await bench();
+    const ran = await at.run("install", "vscode", "--name", "x", "--print", "--url", url);
+    expect(ran.out).toBe(
+      `{\n  "servers": {\n    "x": {\n      "type": "http",\n      "url": "${url}"\n    }\n  }\n}\n`,
+    );
+    expect(await readdir(at.home)).toEqual([]);
+  });
+
+  it("refuses a name that a file has already, names both and leaves the file alone", async () => {
+    const at = await bench();
+    const text = `{ "mcpServers": { "x": {} } }`;
+    const file = await put(at, ".cursor/mcp.json", text);
+    const ran = await at.run("install", "cursor", "--name", "x", "--url", url);
+    expect(ran).toEqual({ code: 1, out: "", err: `surface-mcp: Changing "${file}": "x" is in it already\n` });
+    expect(await at.read(".cursor/mcp.json")).toBe(text);
+  });
+
+  it("refuses a file that it cannot read, and leaves it alone", async () => {
+    const at = await bench();
+    for (const text of [`{ "mcpServers": `, "\uFEFF{ oops", `["a"]`]) {
+      await put(at, ".cursor/mcp.json", text);
+      expect((await at.run("install", "cursor", "--url", url)).code).toBe(1);
+      expect(await at.read(".cursor/mcp.json")).toBe(text);
+    }
+    const file = await put(at, ".cursor/mcp.json", "");
+    await writeFile(file, Uint8Array.of(0xff, 0xfe, 0x7b, 0));
+    expect((await at.run("install", "cursor", "--url", url)).err).toContain("it must be UTF-8, and is not");
+  });
+
+  it("keeps the mark at a file's beginning, its permissions and the link to it, and leaves no other file", async () => {
+    const at = await bench();
+    const file = await put(at, "elsewhere/mcp.json", `\uFEFF{\r\n\t"mcpServers": {}\r\n}\r\n`);
+    await chmod(file, 0o640);
+    await mkdir(join(at.home, ".cursor"));
+    await symlink(file, join(at.home, ".cursor", "mcp.json"));
+    expect((await at.run("install", "cursor", "--name", "x", "--url", url)).code).toBe(0);
+    expect(await at.read("elsewhere/mcp.json")).toBe(
+      `\uFEFF{\r\n\t"mcpServers": {\r\n\t\t"x": {\r\n\t\t\t"url": "${url}"\r\n\t\t}\r\n\t}\r\n}\r\n`,
+    );
+    expect((await stat(file)).mode & 0o777).toBe(0o640);
+    expect((await lstat(join(at.home, ".cursor", "mcp.json"))).isSymbolicLink()).toBe(true);
+    expect(await readdir(join(at.home, "elsewhere"))).toEqual(["mcp.json"]);
+  });
+
+  it("makes a new file for its owner alone", async () => {
+    const at = await bench();
+    await at.run("install", "cursor", "--url", url);
+    expect((await stat(join(at.home, ".cursor", "mcp.json"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("refuses a link that leads nowhere", async () => {
+    const at = await bench();
+    await mkdir(join(at.home, ".cursor"));
+    await symlink(join(at.home, "gone"), join(at.home, ".cursor", "mcp.json"));
+    expect((await at.run("install", "cursor", "--url", url)).err).toContain("the link leads nowhere");
+  });
+
+  it.each([
+    ["a URL for Claude Desktop", 1, ["claude-desktop", "--url", url], "takes commands alone"],
+    ["Claude Desktop for a project", 1, ["claude-desktop", "--scope", "project", "--", "a"], "no file for a project"],
+    ["a password in the URL", 1, ["cursor", "--url", "http://a:b@c/"], "must hold no password"],
+    ["no client", 2, ["--url", url], "one client must be named"],
+    ["an unknown client", 2, ["emacs", "--url", url], `is "emacs"`],
+    ["no server", 2, ["cursor"], "must say where the server is"],
+    ["two servers", 2, ["cursor", "--url", url, "--", "a"], "must say where the server is"],
+    ["no URL", 2, ["cursor", "--url", "nowhere"], "must be a URL"],
+    ["a URL of another kind", 2, ["cursor", "--url", "file:///etc/passwd"], `begins with "file:"`],
+    ["a view twice", 2, ["cursor", "--surface", "a", "--url", `${url}?surface=b`], "names a surface already"],
+    ["an empty view", 2, ["cursor", "--surface", "", "--url", url], `"--surface" must be`],
+    ["a view of 10 kB", 2, ["cursor", "--surface", "a".repeat(10_000), "--url", url], `"--surface" must be`],
+    ["a name with a dot", 2, ["cursor", "--name", "a.b", "--url", url], `"--name" must be`],
+    ["a name that means something", 2, ["cursor", "--name", "__proto__", "--url", url], `"--name" must be`],
+    ["an unknown scope", 2, ["cursor", "--scope", "world", "--url", url], "must be user or project"],
+    ["an unknown option", 2, ["cursor", "--frobnicate", "--url", url], "--frobnicate"],
+    ["a variable of a command", 2, ["cursor", "--token-env", "A", "--", "a"], `goes with "--url" alone`],
+    ["two clients", 2, ["cursor", "vscode", "--url", url], "one client must be named"],
+    ["a list with more", 2, ["--list", "--url", url], `"--url" does not go with "--list"`],
+  ])("answers %s with code %d and a sentence", async (_name, code, args, message) => {
+    const at = await bench();
+    const ran = await at.run("install", ...args);
+    expect(ran).toMatchObject({ code, out: "" });
+    expect(ran.err).toContain(message);
+    expect(await readdir(at.home)).toEqual([]);
+  });
+
+  it("does not repeat what it is given in the place of a variable's name", async () => {
+    const at = await bench();
+    const ran = await at.run("install", "cursor", "--token-env", "sk-very-secret", "--url", url);
+    expect(ran.code).toBe(2);
+    expect(ran.err).not.toContain("sk-very-secret");
+  });
+});
+
+describe("install --list", () => {
+  it("shows every server of every client by its view when there are some, and no secret", async () => {
+    const at = await bench();
+    await at.run("install", "cursor", "--surface", "hub", "--name", "a", "--url", `http://h/mcp?key=secret`);
+    await at.run("install", "codex", "--surface", "readonly", "--name", "b", "--", "node", "--token=secret");
+    await put(
+      at,
+      "project/.mcp.json",
+      `{ "mcpServers": { "c": { "command": "x" }, "d": { "url": "http://u:secret@h/" } } }`,
+    );
+    expect(await at.run("install", "--list")).toEqual({
+      code: 0,
+      out: [
+        "claude-code  project  c  x",
+        "claude-code  project  d  http://h/",
+        "cursor       user     a  http://h/mcp?surface=hub",
+        "codex        user     b  node … --surface readonly\n",
+      ].join("\n"),
+      err: "",
+    });
+    expect((await at.run("install", "--list", "codex")).out).toBe("codex  user  b  node … --surface readonly\n");
+    expect((await at.run("install", "--list", "codex", "--scope", "project")).out).toBe("no servers\n");
+  });
+
+  it("shows what it can read, and fails, when one file is broken", async () => {
+    const at = await bench();
+    await at.run("install", "codex", "--name", "b", "--url", url);
+    const file = await put(at, ".cursor/mcp.json", "{");
+    const ran = await at.run("install", "--list");
+    expect(ran).toMatchObject({ code: 1, out: `codex  user  b  ${url}\n` });
+    expect(ran.err).toContain(`Reading "${file}": it is not JSON in line 1`);
+  });
+
+  it("shows control characters of a file as question marks", async () => {
+    const at = await bench();
+    await put(at, ".cursor/mcp.json", `{ "mcpServers": { "\\u001b[31m": { "command": "a\\u0007" } } }`);
+    expect((await at.run("install", "--list")).out).toBe("cursor  user  ?[31m  a?\n");
+  });
+});
+
+describe("install --remove", () => {
+  it("gives every file back as it was when what was added is removed", async () => {
+    const at = await bench();
+    const before: Readonly<Record<string, string>> = {
+      ".claude.json": `{\n  "numStartups": 7, // of mine\n  "mcpServers": {\n    "z": {}\n  }\n}\n`,
+      ".cursor/mcp.json": `{"mcpServers":{"z":{}}}`,
+      ".codex/config.toml": `model = "m" # mine\n\n[mcp_servers.z]\ncommand = "c"\n`,
+    };
+    for (const [path, text] of Object.entries(before)) await put(at, path, text);
+    for (const client of ["claude-code", "cursor", "codex"]) {
+      await at.run("install", client, "--name", "x", "--surface", "hub", "--token-env", "T", "--url", url);
+      expect((await at.run("install", "--remove", "x", client)).code).toBe(0);
+    }
+    for (const [path, text] of Object.entries(before)) expect(await at.read(path)).toBe(text);
+  });
+
+  it("asks which one is meant when more than one client has it", async () => {
+    const at = await bench();
+    for (const client of ["cursor", "codex"]) await at.run("install", client, "--name", "x", "--url", url);
+    const ran = await at.run("install", "--remove", "x");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("is in cursor (user), codex (user)");
+    expect((await at.run("install", "--remove", "x", "codex")).out).toBe(
+      `removed "x" from "${join(at.home, ".codex/config.toml")}"\n`,
+    );
+    expect((await at.run("install", "--remove", "x")).code).toBe(0);
+    expect((await at.run("install", "--remove", "x")).err).toContain("no client has it");
+  });
+});

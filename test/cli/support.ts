@@ -1,0 +1,59 @@
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach } from "vitest";
+import type { CliSetting } from "../../src/cli/cli-setting.ts";
+import { runCli, type ExitCode } from "../../src/cli/run-cli.ts";
+
+/** What one command line came to. */
+export interface Ran {
+  readonly code: ExitCode;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A home and a working folder of a test's own, and a command line in them. */
+export interface Bench {
+  readonly home: string;
+  readonly cwd: string;
+  run(...args: readonly string[]): Promise<Ran>;
+  /** The text of a file below the home; `undefined` where there is none. */
+  read(...path: readonly string[]): Promise<string | undefined>;
+}
+
+const temporary: string[] = [];
+
+afterEach(async () => {
+  for (const path of temporary.splice(0)) await rm(path, { recursive: true, force: true });
+});
+
+/** Makes one; what is made in it goes with the test. */
+export async function bench(more: Partial<CliSetting> = {}): Promise<Bench> {
+  const home = await mkdtemp(join(tmpdir(), "surface-mcp-cli-"));
+  temporary.push(home);
+  const cwd = join(home, "project");
+  return {
+    home,
+    cwd,
+    async run(...args) {
+      let out = "";
+      let err = "";
+      const code = await runCli(args, {
+        home,
+        cwd,
+        platform: "linux",
+        env: {},
+        isTerminal: false,
+        write: (text) => void (out += text),
+        complain: (text) => void (err += text),
+        ...more,
+      });
+      return { code, out, err };
+    },
+    async read(...path) {
+      const at = join(home, ...path);
+      const there = await stat(at).catch(() => undefined);
+      return there === undefined ? undefined : readFile(at, "utf8");
+    },
+  };
+}

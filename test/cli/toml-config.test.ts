@@ -1,0 +1,82 @@
+import * as fc from "fast-check";
+import { parse } from "smol-toml";
+import { describe, expect, it } from "vitest";
+import { tomlConfig } from "../../src/cli/toml-config.ts";
+
+const entry = { url: "http://127.0.0.1:4000/mcp?surface=hub", bearer_token_env_var: "TOKEN" };
+const add = (text: string): string => tomlConfig.add(text, "mcp_servers", { alias: "ours", entry });
+const remove = (text: string): string => tomlConfig.remove(text, "mcp_servers", "ours");
+const block = `[mcp_servers.ours]\nurl = "http://127.0.0.1:4000/mcp?surface=hub"\nbearer_token_env_var = "TOKEN"\n`;
+
+describe("the configuration in TOML", () => {
+  it.each([
+    ["is empty", "", block],
+    ["ends with a line", `model = "m" # mine\n`, `model = "m" # mine\n\n${block}`],
+    [
+      "has tables",
+      `[a]\nb = 1\n\n[mcp_servers.x]\ncommand = "c"\n`,
+      `[a]\nb = 1\n\n[mcp_servers.x]\ncommand = "c"\n\n${block}`,
+    ],
+  ])("appends a table, and removes exactly that again, when the file %s", (_name, before, after) => {
+    expect(add(before)).toBe(after);
+    expect(remove(after)).toBe(before);
+  });
+
+  it("ends lines as the file does when those are the line ends of Windows", () => {
+    expect(add(`a = 1\r\n`)).toBe(`a = 1\r\n\r\n${block.replaceAll("\n", "\r\n")}`);
+    expect(remove(add(`a = 1\r\n`))).toBe(`a = 1\r\n`);
+  });
+
+  it("writes a command as Codex takes it when the server is one that it starts", () => {
+    const text = tomlConfig.add("", "mcp_servers", { alias: "x", entry: { command: "node", args: ['a "b"', "\\"] } });
+    expect(text).toBe(`[mcp_servers.x]\ncommand = "node"\nargs = ["a \\"b\\"", "\\\\"]\n`);
+    expect(parse(text)).toEqual({ mcp_servers: { x: { command: "node", args: ['a "b"', "\\"] } } });
+  });
+
+  it("removes the tables within a server, and leaves comments in front of the next table, when there are any", () => {
+    const before = `[ mcp_servers . "ours" ] # c\nurl = "u"\n[mcp_servers.ours.env]\nA = "1"\n\n# about b\n[b]\nc = 1\n`;
+    expect(remove(before)).toBe(`\n# about b\n[b]\nc = 1\n`);
+  });
+
+  it("is not deceived when a value holds what looks like a header", () => {
+    const text = `a = """\n[mcp_servers.ours]\n"""\nb = [\n["mcp_servers.ours"],\n]\n\n[mcp_servers.ours]\nargs = [\n["[c]"],\n]\n\n[z]\ny = 1\n`;
+    expect(remove(text)).toBe(`a = """\n[mcp_servers.ours]\n"""\nb = [\n["mcp_servers.ours"],\n]\n\n[z]\ny = 1\n`);
+  });
+
+  it("reads numbers that JavaScript cannot hold when a file has some", () => {
+    expect(remove(add(`a = 9223372036854775807\n`))).toBe(`a = 9223372036854775807\n`);
+  });
+
+  it.each([
+    ["no TOML", `a = `, "it is not TOML"],
+    ["the server already", `mcp_servers.ours.url = "u"`, `"ours" is in it already`],
+    ["servers in one line", `mcp_servers = { x = { url = "u" } }`, "must be made of tables"],
+  ])("refuses to add when the file holds %s", (_name, text, message) => {
+    expect(() => add(text)).toThrow(message);
+  });
+
+  it.each([
+    ["is not there", `[a]`, `there is no "ours" in it`],
+    ["is within another table", `[mcp_servers]\nours = { url = "u" }\n`, "must be a table of its own"],
+  ])("refuses to remove when the server %s", (_name, text, message) => {
+    expect(() => remove(text)).toThrow(message);
+  });
+
+  it("means the same and one server more after an addition, and has the same lines after its removal, whatever it holds", () => {
+    const lines = fc.constantFrom("# c", "", "[mcp_servers.x]", "[b.c]", "[[d]]", "[[d]]", '[mcp_servers."o.urs"]');
+    fc.assert(
+      fc.property(fc.array(lines), (drawn) => {
+        const seen = new Set<string>();
+        const own = drawn.filter(
+          (line) => line === "[[d]]" || !line.startsWith("[") || (!seen.has(line) && seen.add(line)),
+        );
+        const text = own.map((line) => (line.startsWith("[") ? `${line}\nk = "[v]"\n` : `${line}\n`)).join("");
+        const meant: Record<string, object> = parse(text);
+        const added = add(text);
+        expect(parse(added)).toEqual({ ...meant, mcp_servers: { ...meant["mcp_servers"], ours: entry } });
+        expect(remove(added)).toBe(text);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

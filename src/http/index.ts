@@ -11,3 +11,13 @@ export type { HttpAuth, VerifiedToken } from "./auth/http-auth.ts";
 
 export { memoryLimiter } from "./memory-limiter.ts";
 export { fromRateLimiterFlexible, type FlexibleLimiter } from "./from-rate-limiter-flexible.ts";
+
+export {
+  tokenRegistry,
+  type ListedToken,
+  type MintedToken,
+  type TokenRegistry,
+  type TokenRegistryOptions,
+} from "./tokens/token-registry.ts";
+export type { TokenGrant } from "./tokens/read-grant.ts";
+export type { TokenRecord, TokenStore } from "./tokens/token-store.ts";

@@ -1,8 +1,8 @@
 import { SurfaceError } from "../../errors.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { clipText } from "../../schema/clip-text.ts";
-import { deepFreeze } from "../../schema/deep-freeze.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import { copyClaims, maxClaimsChars } from "./copy-claims.ts";
 import { maxResourceChars, maxResources, readResources, type Resources } from "./read-resources.ts";
 import { withRevocation } from "./revocation.ts";
 
@@ -18,7 +18,6 @@ export interface VerdictSetting {
 }
 
 const maxIdBytes = 1024;
-const maxClaimsChars = 16 * 1024;
 const maxShownBytes = 256;
 
 /** Shorter ones are no secrets, and are found in every other text by chance. */
@@ -54,13 +53,9 @@ function readTime(time: unknown, name: string): number | undefined {
 
 function readClaims(claims: unknown): { claims?: JsonObject } {
   if (claims === undefined) return {};
-  const text = isJsonObject(claims) ? JSON.stringify(claims) : "";
-  if (text === "" || text.length > maxClaimsChars) {
-    throw refuse(`"claims" must be an object in JSON, of at most ${maxClaimsChars} characters`);
-  }
-  const copy: unknown = JSON.parse(text);
-  if (!isJsonObject(copy)) throw refuse('"claims" must be an object');
-  return { claims: deepFreeze(copy) };
+  const copy = copyClaims(claims);
+  if (copy !== undefined) return { claims: copy };
+  throw refuse(`"claims" must be an object in JSON, of at most ${maxClaimsChars} characters`);
 }
 
 function readGranted(resources: unknown): { resources?: Resources } {

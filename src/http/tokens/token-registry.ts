@@ -1,0 +1,147 @@
+import type { HttpAuth, VerifiedToken } from "../auth/http-auth.ts";
+import { assertAuthNames, readAuthOptions, refuseAuthOption } from "../auth/read-auth-options.ts";
+import { LiveTokens } from "./live-tokens.ts";
+import { MemoryTokenStore } from "./memory-token-store.ts";
+import { readExpiry, readGrant, type TokenGrant } from "./read-grant.ts";
+import type { TokenRecord, TokenStore } from "./token-store.ts";
+import { hashToken, isToken, makeToken } from "./token-text.ts";
+
+/** What {@link tokenRegistry} takes. */
+export interface TokenRegistryOptions {
+  /** The server that the tokens are for: the same as that of `bearer()`. */
+  readonly resource: string | URL;
+  /** Where records are kept. Default: in memory, at most 10,000, and gone with the process. */
+  readonly store?: TokenStore;
+  /** Milliseconds since 1970. Default: this machine's. */
+  readonly now?: () => number;
+}
+
+/** A token that was minted. */
+export interface MintedToken {
+  /** The token itself. It is kept nowhere: nobody can be shown it again. */
+  readonly token: string;
+  /** Names it, for {@link TokenRegistry.revoke}. */
+  readonly tokenId: string;
+  /** Seconds since 1970 from which on it is no good. Left out: it does not expire. */
+  readonly expiresAt?: number;
+}
+
+/** A token as it is listed: nothing that could be used. */
+export type ListedToken = Omit<TokenRecord, "hash">;
+
+/** Tokens of your own making: minted once, kept as hashes, good until they are taken back. Needs no disposing. */
+export interface TokenRegistry {
+  /**
+   * Makes a token. Rejects with `INVALID_OPTION` for a grant that makes no sense, `OVERFLOW` where there are too many in memory,
+   * and with whatever the store does.
+   */
+  mint(this: void, grant: TokenGrant): Promise<MintedToken>;
+  /** Says what is in a token, for `bearer()`. Rejects with whatever the store does. */
+  readonly verify: HttpAuth["verify"];
+  /** Takes one token back: the next request with it is answered 401, and what is listened to with it ends. Says whether there was one. */
+  revoke(this: void, tokenId: string): Promise<boolean>;
+  /** Takes back all tokens that speak for somebody. Says how many there were. */
+  revokeCaller(this: void, id: string): Promise<number>;
+  /** The tokens that are good now. */
+  list(this: void): Promise<readonly ListedToken[]>;
+}
+
+const doing = "Making tokenRegistry()";
+const names = ["resource", "store", "now"];
+
+function isGood({ expiresAt = Number.POSITIVE_INFINITY }: TokenRecord, now: number): boolean {
+  return now / 1000 < expiresAt;
+}
+
+function toListed({ hash: _hash, ...listed }: TokenRecord): ListedToken {
+  return listed;
+}
+
+class HashedTokens {
+  readonly #resource: string;
+  readonly #store: TokenStore;
+  readonly #now: () => number;
+  readonly #live = new LiveTokens();
+
+  constructor({ resource, store, now }: { resource: string; store: TokenStore; now: () => number }) {
+    this.#resource = resource;
+    this.#store = store;
+    this.#now = now;
+  }
+
+  readonly mint = async (grant: TokenGrant): Promise<MintedToken> => {
+    const now = this.#now();
+    const granted = readGrant(grant);
+    const expiry = readExpiry(grant, now);
+    const token = makeToken();
+    const tokenId = crypto.randomUUID();
+    const kept = { tokenId, hash: await hashToken(token), resource: this.#resource, createdAt: now / 1000 };
+    await this.#store.add(Object.freeze({ ...kept, ...granted, ...expiry }));
+    return Object.freeze({ token, tokenId, ...expiry });
+  };
+
+  readonly verify = async (token: string): Promise<VerifiedToken | undefined> => {
+    if (!isToken(token)) return undefined;
+    const hash = await hashToken(token);
+    const record = await this.#live.look(() => this.#store.find(hash));
+    // A store that does not tell capitals apart finds others, too.
+    if (record === undefined || record.hash !== hash || !isGood(record, this.#now())) return undefined;
+    const { tokenId, hash: _hash, createdAt: _createdAt, ...verified } = record;
+    return { ...verified, revoked: this.#live.follow(tokenId) };
+  };
+
+  readonly revoke = async (tokenId: string): Promise<boolean> => {
+    const wasThere = await this.#store.remove(tokenId);
+    // Only now: who is told comes back at once.
+    this.#live.revoke(tokenId);
+    return wasThere;
+  };
+
+  readonly revokeCaller = async (id: string): Promise<number> => {
+    const all = await this.#store.list();
+    const removed = await Promise.all(all.filter((one) => one.id === id).map(({ tokenId }) => this.revoke(tokenId)));
+    return removed.filter(Boolean).length;
+  };
+
+  readonly list = async (): Promise<readonly ListedToken[]> => {
+    const all = await this.#store.list();
+    const now = this.#now();
+    return all.filter((one) => isGood(one, now)).map(toListed);
+  };
+}
+
+function readStore(store: TokenStore | undefined, now: () => number): TokenStore {
+  if (store === undefined) return new MemoryTokenStore(now);
+  const methods = ["add", "find", "remove", "list"] as const;
+  if (methods.every((name) => typeof store[name] === "function")) return store;
+  throw refuseAuthOption(doing, `"store" must have ${methods.join(", ")}`);
+}
+
+/**
+ * Makes tokens for callers that you know, for example the runners that register with you. A token has 256 bits, is shown once and
+ * kept as a SHA-256; what leaks with the store is no token. Revoking one in another process, over a store that both share, holds
+ * from its next request on, and does not end what is listened to here: give such tokens a time.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ *
+ * @example
+ * ```ts
+ * import { bearer, tokenRegistry } from "surface-mcp/http";
+ *
+ * const resource = "https://ci.example/mcp";
+ * const tokens = tokenRegistry({ resource });
+ * const auth = bearer({ resource, verify: tokens.verify });
+ * const { token, tokenId } = await tokens.mint({ id: "runner 7", scopes: ["ci:read"] });
+ * ```
+ */
+export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
+  assertAuthNames(options, names, doing);
+  const { now = Date.now } = options;
+  const { resource } = readAuthOptions({ resource: options.resource }, doing);
+  const { mint, verify, revoke, revokeCaller, list } = new HashedTokens({
+    resource,
+    store: readStore(options.store, now),
+    now,
+  });
+  return Object.freeze({ mint, verify, revoke, revokeCaller, list });
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { CallerView } from "../../../src/catalog/caller.ts";
+import type { HttpRefusal } from "../../../src/http/http-refusal.ts";
+import { readView } from "../../../src/http/view/read-view.ts";
+
+function read(target: string, agent?: string): CallerView | HttpRefusal | undefined {
+  return readView({
+    method: "POST",
+    target,
+    header: (name) => (name === "user-agent" ? agent : undefined),
+    count: () => 1,
+    body: async () => "gone",
+  });
+}
+
+describe("the view of a request", () => {
+  it.each<[string, string, object | undefined]>([
+    ["there is no query", "/mcp", undefined],
+    ["the query says something else", "/mcp?x=1", { surface: "default" }],
+    ["it is named", "/mcp?surface=readonly", { surface: "readonly" }],
+    ["it is empty", "/mcp?surface=", { surface: "default" }],
+    ["it has no value", "/mcp?surface", { surface: "default" }],
+    ["it is named twice", "/mcp?surface=a&surface=b", { surface: "a" }],
+    ["the first of two is empty", "/mcp?surface=&surface=b", { surface: "b" }],
+    ["the second of two cannot be read", "/mcp?surface=a&surface=%ZZ", { surface: "a" }],
+    ["something stands around it", "/mcp?x&surface=a&&y=%ZZ", { surface: "a" }],
+    ["it has escapes", "/mcp?surface=caf%C3%A9", { surface: "café" }],
+    ["it has a space", "/mcp?surface=a+b%20c%2B", { surface: "a b c+" }],
+    ["it has an equals sign", "/mcp?surface=a=b", { surface: "a=b" }],
+    ["it has a question mark", "/mcp?surface=a?surface=b", { surface: "a?surface=b" }],
+    ["its own name is escaped", "/mcp?s%75rface=a", { surface: "a" }],
+    ["its own name is spelled otherwise", "/mcp?Surface=a", { surface: "default" }],
+    ["its own name cannot be read", "/mcp?surf%ZZce=a", { surface: "default" }],
+    ["it begins with a byte order mark", "/mcp?surface=%EF%BB%BFa", { surface: "\uFEFFa" }],
+    ["it is 256 bytes long", `/mcp?surface=${"%C3%A9".repeat(128)}`, { surface: "é".repeat(128) }],
+    ["it is as a prototype is called", "/mcp?surface=__proto__", { surface: "__proto__" }],
+    ["there is a project", "/mcp?project=web&surface=a", { surface: "a", project: "web" }],
+    ["there is a project and no view", "/mcp?project=&project=web", { surface: "default", project: "web" }],
+  ])("is read when %s", (_, target, view) => {
+    expect(read(target)).toEqual(view);
+  });
+
+  it.each<[string, string]>([
+    ["an escape is cut off", "a%2"],
+    ["an escape is none", "%ZZ"],
+    ["an escape is of no UTF-8", "%FF"],
+    ["a character is spelled longer than it is", "%C0%AF"],
+    ["it is half of a surrogate pair", "%ED%A0%80"],
+    ["it has a control character", "a%00b"],
+    ["it has a line break", "a%0D%0Ax-injected:%201"],
+    ["it has a control character of the second sort", "%C2%85"],
+    ["it has a byte that is not escaped", "caf\u00e9"],
+    ["it is 257 bytes long", "a".repeat(257)],
+    ["it is 257 bytes long, of which few are characters", "%C3%A9".repeat(128) + "a"],
+    ["it is 10 kB long", "secret".repeat(1700)],
+  ])("is refused when %s", (_, value) => {
+    for (const parameter of ["surface", "project"]) {
+      const found = read(`/mcp?surface=&${parameter}=${value}`);
+      expect(found).toMatchObject({ status: 400, error: { code: -32602 } });
+      const text = JSON.stringify(found);
+      expect(text).toContain(`\\"${parameter}\\"`);
+      expect(text).not.toContain(value.slice(0, 12).padEnd(4, "\u0000"));
+    }
+  });
+
+  it("has what their program calls itself, bounded", () => {
+    expect(read("/mcp", "agent/1.0")).toEqual({ surface: "default", userAgent: "agent/1.0" });
+    expect(read("/mcp", "")).toBeUndefined();
+    expect(read("/mcp?surface=a", "x".repeat(5000))).toEqual({ surface: "a", userAgent: "x".repeat(512) });
+  });
+
+  it("cannot be changed by who is given it", () => {
+    expect(Object.isFrozen(read("/mcp?surface=a"))).toBe(true);
+    expect(Object.isFrozen(read("/mcp", "agent/1.0"))).toBe(true);
+  });
+});

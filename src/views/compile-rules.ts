@@ -2,18 +2,18 @@ import { defaultView } from "../catalog/caller.ts";
 import type { Decision } from "./decision.ts";
 import type { OneOf, ViewCondition, ViewEntity, ViewPacket } from "./view-rules.ts";
 
-/** A field of an entity that rules may ask about, by how it is read. */
-const readers = {
-  surface: (entity: ViewEntity) => entity.surface,
-  user_agent: (entity: ViewEntity) => entity.user_agent,
-  project: (entity: ViewEntity) => entity.project,
-  principal: (entity: ViewEntity) => entity.principal,
-  "client.name": (entity: ViewEntity) => entity.client?.name,
-  "client.version": (entity: ViewEntity) => entity.client?.version,
-} as const;
+/** A field of an entity that rules may ask about. */
+export type EntityField = "surface" | "user_agent" | "project" | "principal" | "client.name" | "client.version";
 
-/** The name of such a field. */
-export type EntityField = keyof typeof readers;
+/** How each is read. */
+const readers: Readonly<Record<EntityField, (entity: ViewEntity) => string | undefined>> = {
+  surface: (entity) => entity.surface,
+  user_agent: (entity) => entity.user_agent,
+  project: (entity) => entity.project,
+  principal: (entity) => entity.principal,
+  "client.name": (entity) => entity.client?.name,
+  "client.version": (entity) => entity.client?.version,
+};
 
 /** The fields that rules may ask about, in one order. */
 const fieldNames = Object.keys(readers).filter((name): name is EntityField => Object.hasOwn(readers, name));

@@ -5,7 +5,7 @@ export type Resources = NonNullable<Caller["resources"]>;
 
 /** How much of it there may be: entries, and characters over all. */
 export const maxResources = 1024;
-export const maxResourceChars = 16 * 1024;
+export const maxResourceChars: number = 16 * 1024;
 
 function toActions(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;

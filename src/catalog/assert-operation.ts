@@ -2,13 +2,22 @@ import { SurfaceError } from "../errors.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
 import { assertScopes } from "../tags/scopes.ts";
 import type { MountedOperation } from "./mount.ts";
+import { operationOrigin } from "./operation-origin.ts";
 import { toWireName } from "./wire-name.ts";
+
+/** What somebody is doing with an operation, as messages begin. */
+interface Attempt {
+  readonly verb: string;
+  /** What its name is said with. */
+  readonly prefix?: string;
+}
 
 const maxTags = 64;
 const maxTagLength = 64;
 const maxPatterns = 1024;
 const maxPatternLength = 256;
 const maxCodeLength = 64;
+const maxNameLength = 64;
 
 const types: ReadonlySet<unknown> = new Set([undefined, "query", "mutation", "subscription"]);
 const visibilities: ReadonlySet<unknown> = new Set([undefined, "external", "internal"]);
@@ -81,21 +90,26 @@ function checkSchemas(operation: MountedOperation, attempt: string): void {
  * Refuses an operation that the compiler would have refused, for sources that cast or come from somewhere else. Its schemas
  * are looked at where they are converted.
  *
- * @param attempt - what somebody was doing, as messages begin: `Registering "git.branch"`.
  * @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`, `CONTRADICTION`.
  */
-export function assertOperation(operation: unknown, attempt: string): asserts operation is MountedOperation {
-  if (!isObject(operation)) fail(attempt, "an operation must be an object");
+export function assertOperation(operation: unknown, at: Attempt): asserts operation is MountedOperation {
+  const { verb, prefix = "" } = at;
+  if (!isObject(operation)) fail(`${verb} an operation`, "it must be an object");
   // It is one, and everything that is read of it is looked at.
   const given = operation as MountedOperation;
   const name: unknown = given.name;
-  if (typeof name !== "string") fail(attempt, '"name" must be a text');
-  toWireName(name, { origin: `operation "${name.slice(0, maxCodeLength)}"` });
-  checkWords(given, attempt);
-  checkLists(given, attempt);
-  checkSchemas(given, attempt);
-  const { type, title, description, destructive, idempotent, openWorld, timeoutMs, scopes, scopesAny, resource } =
-    given;
+  if (typeof name !== "string") fail(`${verb} an operation`, '"name" must be a text');
+  const origin = operationOrigin(`${prefix}${name.slice(0, maxNameLength)}`);
+  toWireName(name, { origin });
+  assertWords(given, `${verb} ${origin}`);
+}
+
+function assertWords(operation: MountedOperation, attempt: string): void {
+  checkWords(operation, attempt);
+  checkLists(operation, attempt);
+  checkSchemas(operation, attempt);
+  const { type, title, description, timeoutMs, scopes, scopesAny, resource } = operation;
+  const { destructive, idempotent, openWorld } = operation;
   const hints = { mutates: type !== "query", destructive, idempotent, openWorld };
   const options = { ...hints, title, description, timeoutMs, scopes, scopesAny, resource };
   const said = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

@@ -8,6 +8,7 @@ import type { EntryCall, ToolEntry } from "./entry.ts";
 import type { MountedOperation, MountSource } from "./mount.ts";
 import { MountedContext } from "./mounted-context.ts";
 import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
+import { operationOrigin } from "./operation-origin.ts";
 import { toToolHints } from "./tool-hints.ts";
 import { toWireName } from "./wire-name.ts";
 
@@ -62,11 +63,6 @@ function withDetails(run: Run, details: MountedSchemas["details"], check: Parame
   };
 }
 
-/** How messages name an operation of a mount. */
-export function operationOrigin(prefix: string, name: string): string {
-  return `operation "${prefix}.${name}"`;
-}
-
 /**
  * Turns an operation that was looked at into an entry. Its input and output are validated by the face.
  *
@@ -75,13 +71,13 @@ export function operationOrigin(prefix: string, name: string): string {
 export function toMountedEntry(operation: MountedOperation, setting: MountSetting): ToolEntry {
   const { prefix, scopes, report } = setting;
   const { name, title, description, version } = operation;
-  const origin = operationOrigin(prefix, name);
+  const id = `${prefix}.${name}`;
+  const origin = operationOrigin(id);
   const hints = hintsOf(operation);
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, operation);
   const { owner, input, output, details, errors } = toMountedSchemas(operation, origin);
   assertThingNamed(guard, input, origin);
   const run = toRun(operation, setting);
-  const id = `${prefix}.${name}`;
   return Object.freeze({
     id,
     name: toWireName(id, { origin }),

@@ -108,7 +108,7 @@ export class MountedSource {
 
   #make(operation: unknown): ToolEntry | undefined {
     try {
-      assertOperation(operation, `Listing ${this.#where}`);
+      assertOperation(operation, { verb: "Mounting", prefix: `${this.#setting.prefix}.` });
       return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#setting);
     } catch (cause) {
       this.#tell(cause);

@@ -18,6 +18,7 @@ import { z } from "zod";
 declare const link: Link;
 declare const source: MountSource;
 declare const either: boolean;
+declare const none: never;
 declare const anyText: string;
 
 const surface = defineSurface("s", {
@@ -54,7 +55,7 @@ expectType<"run" | `a_${string}` | `b_${string}`>(nameOf<ToolNames<typeof chosen
 expectError(app.mount(anyText, source));
 expectError(app.mount(`a_${anyText}`, source));
 expectError(app.mount(anyText as `a_${string}`, source));
-const hidden = app.mount("a" as never, source);
+const hidden = app.mount(none, source);
 expectType<string>(nameOf<ToolNames<typeof hidden>>());
 expectType<string>(nameOf<MutatingToolNames<typeof hidden>>());
 

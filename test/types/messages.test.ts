@@ -5,9 +5,11 @@ const setting = `
 import { z } from "zod";
 import {
   cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
-  type Link, type Member, type Procedure, type Surface, type ToolNames,
+  type Link, type MountSource, type Member, type Procedure, type Surface, type ToolNames,
 } from "surface-mcp";
 declare const link: Link;
+declare const source: MountSource;
+declare const prefix: string;
 const state = cell({ schema: z.number() });
 const log = stream({ output: z.string() });
 const stop = procedure({});
@@ -60,6 +62,28 @@ const mistakes: readonly (readonly [string, string])[] = [
   [
     "app.bridge(link).tools({ wait_for_change: { handler: () => 1 } }).pull()",
     'the tool name "wait_for_change" is taken: by another tool, or by pull() before',
+  ],
+  ['app.mount("git", source)', "mount() needs a link: call .bridge(link) or .implement(handlers) first"],
+  ["app.bridge(link).mount(prefix, source)", "the prefix of a mount must be a literal: write it inline"],
+  ['app.bridge(link).mount("node", source)', 'the prefix "node" is taken by the tool "node_run"'],
+  [
+    'app.bridge(link).mount("git", source).tools({ git_x: { handler: () => 1 } })',
+    'the tool name "git_x" is taken by another tool',
+  ],
+  ["app.views({ a: {} })", "views() needs a link: call .bridge(link) or .implement(handlers) first"],
+  ["app.bridge(link).views({ a: {} }).views({ a: {} })", "it was said already who sees what: one views() an app"],
+  ["app.bridge(link).views({})", "there must be a view: name one, or leave views() out"],
+  ['app.bridge(link).views({ a: { allow: ["node_rum"] } })', 'this app has no tool, resource or prompt "node_rum"'],
+  ["app.bridge(link).views({ a: { allow: [prefix] } })", "the patterns of a view must be literal"],
+  ['app.bridge(link).views({ a: { deny: "b", allow: ["*"] } })', "a view that denies says why, and nothing else"],
+  ["const view = { alow: 1 }; app.bridge(link).views({ a: { ...view } })", 'a view has no "alow"'],
+  [
+    'app.bridge(link).tools({ list: { handler: () => 1 } }).views({ a: { face: "gateway" } })',
+    'the tool name "list" is taken by another tool: a gateway needs it',
+  ],
+  [
+    "app.bridge(link).tools({ replay: { handler: () => 1 } }).views({ a: {} }, { replay: true })",
+    'the tool name "replay" is taken by another tool',
   ],
   [
     'const name: ToolNames<typeof app> = "stop"; export { name }',

@@ -6,6 +6,8 @@ export interface RandomApp {
   readonly body: string;
   /** Whether every name, value and option is a literal, so that the compiler knows as much as the run time. */
   readonly literal: boolean;
+  /** Whether its types name what is listed and nothing else: nothing is mounted, and no view takes anything away. */
+  readonly exact: boolean;
 }
 
 interface Piece {
@@ -193,6 +195,9 @@ const toolNames = [
   "node_run",
   "a_b.c",
   "wait_for_change",
+  "search",
+  "replay",
+  "git.push",
 ];
 const toolBodies = mostly(
   [
@@ -250,6 +255,40 @@ const resourceBodies = mostly(
 );
 const resources = byHand(["page", "notes.all", "valueOf", "state", "log"], resourceBodies);
 
+const prefixes = mostly(
+  [exact('"git"'), exact('"hub"'), exact('"x1"'), exact('"git_hub"')],
+  [exact('"node"'), exact('"a"'), exact('"read"'), exact('"git_"'), exact('"g.t"'), exact('""')],
+);
+
+// Which names there are, the generator does not know: what it names in full may be there, and is no mistake at run time.
+const views = mostly(
+  [
+    exact('{ readonly: { readOnly: true }, locked: { deny: "closed" } }'),
+    exact('{ default: { disallow: ["*run", "state"] } }'),
+    exact('{ default: { allow: ["node?*", "f*"], face: "direct" } }'),
+    exact('{ hub: { face: "gateway" } }'),
+    exact('{ default: { face: "gateway" } }, { replay: true }'),
+    exact("{ default: { readOnly: true } }, { replay: true }"),
+    exact('[{ when: { surface: "default" }, verdict: { kind: "tool_surface", disallow: ["node_*"] } }]'),
+    exact(
+      '{ id: "p", domain: "mcp-surface/routing", rules: [{ verdict: { kind: "tool_surface", face: "gateway" } }] }',
+    ),
+    vague("cellSource<ViewRules>([])"),
+  ],
+  [
+    exact("{}"),
+    exact("[]"),
+    exact('{ default: { alow: ["f*"] } }'),
+    exact('{ default: { deny: "closed", allow: ["f*"] } }'),
+    exact('{ default: { face: "both" } }'),
+    exact("{ hub: {} }, { repaly: true }"),
+    vague('{ default: { disallow: ["run"] } }'),
+    vague('{ default: { face: either ? "gateway" : "direct" } }'),
+    vague('{ default: { ...(either ? { face: "gateway" } : {}) } }'),
+    vague('{ default: { face: unchecked ? "gateway" : "direct" } }, { replay: either }'),
+  ],
+);
+
 /** The steps after the link, in either order; now and then a step too many, or a link too few. */
 const usualChains = [
   "EBT",
@@ -266,8 +305,31 @@ const usualChains = [
   "BRM",
   "BMETR",
   "BREM",
+  "BNT",
+  "BTNV",
+  "EBTPV",
+  "BVT",
+  "BMRTV",
+  "BNEVT",
 ];
-const rareChains = ["BETT", "EEB", "BTET", "EO", "BB", "TB", "PBEP", "BMTM", "BRR", "MB", "RB"];
+const rareChains = [
+  "BNN",
+  "BVV",
+  "NB",
+  "VB",
+  "BVNTE",
+  "BETT",
+  "EEB",
+  "BTET",
+  "EO",
+  "BB",
+  "TB",
+  "PBEP",
+  "BMTM",
+  "BRR",
+  "MB",
+  "RB",
+];
 
 /** A surface as it may be reached: alone, or as one of siblings. */
 interface Shape {
@@ -315,7 +377,8 @@ const randomApp: Arbitrary<RandomApp> = tuple(members, shapes).chain(([of, { seg
     tuple(tools, tools),
     tuple(prompts, prompts),
     tuple(resources, resources),
-  ).map(([chain, maps, bespoke, asked, read]) => {
+    tuple(tuple(prefixes, prefixes), tuple(views, views)),
+  ).map(([chain, maps, bespoke, asked, read, [mounted, seen]]) => {
     const used: Piece[] = [surface];
     const take = (from: readonly Piece[], nth: number): string => {
       const piece = from[nth] ?? exact("{}");
@@ -326,12 +389,16 @@ const randomApp: Arbitrary<RandomApp> = tuple(members, shapes).chain(([of, { seg
     let added = 0;
     let prompted = 0;
     let readable = 0;
+    let mounts = 0;
+    let viewed = 0;
     const steps = chain.split("").map((step) => {
       if (step === "B") return ".bridge(link)";
       if (step === "O") return ".open()";
       if (step === "P") return ".pull()";
       if (step === "M") return `.prompts(${take(asked, prompted++)})`;
       if (step === "R") return `.resources(${take(read, readable++)})`;
+      if (step === "N") return `.mount(${take(mounted, mounts++)}, source)`;
+      if (step === "V") return `.views(${take(seen, viewed++)})`;
       return step === "E" ? `.expose(${take(maps, exposed++)})` : `.tools(${take(bespoke, added++)})`;
     });
     return {
@@ -343,6 +410,7 @@ const randomApp: Arbitrary<RandomApp> = tuple(members, shapes).chain(([of, { seg
         `  return mcp(${surface.text})\n    ${steps.join("\n    ")};`,
       ].join("\n"),
       literal: [...of.values(), ...used].every(({ literal }) => literal),
+      exact: mounts === 0 && viewed === 0,
     };
   }),
 );

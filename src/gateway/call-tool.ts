@@ -47,12 +47,8 @@ const output = deepFreeze({
         type: "object",
         properties: {
           success: { type: "boolean" },
-          result: { description: "What it answered, where it succeeded" },
-          error: {
-            type: "object",
-            properties: { code: { type: "string" }, message: { type: "string" }, details: {} },
-            required: ["code", "message"],
-          },
+          result: {},
+          error: { type: "object" },
         },
         required: ["success"],
       },
@@ -62,8 +58,9 @@ const output = deepFreeze({
 });
 
 const description =
-  `Run 1 to ${maxCalls} operations, one after another. results holds what became of each, in the order of calls; one that fails ` +
-  `(success: false, with an error) stops no other. All together have ${batchMs / 1000} seconds: what is not done by then answers TIMEOUT.`;
+  `Run 1 to ${maxCalls} operations, one after another. results has one for each, in the order of calls: { success: true, result } ` +
+  "or { success: false, error: { code, message, details? } }; one that fails stops no other. All together have " +
+  `${batchMs / 1000} seconds: what is not done then answers TIMEOUT.`;
 
 function readCalls(args: JsonObject): readonly BatchCall[] {
   const calls = ownArgument(args, "calls");

@@ -23,27 +23,22 @@ const input = deepFreeze({
   properties: {
     namespace: {
       type: "string",
-      description: "Only those in it and below it: what stands before the last dot of an id",
+      description: "Only in it and below: an id without its last segment",
     },
     limit: toFieldSchema(limit),
-    cursor: { type: "string", description: "The next of the answer before, to go on" },
+    cursor: { type: "string", description: "next of the answer before, where it had one" },
   },
 });
 
 const output = deepFreeze({
   type: "object",
-  properties: {
-    operations: { type: "array", items: { type: "object" } },
-    total: { type: "integer" },
-    next: { type: "string", description: "There are more: pass it as cursor" },
-  },
+  properties: { operations: { type: "array" }, total: { type: "integer" }, next: { type: "string" } },
   required: ["operations", "total"],
 });
 
 const description =
-  "List the operations that can be called here, sorted by id (tool), with everything there is to know of each: type " +
-  "(query only reads, mutation may change something), description, inputSchema, outputSchema. That is long where " +
-  "there are many: prefer search, or name a namespace.";
+  "List the operations that can be called here with all there is to know of each, sorted by id (tool). A query only reads, a " +
+  "mutation may change something. Long where there are many: prefer search, or name a namespace.";
 
 interface ListRequest {
   readonly namespace: string;

@@ -11,23 +11,19 @@ import { misfit, readText } from "./read-argument.ts";
 
 const input = deepFreeze({
   type: "object",
-  properties: { tool: { type: "string", description: "The operation's id, as search and list tell it" } },
+  properties: { tool: { type: "string", description: "The operation's id" } },
   required: ["tool"],
 });
 
 const output = deepFreeze({
   type: "object",
-  properties: {
-    inputSchema: { type: "object" },
-    outputSchema: { type: "object" },
-    errorSchemas: { type: "object", description: "Of the details of its errors, by code" },
-  },
+  properties: { inputSchema: { type: "object" }, outputSchema: { type: "object" }, errorSchemas: { type: "object" } },
   required: ["inputSchema"],
 });
 
 const description =
-  "Get the JSON Schemas of one operation: what it takes (inputSchema) and, where it says so, what it answers (outputSchema) and " +
-  "what comes with its errors (errorSchemas). Read them before you first call an operation.";
+  "Get the JSON Schemas of one operation before you first call it: of its input, of its output, and of the details of its errors, " +
+  "by their code.";
 
 function decode(args: JsonObject): string {
   const what = "the id of an operation";

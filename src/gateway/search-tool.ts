@@ -17,30 +17,20 @@ const input = deepFreeze({
   type: "object",
   properties: {
     q: { type: "string", description: "Words, a name or how an id begins; leave out for all" },
-    namespace: { type: "string", description: "Only those in it and below it" },
+    namespace: { type: "string", description: "Only in it and below" },
     limit: toFieldSchema(limit),
   },
 });
 
 const output = deepFreeze({
   type: "object",
-  properties: {
-    tools: {
-      type: "array",
-      items: {
-        type: "object",
-        properties: { tool: { type: "string" }, description: { type: "string" } },
-        required: ["tool", "description"],
-      },
-    },
-    total: { type: "integer", description: "How many fit" },
-  },
+  properties: { tools: { type: "array" }, total: { type: "integer" } },
   required: ["tools", "total"],
 });
 
 const description =
-  "Find operations, the best first, by words in their id, tags and description. All words have to fit: fewer words find more. " +
-  "Start here; then read the schemas of what you choose with schema, and run it with call.";
+  "Start here: find operations by words in their id, tags and description, the best first. All words have to fit, so fewer find " +
+  "more. Then read the schemas of the one you choose with schema, and run it with call.";
 
 interface SearchRequest {
   readonly query: SearchQuery;

@@ -1,0 +1,224 @@
+import * as fc from "fast-check";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { NestedCall } from "../../src/catalog/entry.ts";
+import type { Refused, ToolOutcome } from "../../src/catalog/outcome.ts";
+import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
+
+const entries = Array.from({ length: 60 }, (_none, index) => operation(`n.op${index}`));
+const bench = GatewayBench.over(entries);
+
+function idOf({ target }: NestedCall): string {
+  return "entry" in target ? target.entry.id : target.id;
+}
+
+function refusedBy(code: string, more: Partial<Refused> = {}): Refused {
+  return { kind: "refused", code, message: "no", issues: [], details: undefined, correlationId: undefined, ...more };
+}
+
+function answers(value: unknown): ToolOutcome {
+  return { kind: "answer", text: JSON.stringify(value) };
+}
+
+function callsOf(count: number): { readonly tool: string }[] {
+  return Array.from({ length: count }, (_none, index) => ({ tool: `n.op${index}` }));
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("call", () => {
+  it("answers each call in its place, as it would answer alone, when they end in every way", async () => {
+    const outcomes: Record<string, ToolOutcome> = {
+      "n.op0": answers({ value: 1 }),
+      "n.op1": { kind: "rich", blocks: '[{"type":"text","text":"x"}]', structured: '{"a":1}' },
+      "n.op2": { kind: "rich", blocks: '[{"type":"text","text":"x"}]', structured: undefined },
+      "n.op3": { kind: "denied", scopes: ["secret"] },
+      "n.op4": refusedBy("TAKEN", { details: { by: "ada" } }),
+      "n.op5": refusedBy("VALIDATION_ERROR", { issues: [{ path: "name", message: "expected a string" }] }),
+      "n.op6": refusedBy("INTERNAL", { correlationId: "x", retryable: true }),
+    };
+    const nest = async (nested: NestedCall): Promise<ToolOutcome> => outcomes[idOf(nested)] ?? refusedBy("NEVER");
+    const calls = [...callsOf(7), { tool: "no.such" }, { tool: "n_op0" }];
+    const failed = (error: object): object => ({ success: false, error });
+    const unknown = failed({ code: "OPERATION_NOT_FOUND", message: "there is no operation of this name" });
+    expect(await bench.ask("call", { calls }, callOf({ nest }))).toEqual({
+      results: [
+        { success: true, result: { value: 1 } },
+        { success: true, result: { a: 1 } },
+        { success: true, result: [{ type: "text", text: "x" }] },
+        unknown,
+        failed({ code: "TAKEN", message: "no", details: { by: "ada" } }),
+        failed({ code: "VALIDATION_ERROR", message: "no", details: [{ path: "name", message: "expected a string" }] }),
+        failed({ code: "INTERNAL", message: "no" }),
+        unknown,
+        { success: true, result: { value: 1 } },
+      ],
+    });
+  });
+
+  it("is an error only when every call failed", async () => {
+    const tool = bench.tool("call");
+    const nest = async (nested: NestedCall): Promise<ToolOutcome> =>
+      idOf(nested) === "n.op0" ? answers({}) : refusedBy("NO");
+    const isError = async (calls: readonly { readonly tool: string }[]): Promise<boolean | undefined> =>
+      tool.output.isError?.(await tool.run(tool.input.decode({ calls: [...calls] }), callOf({ nest })));
+    expect(await isError(callsOf(3))).toBe(false);
+    expect(await isError(callsOf(1))).toBe(false);
+    expect(await isError(callsOf(3).slice(1))).toBe(true);
+    expect(await isError([{ tool: "no.such" }])).toBe(true);
+  });
+
+  it("hands on what it was asked under its caller's own authority, with one deadline, when it nests", async () => {
+    const nested: NestedCall[] = [];
+    const nest = async (one: NestedCall): Promise<ToolOutcome> => {
+      nested.push(one);
+      return answers({});
+    };
+    await bench.ask("call", { calls: [{ tool: "n.op1", input: { a: 1 } }, { tool: "n.op2" }] }, callOf({ nest }));
+    expect(nested.map(({ target, args, as }) => ({ target, args, as }))).toEqual([
+      { target: { entry: entries[1] }, args: { a: 1 }, as: "caller" },
+      { target: { entry: entries[2] }, args: {}, as: "caller" },
+    ]);
+    const [first, second] = nested.map(({ deadlineAt = 0 }) => deadlineAt);
+    expect(first).toBe(second);
+    expect(first).toBeGreaterThan(performance.now());
+    expect(first).toBeLessThanOrEqual(performance.now() + 60_000);
+  });
+
+  it("answers in the order of the calls, with never more at once than was asked for, when they end as they like", async () => {
+    const drawn = fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 50 });
+    await fc.assert(
+      fc.asyncProperty(drawn, fc.boolean(), async (turns, parallel) => {
+        let running = 0;
+        let most = 0;
+        const nest = async (nested: NestedCall): Promise<ToolOutcome> => {
+          await Promise.resolve();
+          running += 1;
+          most = Math.max(most, running);
+          const index = Number(idOf(nested).slice("n.op".length));
+          for (let turn = (turns[index] ?? 0) + 1; turn > 0; turn -= 1) await Promise.resolve();
+          running -= 1;
+          return (turns[index] ?? 0) === 3 ? refusedBy(`NO${index}`) : answers({ index });
+        };
+        const { results } = await bench.ask("call", { calls: callsOf(turns.length), parallel }, callOf({ nest }));
+        expect(results).toEqual(
+          turns.map((turn, index) =>
+            turn === 3
+              ? { success: false, error: { code: `NO${index}`, message: "no" } }
+              : { success: true, result: { index } },
+          ),
+        );
+        expect(most).toBe(parallel ? Math.min(8, turns.length) : 1);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("finds what a call before has brought when they run one after another", async () => {
+    let catalog = catalogOf([operation("hub.register")]);
+    const hub = new GatewayBench({ catalog: () => catalog, isGranted: () => true });
+    const nest = async (): Promise<ToolOutcome> => {
+      catalog = catalogOf([operation("hub.register"), operation("hub.fresh")]);
+      return answers({});
+    };
+    const calls = [{ tool: "hub.fresh" }, { tool: "hub.register" }, { tool: "hub.fresh" }];
+    const { results } = await hub.ask("call", { calls }, callOf({ nest }));
+    expect(results).toMatchObject([{ success: false }, { success: true }, { success: true }]);
+  });
+
+  it("asks nothing of what its caller was not granted when it is named", async () => {
+    const hidden = new GatewayBench({ catalog: () => catalogOf(entries), isGranted: () => false });
+    const nest = vi.fn<() => Promise<ToolOutcome>>(async () => answers({}));
+    const calls = [{ tool: "n.op1" }, { tool: "no.such" }];
+    const { results } = await hidden.ask("call", { calls }, callOf({ nest }));
+    expect(nest).not.toHaveBeenCalled();
+    const [denied, unknown]: readonly unknown[] = Array.isArray(results) ? results : [];
+    expect(denied).toEqual(unknown);
+    expect(denied).toMatchObject({ success: false, error: { code: "OPERATION_NOT_FOUND" } });
+  });
+
+  it("begins nothing more, and says so, when it was cancelled", async () => {
+    const controller = new AbortController();
+    const begun: string[] = [];
+    const nest = async (nested: NestedCall): Promise<ToolOutcome> => {
+      begun.push(idOf(nested));
+      if (begun.length < 2) return answers({});
+      controller.abort();
+      return refusedBy("ABORTED");
+    };
+    const { results } = await bench.ask("call", { calls: callsOf(4) }, callOf({ nest, signal: controller.signal }));
+    expect(begun).toEqual(["n.op0", "n.op1"]);
+    expect(results).toMatchObject([
+      { success: true },
+      { error: { code: "ABORTED" } },
+      { error: { code: "ABORTED", message: "the batch was cancelled before this was begun" } },
+      { error: { code: "ABORTED" } },
+    ]);
+  });
+
+  it("begins nothing more, and says when time was up, when the deadline has passed", async () => {
+    vi.useFakeTimers({ now: 1_000_000 });
+    const begun: string[] = [];
+    const nest = async (nested: NestedCall): Promise<ToolOutcome> => {
+      begun.push(idOf(nested));
+      vi.advanceTimersByTime(begun.length === 2 ? 60_000 : 0);
+      return begun.length === 2 ? refusedBy("TIMEOUT", { details: { deadline: 1_060_000 } }) : answers({});
+    };
+    const { results } = await bench.ask("call", { calls: callsOf(4) }, callOf({ nest }));
+    expect(begun).toEqual(["n.op0", "n.op1"]);
+    const late = { success: false, error: { code: "TIMEOUT", details: { deadline: 1_060_000 } } };
+    expect(results).toMatchObject([{ success: true }, late, late, late]);
+    expect(bench.tool("call").timeoutMs).toBeGreaterThan(60_000);
+  });
+
+  it("tells how far all of it is, always further, when its parts tell how far they are", async () => {
+    const nest = async ({ onProgress }: NestedCall): Promise<ToolOutcome> => {
+      onProgress?.({ progress: 1, total: 2, message: "half" });
+      onProgress?.({ progress: 1 });
+      onProgress?.({ progress: 7, total: 2, message: "more than all" });
+      onProgress?.({ progress: Number.NaN, total: 2 });
+      return answers({});
+    };
+    const call = callOf({ nest });
+    await bench.ask("call", { calls: callsOf(2) }, call);
+    const told = call.told.map(({ progress }) => progress);
+    expect(told).toEqual(told.toSorted((left, right) => left - right));
+    expect(new Set(told).size).toBe(told.length);
+    expect(told.at(-1)).toBe(2);
+    expect(call.told[0]).toEqual({ progress: 0.5, total: 2, message: "1 of 2: half" });
+    expect(call.told.at(-1)).toEqual({ progress: 2, total: 2, message: "2 of 2: n.op1" });
+  });
+
+  const fits = { tool: "n.op1" };
+  it.each<readonly [string, unknown, string]>([
+    ["left out", undefined, "calls"],
+    ["none", [], "calls"],
+    ["51", Array.from({ length: 51 }, () => fits), "calls"],
+    ["10,000", Array.from({ length: 10_000 }, () => fits), "calls"],
+    ["an object", { 0: fits, length: 1 }, "calls"],
+    ["a text among them", [fits, "n.op1"], "calls.1"],
+    ["a list among them", [[fits]], "calls.0"],
+    ["one without a tool", [fits, fits, { input: {} }], "calls.2.tool"],
+    ["one whose tool is inherited", [JSON.parse('{"__proto__":{"tool":"n.op1"}}')], "calls.0.tool"],
+    ["input that is null", [{ tool: "n.op1", input: null }], "calls.0.input"],
+    ["input that is a text", [{ tool: "n.op1", input: "{}" }], "calls.0.input"],
+    ["input that is a list", [{ tool: "n.op1", input: [] }], "calls.0.input"],
+  ])("refuses all of it before anything runs when its calls are %s", (_what, calls, path) => {
+    const args = calls === undefined ? {} : { calls };
+    // Whatever JSON it is.
+    const attempt = (): unknown => bench.tool("call").input.decode(args as never);
+    const issues = [{ path, message: expect.any(String) }];
+    expect(attempt).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR", issues }));
+  });
+
+  it("takes 50 calls, and no more, when there are as many", async () => {
+    const { results } = await bench.ask("call", { calls: callsOf(50) }, callOf({ nest: async () => answers({}) }));
+    expect(results).toHaveLength(50);
+  });
+
+  it("refuses parallel when it is no boolean", () => {
+    const attempt = (): unknown => bench.tool("call").input.decode({ calls: [fits], parallel: "yes" });
+    expect(attempt).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR" }));
+  });
+});

@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import type { ToolEntry } from "../../src/catalog/entry.ts";
+import { toToolHints } from "../../src/catalog/tool-hints.ts";
+import { Refusal } from "../../src/errors.ts";
+import { describeTool } from "../../src/mcp/describe-entries.ts";
+import type { JsonObject } from "../../src/schema/json.ts";
+import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
+
+const reads = toToolHints("read", {});
+
+const full = operation("git.branch.create", {
+  title: "Create a branch",
+  description: "Branches off",
+  version: "1.2.0",
+  tags: ["vcs"],
+  meta: { "example.com/cost": 3 },
+  input: { root: "", json: { type: "object", properties: { name: { type: "string" } } }, decode: (args) => args },
+  output: { json: { type: "object", properties: { sha: { type: "string" } } }, stringify: () => "{}" },
+  errors: { EXISTS: { type: "object", properties: { sha: { type: "string" } } } },
+  scopes: ["hub:write", "git"],
+  requires: { scopes: ["git"], scopesAny: ["a", "b"], resource: { type: "repo", action: "write" } },
+});
+
+function idsOf(answer: JsonObject): readonly string[] {
+  // As list answers.
+  return (answer["operations"] as readonly { readonly tool: string }[]).map(({ tool }) => tool);
+}
+
+describe("createGatewayTools()", () => {
+  it("makes exactly call, list, schema and search when it is over anything", () => {
+    const names = GatewayBench.over([full]).tools.map(({ name, id }) => [name, id]);
+    expect(names).toEqual(["call", "list", "schema", "search"].map((name) => [name, name]));
+  });
+
+  it("makes tools whose listing is under 4 kB when all four are described", () => {
+    const { tools } = GatewayBench.over([full]);
+    const listing = `{"tools":[${tools.map(describeTool).join(",")}]}`;
+    expect(Buffer.byteLength(listing)).toBeLessThan(3700);
+  });
+
+  it("makes tools that say the same when ten thousand operations are behind them", () => {
+    const many = Array.from({ length: 10_000 }, (_none, index) => operation(`n${index}.run`));
+    const listing = (entries: readonly ToolEntry[]): string =>
+      GatewayBench.over(entries).tools.map(describeTool).join();
+    expect(listing(many)).toBe(listing(many.slice(0, 1)));
+  });
+
+  it("makes tools that take what whatever reads takes when scopes are asked for", () => {
+    expect(GatewayBench.over([full]).tools.flatMap(({ scopes }) => scopes)).toEqual([
+      "hub:read",
+      "hub:read",
+      "hub:read",
+      "hub:read",
+    ]);
+  });
+});
+
+describe("call", () => {
+  const read = operation("a.read", { hints: reads });
+  const write = operation("a.write", { hints: toToolHints("unstated", { destructive: false }) });
+
+  it("says that it only reads exactly when everything that is shown now only reads", () => {
+    let catalog = catalogOf([read]);
+    const call = new GatewayBench({ catalog: () => catalog, isGranted: () => true }).tool("call");
+    expect(call.hints).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+    expect(call.hints).toBe(call.hints);
+    catalog = catalogOf([read, write]);
+    expect(call.hints).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+    catalog = catalogOf([read, write, full]);
+    expect(call.hints).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    catalog = catalogOf([read]);
+    expect(call.hints).toMatchObject({ readOnlyHint: true });
+  });
+
+  it("says that it may change anything when there is nothing yet, but for a view that only reads", () => {
+    const parts = { catalog: () => catalogOf([]), isGranted: () => true };
+    expect(new GatewayBench(parts).tool("call").hints).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    const reading = new GatewayBench({ ...parts, isReadOnly: true }).tool("call");
+    expect(reading.hints).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+  });
+
+  it("lets its hints be asked for when the entry is frozen", () => {
+    expect(Object.freeze(GatewayBench.over([read]).tool("call")).hints.readOnlyHint).toBe(true);
+  });
+});
+
+describe("list", () => {
+  it("tells all that there is to know of an operation when everything is said of it", async () => {
+    expect(await GatewayBench.over([full]).ask("list")).toEqual({
+      operations: [
+        {
+          tool: "git.branch.create",
+          name: "create",
+          namespace: "git.branch",
+          type: "mutation",
+          version: "1.2.0",
+          title: "Create a branch",
+          description: "Branches off",
+          tags: ["vcs"],
+          inputSchema: full.input.json,
+          outputSchema: full.output.json,
+          errorSchemas: full.errors,
+          accessControl: {
+            requiredScopes: ["git"],
+            requiredScopesAny: ["a", "b"],
+            resourceType: "repo",
+            resourceAction: "write",
+          },
+          _meta: { "example.com/cost": 3 },
+        },
+      ],
+      total: 1,
+    });
+  });
+
+  it("leaves out what is not said when little is said", async () => {
+    const requires = { scopes: [], scopesAny: [] };
+    expect(await GatewayBench.over([operation("read_it", { hints: reads, requires })]).ask("list")).toEqual({
+      operations: [{ tool: "read_it", name: "read_it", namespace: "", type: "query", inputSchema: { type: "object" } }],
+      total: 1,
+    });
+  });
+
+  it("sorts by id when names on the wire would sort otherwise", async () => {
+    const bench = GatewayBench.over([operation("a_b"), operation("a.c"), operation("a0")]);
+    expect(idsOf(await bench.ask("list"))).toEqual(["a.c", "a0", "a_b"]);
+  });
+
+  it("keeps to a namespace and those below it when it is named, and has nothing when nobody knows it", async () => {
+    const bench = GatewayBench.over([operation("a.b.run"), operation("a.run"), operation("ab.run"), operation("run")]);
+    expect(idsOf(await bench.ask("list", { namespace: "a" }))).toEqual(["a.b.run", "a.run"]);
+    expect(await bench.ask("list", { namespace: "b" })).toEqual({ operations: [], total: 0 });
+  });
+
+  it("tells everything, each once, when its pages are followed", async () => {
+    const ids = Array.from({ length: 250 }, (_none, index) => `n.op${String(index).padStart(3, "0")}`);
+    const bench = GatewayBench.over(ids.map((id) => operation(id)));
+    const pages: (readonly string[])[] = [];
+    let cursor: string | undefined;
+    do {
+      const answer = await bench.ask("list", cursor === undefined ? {} : { cursor });
+      expect(answer["total"]).toBe(250);
+      pages.push(idsOf(answer));
+      // As list answers.
+      cursor = answer["next"] as string | undefined;
+    } while (cursor !== undefined);
+    expect(pages.map((page) => page.length)).toEqual([100, 100, 50]);
+    expect(pages.flat()).toEqual(ids);
+  });
+
+  it("goes on behind what a page ended with when that has gone meanwhile", async () => {
+    const bench = GatewayBench.over([operation("a.one"), operation("c.three")]);
+    expect(idsOf(await bench.ask("list", { cursor: "b.two" }))).toEqual(["c.three"]);
+  });
+
+  it("ends a page before 96 KiB when operations are long, and has one at least", async () => {
+    const long = (id: string, length: number): ToolEntry => operation(id, { description: "é".repeat(length) });
+    const bench = GatewayBench.over([long("a.one", 20_000), long("b.two", 20_000), long("c.three", 20_000)]);
+    const answer = await bench.ask("list");
+    expect(idsOf(answer)).toEqual(["a.one", "b.two"]);
+    expect(answer["next"]).toBe("b.two");
+    const huge = await GatewayBench.over([long("a.one", 200_000), operation("b.two")]).ask("list");
+    expect(idsOf(huge)).toEqual(["a.one"]);
+  });
+
+  it("tells and counts only what its caller was granted when they lack some", async () => {
+    const catalog = catalogOf([operation("a.one"), operation("b.two")]);
+    const bench = new GatewayBench({ catalog: () => catalog, isGranted: ({ id }) => id === "b.two" });
+    expect(await bench.ask("list")).toMatchObject({ operations: [{ tool: "b.two" }], total: 1 });
+    expect(await bench.ask("list", { namespace: "a" })).toEqual({ operations: [], total: 0 });
+  });
+
+  it.each([
+    ["namespace", { namespace: 3 }],
+    ["limit", { limit: 1.5 }],
+    ["cursor", { cursor: {} }],
+  ])("refuses %s when it does not fit", (path, args) => {
+    const attempt = (): unknown => GatewayBench.over([]).tool("list").input.decode(args);
+    const issues = [{ path, message: expect.any(String) }];
+    expect(attempt).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR", issues }));
+  });
+});
+
+describe("schema", () => {
+  it("tells what an operation takes and answers when it is named by its id or its name on the wire", async () => {
+    const bench = GatewayBench.over([full]);
+    const schemas = { inputSchema: full.input.json, outputSchema: full.output.json, errorSchemas: full.errors };
+    expect(await bench.ask("schema", { tool: "git.branch.create" })).toEqual(schemas);
+    expect(await bench.ask("schema", { tool: "git_branch_create" })).toEqual(schemas);
+  });
+
+  it("leaves out what an operation does not say when it says little", async () => {
+    expect(await GatewayBench.over([operation("a.b")]).ask("schema", { tool: "a.b" })).toEqual({
+      inputSchema: { type: "object" },
+    });
+  });
+
+  it("refuses with one answer when there is no such operation and when it was not granted", async () => {
+    const catalog = catalogOf([full]);
+    const bench = new GatewayBench({ catalog: () => catalog, isGranted: () => false });
+    const refused = async (tool: string): Promise<unknown> =>
+      bench.ask("schema", { tool }, callOf()).then(
+        () => undefined,
+        (cause: unknown) => cause,
+      );
+    for (const tool of ["git.branch.create", "git_branch_create", "no.such", "", "call", "__proto__"]) {
+      const cause = await refused(tool);
+      expect(cause).toBeInstanceOf(Refusal);
+      expect(cause).toMatchObject({
+        code: "OPERATION_NOT_FOUND",
+        message: "there is no operation of this name",
+        details: undefined,
+      });
+    }
+  });
+
+  it.each([{}, { tool: 1 }, { tool: null }])("refuses its arguments when they do not fit: %j", (args) => {
+    const attempt = (): unknown => GatewayBench.over([]).tool("schema").input.decode(args);
+    const issues = [{ path: "tool", message: "expected the id of an operation, a string" }];
+    expect(attempt).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR", issues }));
+  });
+});

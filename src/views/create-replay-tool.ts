@@ -1,8 +1,6 @@
-import { authorise } from "../call/authorise.ts";
 import { defaultView, type Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { narrowCatalog } from "../catalog/narrow-catalog.ts";
 import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toToolHints } from "../catalog/tool-hints.ts";
 import { SurfaceError } from "../errors.ts";
@@ -73,17 +71,11 @@ function byView(caller: Caller, { surface, project }: ReplayRequest): Caller {
   return { ...caller, view: { ...program, surface, ...(project === undefined ? {} : { project }) } };
 }
 
-/** What they were granted: views may be told of, rights may not, so that what somebody has none to is not named. */
-function grantedTo(caller: Caller, catalog: Catalog): Catalog {
-  const isGranted = (entry: Parameters<typeof authorise>[1]): boolean => authorise(caller, entry) === undefined;
-  return narrowCatalog(catalog, { tool: isGranted, prompt: isGranted, resource: isGranted });
-}
-
 function answer({ views, catalog, faceTools }: ReplayToolParts, request: ReplayRequest, asking: Caller): object {
   if (request.action === "list") return listViews(views);
   const caller = byView(asking, request);
   if (request.action === "describe") return describeViews(views, caller);
-  return replayView({ views, catalog: grantedTo(caller, catalog()), caller, faceTools });
+  return replayView({ views, catalog: catalog(), caller, faceTools, isForCaller: true });
 }
 
 /**

@@ -6,6 +6,7 @@ import { gatewayToolNames } from "../catalog/gateway-tool-names.ts";
 import type { Decision, Views } from "./decision.ts";
 import { show, showTo } from "./show.ts";
 import { toEntity } from "./to-entity.ts";
+import type { HiddenEntry } from "./showing.ts";
 import type { ViewReplay } from "./view-replay.ts";
 
 /** Makes the tools that are listed of a gateway over what a view shows. */
@@ -20,6 +21,8 @@ export interface ReplayParts {
   readonly caller: Caller;
   /** Left out: a gateway lists its four names to everybody. */
   readonly faceTools?: ToFaceTools | undefined;
+  /** Leaves out of what is hidden whatever the caller was not granted: who asks for themselves is not told that it exists. */
+  readonly isForCaller?: boolean;
 }
 
 function idsOf(entries: readonly { readonly id: string }[]): readonly string[] {
@@ -36,6 +39,14 @@ function gatewayNames(shown: Catalog, { caller, faceTools }: ReplayParts): reado
   return namesOf(faceTools(shown).filter((tool) => authorise(caller, tool) === undefined));
 }
 
+/** What a caller may be told of as hidden: views may be told of, and what they have no right to is not there for them. */
+function tellable(hidden: readonly HiddenEntry[], { catalog, caller }: ReplayParts): readonly HiddenEntry[] {
+  const { tools, prompts, resources, templates } = catalog;
+  const all = [...tools, ...prompts, ...resources, ...templates];
+  const untold = new Set(all.filter((entry) => authorise(caller, entry) !== undefined).map(({ id }) => id));
+  return Object.freeze(hidden.filter(({ name }) => !untold.has(name)));
+}
+
 /** What somebody would be shown by a decision. */
 function toReplay(parts: ReplayParts, decision: Decision): Omit<ViewReplay, "entity" | "verdict"> {
   const shown = show(parts.catalog, decision);
@@ -47,7 +58,7 @@ function toReplay(parts: ReplayParts, decision: Decision): Omit<ViewReplay, "ent
     visible_tool_count: visible.length,
     ...(isGateway ? { operations: idsOf(catalog.tools) } : {}),
     visible_resources: idsOf([...catalog.resources, ...catalog.templates]),
-    hidden,
+    hidden: parts.isForCaller === true ? tellable(hidden, parts) : hidden,
   };
 }
 

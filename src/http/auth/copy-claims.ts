@@ -2,7 +2,7 @@ import { deepFreeze } from "../../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 
 /** How much of them there may be, in characters of JSON. */
-export const maxClaimsChars = 16 * 1024;
+export const maxClaimsChars: number = 16 * 1024;
 
 /** A frozen copy of what a handler is told of a caller besides. `undefined`: it is no object in JSON, or more than 16 Ki characters. */
 export function copyClaims(claims: unknown): JsonObject | undefined {

@@ -170,7 +170,7 @@ describe("a registry of tokens", () => {
     const { ask, faults } = doorTo(registry);
     const found = await ask(`Bearer ${token}`);
     expect(told(found).status).toBe(503);
-    expect(JSON.stringify([found, faults.map(({ error }) => String(error))])).not.toContain(token.slice(5));
+    expect(JSON.stringify([found, faults.map(({ cause }) => String(cause))])).not.toContain(token.slice(5));
   });
 
   it("lets nobody in by a token for another server, whose store it shares", async () => {

@@ -1,0 +1,149 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
+import { toRpcError } from "../../../src/mcp/protocol.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
+import { ModernHarness } from "../modern/modern-harness.ts";
+import { openSteps } from "../sessions/app.ts";
+import { callOf, handshakeOf, LegHarness } from "../sessions/leg-harness.ts";
+
+const ending: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ending.splice(0).toReversed()) await end();
+});
+
+function by(surface: string, more: Partial<Caller> = {}): Caller {
+  return { ...anonymous, ...more, view: { surface, userAgent: "test" } };
+}
+
+/** An app that lets nobody in by some views, and keeps who has asked. */
+function openDenying(): { runtime: AppRuntime; denied: Set<string>; asked: Caller[] } {
+  const denied = new Set(["locked"]);
+  const asked: Caller[] = [];
+  const { runtime } = openSteps();
+  const refuse = (caller: Caller): ReturnType<AppRuntime["refuse"]> => {
+    asked.push(caller);
+    const isDenied = denied.has(caller.view?.surface ?? "default");
+    return isDenied ? toRpcError(-32_603, "tool surface denied: not today") : undefined;
+  };
+  return { runtime: { ...runtime, refuse }, denied, asked };
+}
+
+function openLegacy(): { harness: LegHarness; denied: Set<string>; asked: Caller[] } {
+  const { runtime, ...more } = openDenying();
+  const harness = new LegHarness(runtime);
+  ending.push(() => harness.close());
+  return { harness, ...more };
+}
+
+const denial = { error: { code: -32_603, message: "tool surface denied: not today" } };
+const echo = callOf(1, "echo", { args: { text: "hi" } });
+
+describe("a session", () => {
+  it("keeps the view of its handshake when later requests name another", async () => {
+    const { harness, asked } = openLegacy();
+    const session = await harness.open({ caller: by("readonly") });
+    const reply = harness.post(echo, { session, caller: by("locked") });
+    await harness.until(() => reply.isOver);
+    expect(reply.plain).toMatchObject({ status: 200, body: { result: { structuredContent: { text: "hi" } } } });
+    expect(harness.get({ session, caller: by("locked") }).sink?.state).toBe("open");
+    const client = { name: "test", version: "1" };
+    expect(asked.map(({ view }) => view)).toEqual(
+      asked.map(() => ({ surface: "readonly", userAgent: "test", client })),
+    );
+  });
+
+  it("keeps the view that it has when later requests name none", async () => {
+    const { harness, asked } = openLegacy();
+    const session = await harness.open({ caller: by("readonly") });
+    harness.post(echo, { session });
+    expect(asked.at(-1)?.view?.surface).toBe("readonly");
+  });
+
+  it("keeps no view when its handshake named none, but for the client", async () => {
+    const { harness, asked } = openLegacy();
+    const session = await harness.open();
+    harness.post(echo, { session, caller: by("locked") });
+    expect(asked.at(-1)?.view).toEqual({ surface: "default", client: { name: "test", version: "1" } });
+  });
+
+  it("knows who sends a request by that request, whatever it keeps of the handshake", async () => {
+    const { harness, asked } = openLegacy();
+    const alice = { id: "alice", isAnonymous: false };
+    const session = await harness.open({ caller: by("readonly", { ...alice, scopes: ["steps:read"] }) });
+    harness.post(echo, { session, caller: by("readonly", { ...alice, scopes: ["steps:write"] }) });
+    expect(asked.at(-1)).toMatchObject({ id: "alice", scopes: ["steps:write"], view: { surface: "readonly" } });
+  });
+
+  it("is not opened, and takes no place, when its view is denied", async () => {
+    const { harness } = openLegacy();
+    for (let time = 0; time < 3; time += 1) {
+      const reply = harness.post(handshakeOf("2025-11-25"), { caller: by("locked") });
+      await harness.until(() => reply.isOver);
+      expect(reply.plain).toMatchObject({ status: 200, body: { id: "first", ...denial } });
+      expect(reply.headers).not.toHaveProperty("mcp-session-id");
+    }
+    expect(harness.setting.admission.counts.sessions).toBe(0);
+    expect(harness.counters.read().calls ?? 0).toBe(0);
+  });
+
+  it("answers every request with why, and serves none, when its view is denied later", async () => {
+    const { harness, denied } = openLegacy();
+    const session = await harness.open({ caller: by("readonly") });
+    denied.add("readonly");
+    for (const method of ["tools/list", "ping", "resources/subscribe", "logging/setLevel", "unknown/method"]) {
+      const reply = harness.post({ id: method, method, params: {} }, { session });
+      await harness.until(() => reply.isOver);
+      expect(reply.plain).toMatchObject({ status: 200, body: { id: method, ...denial } });
+      expect(reply.headers["mcp-session-id"]).toBe(session);
+    }
+    const stream = harness.get({ session });
+    expect(stream.sink).toBeUndefined();
+    expect(stream.plain).toMatchObject({ status: 403, body: denial });
+    expect(harness.delete({ session }).given?.status).toBe(200);
+  });
+
+  it("still cancels what it runs when its view is denied meanwhile", async () => {
+    const { runtime, denied } = openDenying();
+    const steps = openSteps();
+    await runtime.close();
+    const refuse: AppRuntime["refuse"] = ({ view }) =>
+      denied.has(view?.surface ?? "") ? toRpcError(-32_603, "no") : undefined;
+    const harness = new LegHarness({ ...steps.runtime, refuse });
+    ending.push(() => harness.close());
+    const session = await harness.open({ caller: by("readonly") });
+    harness.post(callOf(1, "walk", { token: "t" }), { session });
+    await harness.until(() => steps.waiting === 1);
+    denied.add("readonly");
+    const cancelled = { method: "notifications/cancelled", params: { requestId: 1 } };
+    expect(harness.post(cancelled, { session }).given?.status).toBe(202);
+    await harness.until(() => steps.counts.aborted === 1);
+  });
+});
+
+describe("a request of the modern era", () => {
+  it.each(["server/discover", "tools/list", "tools/call", "subscriptions/listen", "ping", "unknown/method"])(
+    "is answered with why when its view is denied: %s",
+    async (method) => {
+      const { runtime } = openDenying();
+      const harness = new ModernHarness(runtime);
+      ending.push(() => harness.close());
+      const reply = harness.ask({ id: 7, method, params: { name: "echo" } }, { caller: by("locked") });
+      await harness.answered(reply);
+      expect(reply.plain).toMatchObject({ status: 200, body: { id: 7, ...denial } });
+      expect(harness.setting.admission.counts.streams).toBe(0);
+    },
+  );
+
+  it("is asked about each time, since nothing is kept", async () => {
+    const { runtime, denied } = openDenying();
+    const harness = new ModernHarness(runtime);
+    ending.push(() => harness.close());
+    const ask = async (): Promise<unknown> =>
+      (await harness.answered(harness.ask({ id: 1, method: "tools/list" }, { caller: by("readonly") }))).plain.body;
+    expect(await ask()).toHaveProperty("result");
+    denied.add("readonly");
+    expect(await ask()).toMatchObject(denial);
+    denied.delete("readonly");
+    expect(await ask()).toHaveProperty("result");
+  });
+});

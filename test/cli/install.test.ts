@@ -22,12 +22,15 @@ describe("install", () => {
     ["cursor", "project", "project/.cursor/mcp.json", { mcpServers: { x: { url: `${url}?surface=hub` } } }],
     ["vscode", "user", ".config/Code/User/mcp.json", { servers: { x: { type: "http", url: `${url}?surface=hub` } } }],
     ["vscode", "project", "project/.vscode/mcp.json", { servers: { x: { type: "http", url: `${url}?surface=hub` } } }],
-  ])("writes what %s takes into its file for a %s when it is given a URL", async (client, scope, path, expected) => {
-    const at = await bench();
-    const ran = await at.run("install", client, "--surface", "hub", "--name", "x", "--scope", scope, "--url", url);
-    expect(ran).toEqual({ code: 0, out: `added "x" to "${join(at.home, path)}"\n`, err: "" });
-    expect(await parsed(at, path)).toEqual(expected);
-  });
+  ])(
+    "writes what %s takes into its file for a %s when it is given a URL",
+    async (...[client, scope, path, expected]) => {
+      const at = await bench();
+      const ran = await at.run("install", client, "--surface", "hub", "--name", "x", "--scope", scope, "--url", url);
+      expect(ran).toEqual({ code: 0, out: `added "x" to "${join(at.home, path)}"\n`, err: "" });
+      expect(await parsed(at, path)).toEqual(expected);
+    },
+  );
 
   it.each([
     ["user", ".codex/config.toml"],
@@ -46,13 +49,16 @@ describe("install", () => {
     ["claude-code", ".claude.json", "mcpServers", { type: "stdio" }],
     ["cursor", ".cursor/mcp.json", "mcpServers", {}],
     ["vscode", ".config/Code/User/mcp.json", "servers", { type: "stdio" }],
-  ])("gives a command its view as arguments when %s is to start the server", async (client, path, container, more) => {
-    const at = await bench();
-    const line = ["--", "node", "server.js", "--print", "a b"];
-    await at.run("install", client, "--surface", "read only", "--project", "p", "--name", "x", ...line);
-    const args = ["server.js", "--print", "a b", "--surface", "read only", "--project", "p"];
-    expect(await parsed(at, path)).toEqual({ [container]: { x: { ...more, command: "node", args } } });
-  });
+  ])(
+    "gives a command its view as arguments when %s is to start the server",
+    async (...[client, path, container, more]) => {
+      const at = await bench();
+      const line = ["--", "node", "server.js", "--print", "a b"];
+      await at.run("install", client, "--surface", "read only", "--project", "p", "--name", "x", ...line);
+      const args = ["server.js", "--print", "a b", "--surface", "read only", "--project", "p"];
+      expect(await parsed(at, path)).toEqual({ [container]: { x: { ...more, command: "node", args } } });
+    },
+  );
 
   it.each([
     ["claude-code", "Bearer ${CI_TOKEN}"],
@@ -186,7 +192,7 @@ describe("install", () => {
     ["a variable of a command", 2, ["cursor", "--token-env", "A", "--", "a"], `goes with "--url" alone`],
     ["two clients", 2, ["cursor", "vscode", "--url", url], "one client must be named"],
     ["a list with more", 2, ["--list", "--url", url], `"--url" does not go with "--list"`],
-  ])("answers %s with code %d and a sentence", async (_name, code, args, message) => {
+  ])("answers %s with code %d and a sentence", async (...[, code, args, message]) => {
     const at = await bench();
     const ran = await at.run("install", ...args);
     expect(ran).toMatchObject({ code, out: "" });

@@ -71,9 +71,9 @@ describe("the configuration in TOML", () => {
           (line) => line === "[[d]]" || !line.startsWith("[") || (!seen.has(line) && seen.add(line)),
         );
         const text = own.map((line) => (line.startsWith("[") ? `${line}\nk = "[v]"\n` : `${line}\n`)).join("");
-        const meant: Record<string, object> = parse(text);
+        const meant: Readonly<Record<string, unknown>> = parse(text);
         const added = add(text);
-        expect(parse(added)).toEqual({ ...meant, mcp_servers: { ...meant["mcp_servers"], ours: entry } });
+        expect(parse(added)).toEqual({ ...meant, mcp_servers: { ...Object(meant["mcp_servers"]), ours: entry } });
         expect(remove(added)).toBe(text);
       }),
       { numRuns: 1_000 },

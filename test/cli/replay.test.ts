@@ -1,0 +1,120 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { ViewReplay } from "../../src/views/view-replay.ts";
+import { bench, type Bench } from "./support.ts";
+
+const shown: ViewReplay = {
+  entity: { surface: "hub", project: "p", client: { name: "c", version: "1" } },
+  verdict: { kind: "tool_surface", face: "gateway" },
+  visible_tools: ["call", "list", "schema", "search"],
+  visible_tool_count: 4,
+  operations: ["git.branch", "note.add"],
+  visible_resources: ["surface://notes/notes"],
+  hidden: [
+    { name: "note.purge", by: `rule "hub": disallow "note.purge"` },
+    { name: "x\u001B[31m", by: "scopes" },
+  ],
+};
+
+/** A module with what counts as an app, which answers as it is told and says what it was asked. */
+async function put(at: Bench, name: string, text: string): Promise<void> {
+  await mkdir(at.cwd, { recursive: true });
+  await writeFile(join(at.cwd, name), text);
+}
+
+const answering = (replay: unknown, exported: string): string =>
+  `${exported} { replay: (asked) => ({ ...${JSON.stringify(replay)}, asked }) };`;
+
+describe("replay", () => {
+  it("writes who asks, what is visible and what hides the rest when it is asked about a view", async () => {
+    const at = await bench();
+    await put(at, "app.mjs", answering(shown, "export const app ="));
+    expect(await at.run("replay", "app.mjs", "--surface", "hub", "--project", "p")).toEqual({
+      code: 0,
+      out: `surface  hub
+project  p
+client   c 1
+verdict  gateway face
+
+tools (4)
+  call
+  list
+  schema
+  search
+
+operations behind them (2)
+  git.branch
+  note.add
+
+resources (1)
+  surface://notes/notes
+
+hidden (2)
+  note.purge  rule "hub": disallow "note.purge"
+  x?[31m      scopes
+`,
+      err: "",
+    });
+  });
+
+  it("hands on what it is asked for, and writes JSON, when it is told to", async () => {
+    const at = await bench();
+    await put(at, "app.mjs", answering(shown, "export default"));
+    const asked = async (...more: readonly string[]): Promise<unknown> =>
+      JSON.parse((await at.run("replay", "app.mjs", "--json", ...more)).out);
+    expect(await asked()).toEqual({ ...shown, asked: {} });
+    expect(await asked("--surface", "a", "--project", "b")).toMatchObject({ asked: { surface: "a", project: "b" } });
+  });
+
+  it("says why nobody gets in when a view is denied, and is bold on a terminal", async () => {
+    const denied = {
+      ...shown,
+      verdict: { kind: "deny", reason: "not here" },
+      visible_tools: [],
+      visible_tool_count: 0,
+    };
+    const at = await bench({ isTerminal: true });
+    await put(at, "app.mjs", answering(denied, "export const app ="));
+    const { out } = await at.run("replay", "app.mjs");
+    expect(out).toContain("verdict  denied: not here\n");
+    expect(out).toContain("\u001B[1mtools (0)\u001B[22m\n");
+  });
+
+  it.each([
+    ["there is no module", "gone.mjs", 1, `Loading "gone.mjs": there is no such file`],
+    ["the module exports no app", "none.mjs", 1, `an app must be its default export, or its export "app"`],
+    ["the module throws", "throws.mjs", 1, "of my own"],
+  ])("refuses with a sentence when %s", async (...[, module, code, message]) => {
+    const at = await bench();
+    await put(at, "none.mjs", `export const app = 1; export default {};`);
+    await put(at, "throws.mjs", `throw new Error("of my own\\u001B[31m");`);
+    const ran = await at.run("replay", module);
+    expect(ran).toMatchObject({ code, out: "" });
+    expect(ran.err).toContain(message);
+    expect(ran.err).not.toContain("\u001B");
+  });
+
+  it.each([
+    ["no module", ["replay"]],
+    ["two modules", ["replay", "a.mjs", "b.mjs"]],
+    ["an unknown option", ["replay", "a.mjs", "--frobnicate"]],
+    ["an unknown command", ["frobnicate"]],
+    ["no command", []],
+  ])("answers %s with code 2 and where help is", async (_name, args) => {
+    const at = await bench();
+    const ran = await at.run(...args);
+    expect(ran).toMatchObject({ code: 2, out: "" });
+    expect(ran.err).toContain(`see "surface-mcp --help"`);
+  });
+
+  it.each([["--help"], ["-h"], ["install", "--help"], ["replay", "--help"]])(
+    "tells its usage when it is asked by %s %s",
+    async (...args) => {
+      const at = await bench();
+      const ran = await at.run(...args.filter((word) => typeof word === "string"));
+      expect(ran).toMatchObject({ code: 0, err: "" });
+      expect(ran.out).toContain("usage: surface-mcp COMMAND");
+    },
+  );
+});

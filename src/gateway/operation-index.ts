@@ -109,7 +109,12 @@ export class OperationIndex {
       if (position % sliceSize === sliceSize - 1) await nextTurn();
       this.#add(entry, index);
     }
-    this.#ordered = operations.flatMap(({ id }) => this.#byId.get(id) ?? []);
+    const ordered: Indexed[] = [];
+    for (const { id } of operations) {
+      const indexed = this.#byId.get(id);
+      if (indexed !== undefined) ordered.push(indexed);
+    }
+    this.#ordered = ordered;
     this.#catalog = catalog;
   }
 
@@ -129,13 +134,14 @@ export class OperationIndex {
 
   #rank(costs: WordCosts, { text, chunks }: SearchQuery): readonly ToolEntry[] {
     const found = chunks.map((chunk) => costs.of(chunk));
-    const ranked: ToolEntry[][] = [];
+    const ranked: ToolEntry[][] = Array.from({ length: notFound }, () => []);
     for (const indexed of this.#ordered) {
       const name = rankOfName(indexed, text);
       const rank = name === named.words ? name + sumOf(found, indexed.document.slot) : name;
-      if (rank < notFound) (ranked[rank] ??= []).push(indexed.entry);
+      if (rank < notFound) ranked[rank]?.push(indexed.entry);
     }
-    return ranked.flat();
+    const none: ToolEntry[] = [];
+    return none.concat(...ranked);
   }
 }
 

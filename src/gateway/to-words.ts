@@ -5,21 +5,21 @@ export interface Chunk {
   readonly parts: readonly string[];
 }
 
-const signs = /[^\p{L}\p{N}\p{M}]+/u;
+const chunk = /[\p{L}\p{N}\p{M}]+/gu;
 const capitals = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+const noParts: readonly string[] = [];
 
 function toChunk(text: string): Chunk {
-  const parts = text.split(capitals).map((part) => part.toLowerCase());
-  return { whole: text.toLowerCase(), parts: parts.length === 1 ? [] : parts };
+  const whole = text.toLowerCase();
+  // Most are: ten thousand operations have a quarter of a million of them.
+  if (whole === text) return { whole, parts: noParts };
+  const parts = text.split(capitals);
+  return { whole, parts: parts.length === 1 ? noParts : parts.map((part) => part.toLowerCase()) };
 }
 
 /** The chunks of a text, in their order: what is said in names, ids and sentences alike. */
 export function toChunks(text: string): readonly Chunk[] {
-  return text
-    .normalize("NFKC")
-    .split(signs)
-    .filter((part) => part !== "")
-    .map(toChunk);
+  return (text.normalize("NFKC").match(chunk) ?? []).map(toChunk);
 }
 
 /** All words that a text is found by: its chunks, whole and in parts. */

@@ -1,10 +1,11 @@
 import { SurfaceError } from "../errors.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
-import type { EntryCall, LogEntry, NestedCall, ProgressReport } from "../catalog/entry.ts";
+import type { EntryCall, LogEntry, NestedCall, OnAbort, ProgressReport, ToolEntry } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import { clipText } from "../schema/clip-text.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+import type { TrackedCall } from "./tracked-call.ts";
 
 const maxMessageBytes = 512;
 
@@ -16,8 +17,28 @@ export type LogSink = (entry: LogEntry) => void;
 
 function ignore(): void {}
 
+/** What ends a call that its handler did not wait for. */
+function leftBehind(): SurfaceError {
+  return new SurfaceError("ABORTED", "Calling: the call that it is part of is over");
+}
+
 /** How far a call has come, for whoever counts. */
 export type CallStage = "gate" | "arguments" | "backend";
+
+/** Calls tools as parts of a call. */
+export interface Nester {
+  /** Never rejects. */
+  nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome>;
+}
+
+/** What a call is a part of. */
+export interface PartOf {
+  readonly call: CallContext;
+  /** When it must be over besides, in milliseconds as `performance.now()` counts them. */
+  readonly deadlineAt?: number | undefined;
+  /** What becomes of it when that call ends before it, once it has started. */
+  readonly onAbort?: OnAbort | undefined;
+}
 
 /** What a call is under way for. */
 export interface CallSetting {
@@ -31,11 +52,13 @@ export interface CallSetting {
   readonly limiter?: RateLimiter | undefined;
   /** Told of each stage that the call comes to. */
   readonly reached?: ((stage: CallStage) => void) | undefined;
+  /** Left out: it is part of none. */
+  readonly partOf?: PartOf | undefined;
 }
 
 /**
  * One call under way. Its signal is made only if somebody asks for it, since most handlers never do. It can end early
- * by {@link abort}, whether or not the handler listens.
+ * by {@link abort}, whether or not the handler listens; what was called within it ends before it.
  */
 export class CallContext implements EntryCall {
   /** Tells the client's log while the call runs; left out where the client wants to hear nothing. */
@@ -45,22 +68,37 @@ export class CallContext implements EntryCall {
   readonly reached: (stage: CallStage) => void;
   /** Counts the calls of tools. */
   readonly limiter: RateLimiter | undefined;
+  readonly partOf: PartOf | undefined;
+  /** How many calls it is within. */
+  readonly depth: number;
+  /** What is recorded of it; nothing of reads and the like. */
+  tracked: TrackedCall | undefined;
+  /** When it is over, as `performance.now()` counts it; and the same in milliseconds since 1970. */
+  dueAt: number = Number.POSITIVE_INFINITY;
+  deadline: number | undefined;
   readonly #sink: ProgressSink | undefined;
-  #nest: (nested: NestedCall) => Promise<ToolOutcome> = cannotNest;
+  #nester: Nester | undefined;
+  #by: ToolEntry | undefined;
+  /** What was called within it and has not come to an end. */
+  #parts: Set<CallContext> | undefined;
+  #whenPartless: (() => void)[] | undefined;
   #controller: AbortController | undefined;
   #ended: SurfaceError | undefined;
   #fail: ((error: SurfaceError) => void) | undefined;
   /** What was waited for last. */
   #work: Promise<unknown> | undefined;
+  #started = false;
   #finished = false;
   #last = Number.NEGATIVE_INFINITY;
 
-  constructor({ sink, log, caller = anonymous, reached = ignore, limiter }: CallSetting = {}) {
+  constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf }: CallSetting = {}) {
     this.#sink = sink;
-    this.log = log && ((entry) => void (this.#isOver || log(entry)));
+    this.log = log && ((entry) => void (this.isOver || log(entry)));
     this.caller = caller;
     this.reached = reached;
     this.limiter = limiter;
+    this.partOf = partOf;
+    this.depth = partOf === undefined ? 0 : partOf.call.depth + 1;
   }
 
   get signal(): AbortSignal {
@@ -76,7 +114,7 @@ export class CallContext implements EntryCall {
    * line of at most 512 bytes.
    */
   progress(report: ProgressReport): void {
-    if (this.#sink === undefined || this.#isOver) return;
+    if (this.#sink === undefined || this.isOver) return;
     const { progress, total, message } = report;
     if (!Number.isFinite(progress) || progress <= this.#last) return;
     this.#last = progress;
@@ -88,17 +126,43 @@ export class CallContext implements EntryCall {
   }
 
   nest(nested: NestedCall): Promise<ToolOutcome> {
-    return this.#nest(nested);
+    return this.#nester === undefined || this.#by === undefined
+      ? cannotNest(nested)
+      : this.#nester.nest(this, this.#by, nested);
   }
 
-  /** From here on others can be called as a part of it. */
-  allowNesting(nest: (nested: NestedCall) => Promise<ToolOutcome>): void {
-    this.#nest = nest;
+  /** From here on others can be called as a part of it, by the tool that it is a call of. */
+  allowNesting(nester: Nester, by: ToolEntry): void {
+    this.#nester = nester;
+    this.#by = by;
+  }
+
+  /** Takes a call as a part of this one, until it has left. */
+  addPart(part: CallContext): void {
+    this.#parts ??= new Set();
+    this.#parts.add(part);
+  }
+
+  /** Nothing runs for a part any more. */
+  removePart(part: CallContext): void {
+    this.#parts?.delete(part);
+    if (this.#parts?.size !== 0) return;
+    for (const told of this.#whenPartless?.splice(0) ?? []) told();
   }
 
   /** Whether nothing may be said any more under this call: it was answered, or nobody waits for its answer. */
-  get #isOver(): boolean {
+  get isOver(): boolean {
     return this.#finished || this.#ended !== undefined;
+  }
+
+  /** What it was ended with before it had finished. */
+  get endedWith(): SurfaceError | undefined {
+    return this.#ended;
+  }
+
+  /** Its deadline, in milliseconds since 1970, where that is what ended it. */
+  get passedDeadline(): number | undefined {
+    return this.#ended?.code === "TIMEOUT" ? this.deadline : undefined;
   }
 
   /** Throws what the call was ended with; does nothing while it runs. */
@@ -106,10 +170,17 @@ export class CallContext implements EntryCall {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
+  /** The handler is run next: from here on something may have happened. */
+  start(): void {
+    this.#started = true;
+  }
+
   /** Ends the call early: its signal fires and {@link outcome} rejects. Does nothing once the call has finished. */
   abort(error: SurfaceError): void {
-    if (this.#isOver) return;
+    if (this.isOver) return;
     this.#ended = error;
+    this.#endParts(error);
+    this.tracked?.end(error.code);
     this.#controller?.abort(error);
     this.#fail?.(error);
   }
@@ -131,19 +202,36 @@ export class CallContext implements EntryCall {
     });
   }
 
-  /** Marks the call as over: progress falls silent, and an abort no longer means anything. */
-  finish(): void {
+  /**
+   * Marks the call as over: progress falls silent, an abort no longer means anything, and what was called within it and
+   * not waited for ends, unless that was said otherwise.
+   *
+   * @param code - that of the error which it answered with.
+   */
+  finish(code?: string): void {
+    if (this.#parts !== undefined && !this.isOver) this.#endParts(leftBehind());
     this.#finished = true;
     this.#fail = undefined;
     if (this.#ended === undefined) this.#work = undefined;
+    this.tracked?.end(code);
   }
 
   /**
-   * Tells when nothing of the author's runs for it any more: at once, or, where it was ended early, when its work has come
-   * to an end, however long after its caller was answered. Of work that never ends it never tells.
+   * Tells when nothing of the author's runs for it any more, nor for what was called within it: at once, or, where it was ended
+   * early, when its work has come to an end, however long after its caller was answered. Of work that never ends it never tells.
    */
   whenIdle(told: () => void): void {
-    if (this.#work === undefined) told();
+    if (this.#parts !== undefined && this.#parts.size > 0) {
+      this.#whenPartless ??= [];
+      this.#whenPartless.push(() => this.whenIdle(told));
+    } else if (this.#work === undefined) told();
     else void this.#work.then(told, told);
+  }
+
+  #endParts(error: SurfaceError): void {
+    for (const part of this.#parts ?? []) {
+      const goesOn = part.#started && part.partOf?.onAbort === "continue-running" && error.code !== "CLOSED";
+      if (!goesOn) part.abort(error);
+    }
   }
 }

@@ -1,21 +1,22 @@
-import { isContent, kContent, type Content } from "../catalog/content.ts";
-import type { Completer, EntryGuard, FaceOwned, Filled, PromptEntry, ToolEntry, ToolOutput } from "../catalog/entry.ts";
+import type { Completer, EntryGuard, Filled, PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
-import { richContent, type RichContent } from "../catalog/rich-content.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { checkInput, checkOutput } from "../surface/check-value.ts";
+import { checkInput } from "../surface/check-value.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { assertMayAct } from "./assert-may-act.ts";
 import { authorise } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
+import { createCallTree, type CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isThenable } from "./is-thenable.ts";
 import { limitCall } from "./limit-call.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
+import { Nesting } from "./nesting.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 /** How long a read may take, in milliseconds. */
 const readTimeoutMs = 10_000;
@@ -42,7 +43,7 @@ export interface Invoker {
   prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome>;
   /** Has values proposed for what somebody has begun to write. Never rejects. */
   complete(completion: Completion, call: CallContext): Promise<CompletionOutcome>;
-  /** Clears all timers. Calls under way go on without a deadline: abort them first. */
+  /** Clears all timers, and ends what goes on for no call any more. Calls under way go on without a deadline: abort them first. */
   close(): void;
 }
 
@@ -61,6 +62,10 @@ export interface InvokerOptions {
   readonly report: FaultReporter;
   /** Told whenever a call that may have changed something has ended, before its caller is. */
   readonly onChange?: () => void;
+  /** Where calls are recorded. Default: one of its own, that nobody looks at. */
+  readonly tree?: CallTree | undefined;
+  /** Finds what tools may call by its id: in all of the app, also what only tools may call. Default: nothing. */
+  readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
 }
 
 /** A completer that was asked. */
@@ -79,10 +84,6 @@ interface Bounded<TOutcome> {
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
 
-function isRich({ output }: ToolEntry, value: unknown): value is Content {
-  return output.rich === "may" && isContent(value);
-}
-
 /** What a caller who may not use an entry is told; `undefined` for who may. */
 function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
   const lack = authorise(call.caller, entry);
@@ -91,44 +92,51 @@ function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
   return { kind: "denied", scopes: lack.scopes };
 }
 
+/** What was thrown in a call, and when. */
+interface Failure {
+  readonly cause: unknown;
+  readonly stage: Stage;
+  readonly call: CallContext;
+}
+
+/** What nobody but another tool may call is not there for anybody else. */
+const unknownToAll: Denied = Object.freeze({ kind: "denied", scopes: undefined });
+
 /** A call that is asked for, and what its limiter says of it, maybe later. */
 interface Limited {
   readonly call: CallContext;
   readonly limiting: Refused | Promise<Refused | undefined>;
 }
 
-interface Made {
-  readonly blocks: readonly object[];
-  readonly structured: unknown;
-}
-
-/** What blocks and what is said to programs beside them come to. */
-function toRich(output: ToolOutput, { blocks, structured }: Made): ToolOutcome {
-  const isSaid = structured !== undefined || output.json !== undefined;
-  return {
-    kind: "rich",
-    // A list of our own: one that says of itself how it is written may be written as anything.
-    blocks: JSON.stringify([...blocks]),
-    structured: isSaid ? output.stringify(structured) : undefined,
-  };
-}
-
 class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;
   readonly #onChange: (() => void) | undefined;
   readonly #deadlines = new Deadlines();
+  readonly #tree: CallTree;
+  readonly #nesting: Nesting;
   /** Completers that did not answer in time when they were asked last. */
   readonly #hanging = new WeakSet<Completer>();
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
     this.#onChange = options.onChange;
+    this.#tree = options.tree ?? createCallTree(options);
+    this.#nesting = new Nesting({
+      find: options.find ?? (() => undefined),
+      report: options.report,
+      run: (entry, args, call) => this.#begin(entry, args, call),
+    });
   }
 
   call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
-    const denied = deny(entry, call);
-    if (denied !== undefined) return Promise.resolve(denied);
-    const { limiter, caller } = call;
+    const denied = entry.isInternal === true ? unknownToAll : deny(entry, call);
+    return denied === undefined ? this.#begin(entry, args, call) : Promise.resolve(denied);
+  }
+
+  /** Records a call that its caller may make, and counts it. */
+  #begin(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
+    const { limiter, caller, partOf } = call;
+    call.tracked = this.#tree.open({ entry, caller, args, above: partOf?.call.tracked });
     if (limiter === undefined) return this.#call(entry, args, call);
     const limiting = limitCall({ limiter, caller, tool: entry, report: this.#report });
     return limiting === undefined ? this.#call(entry, args, call) : this.#callIfLeft(entry, args, { call, limiting });
@@ -137,7 +145,7 @@ class EntryInvoker implements Invoker {
   async #callIfLeft(entry: ToolEntry, args: JsonObject, { call, limiting }: Limited): Promise<ToolOutcome> {
     const refused = await limiting;
     if (refused === undefined) return this.#call(entry, args, call);
-    call.finish();
+    call.finish(refused.code);
     return refused;
   }
 
@@ -146,8 +154,12 @@ class EntryInvoker implements Invoker {
   async #call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
     const { owner } = entry;
     const forget = this.#deadlines.watch(call, entry.timeoutMs);
+    let outcome: ToolOutcome;
     let stage: Stage = "decoding";
     try {
+      call.assertRunning();
+      call.tracked?.begin(call.deadline);
+      call.allowNesting(this.#nesting, entry);
       call.reached("arguments");
       const decoded = entry.input.decode(args);
       stage = "checking";
@@ -155,22 +167,27 @@ class EntryInvoker implements Invoker {
       const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
-      if (entry.requires?.resource !== undefined) assertMayAct(entry, call.caller, { args, input });
+      if (entry.requires !== undefined) assertMayAct(entry, call.caller, { args, input });
       stage = "running";
+      call.start();
       call.reached("backend");
       const work = entry.run(input, call);
       const value = isThenable(work) ? await call.outcome(work) : work;
-      if (isRich(entry, value)) return await this.#answerRichly(entry, value, call);
-      const fitting = owner === "surface" ? value : this.#checkOutput(entry, owner, value);
-      const answer: unknown = fitting instanceof Promise ? await call.outcome(fitting) : fitting;
-      return this.#write(entry, answer);
+      const written = writeAnswer(entry, value, { call, report: this.#report });
+      outcome = written instanceof Promise ? await written : written;
+      // What was recorded as aborted is not answered as done.
+      call.assertRunning();
     } catch (cause) {
-      return this.#refuse(cause, entry, stage);
-    } finally {
-      if (!entry.hints.readOnlyHint) this.#onChange?.();
-      forget();
-      call.finish();
+      outcome = this.#refuse({ cause, stage, call }, entry);
     }
+    forget();
+    return this.#end(entry, outcome, call);
+  }
+
+  #end({ hints }: ToolEntry, outcome: ToolOutcome, call: CallContext): ToolOutcome {
+    if (!hints.readOnlyHint) this.#onChange?.();
+    call.finish(outcome.kind === "refused" ? outcome.code : undefined);
+    return outcome;
   }
 
   async read(resolved: Readable, call: CallContext): Promise<ReadOutcome> {
@@ -186,7 +203,8 @@ class EntryInvoker implements Invoker {
       return content === undefined ? { kind: "absent" } : { kind: "content", content };
     } catch (cause) {
       if (isAbsent(cause)) return { kind: "absent" };
-      return toRefused(cause, { where: `resource "${resolved.id}"`, report: this.#report });
+      const at = { where: `resource "${resolved.id}"`, report: this.#report, deadline: call.passedDeadline };
+      return toRefused(cause, at);
     } finally {
       forget();
       call.finish();
@@ -233,6 +251,7 @@ class EntryInvoker implements Invoker {
   }
 
   close(): void {
+    this.#nesting.close();
     this.#deadlines.close();
   }
 
@@ -242,7 +261,7 @@ class EntryInvoker implements Invoker {
       call.assertRunning();
       return await call.outcome(run());
     } catch (cause) {
-      return toRefused(cause, at);
+      return toRefused(cause, { ...at, deadline: call.passedDeadline });
     } finally {
       forget();
       call.finish();
@@ -258,37 +277,15 @@ class EntryInvoker implements Invoker {
     internalError(cause, where, this.#report);
   }
 
-  /** What is said to programs is checked as a plain answer is: one that says nothing to them has to be allowed to. */
-  async #answerRichly(entry: ToolEntry, { [kContent]: made }: Content, call: CallContext): Promise<ToolOutcome> {
-    const { owner, output } = entry;
-    const fitting = owner === "surface" ? made.structured : this.#checkOutput(entry, owner, made.structured);
-    const structured: unknown = fitting instanceof Promise ? await call.outcome(fitting) : fitting;
-    return toRich(output, { blocks: made.blocks, structured });
-  }
-
-  #write({ output, origin }: ToolEntry, answer: unknown): ToolOutcome {
-    if (output.rich !== "always") {
-      const text = output.stringify(answer);
-      return output.isError?.(answer) === true ? { kind: "answer", text, isError: true } : { kind: "answer", text };
-    }
-    const check = { where: origin, report: this.#report };
-    // It may come from another process: what is in it is looked at again. That schema answers at once.
-    const { blocks, structured } = checkOutput(richContent, answer, check) as RichContent;
-    return toRich(output, { blocks, structured });
-  }
-
-  #checkOutput(entry: ToolEntry, owner: FaceOwned, value: unknown): unknown {
-    return checkOutput(owner.output, value, { where: entry.origin, report: this.#report });
-  }
-
-  #refuse(cause: unknown, entry: ToolEntry, stage: Stage): Refused {
+  #refuse({ cause, stage, call }: Failure, entry: ToolEntry): Refused {
     // A live surface that refuses the input refuses what the caller said; from within a bespoke handler it refuses
     // what the handler said, which is the handler's fault and may name what the caller cannot see.
     const aboutArguments = stage !== "running" || entry.owner === "surface";
     const mayHaveActed = stage === "running" && !entry.hints.readOnlyHint;
-    return toRefused(cause, {
+    return toRefused(call.endedWith ?? cause, {
       where: entry.origin,
       report: this.#report,
+      deadline: call.passedDeadline,
       // Decoding names what it refuses by its path on the wire; a schema knows nothing of the wrapping.
       ...(aboutArguments ? { argumentsRoot: stage === "decoding" ? "" : entry.input.root } : {}),
       ...(mayHaveActed ? { changes: entry.owner === "surface" ? "call" : "steps" } : {}),

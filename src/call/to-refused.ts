@@ -22,6 +22,8 @@ export interface RefusedAt {
    * is a handler of the author's, which may have done half of what it does.
    */
   readonly changes?: "call" | "steps";
+  /** The deadline that passed, in milliseconds since 1970. Default: now, for what was too late somewhere else. */
+  readonly deadline?: number | undefined;
 }
 
 const unknownOutcome = "whether the call took effect is unknown: read the state before you try again";
@@ -88,6 +90,11 @@ function refused(code: string, message: string, more: Partial<Refused> = {}): Re
   return { kind: "refused", code, message, issues: [], details: undefined, correlationId: undefined, ...more };
 }
 
+/** What is said besides of what was too late: when it had to be there. */
+function toLate(code: SurfaceErrorCode, { deadline = Date.now() }: RefusedAt): Partial<Refused> {
+  return code === "TIMEOUT" ? { details: { deadline } } : {};
+}
+
 /** What is said of a code. A code may be any text: it may come from another process. */
 function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErrorCode): string | undefined {
   return Object.hasOwn(words, code) ? words[code] : undefined;
@@ -108,7 +115,7 @@ function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
     return refused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
   const sentence = (isUnsafe(code, at) ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
-  if (sentence !== undefined) return refused(code, sentence);
+  if (sentence !== undefined) return refused(code, sentence, toLate(code, at));
   const retry = own(retrySentences, code);
   if (retry !== undefined) return refused(code, retry, { retryable: true });
   const known = own(faultSentences, code) === undefined ? "INTERNAL" : code;

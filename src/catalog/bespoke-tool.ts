@@ -4,6 +4,7 @@ import { assertToolOptions } from "../tags/check-options.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { SurfaceError } from "../errors.ts";
+import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { ToolEntry } from "./entry.ts";
@@ -14,7 +15,7 @@ import { toToolOutput } from "./tool-output.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** What every bespoke tool says, whatever its input. */
-export interface BespokeWords extends ToolOptions {
+export interface BespokeWords extends ToolOptions, NestingWords {
   /**
    * The schema of the answer; it is validated. `richContent` where it passes on what a procedure answered in blocks. Default:
    * any JSON, unchecked.
@@ -43,7 +44,7 @@ export interface AnyBespokeTool extends BespokeWords {
 }
 
 /** What a bespoke tool says that is not an option of every tool. */
-const ownWords: ReadonlySet<string> = new Set(["input", "output", "handler", "allowDash"]);
+const ownWords: ReadonlySet<string> = new Set(["input", "output", "handler", "allowDash", "reach", "authority"]);
 
 function optionsOf(tool: AnyBespokeTool): ToolOptions {
   return Object.fromEntries(Object.entries(tool).filter(([key]) => !ownWords.has(key)));
@@ -58,6 +59,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, { client, sco
   const origin = `tool "${name}"`;
   const options = optionsOf(tool);
   assertToolOptions(options, `Adding ${origin}`);
+  assertNesting(tool, `Adding ${origin}`);
   if (typeof tool.handler !== "function") {
     throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
   }
@@ -74,6 +76,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, { client, sco
     ...keepLooks(options),
     hints,
     ...guard,
+    ...keepNesting(tool, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     input,
     output: Object.freeze({ rich: "may", ...toToolOutput(tool.output, origin) }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,

@@ -1,4 +1,4 @@
-import { Refusal, SurfaceError, surfaceErrorCodes, type SurfaceErrorCode } from "../errors.ts";
+import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { operationNotFound } from "./cannot-nest.ts";
@@ -9,11 +9,30 @@ import type { NestedCallOptions } from "./tool-context.ts";
 /** Calls another tool from within a call, by its id. */
 export type NestedCaller = (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
 
-const ownCodes: ReadonlySet<string> = new Set(surfaceErrorCodes);
+/** The codes of what the package itself says of a call; those of its own that are not among them an author may refuse with. */
+const ownCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>([
+  "VALIDATION_ERROR",
+  "INVALID_OUTPUT",
+  "UNSERIALISABLE",
+  "TIMEOUT",
+  "ABORTED",
+  "OVERFLOW",
+  "UNAVAILABLE",
+  "DISCONNECTED",
+  "OUTCOME_UNKNOWN",
+  "CONTRACT_MISMATCH",
+  "PROTOCOL_MISMATCH",
+  "FRAME_TOO_LARGE",
+  "DROPPED",
+  "CLOSED",
+  "INTERNAL",
+]);
 
 function isOwnCode(code: string): code is SurfaceErrorCode {
   return ownCodes.has(code);
 }
+
+function ignore(): void {}
 
 function toError({ code, message, issues, details, correlationId }: Refused): Refusal | SurfaceError {
   if (!isOwnCode(code)) return new Refusal(code, message, details);
@@ -48,12 +67,19 @@ function toArguments(id: string, input: unknown): JsonObject {
 /**
  * What handlers call other tools by: as a part of their own call, within the reach and under the authority that their tool
  * declares. Resolves with what the tool says to programs, or with its content where it says nothing to them. Rejects with a
- * `Refusal` of the tool's own, or of code `OPERATION_NOT_FOUND`; or with a `SurfaceError`, as calls of surfaces do.
+ * `Refusal` of the tool's own, or of code `OPERATION_NOT_FOUND` or `CALL_DEPTH`; or with a `SurfaceError`, as calls of surfaces
+ * do. Nobody has to wait for it: what then fails is told in the tree of calls alone.
  */
 export function createNestedCall(call: EntryCall): NestedCaller {
-  return async (id, input = {}, { timeoutMs, onAbort, onProgress } = {}) => {
+  const run: NestedCaller = async (id, input = {}, { timeoutMs, onAbort, onProgress } = {}) => {
     const deadlineAt = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     const args = toArguments(id, input);
     return answerOf(await call.nest({ target: { id }, args, as: "tool", deadlineAt, onAbort, onProgress }));
+  };
+  return (id, input, options) => {
+    const answer = run(id, input, options);
+    // One that nobody waits for and that is refused would end the process.
+    answer.catch(ignore);
+    return answer;
   };
 }

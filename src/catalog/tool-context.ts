@@ -1,6 +1,8 @@
 import type { SurfaceClient } from "../surface/client.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Caller } from "./caller.ts";
 import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
+import { createNestedCall, type NestedCaller } from "./nested-call.ts";
 
 /** What may be said of one nested call. */
 export interface NestedCallOptions {
@@ -23,6 +25,14 @@ export interface ToolContext<TSpec> {
   readonly progress: (report: ProgressReport) => void;
   /** Tells the client's log, where the client wants to hear of that level; never waits, and never throws. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
+  /**
+   * Calls another tool by its id, as a part of this call: within the `reach` and under the `authority` that the tool declares
+   * whose handler this is. Resolves with what the tool says to programs, or with its content blocks where it says nothing to
+   * them. Rejects with a `Refusal`: the tool's own, `OPERATION_NOT_FOUND` for what is out of reach or does not exist,
+   * `CALL_DEPTH` where calls are too deep within each other; or with a `SurfaceError`. Prompts, resources and completers reach
+   * nothing.
+   */
+  readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
 }
 
 /** A context over an entry's call: the signal stays unmade until it is asked for. */
@@ -41,6 +51,11 @@ class CallToolContext implements ToolContext<unknown> {
 
   get caller(): Caller {
     return this.#call.caller;
+  }
+
+  // Made only where a handler asks for it: few do.
+  get call(): NestedCaller {
+    return createNestedCall(this.#call);
   }
 
   // Fields and not methods, since handlers take them out of the context.

@@ -1,0 +1,127 @@
+import { operationNotFound } from "../catalog/cannot-nest.ts";
+import type { Caller } from "../catalog/caller.ts";
+import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
+import { toMatcher, type Matcher } from "../catalog/glob.ts";
+import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import { SurfaceError } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { authorise } from "./authorise.ts";
+import { CallContext, type Nester, type ProgressSink } from "./call-context.ts";
+import { toRefused } from "./to-refused.ts";
+
+/** How many calls may be within each other, below the one that a host made. */
+const maxDepth = 16;
+
+const tooDeep: Refused = Object.freeze({
+  kind: "refused",
+  code: "CALL_DEPTH",
+  message: `calls may be at most ${maxDepth} deep within each other, and this would be one more: does one of them call itself?`,
+  issues: Object.freeze([]),
+  details: undefined,
+  correlationId: undefined,
+});
+
+/** What nesting takes of the invoker. */
+export interface NestingParts {
+  readonly find: (id: string) => ToolEntry | undefined;
+  readonly report: FaultReporter;
+  /** Runs what its caller may call. Never rejects. */
+  readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => Promise<ToolOutcome>;
+}
+
+/** What is to be called, and by whom. */
+interface Target {
+  readonly entry: ToolEntry;
+  readonly caller: Caller;
+}
+
+/** Whoever is called for by a tool: the same person, with what the tool declares and nothing of their own. */
+function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
+  const { id, view } = caller;
+  const scopes = by.authority ?? by.scopes.slice(0, 1);
+  return Object.freeze({ id, isAnonymous: false, scopes, ...(view === undefined ? {} : { view }) });
+}
+
+/** Calls tools within calls: what they may not reach is not there for them. */
+export class Nesting implements Nester {
+  readonly #parts: NestingParts;
+  /** What the reach of a tool fits. */
+  readonly #reaches = new WeakMap<ToolEntry, Matcher>();
+  /** Those under way that go on when the call above them ends. */
+  readonly #detached = new Set<CallContext>();
+
+  constructor(parts: NestingParts) {
+    this.#parts = parts;
+  }
+
+  nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome> {
+    if (above.isOver) return Promise.resolve(this.#tooLate(above, by));
+    const target = nested.as === "caller" ? ofCaller(above, nested) : this.#ofTool(above, by, nested);
+    if (target === undefined || authorise(target.caller, target.entry) !== undefined) {
+      return Promise.resolve(operationNotFound);
+    }
+    return above.depth >= maxDepth ? Promise.resolve(tooDeep) : this.#run(above, nested, target);
+  }
+
+  /** Ends what goes on for no call any more. */
+  close(): void {
+    for (const call of this.#detached) call.abort(new SurfaceError("CLOSED", "Calling: the app is closing"));
+  }
+
+  async #run(above: CallContext, nested: NestedCall, { entry, caller }: Target): Promise<ToolOutcome> {
+    const { as, args, onProgress, deadlineAt, onAbort } = nested;
+    const call = new CallContext({
+      caller,
+      log: above.log,
+      // What a tool calls for itself is no call of its caller's.
+      limiter: as === "caller" ? above.limiter : undefined,
+      sink: onProgress && this.#toSink(onProgress, entry),
+      partOf: { call: above, deadlineAt, onAbort },
+    });
+    above.addPart(call);
+    if (onAbort === "continue-running") this.#detached.add(call);
+    const outcome = await this.#parts.run(entry, args, call);
+    call.whenIdle(() => {
+      above.removePart(call);
+      this.#detached.delete(call);
+    });
+    return outcome;
+  }
+
+  /** An id is looked up only for a tool: what a caller may call by its id is for who shows it to them to say. */
+  #ofTool(above: CallContext, by: ToolEntry, { target }: NestedCall): Target | undefined {
+    const entry = "entry" in target ? target.entry : this.#parts.find(target.id);
+    if (entry === undefined || this.#reachOf(by)({ id: entry.id }) === undefined) return undefined;
+    return { entry, caller: toAgent(above, by) };
+  }
+
+  #reachOf(by: ToolEntry): Matcher {
+    const found = this.#reaches.get(by);
+    if (found !== undefined) return found;
+    const made = toMatcher(by.reach ?? []);
+    this.#reaches.set(by, made);
+    return made;
+  }
+
+  #tooLate(above: CallContext, by: ToolEntry): Refused {
+    const cause =
+      above.endedWith ?? new SurfaceError("ABORTED", "Calling: the call that this would be part of is over");
+    return toRefused(cause, { where: by.origin, report: this.#parts.report, deadline: above.passedDeadline });
+  }
+
+  /** What hears of progress is code of the author of the call above, whose faults are not those of the tool. */
+  #toSink(onProgress: ProgressSink, { origin }: ToolEntry): ProgressSink {
+    return (progress) => {
+      try {
+        onProgress(progress);
+      } catch (cause) {
+        internalError(cause, `hearing of the progress of ${origin}`, this.#parts.report);
+      }
+    };
+  }
+}
+
+function ofCaller({ caller }: CallContext, { target }: NestedCall): Target | undefined {
+  return "entry" in target && target.entry.isInternal !== true ? { entry: target.entry, caller } : undefined;
+}

@@ -1,0 +1,64 @@
+import { isContent, kContent, type Content } from "../catalog/content.ts";
+import type { ToolEntry, ToolOutput } from "../catalog/entry.ts";
+import type { ToolOutcome } from "../catalog/outcome.ts";
+import { richContent, type RichContent } from "../catalog/rich-content.ts";
+import { checkOutput } from "../surface/check-value.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+import type { CallContext } from "./call-context.ts";
+
+/** For what an answer is written. */
+export interface Answering {
+  readonly call: CallContext;
+  readonly report: FaultReporter;
+}
+
+interface Made {
+  readonly blocks: readonly object[];
+  readonly structured: unknown;
+}
+
+function isRich({ output }: ToolEntry, value: unknown): value is Content {
+  return output.rich === "may" && isContent(value);
+}
+
+/** What blocks and what is said to programs beside them come to. */
+function toRich(output: ToolOutput, { blocks, structured }: Made): ToolOutcome {
+  const isSaid = structured !== undefined || output.json !== undefined;
+  return {
+    kind: "rich",
+    // A list of our own: one that says of itself how it is written may be written as anything.
+    blocks: JSON.stringify([...blocks]),
+    structured: isSaid ? output.stringify(structured) : undefined,
+  };
+}
+
+function write({ output, origin }: ToolEntry, answer: unknown, report: FaultReporter): ToolOutcome {
+  if (output.rich !== "always") {
+    const text = output.stringify(answer);
+    return output.isError?.(answer) === true ? { kind: "answer", text, isError: true } : { kind: "answer", text };
+  }
+  // It may come from another process: what is in it is looked at again. That schema answers at once.
+  const { blocks, structured } = checkOutput(richContent, answer, { where: origin, report }) as RichContent;
+  return toRich(output, { blocks, structured });
+}
+
+/**
+ * What a tool answered -> what its caller is given: checked, where the face owns its schema, and written; later only where the
+ * schema takes its time.
+ *
+ * @throws SurfaceError `INVALID_OUTPUT`, `UNSERIALISABLE` or `INTERNAL`.
+ */
+export function writeAnswer(
+  entry: ToolEntry,
+  value: unknown,
+  { call, report }: Answering,
+): ToolOutcome | Promise<ToolOutcome> {
+  const { owner, output } = entry;
+  const made = isRich(entry, value) ? value[kContent] : undefined;
+  // What is said to programs is checked as a plain answer is: one that says nothing to them has to be allowed to.
+  const said: unknown = made === undefined ? value : made.structured;
+  const finish = (structured: unknown): ToolOutcome =>
+    made === undefined ? write(entry, structured, report) : toRich(output, { blocks: made.blocks, structured });
+  const fitting = owner === "surface" ? said : checkOutput(owner.output, said, { where: entry.origin, report });
+  return fitting instanceof Promise ? call.outcome(fitting).then(finish) : finish(fitting);
+}

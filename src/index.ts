@@ -104,6 +104,7 @@ export type { UnixSocketOptions } from "./links/unix-socket.ts";
 export type { WebSocketOptions } from "./links/web-socket.ts";
 
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
+export { operationRegistry } from "./catalog/operation-registry.ts";
 export { staleMetaKey } from "./catalog/render-carried.ts";
 export { body } from "./catalog/resource-body.ts";
 export { richContent } from "./catalog/rich-content.ts";
@@ -125,6 +126,15 @@ export type {
 export type { LogLevel, OnAbort, ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
 export type { MountContext, MountedOperation, MountedSchema, MountSource } from "./catalog/mount.ts";
+export type {
+  OperationAnswer,
+  OperationDefinition,
+  OperationHandler,
+  OperationInput,
+  OperationRegistry,
+  RegisteredOperation,
+  RegisterOptions,
+} from "./catalog/operation-registry.ts";
 export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
 export type { RichBlock, RichContent, RichContentSchema } from "./catalog/rich-content.ts";
 export type { NestedCallOptions, ToolContext } from "./catalog/tool-context.ts";
@@ -132,6 +142,8 @@ export type { NestedCallOptions, ToolContext } from "./catalog/tool-context.ts";
 export type { CallEvent, CallNode, Calls, CallState } from "./call/call-node.ts";
 export type { LimitVerdict, RateLimiter } from "./call/rate-limiter.ts";
 
+export { readViewRules } from "./views/read-view-rules.ts";
+export { viewRulesFile } from "./views/view-rules-file.ts";
 export type { HiddenEntry } from "./views/showing.ts";
 export type { ViewReplay } from "./views/view-replay.ts";
 export type {
@@ -145,6 +157,7 @@ export type {
   ViewRule,
   ViewVerdict,
 } from "./views/view-rules.ts";
+export type { ViewRulesFile, ViewRulesFileOptions } from "./views/view-rules-file.ts";
 export type { NamedView, NamedViews, ViewRules, ViewsInput } from "./views/views-input.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";

@@ -1,3 +1,4 @@
+import type { CallTree } from "../call/call-tree.ts";
 import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
@@ -74,6 +75,8 @@ export interface AppDefinition {
   readonly replay: boolean;
   /** Whether agents may read and wait by tools. */
   readonly pull: boolean;
+  /** The calls that are made of it, over everything that serves it. */
+  readonly calls: CallTree;
 }
 
 /** Where an app keeps its definition. */

@@ -1,3 +1,5 @@
+import type { Calls } from "../call/call-node.ts";
+import { createCallTree } from "../call/call-tree.ts";
 import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
@@ -12,6 +14,7 @@ import { isSurface, type Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
+import type { ViewReplay } from "../views/view-replay.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import { addMount, addPrompts, addResources, addTools } from "./add-entries.ts";
 import { assertMcpOptions } from "./check-mcp-options.ts";
@@ -19,8 +22,12 @@ import { claimNames } from "./claim-names.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
 import { createRuntime } from "./create-runtime.ts";
 import { readViewsInput } from "./read-views-input.ts";
+import { replayApp, type ReplayOptions } from "./replay-app.ts";
 import type { TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
+
+/** What an app is, but for its calls: each has its own. */
+type AppParts = Omit<AppDefinition, "calls">;
 
 /**
  * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
@@ -29,10 +36,15 @@ import type { ViewsOptions } from "./view-names.ts";
 class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
-  constructor(definition: AppDefinition) {
+  constructor(parts: AppParts) {
+    const definition = { ...parts, calls: createCallTree({ report: parts.options.onFault }) };
     claimNames(definition);
     this[kDefinition] = Object.freeze(definition);
     Object.freeze(this);
+  }
+
+  get calls(): Calls {
+    return this[kDefinition].calls;
   }
 
   bridge(link: Link): App {
@@ -93,6 +105,11 @@ class App implements ServableApp {
       throw new SurfaceError("NAME_COLLISION", "Calling pull(): it was called already; once is enough");
     }
     return this.#with({ pull: true });
+  }
+
+  replay(options?: ReplayOptions): ViewReplay {
+    this.#assertLinked("replay()");
+    return replayApp(this[kDefinition], options);
   }
 
   open(): AppRuntime {

@@ -1,0 +1,121 @@
+import { describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { mcp } from "../../src/builder/mcp.ts";
+import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { cellSource } from "../../src/surface/source.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { readOnly } from "../../src/tags/read-only.ts";
+import type { ViewRules } from "../../src/views/views-input.ts";
+import { expectRefusal } from "../tags/support.ts";
+import { counter, deadLink } from "./support.ts";
+
+const surface = defineSurface("ci", {
+  nodes: mcpResource(cell({ schema: z.number() })),
+  "node.show": readOnly(mcpTool(procedure({}))),
+  "node.rerun": mcpTool(procedure({})),
+});
+const handler = (): number => 1;
+
+describe("what an app says that somebody would be shown", () => {
+  it("replay() tells what a view shows, and what hides the rest, when nothing is served", () => {
+    const link = deadLink();
+    const app = mcp(surface)
+      .bridge(link)
+      .views({ readonly: { readOnly: true }, named: { disallow: ["node_*", "nodes"] }, locked: { deny: "closed" } });
+    expect(app.replay({ surface: "readonly" })).toEqual({
+      entity: { surface: "readonly" },
+      verdict: { kind: "tool_surface", readOnly: true },
+      visible_tools: ["node_show"],
+      visible_tool_count: 1,
+      visible_resources: ["nodes"],
+      hidden: [{ name: "node.rerun", by: 'rule "readonly": readOnly' }],
+    });
+    expect(app.replay({ surface: "named" })).toMatchObject({ visible_tools: [], visible_resources: [] });
+    expect(app.replay({ surface: "locked" })).toMatchObject({
+      verdict: { kind: "deny", reason: "closed" },
+      visible_tools: [],
+    });
+    expect(app.replay()).toMatchObject({ entity: { surface: "default" }, visible_tool_count: 2 });
+    expect(app.replay({ surface: "other" })).toMatchObject({ verdict: { kind: "deny" }, visible_tool_count: 0 });
+    expect(link.dials).toBe(0);
+  });
+
+  it("replay() tells of everything when nothing was said of views", () => {
+    const app = mcp(surface).bridge(deadLink());
+    expect(app.replay()).toMatchObject({ visible_tools: ["node_rerun", "node_show"], hidden: [] });
+    expect(app.replay({ surface: "readonly" })).toMatchObject({
+      verdict: { kind: "deny", reason: "unknown MCP surface" },
+    });
+  });
+
+  it("replay() runs no handler when the app implements its surface", () => {
+    const run = vi.fn(handler);
+    const app = mcp(surface)
+      .implement({ nodes: cellSource(0), "node.show": run, "node.rerun": run })
+      .tools({ extra: { handler: run } })
+      .pull()
+      .views({ default: {} }, { replay: true });
+    expect(app.replay().visible_tools).toEqual([
+      "extra",
+      "node_rerun",
+      "node_show",
+      "read_resource",
+      "replay",
+      "wait_for_change",
+    ]);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it("replay() tells of what is mounted now, and goes by the rules of now, when both come and go", () => {
+    const rules = cellSource<ViewRules>([{ verdict: { kind: "tool_surface" } }]);
+    const hub = operationRegistry();
+    const app = mcp(surface).bridge(deadLink()).mount("hub", hub).views(rules);
+    expect(app.replay().visible_tools).toEqual(["node_rerun", "node_show"]);
+    const unregister = hub.register({ name: "status", type: "query" }, handler);
+    expect(app.replay().visible_tools).toEqual(["hub_status", "node_rerun", "node_show"]);
+    rules.set([{ id: "hub", verdict: { kind: "tool_surface", face: "gateway", allow: ["hub_*"] } }]);
+    expect(app.replay()).toMatchObject({
+      visible_tools: ["call", "list", "schema", "search"],
+      operations: ["hub.status"],
+    });
+    unregister();
+    expect(app.replay()).toMatchObject({ operations: [] });
+  });
+
+  it("replay() tells what one caller is shown when they were granted less", () => {
+    const app = mcp(surface).bridge(deadLink());
+    const caller: Caller = {
+      ...anonymous,
+      id: "ann",
+      isAnonymous: false,
+      scopes: ["ci:read"],
+      view: { surface: "default", userAgent: "ua/1" },
+    };
+    expect(app.replay({ caller, project: "web" })).toMatchObject({
+      entity: { surface: "default", project: "web", user_agent: "ua/1", principal: "ann" },
+      visible_tools: ["node_show"],
+      hidden: [{ name: "node.rerun", by: "scopes" }],
+    });
+  });
+
+  it("replay() is refused when the app has no link", () => {
+    // The stages show what is legal; this does what is not.
+    const app = mcp(counter) as unknown as { replay(): unknown };
+    expectRefusal(() => app.replay(), "NOT_LINKED", "Calling replay(): it needs a link");
+  });
+});
+
+describe("the calls of an app", () => {
+  it("each app has its own, empty ones when nothing was called", () => {
+    const app = mcp(surface).bridge(deadLink());
+    const other = app.tools({ extra: { handler } });
+    expect(app.calls.roots()).toEqual([]);
+    expect(app.calls).toBe(app.calls);
+    expect(other.calls).not.toBe(app.calls);
+  });
+});

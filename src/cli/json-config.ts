@@ -1,7 +1,8 @@
 import { applyEdits, getNodeValue, parseTree, type Node, type ParseError } from "jsonc-parser";
-import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { JsonObject } from "../schema/json.ts";
 import { refused } from "./cli-errors.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
+import { isTable, toTable } from "./to-table.ts";
 import { addProperty, removeProperty } from "./json-edits.ts";
 
 /** Which line an offset is in, counted from 1. */
@@ -36,10 +37,8 @@ function valueOf(text: string): unknown {
 
 /** The file's value with a server in its place, or with none: what a changed text has to mean. */
 function meant(text: string, container: string, [alias, entry]: readonly [string, JsonObject | undefined]): unknown {
-  const value = valueOf(text);
-  if (!isJsonObject(value)) return value;
-  const held = value[container];
-  const { [alias]: _replaced, ...others } = isJsonObject(held) ? held : {};
+  const value = toTable(valueOf(text));
+  const { [alias]: _replaced, ...others } = toTable(value[container]);
   return { ...value, [container]: entry === undefined ? others : { ...others, [alias]: entry } };
 }
 
@@ -54,8 +53,7 @@ export const jsonConfig: ConfigFormat = {
   list(text, container): readonly ListedServer[] {
     const held = containerOf(parse(text), container);
     const value: unknown = held === undefined ? {} : getNodeValue(held);
-    if (!isJsonObject(value)) return [];
-    return Object.entries(value).flatMap(([alias, entry]) => (isJsonObject(entry) ? [{ alias, entry }] : []));
+    return Object.entries(toTable(value)).flatMap(([alias, entry]) => (isTable(entry) ? [{ alias, entry }] : []));
   },
 
   add(text, container, { alias, entry }): string {

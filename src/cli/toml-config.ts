@@ -3,14 +3,7 @@ import { parse as parseToml } from "smol-toml";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { refused } from "./cli-errors.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
-
-type Table = Readonly<Record<string, unknown>>;
-
-function isTable(value: unknown): value is Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
-}
-
-const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
+import { isTable, toTable, type Table } from "./to-table.ts";
 
 function tryParse(text: string): Table | undefined {
   try {
@@ -29,7 +22,7 @@ function parse(text: string): Table {
 /** The same without a server, and without a container that only held that one. */
 function without(value: Table, container: string, alias: string): Table {
   const { [container]: held, ...rest } = value;
-  const { [alias]: _removed, ...others } = tableOf(held);
+  const { [alias]: _removed, ...others } = toTable(held);
   return Object.keys(others).length === 0 ? rest : { ...rest, [container]: others };
 }
 
@@ -38,7 +31,7 @@ function spell(value: JsonValue | undefined): string {
   return Array.isArray(value) ? `[${value.map((one) => JSON.stringify(one)).join(", ")}]` : JSON.stringify(value);
 }
 
-function toTable(container: string, alias: string, entry: JsonObject): readonly string[] {
+function toBlock(container: string, alias: string, entry: JsonObject): readonly string[] {
   return [`[${container}.${alias}]`, ...Object.entries(entry).map(([key, value]) => `${key} = ${spell(value)}`)];
 }
 
@@ -57,7 +50,7 @@ function readLines(text: string, container: string, alias: string): readonly Lin
     const alone = own.trimStart().startsWith("[") ? tryParse(own) : undefined;
     const isHeader = alone !== undefined && tryParse(before) !== undefined;
     before += own;
-    return { text: own, isHeader, isOurs: isHeader && Object.hasOwn(tableOf(alone[container]), alias) };
+    return { text: own, isHeader, isOurs: isHeader && Object.hasOwn(toTable(alone[container]), alias) };
   });
 }
 
@@ -80,19 +73,19 @@ function dropBlocks(lines: readonly Line[]): readonly Line[] {
 /** The configuration of Codex: a table a server. */
 export const tomlConfig: ConfigFormat = {
   list(text, container): readonly ListedServer[] {
-    const held = tableOf(parse(text)[container]);
+    const held = toTable(parse(text)[container]);
     return Object.entries(held).flatMap(([alias, entry]) => (isTable(entry) ? [{ alias, entry }] : []));
   },
 
   add(text, container, { alias, entry }): string {
     const value = parse(text);
-    if (Object.hasOwn(tableOf(value[container]), alias)) throw refused(`"${alias}" is in it already`);
+    if (Object.hasOwn(toTable(value[container]), alias)) throw refused(`"${alias}" is in it already`);
     const eol = text.includes("\r\n") ? "\r\n" : "\n";
     const ended = text === "" || text.endsWith("\n") ? text : text + eol;
-    const block = toTable(container, alias, entry).map((line) => line + eol);
+    const block = toBlock(container, alias, entry).map((line) => line + eol);
     const changed = `${ended}${ended === "" ? "" : eol}${block.join("")}`;
     const after = tryParse(changed);
-    const isThere = after !== undefined && isDeepStrictEqual({ ...tableOf(tableOf(after[container])[alias]) }, entry);
+    const isThere = after !== undefined && isDeepStrictEqual({ ...toTable(toTable(after[container])[alias]) }, entry);
     if (!isThere || !isDeepStrictEqual(without(after, container, alias), without(value, container, alias))) {
       throw refused(`a table "${container}.${alias}" cannot be added to it: "${container}" must be made of tables`);
     }
@@ -101,12 +94,12 @@ export const tomlConfig: ConfigFormat = {
 
   remove(text, container, alias): string {
     const value = parse(text);
-    if (!Object.hasOwn(tableOf(value[container]), alias)) throw refused(`there is no "${alias}" in it`);
+    if (!Object.hasOwn(toTable(value[container]), alias)) throw refused(`there is no "${alias}" in it`);
     const changed = dropBlocks(readLines(text, container, alias))
       .map((line) => line.text)
       .join("");
     const after = tryParse(changed);
-    const isGone = after !== undefined && !Object.hasOwn(tableOf(after[container]), alias);
+    const isGone = after !== undefined && !Object.hasOwn(toTable(after[container]), alias);
     if (!isGone || !isDeepStrictEqual(without(after, container, alias), without(value, container, alias))) {
       throw refused(`"${alias}" must be a table of its own to be removed: it is written within another`);
     }

@@ -19,6 +19,10 @@ describe("package.json", () => {
     });
   });
 
+  it("has one command, which is built as Node takes it, when it is read", () => {
+    expect(manifest).toMatchObject({ bin: { "surface-mcp": "./dist/node/cli/main.js" } });
+  });
+
   it("promises ESM, no side effects, node 20 and MIT when it is read", () => {
     expect(manifest).toMatchObject({
       name: "surface-mcp",

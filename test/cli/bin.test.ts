@@ -1,0 +1,64 @@
+import { spawnSync, type SpawnSyncReturns } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { root } from "../architecture/source.ts";
+
+interface Manifest {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+}
+
+const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const program = join(root, manifest.bin["surface-mcp"] ?? "");
+let home = "";
+
+function run(...args: readonly string[]): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, [program, ...args], {
+    cwd: home,
+    env: { ...process.env, HOME: home, USERPROFILE: home, XDG_CONFIG_HOME: undefined, CODEX_HOME: undefined },
+    encoding: "utf8",
+    timeout: 15_000,
+  });
+}
+
+describe("the built command", () => {
+  beforeAll(() => {
+    home = mkdtempSync(join(tmpdir(), "surface-mcp-bin-"));
+  });
+
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  it("begins with the line by which a shell starts it", () => {
+    expect(readFileSync(program, "utf8").startsWith("#!/usr/bin/env node\n")).toBe(true);
+  });
+
+  it("installs, lists and removes in the home of whoever runs it", () => {
+    const line = ["install", "codex", "--surface", "hub", "--name", "x", "--url", "http://127.0.0.1:4000/mcp"];
+    expect(run(...line)).toMatchObject({ status: 0, stderr: "" });
+    expect(statSync(join(home, ".codex", "config.toml")).size).toBeGreaterThan(0);
+    expect(run("install", "--list").stdout).toBe("codex  user  x  http://127.0.0.1:4000/mcp?surface=hub\n");
+    expect(run(...line)).toMatchObject({ status: 1, stdout: "" });
+    expect(run("install", "--remove", "x").status).toBe(0);
+    expect(readFileSync(join(home, ".codex", "config.toml"), "utf8")).toBe("");
+  });
+
+  it("tells its version, and what it does not understand by the code 2", () => {
+    expect(run("--version").stdout).toBe(`${manifest.version}\n`);
+    expect(run("frobnicate")).toMatchObject({ status: 2, stdout: "" });
+  });
+
+  it("ends when the app's module keeps the process busy, and prints all of it, when it replays", () => {
+    const many = Array.from({ length: 20_000 }, (_none, index) => `tool_${index}`);
+    const shown = `{ entity: { surface: "default" }, verdict: { kind: "tool_surface" }, visible_tools: ${JSON.stringify(many)},
+      visible_tool_count: 20000, visible_resources: [], hidden: [] }`;
+    writeFileSync(
+      join(home, "busy.mjs"),
+      `setInterval(() => {}, 1000); export const app = { replay: () => (${shown}) };`,
+    );
+    const ran = run("replay", "busy.mjs");
+    expect(ran).toMatchObject({ status: 0, stderr: "" });
+    expect(ran.stdout).toContain("  tool_19999\n");
+  });
+});

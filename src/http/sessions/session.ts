@@ -38,6 +38,7 @@ export interface SessionSetting {
 
 const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
 const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
+const notFound = toRpcError(rpcCodes.sessionNotFound, "Session not found");
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const empty = toRpcResult("");
 
@@ -61,7 +62,7 @@ export class Session {
     const { http, id, version, caller } = setting;
     this.#setting = setting;
     this.#activeAt = http.clock.now();
-    this.#scopes = new SessionScopes(http.runtime.scopes.all);
+    this.#scopes = new SessionScopes(http.runtime);
     this.#streams = new SessionStreams({
       http,
       headers: Object.freeze({ "mcp-session-id": id }),
@@ -141,6 +142,8 @@ export class Session {
     const scopes = this.#scopes.read(exchange.caller);
     if (scopes === undefined) return this.#streams.listen(exchange);
     const { http, headers } = this.#streams;
+    // Where no consent helps, a session of their own does: this one is not theirs.
+    if (scopes.length === 0) return http.responder.refuse(exchange.reply, notFound, { status: 404 });
     http.responder.refuse(exchange.reply, toScopeError(scopes), { status: 403, headers });
   }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../src/catalog/caller.ts";
 import type { HttpBounds } from "../../src/http/setting.ts";
+import { withRevocation } from "../../src/http/auth/revocation.ts";
 import { openSteps, type Steps } from "./sessions/app.ts";
 import { callOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";
 
@@ -282,6 +283,22 @@ describe("Legacy leg's streams", () => {
     expect(harness.get({ session, caller: { ...caller, expiresAt: Date.now() / 1000 + 600 } }).sink?.state).toBe(
       "open",
     );
+  });
+
+  it("end at once when their caller's token is taken back, and are there for another one of the same caller", async () => {
+    const { harness } = open();
+    const controller = new AbortController();
+    const caller = withRevocation(alice, controller.signal);
+    const session = await harness.open({ caller });
+    const [stream, other] = [harness.get({ session, caller }), await harness.open({ caller: alice })];
+    const stays = harness.get({ session: other, caller: alice });
+    controller.abort();
+    expect([stream.sink?.state, stays.sink?.state]).toEqual(["ended", "open"]);
+    expect(harness.get({ session, caller: alice }).sink?.state).toBe("open");
+    // Taken back while it was on its way.
+    const late = harness.get({ session: other, caller });
+    await harness.clock.pass(1);
+    expect(late.sink?.state).not.toBe("open");
   });
 
   it("last as long as their caller's token, also where that is longer than a timer can be", async () => {

@@ -24,6 +24,27 @@ describe("Authenticator", () => {
     expect(faults).toEqual([]);
   });
 
+  it("copies what they may do to things, so that nobody changes it afterwards", async () => {
+    const actions = ["write"];
+    const resources = { "repo:web": actions, ["__proto__"]: ["read"] };
+    const { ask } = doorSaying(async () => verdict({ resources }));
+    const caller = callerOf(await ask(`Bearer ${token}`));
+    actions.push("delete");
+    expect(Object.entries(caller.resources ?? {})).toEqual([
+      ["repo:web", ["write"]],
+      ["__proto__", ["read"]],
+    ]);
+    expect([caller.resources, ...Object.values(caller.resources ?? {})].every(Object.isFrozen)).toBe(true);
+  });
+
+  it("lets nobody in by a token that was taken back", async () => {
+    const controller = new AbortController();
+    const { ask } = doorSaying(async () => verdict({ revoked: controller.signal }));
+    expect(told(await ask(`Bearer ${token}`)).status).toBe(200);
+    controller.abort();
+    expect(told(await ask(`Bearer ${token}`))).toEqual(invalid);
+  });
+
   it.each(["bearer", "BEARER", "BeArEr"])("takes the scheme in any case when it is %s", async (scheme) => {
     const { ask } = doorSaying(async () => verdict());
     expect(told(await ask(`${scheme} ${token}`)).status).toBe(200);
@@ -118,6 +139,16 @@ describe("Authenticator", () => {
     ["claims that are a list", verdict({ claims: [] })],
     ["claims that are no JSON", verdict({ claims: { big: 1n } })],
     ["claims of more than 16 KiB", verdict({ claims: { much: "a".repeat(16 * 1024) } })],
+    ["resources that are a list", verdict({ resources: [] })],
+    ["resources whose actions are one text", verdict({ resources: { "repo:a": "write" } })],
+    ["resources whose actions are no texts", verdict({ resources: { "repo:a": [1] } })],
+    [
+      "more than 1,024 resources",
+      verdict({ resources: Object.fromEntries(Array.from({ length: 1025 }, (_, at) => [at, []])) }),
+    ],
+    ["resources of more than 16 KiB", verdict({ resources: { "repo:a": ["x".repeat(16 * 1024)] } })],
+    ["the token among its resources", verdict({ resources: { [token]: ["write"] } })],
+    ["a revocation that is no signal", verdict({ revoked: {} })],
     ["the token as its id", verdict({ id: token })],
     ["the token in its claims", verdict({ claims: { raw: { header: `Bearer ${token}` } } })],
     ["true", true],

@@ -68,6 +68,16 @@ describe("oauthResource()", () => {
     expect(claims).toEqual({ email: "a@b" });
   });
 
+  it("knows what they may do to things by the claim that says so, where one is named", async () => {
+    const grants = { "repo:web": ["write"] };
+    const changes = { resources: "grants" };
+    expect(await callerWith({ grants })).not.toHaveProperty("resources");
+    expect((await callerWith({ grants }, changes)).resources).toEqual(grants);
+    expect(await callerWith({ grants: ["repo:web"] }, changes)).not.toHaveProperty("resources");
+    expect(await callerWith({ grants: { "repo:web": "write" } }, changes)).not.toHaveProperty("resources");
+    expect(await callerWith({}, changes)).not.toHaveProperty("resources");
+  });
+
   it.each<[string, TokenWish]>([
     ["a key of nobody's has the name of the issuer's", { key: "stranger" }],
     ["its key is not known", { header: { kid: "other" } }],

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { withRevocation } from "../../../src/http/auth/revocation.ts";
 import type { Caller } from "../../../src/catalog/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
 import { settle } from "../../surface/support.ts";
@@ -124,6 +125,20 @@ describe("a subscription of the modern era over HTTP", () => {
     await harness.clock.pass(20_000);
     expect(reply.sink?.state).toBe("ended");
     expect(reply.messages.at(-1)).toMatchObject({ id: 1, result: {} });
+  });
+
+  it("ends with its result when its caller's token is taken back, also where that was while it was on its way", async () => {
+    const { harness } = open();
+    const controller = new AbortController();
+    const caller = withRevocation(granted, controller.signal);
+    const reply = await listening(harness, 1, { caller });
+    const other = await listening(harness, 2, { caller: granted });
+    controller.abort();
+    expect([reply.sink?.state, other.sink?.state]).toEqual(["ended", "open"]);
+    expect(reply.messages.at(-1)).toMatchObject({ id: 1, result: {} });
+    const late = await listening(harness, 3, { caller });
+    await harness.clock.pass(1);
+    expect(late.sink?.state).toBe("ended");
   });
 
   it("stays open when its caller's token is good for longer than a timer can wait", async () => {

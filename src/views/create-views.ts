@@ -4,7 +4,7 @@ import { assertNoGatewayCollision, type NamedTool } from "./assert-no-gateway-co
 import { compileRules, readField, type CompiledRules } from "./compile-rules.ts";
 import type { Decision, InstalledViews, Views } from "./decision.ts";
 import { readViewRules } from "./read-view-rules.ts";
-import type { ViewEntity } from "./view-rules.ts";
+import type { ViewEntity, ViewPacket } from "./view-rules.ts";
 import type { ViewRules, ViewsInput } from "./views-input.ts";
 
 /** How many decisions are remembered: what they are about is what callers say. */
@@ -47,8 +47,7 @@ const unreadable: Installed = Object.freeze({
   rules: Object.freeze({ fields: Object.freeze([]), decide: () => denied }),
 });
 
-function install(input: unknown, { server, tools = [] }: ViewsSetting): Installed {
-  const packets = input === undefined ? [] : readViewRules(input);
+function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsSetting): Installed {
   assertNoGatewayCollision(packets, tools);
   return { views: Object.freeze({ kind: "packets", packets }), rules: compileRules(packets, server) };
 }
@@ -83,7 +82,7 @@ class CompiledViews implements Views {
     this.#report = toSafeReporter(setting.report ?? reportToConsole);
     this.canChange = isSource(input);
     if (isSource(input)) this.#follow(input);
-    else this.#installed = install(input, setting);
+    else this.#installed = install(input === undefined ? [] : readViewRules(input), setting);
   }
 
   get generation(): number {
@@ -150,7 +149,7 @@ class CompiledViews implements Views {
     try {
       value = source.get();
       if (Object.is(value, this.#value)) return;
-      next = install(value, this.#setting);
+      next = install(readViewRules(value), this.#setting);
     } catch (cause) {
       if (value === noValue && this.#value === noValue && this.#generation > 0) return;
       // A promise in the place of rules: its rejection is nobody's else.

@@ -25,10 +25,14 @@ function describe(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** The error of something that does not fit: it names what it is of, and what has to be there. */
-export function toMisfit(value: unknown, { owner, field }: Place, wanted: string): SurfaceError {
+function refuse({ owner, field }: Place, problem: string): SurfaceError {
   const what = field === "" ? owner : `"${field}" of ${owner}`;
-  return new SurfaceError("INVALID_OPTION", `Reading view rules: ${what} is ${describe(value)} and must be ${wanted}`);
+  return new SurfaceError("INVALID_OPTION", `Reading view rules: ${what} ${problem}`);
+}
+
+/** The error of something that does not fit: it names what it is of, and what has to be there. */
+export function toMisfit(value: unknown, place: Place, wanted: string): SurfaceError {
+  return refuse(place, `is ${describe(value)} and must be ${wanted}`);
 }
 
 /** The fields of an object by name; none that is left out or is inherited. */
@@ -45,7 +49,7 @@ export function readFields(value: unknown, place: Place): Fields {
   if (prototype !== null && prototype !== Object.prototype) throw toMisfit(value, place, "an object of plain data");
   const fields = new Map<string, unknown>();
   for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
-    if (!("value" in property)) throw toMisfit(value, fieldOf(place, name), "plain data, and no accessor");
+    if (!("value" in property)) throw refuse(fieldOf(place, name), "is an accessor and must be plain data");
     const held: unknown = property.value;
     if (held !== undefined) fields.set(name, held);
   }
@@ -53,14 +57,11 @@ export function readFields(value: unknown, place: Place): Fields {
 }
 
 /** Refuses fields that nobody would read: one that is misspelled would narrow nothing. @throws SurfaceError `INVALID_OPTION`. */
-export function assertKnown(fields: Fields, known: readonly string[], { owner, field }: Place): void {
+export function assertKnown(fields: Fields, known: readonly string[], place: Place): void {
   for (const name of fields.keys()) {
     if (known.includes(name)) continue;
-    const what = field === "" ? owner : `"${field}" of ${owner}`;
-    throw new SurfaceError(
-      "INVALID_OPTION",
-      `Reading view rules: ${what} has a field "${clipText(name, maxShownBytes)}" and may have ${known.map((text) => `"${text}"`).join(", ")}`,
-    );
+    const allowed = known.map((text) => `"${text}"`).join(", ");
+    throw refuse(place, `has a field "${clipText(name, maxShownBytes)}" and may have ${allowed}`);
   }
 }
 

@@ -17,6 +17,8 @@ function listing(headers: Sent["headers"] = {}, more: Sent = {}): Sent {
   return { body, ...more, headers: { ...method, ...headers } };
 }
 
+const legacyHead = { "mcp-protocol-version": "2025-11-25" };
+
 const nothingYet = { body: 0, envelope: 0, caps: 0, gate: 0, arguments: 0, backend: 0 };
 
 describe("a front", () => {
@@ -24,6 +26,37 @@ describe("a front", () => {
     expect(await front.send(listing())).toMatchObject({ status: 200, leg: "modern post" });
     const legacy = listing({ "mcp-protocol-version": "2025-11-25" }, { body: legacyLine(1, "tools/list") });
     expect(await front.send(legacy)).toMatchObject({ leg: "legacy post", caller: { isAnonymous: true } });
+  });
+
+  it("says through which view a request asks, and with which client where it stands alone", async () => {
+    const target = "/mcp?project=web&surface=readonly";
+    const view = { surface: "readonly", project: "web", userAgent: "test/1" };
+    const modern = await front.send(listing({ "user-agent": "test/1" }, { target }));
+    expect(modern.caller?.view).toEqual({ ...view, client: { name: "corpus", version: "1" } });
+    const version = { "mcp-protocol-version": "2025-11-25", "user-agent": "test/1" };
+    const legacy = await front.send(listing(version, { target, body: legacyLine(1, "tools/list") }));
+    expect(legacy.caller?.view).toEqual(view);
+    const stream = await front.send({ method: "GET", target, headers: { ...version, "mcp-session-id": "a" } });
+    expect(stream).toMatchObject({ leg: "legacy get", caller: { view } });
+  });
+
+  it("says who asks by the token, and through which view by the address alone, whatever a verifier says of one", async () => {
+    const caller = { id: "alice", isAnonymous: false, scopes: [], view: { surface: "all" } };
+    const own = new PickyAuthenticator();
+    own.authenticate = () => Promise.resolve(caller);
+    const door = new FrontHarness({ authenticator: own });
+    const { caller: named } = await door.send(listing({}, { target: "/mcp?surface=readonly" }));
+    expect(named).toMatchObject({ id: "alice", view: { surface: "readonly" } });
+    const { caller: unnamed } = await door.send(listing());
+    expect(unnamed).toMatchObject({ id: "alice", view: { surface: "default" } });
+    const silent = await door.send({ method: "DELETE", headers: { "mcp-session-id": "a", ...legacyHead } });
+    expect(silent.caller).toEqual({ id: "alice", isAnonymous: false, scopes: [] });
+    await door.close();
+  });
+
+  it("has a view in nobody's hands that could change it", async () => {
+    const { caller } = await front.send(listing({ "user-agent": "test/1" }));
+    expect([caller, caller?.view, caller?.view?.client].every(Object.isFrozen)).toBe(true);
   });
 
   it.each<[string, number, Sent]>([
@@ -39,6 +72,9 @@ describe("a front", () => {
     ["asks for a path that only resolves to the right one", 404, listing({}, { target: "/x/..%2fmcp" })],
     ["asks for a path with dots", 404, listing({}, { target: "/x/../mcp" })],
     ["asks for a path with an escape", 404, listing({}, { target: "/%6dcp" })],
+    ["names a view by a bad escape", 400, listing({}, { target: "/mcp?surface=%ZZ" })],
+    ["names a project by half of a character", 400, listing({}, { target: "/mcp?surface=a&project=%C3" })],
+    ["names a view by 10 kB", 400, listing({}, { target: `/mcp?surface=${"a".repeat(10_000)}` })],
     ["is a PUT", 405, listing({}, { method: "PUT" })],
     ["is a method in lower case", 405, listing({}, { method: "post" })],
     ["is a preflight of no page", 405, listing({}, { method: "OPTIONS" })],

@@ -32,17 +32,19 @@ export function formatOf(client: ClientConfig): ConfigFormat {
   return client.format === "json" ? jsonConfig : tomlConfig;
 }
 
-/** The files that clients read, whether they are there or not. */
+/** The files that clients read, whether they are there or not. In somebody's home a file may be both: then it is the user's. */
 export function clientFiles(setting: CliSetting, chosen: FileChoice): readonly ClientFile[] {
-  return clients
-    .filter((client) => chosen.client === undefined || chosen.client === client)
-    .flatMap((client) =>
-      scopes.flatMap((scope) => {
-        const path = client.files[scope]?.(setting);
-        const isMeant = chosen.scope === undefined || chosen.scope === scope;
-        return path === undefined || !isMeant ? [] : [{ client, scope, path }];
-      }),
-    );
+  const all = clients.flatMap((client) =>
+    scopes.flatMap((scope) => {
+      const path = client.files[scope]?.(setting);
+      return path === undefined ? [] : [{ client, scope, path }];
+    }),
+  );
+  return all.filter(
+    ({ client, scope, path }, index) =>
+      (chosen.client === undefined || chosen.client === client) &&
+      (chosen.scope === undefined ? all.findIndex((one) => one.path === path) === index : chosen.scope === scope),
+  );
 }
 
 /** Says of which file a refusal is. */

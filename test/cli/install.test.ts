@@ -249,6 +249,15 @@ describe("install --list", () => {
 });
 
 describe("install --remove", () => {
+  it("takes a file that is for a user and for the folder to be one when the folder is the home", async () => {
+    const there = await bench();
+    const at = await bench({ home: there.home, cwd: there.home });
+    await at.run("install", "codex", "--name", "x", "--scope", "project", "--url", url);
+    expect((await at.run("install", "--list")).out).toBe(`codex  user  x  ${url}\n`);
+    expect((await at.run("install", "--list", "--scope", "project")).out).toBe(`codex  project  x  ${url}\n`);
+    expect((await at.run("install", "--remove", "x")).code).toBe(0);
+  });
+
   it("gives every file back as it was when what was added is removed", async () => {
     const at = await bench();
     const before: Readonly<Record<string, string>> = {

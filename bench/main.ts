@@ -1,15 +1,17 @@
 /**
- * `npm run bench [-- --quick] [-- --only stdio|http]`: the server under test against one written by hand on the same SDK, and against itself in
+ * `npm run bench [-- --quick] [-- --only stdio|http|gateway]`: the server under test against one written by hand on the same SDK, and against itself in
  * other circumstances, in one run, turn by turn. Prints two tables of medians; ends with code 1 when a budget is broken.
  * docs/performance.md says how to read them.
  */
 import { parseArgs } from "node:util";
 import { compileServers } from "./compile-servers.ts";
+import type { Commands } from "./driver/open-session.ts";
 import { eras } from "./driver/requests.ts";
 import { checkSame } from "./measure/check-same.ts";
 import { measureBridge } from "./measure/measure-bridge.ts";
 import { measureBursts } from "./measure/measure-bursts.ts";
 import { measureCalls } from "./measure/measure-calls.ts";
+import { measureGateway } from "./measure/measure-gateway.ts";
 import { measureHttpCalls } from "./measure/measure-http-calls.ts";
 import { measureHttpFanOut, watchers } from "./measure/measure-http-fan-out.ts";
 import { measureHttpMemory } from "./measure/measure-http-memory.ts";
@@ -24,7 +26,19 @@ const { values } = parseArgs({
   options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
 });
 const rounds = values.quick
-  ? { starts: 5, calls: 3, lists: 2, notices: 1, changes: 20, bursts: 1, bridge: 2, http: 3, memory: 1, fanOut: 1 }
+  ? {
+      starts: 5,
+      calls: 3,
+      lists: 2,
+      notices: 1,
+      changes: 20,
+      bursts: 1,
+      bridge: 2,
+      http: 3,
+      memory: 1,
+      fanOut: 1,
+      gateway: 1,
+    }
   : {
       starts: 20,
       calls: 7,
@@ -36,6 +50,7 @@ const rounds = values.quick
       http: 7,
       memory: 3,
       fanOut: 3,
+      gateway: 3,
     };
 
 async function repeat<TSample>(
@@ -51,14 +66,11 @@ async function repeat<TSample>(
   return samples;
 }
 
-const servers = await compileServers();
-await checkSame(servers);
 const samples: Sample[] = [];
 /** Ours against itself, and against what the design allows. */
 const own: Sample[] = [];
 
-async function measureStdio(): Promise<void> {
-  const commands = servers.stdio;
+async function measureStdio(commands: Commands): Promise<void> {
   // Not counted: the first start reads every file from the disk.
   await measureStart(commands, 0);
   samples.push(
@@ -81,8 +93,7 @@ async function measureStdio(): Promise<void> {
   }
 }
 
-async function measureHttp(): Promise<void> {
-  const commands = servers.http;
+async function measureHttp(commands: Commands): Promise<void> {
   process.stderr.write(`HTTP: both servers are given ${watchers} sessions and streams\n`);
   for (const era of eras) {
     const about = `over HTTP, ${era}`;
@@ -94,14 +105,26 @@ async function measureHttp(): Promise<void> {
   }
 }
 
-if (values.only !== "http") await measureStdio();
-if (values.only !== "stdio") await measureHttp();
+/** Whether a part is to be measured: all are, where none is named. */
+function isAsked(part: string): boolean {
+  return values.only === undefined || values.only === part;
+}
+
+if (isAsked("stdio") || isAsked("http")) {
+  const servers = await compileServers();
+  await checkSame(servers);
+  if (isAsked("stdio")) await measureStdio(servers.stdio);
+  if (isAsked("http")) await measureHttp(servers.http);
+}
+if (isAsked("gateway")) own.push(...(await repeat("gateway", rounds.gateway, measureGateway)));
 
 const tables = [
   { rows: summarise(samples), compared: ["ours", "hand-written"] },
   { rows: summarise(own), compared: ["taken", "against"] },
 ] as const;
-for (const { rows, compared } of tables) process.stdout.write(`${toTable(rows, compared)}\n\n`);
+for (const { rows, compared } of tables) {
+  if (rows.length > 0) process.stdout.write(`${toTable(rows, compared)}\n\n`);
+}
 const over = tables.flatMap(({ rows }) => rows.filter(({ verdict }) => verdict === "over"));
 if (over.length > 0) {
   process.stderr.write(`Over budget: ${over.map(({ figure }) => figure).join("; ")}\n`);

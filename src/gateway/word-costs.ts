@@ -17,7 +17,7 @@ export const notFound = 255;
 /** From how many letters on a word stands for all that begin with it. */
 const minPrefix = 3;
 
-const maxRemembered = 64;
+const maxRemembered = 256;
 
 /** How badly a word fits where it was found: by the best of the fields, and there a word that only begins with it is worse. */
 function costOf(match: Readonly<Record<string, readonly string[]>>, word: string): number {

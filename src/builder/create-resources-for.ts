@@ -1,30 +1,93 @@
 import type { Caller } from "../catalog/caller.ts";
-import type { ListedItems } from "../catalog/listed-items.ts";
+import type { ListedItems, MayList } from "../catalog/listed-items.ts";
+import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resource-watches.ts";
+import type { Faces } from "../mcp/faces.ts";
 import type { ResourceWatcher } from "../mcp/servable-app.ts";
-import { ifGranted } from "./if-granted.ts";
+import type { ReadableUris } from "./readable-uris.ts";
 
 /** What callers watch. */
 export interface WatchSources {
   readonly watches: ResourceWatches;
-  /** Left out where the list of resources never changes. */
+  /** Left out where the list of resources has nothing that comes and goes. */
   readonly items: ListedItems | undefined;
+  readonly faces: Faces;
+  readonly uris: Pick<ReadableUris, "findOpen">;
+}
+
+/** What somebody watches, and is told of it. */
+interface Watched {
+  readonly uri: string;
+  readonly caller: Caller;
+  readonly changed: () => void;
+  readonly opened: ((isThere: boolean) => void) | undefined;
+}
+
+/** Watches what a URI names for as long as its caller is shown it, and again when they are again: that is one change. */
+function watchShown({ watches, faces, uris }: WatchSources, watched: Watched, resolved: Resolved): () => void {
+  const { uri, caller, changed, opened } = watched;
+  let shown: string | undefined = resolved.id;
+  let end = watches.watch({ uri, resolved, caller }, { changed, opened });
+  const stop = faces.subscribe(() => {
+    const now = uris.findOpen(uri, caller);
+    if (now?.id === shown) return;
+    end();
+    shown = now?.id;
+    end = now === undefined ? () => {} : watches.watch({ uri, resolved: now, caller }, { changed });
+    if (now !== undefined) changed();
+  });
+  return () => {
+    stop();
+    end();
+  };
+}
+
+/** Watches the items that a caller is shown, of other collections when they are shown others. */
+function watchItems(
+  items: ListedItems,
+  faces: Faces,
+  { caller, changed }: Pick<Watched, "caller" | "changed">,
+): () => void {
+  const mayNow = (): MayList => {
+    const face = faces.of(caller);
+    const listed = new Set<unknown>("kind" in face ? [] : face.listedFor(caller).resources);
+    return (entry) => listed.has(entry);
+  };
+  let may = mayNow();
+  let end = items.watch(changed, may);
+  const stop = faces.subscribe(() => {
+    const now = mayNow();
+    if (items.visibleTo(now) === items.visibleTo(may)) return;
+    end();
+    may = now;
+    end = items.watch(changed, may);
+  });
+  return () => {
+    stop();
+    end();
+  };
 }
 
 /**
- * Makes what says, for each caller, what they may watch: what they were not granted is not there. Nothing is kept of a
- * caller who watches nothing.
+ * Makes what says, for each caller, what they may watch: what they are not shown, or were not granted, is not there. Nothing is
+ * kept of a caller who watches nothing.
  */
-export function createResourcesFor({ watches, items }: WatchSources): (caller: Caller) => ResourceWatcher {
+export function createResourcesFor(sources: WatchSources): (caller: Caller) => ResourceWatcher {
+  const { watches, items, faces, uris } = sources;
   return (caller) => ({
     watch(uri, changed, opened) {
-      const resolved = ifGranted(watches.resolve(uri), caller);
-      return resolved && watches.watch({ uri, resolved, caller }, { changed, opened });
+      const resolved = uris.findOpen(uri, caller);
+      return resolved && watchShown(sources, { uri, caller, changed, opened }, resolved);
     },
-    hasRoom: (uris) => watches.hasRoom(uris, caller),
+    hasRoom: (all) => watches.hasRoom(all, caller),
     watchList(list, changed) {
-      if (list !== "resources" || items === undefined) return () => {};
-      return items.watch(changed, (entry) => ifGranted(entry, caller) !== undefined);
+      const stop = faces.watchList(list, caller, changed);
+      if (list !== "resources" || items === undefined) return stop;
+      const end = watchItems(items, faces, { caller, changed });
+      return () => {
+        stop();
+        end();
+      };
     },
   });
 }

@@ -1,34 +1,24 @@
 import { authorise } from "../call/authorise.ts";
-import { createInvoker } from "../call/create-invoker.ts";
+import { createInvoker, type Invoker } from "../call/create-invoker.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
-import { ChangeWaits } from "../catalog/change-waits.ts";
-import type { Catalog } from "../catalog/catalog.ts";
-import { createCatalog, withTools } from "../catalog/create-catalog.ts";
-import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
-import { createUriResolver } from "../catalog/resolve-uri.ts";
-import { createListedItems, type ListedItems } from "../catalog/listed-items.ts";
-import { ResourceWatches } from "../catalog/resource-watches.ts";
-import { createWaitForChangeTool } from "../catalog/wait-for-change-tool.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+import type { LiveCatalog } from "../catalog/live-catalog.ts";
 import { SurfaceError } from "../errors.ts";
 import { inProcess } from "../links/in-process.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
-import type { ListName } from "../mcp/faces.ts";
+import type { Face } from "../mcp/faces.ts";
 import { createHandlers } from "../mcp/handlers.ts";
 import { headerParamsOf } from "../mcp/header-params.ts";
-import { LargeValues, type Readable } from "../mcp/large-values.ts";
+import type { Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
-import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
+import type { AppRuntime, AppScopes, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
-import { createClient } from "../surface/create-client.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import { keepLooks } from "../tags/looks.ts";
 import type { AppDefinition } from "./app-definition.ts";
+import { createOffer, type Offer, type OfferParts } from "./create-offer.ts";
 import { createResourcesFor } from "./create-resources-for.ts";
-import { ifGranted } from "./if-granted.ts";
-
-const defaultPageSize = 1000;
-const defaultChangeWindowMs = 100;
 
 function openReach(definition: AppDefinition, scope: Scope): Link {
   const { reach, surface, options } = definition;
@@ -72,51 +62,67 @@ function warn(warnings: readonly string[]): void {
   }
 }
 
-/** What exists for agents, and how what can be read is found and watched. */
-interface Offer {
-  readonly catalog: Catalog;
-  /** Finds what can be read: resources, and the parts of what was too large for one answer. */
-  readonly resolve: (uri: string, caller: Caller) => Readable | undefined;
-  readonly large: LargeValues;
-  readonly watches: ResourceWatches;
-  readonly items: ListedItems | undefined;
-}
+/** What an app is opened with. */
+type Opened = Omit<AppRuntime, "close">;
 
-function createOffer(definition: AppDefinition, held: HeldSurface, scope: Scope): Offer {
-  const { surface, options, exposures, tools, prompts, resources, pull } = definition;
-  const { channel, subscriptions } = held;
-  const report = reporterOf(definition);
-  const client = createClient(surface, channel);
-  const uriPrefix = options.uriPrefix ?? `surface://${surface.name}/`;
-  const catalog = createCatalog({
-    surface: surface.name,
-    exposures,
-    tools,
-    prompts,
-    resources,
-    uriPrefix,
-    channel,
-    client,
+function createOpenInvoker({ definition, report, scope }: OfferParts, { live, watches }: Offer): Invoker {
+  const invoker = createInvoker({
     report,
+    onChange: () => watches.distrust(),
+    tree: definition.calls,
+    find: (id) => live.current.toolOf(id),
   });
-  const windowMs = options.changeWindowMs ?? defaultChangeWindowMs;
-  const watches = new ResourceWatches({ resolve: createUriResolver(catalog), subscriptions, windowMs });
-  scope.add(() => watches.close());
-  const large = new LargeValues({ uriPrefix, ...options });
-  scope.add(() => large.close());
-  const resolve = (uri: string, caller: Caller): Readable | undefined =>
-    large.resolve(uri, caller) ?? watches.resolve(uri);
-  const items = createListedItems({ catalog, watches, windowMs });
-  scope.add(() => items?.close());
-  if (!pull) return { catalog, resolve, large, watches, items };
-  const waits = new ChangeWaits({ watches, find: (uri, caller) => ifGranted(watches.resolve(uri), caller) });
-  scope.add(() => waits.close());
-  const readable = (uri: string, caller: Caller): Readable | undefined => ifGranted(resolve(uri, caller), caller);
-  const pullTools = [createReadResourceTool(catalog, readable), createWaitForChangeTool(waits, catalog)];
-  return { catalog: withTools(catalog, pullTools), resolve, large, watches, items };
+  scope.add(() => invoker.close());
+  return invoker;
 }
 
-function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
+/** What is known of an app for each caller. */
+function toLookups({ faces, uris, watches, items }: Offer): Lookups {
+  const shownTo = (caller: Caller): Face | undefined => {
+    const face = faces.of(caller);
+    return "kind" in face ? undefined : face;
+  };
+  const toolFor = (name: string, caller: Caller): ToolEntry | undefined => shownTo(caller)?.catalog.tool(name);
+  const resourcesFor = createResourcesFor({ watches, items, faces, uris });
+  return {
+    resources: resourcesFor(anonymous),
+    resourcesFor,
+    instructionsFor: (caller) => shownTo(caller)?.instructions,
+    lacking(uri, caller) {
+      const resolved = uris.find(uri, caller);
+      return resolved && authorise(caller, resolved)?.scopes;
+    },
+    refuse(caller) {
+      const face = faces.of(caller);
+      return "kind" in face ? face : undefined;
+    },
+    changing: items === undefined ? faces.changing : new Set([...faces.changing, "resources" as const]),
+    headerParams(name, caller = anonymous) {
+      const tool = toolFor(name, caller);
+      return tool === undefined ? undefined : headerParamsOf(tool.input.json);
+    },
+    abortsOnDisconnect: (name, caller = anonymous) => toolFor(name, caller)?.onDisconnect === "abort",
+  };
+}
+
+type Lookups = Pick<
+  Required<AppRuntime>,
+  | "resources"
+  | "resourcesFor"
+  | "instructionsFor"
+  | "lacking"
+  | "refuse"
+  | "changing"
+  | "headerParams"
+  | "abortsOnDisconnect"
+>;
+
+/** Whether there is code of the author's that can tell the client's log. */
+function canLog({ tools, prompts, resources, mounts }: AppDefinition): boolean {
+  return tools.size + prompts.size + resources.size + mounts.size > 0;
+}
+
+function assemble(definition: AppDefinition, scope: Scope): Opened {
   const { surface, options } = definition;
   const report = reporterOf(definition);
   const link = openReach(definition, scope);
@@ -125,42 +131,36 @@ function assemble(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "cl
     void internalError(cause, `reaching surface "${surface.name}"`, report);
   const held = new HeldSurface({ link, surface, onUnreachable });
   scope.add(() => held.close());
-  const { catalog, watches, items, ...offer } = createOffer(definition, held, scope);
-  warn(catalog.warnings);
-  const invoker = createInvoker({ report, onChange: () => watches.distrust() });
-  scope.add(() => invoker.close());
-  const resourcesFor = createResourcesFor({ watches, items });
+  const parts: OfferParts = { definition, held, report, scope };
+  const offer = createOffer(parts);
+  const { live, uris } = offer;
+  warn(offer.warnings);
+  const invoker = createOpenInvoker(parts, offer);
+  const resolve = (uri: string, caller: Caller): Readable | undefined => uris.findReadable(uri, caller);
   return {
     info: toInfo(definition),
-    instructionsFor: () => options.instructions,
-    handlers: createHandlers({
-      ...offer,
-      catalog,
-      invoker,
-      items,
-      report,
-      pageSize: options.pageSize ?? defaultPageSize,
-    }),
-    resources: resourcesFor(anonymous),
-    resourcesFor,
-    lacking(uri, caller) {
-      const resolved = watches.resolve(uri);
-      return resolved && authorise(caller, resolved)?.scopes;
-    },
-    scopes: catalog.scopes,
+    ...toLookups(offer),
+    handlers: createHandlers({ ...offer, catalog: live.current, invoker, report, resolve }),
+    // What is mounted may ask for others later.
+    scopes: toLiveScopes(live),
     isReady: (signal) => held.isReachable(signal),
-    headerParams(name) {
-      const tool = catalog.tool(name);
-      return tool === undefined ? undefined : headerParamsOf(tool.input.json);
-    },
-    abortsOnDisconnect: (name) => catalog.tool(name)?.onDisconnect === "abort",
-    refuse: () => undefined,
-    changing: new Set<ListName>(items === undefined ? [] : ["resources"]),
     limits: defaultFrameLimits,
-    logs: definition.tools.size + definition.prompts.size + definition.resources.size > 0,
+    logs: canLog(definition),
     hotPath: options.hotPath ?? true,
     report,
   };
+}
+
+/** What callers can be granted now. */
+function toLiveScopes(live: LiveCatalog): AppScopes {
+  const { read, write } = live.current.scopes;
+  return Object.freeze({
+    read,
+    write,
+    get all() {
+      return live.current.scopes.all;
+    },
+  });
 }
 
 /**

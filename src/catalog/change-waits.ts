@@ -69,7 +69,10 @@ export class ChangeWaits {
     });
     this.#running.add(wait);
     try {
-      return await wait.run();
+      const answer = await wait.run();
+      // What came to be hidden meanwhile is told as what was never there.
+      this.#resolve(answer.changed, caller);
+      return answer;
     } finally {
       this.#running.delete(wait);
     }

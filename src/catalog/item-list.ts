@@ -40,7 +40,7 @@ export class ItemList {
   /** Those that are there now: by the value that is watched, else by a read. None where neither can be. */
   async list(read: ReadContent): Promise<readonly ListedItem[]> {
     const { uri } = this.entry;
-    const content = (await read(this.#watches.resolve(uri) ?? this.entry)) ?? this.#watches.known(uri);
+    const content = (await read(this.#watches.resolve(uri) ?? this.entry)) ?? this.#watches.known(this.entry);
     const items = content === undefined ? undefined : this.#toItems(content);
     if (this.#watching !== undefined) {
       if (items === undefined) this.#isShort = true;
@@ -66,7 +66,7 @@ export class ItemList {
 
   /** Looks at once, and not when the window of its notices ends: whoever is shown it from here on has missed nothing. */
   look(): void {
-    const content = this.#watches.known(this.entry.uri);
+    const content = this.#watches.known(this.entry);
     if (content === undefined || this.#watching === undefined) return;
     const items = this.#toItems(content);
     const wasMissed = this.#isShort && items.length > 0;

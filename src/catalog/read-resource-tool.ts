@@ -13,6 +13,9 @@ import { jsonMimeType } from "./resource-content.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { toToolHints } from "./tool-hints.ts";
 
+/** The name of the tool that reads a resource. */
+export const readResourceName = "read_resource";
+
 /** How long a read may take, in milliseconds. */
 const timeoutMs = 10_000;
 
@@ -44,8 +47,11 @@ const outputSchema = deepFreeze({
   additionalProperties: false,
 });
 
+/** What is told of the resources that there are. */
+type Told = Pick<Catalog, "resources" | "templates" | "scopes">;
+
 /** A line for each resource, as many as fit. */
-function listResources({ resources, templates }: Catalog): string {
+function listResources({ resources, templates }: Told): string {
   const lines = [
     ...resources.map(({ uri, title, description }) => toLine(uri, title ?? description)),
     ...templates.map(({ uriTemplate, title, description }) => toLine(uriTemplate, title ?? description)),
@@ -71,7 +77,7 @@ function readUri(args: JsonObject): string {
 }
 
 /** Finds what a caller can read under a URI: what they may not is not there. */
-type FindReadable = (uri: string, caller: Caller) => Pick<Resolved, "read"> | undefined;
+export type FindReadable = (uri: string, caller: Caller) => Pick<Resolved, "read"> | undefined;
 
 async function readResource(uri: string, resolve: FindReadable, call: EntryCall): Promise<ReadAnswer> {
   const resolved = resolve(uri, call.caller);
@@ -100,8 +106,8 @@ function writeContent(content: ResourceContent): string {
 }
 
 /** The tool that reads a resource, for hosts whose agents cannot. */
-export function createReadResourceTool(catalog: Catalog, resolve: FindReadable): ToolEntry {
-  const name = "read_resource";
+export function createReadResourceTool(catalog: Told, resolve: FindReadable): ToolEntry {
+  const name = readResourceName;
   return {
     id: name,
     name,

@@ -7,7 +7,7 @@ import type { WatchEvents, Watcher } from "../spine/shared-watch.ts";
 import { Subscriptions, type Subscription } from "../spine/subscriptions.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Caller } from "./caller.ts";
-import type { EntryCall, ResourceContent, ResourceWatch } from "./entry.ts";
+import type { EntryCall, ResourceContent, ResourceEntry, ResourceWatch } from "./entry.ts";
 import { identityOf } from "./identity-of.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { maxWatched, WatchRoom } from "./watch-room.ts";
@@ -73,6 +73,8 @@ interface Followed {
 }
 
 interface Shared {
+  /** Of which entry it is. */
+  readonly id: string;
   readonly resource: WatchedResource;
   watchers: number;
 }
@@ -84,6 +86,11 @@ function ownKeyOf(uri: string, caller: Caller): string {
 
 function keyOf({ uri, caller }: Wanted, watch: ResourceWatch): string {
   return "followHere" in watch ? ownKeyOf(uri, caller) : uri;
+}
+
+/** Where an entry is kept while another one, that somebody else is shown under the same URI, stands in its place. */
+function besideOf(key: string, id: string): string {
+  return `[${JSON.stringify(id)}${key}`;
 }
 
 /**
@@ -145,9 +152,13 @@ export class ResourceWatches {
     this.#changes += 1;
   }
 
-  /** Finds what a URI names; reading it answers from the newest value where who reads watches it and that is known. */
-  resolve(uri: string): Resolved | undefined {
-    const resolved = this.#setting.resolve(uri);
+  /**
+   * Finds what a URI names; reading it answers from the newest value where who reads watches it and that is known.
+   *
+   * @param resolve - of which it is one. Default: all that there are.
+   */
+  resolve(uri: string, resolve: UriResolver = this.#setting.resolve): Resolved | undefined {
+    const resolved = resolve(uri);
     if (resolved === undefined || this.#shared.size === 0) return resolved;
     return {
       id: resolved.id,
@@ -165,9 +176,10 @@ export class ResourceWatches {
    * What is under a URI that is watched and the same for all callers, where its newest value is known; maybe from before a
    * call that has ended.
    */
-  known(uri: string): ResourceContent | undefined {
-    const latest = this.#latest(uri);
-    return latest === undefined ? undefined : this.#shared.get(uri)?.resource.write(latest.value)?.content;
+  known({ uri, id }: Pick<ResourceEntry, "uri" | "id">): ResourceContent | undefined {
+    const key = this.#placeOf(uri, id);
+    const latest = this.#latest(key);
+    return latest === undefined ? undefined : this.#shared.get(key)?.resource.write(latest.value)?.content;
   }
 
   /** Watches what a URI has resolved to. Nothing is told of the snapshot that watching opens with. Returns what ends it. */
@@ -192,8 +204,8 @@ export class ResourceWatches {
   join(wanted: Wanted, watcher: Watcher): Watching {
     const { caller, resolved } = wanted;
     const { watch } = resolved;
-    const key = keyOf(wanted, watch);
-    const shared = this.#shared.get(key) ?? this.#share(key, watch, caller);
+    const key = this.#placeOf(keyOf(wanted, watch), resolved.id);
+    const shared = this.#shared.get(key) ?? this.#share(key, wanted, watch);
     shared.watchers += 1;
     const giveBack = this.#room.take(caller, key);
     const { resource } = shared;
@@ -221,29 +233,35 @@ export class ResourceWatches {
     return this.#setting.subscriptions.subscribe({ key, windowMs, open: resource.open.bind(resource) }, watcher);
   }
 
-  /** Under what a caller finds a URI that is watched; `undefined` where it is not. */
-  #findKey(uri: string, caller: Caller): string | undefined {
-    if (this.#shared.has(uri)) return uri;
-    const own = ownKeyOf(uri, caller);
-    return this.#shared.has(own) ? own : undefined;
+  /** Under what a caller finds a URI that is watched, whatever it names for others; `undefined` where it is not. */
+  #findKey(uri: string, caller: Caller, id?: string): string | undefined {
+    const places = [uri, ownKeyOf(uri, caller)];
+    if (id === undefined) return places.find((place) => this.#shared.has(place));
+    return places.map((place) => this.#placeOf(place, id)).find((place) => this.#shared.has(place));
+  }
+
+  /** Where an entry is kept: views differ in what they show under one URI. */
+  #placeOf(key: string, id: string): string {
+    const shared = this.#shared.get(key);
+    return shared === undefined || shared.id === id ? key : besideOf(key, id);
   }
 
   #latest(key: string): { readonly value: unknown } | undefined {
     return this.#setting.subscriptions.latest(key) ?? this.#local.subscriptions.latest(key);
   }
 
-  #share(key: string, watch: ResourceWatch, caller: Caller): Shared {
+  #share(key: string, { resolved, caller }: Wanted, watch: ResourceWatch): Shared {
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
     const resource = new WatchedResource({ watch, caller, epoch, changes: () => this.#changes });
-    const shared: Shared = { resource, watchers: 0 };
+    const shared: Shared = { id: resolved.id, resource, watchers: 0 };
     this.#shared.set(key, shared);
     return shared;
   }
 
   async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<ResourceContent | undefined> {
     // By who reads, and not by who resolved: nobody is answered with what is somebody else's.
-    const key = this.#findKey(uri, call.caller);
+    const key = this.#findKey(uri, call.caller, resolved.id);
     if (key === undefined) return resolved.read(call);
     const resource = this.#shared.get(key)?.resource;
     const latest = this.#latest(key);

@@ -4,6 +4,7 @@ import type { Completer, EntryGuard, Filled, PromptEntry, TemplateEntry } from "
 import { isProposal, maxCountedProposals } from "../catalog/proposals.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { Faces } from "./faces.ts";
 import type { Handler } from "./handlers.ts";
 import { ownParam } from "./own-param.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
@@ -27,6 +28,15 @@ const maxFilledLength = 8192;
 
 /** What proposes values for the arguments of one prompt or template, by their names; nothing for those nobody knows. */
 type Completers = ReadonlyMap<string, Completer | undefined>;
+
+/** What completion is made of. */
+export interface CompleteSource {
+  /** Everything that there is when it is made. */
+  readonly catalog: Catalog;
+  /** What callers are shown of it. */
+  readonly faces: Pick<Faces, "of">;
+  readonly invoker: Invoker;
+}
 
 /** What can be referred to, and what it takes. */
 interface Target extends EntryGuard {
@@ -141,11 +151,18 @@ function toCompletion(values: readonly unknown[], begun: string): RpcAnswer {
  * Makes the handler of `completion/complete`; `undefined` where there is nothing to propose. What proposes values and
  * fails, or does not answer in time, proposes none: whoever types goes on without.
  */
-export function createCompleteHandler(catalog: Catalog, invoker: Invoker): Handler | undefined {
-  const references = new References(catalog);
-  if (references.isEmpty) return undefined;
+export function createCompleteHandler({ catalog, faces, invoker }: CompleteSource): Handler | undefined {
+  if (new References(catalog).isEmpty) return undefined;
+  const known = new WeakMap<Catalog, References>();
+  const referencesOf = (shown: Catalog): References => {
+    const references = known.get(shown) ?? new References(shown);
+    known.set(shown, references);
+    return references;
+  };
   return async (params, request) => {
-    const begun = references.read(params);
+    const face = faces.of(request.call.caller);
+    if ("kind" in face) return face;
+    const begun = referencesOf(face.catalog).read(params);
     if (begun === undefined) return badParams;
     request.call.reached("gate");
     const { target, name, value, where, filled } = begun;

@@ -7,11 +7,12 @@ import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
-import { describeResource, describeTemplate, describeTool } from "./describe-entries.ts";
+import type { FaceLists } from "./face-lists.ts";
+import type { Faces } from "./faces.ts";
 import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
 import { toAbsent, toNotFound } from "./not-found.ts";
 import { ownParam } from "./own-param.ts";
-import { createPagedList } from "./pages.ts";
+import type { PagedList } from "./pages.ts";
 import { createPromptHandlers, type PromptHandlers } from "./prompt-handlers.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { renderContent, toLargeBlocks, toLargeResult, type Keeping } from "./render-large.ts";
@@ -41,8 +42,12 @@ export type Handlers = Readonly<
 
 /** What the handlers are made of. */
 export interface HandlerSource {
+  /** Everything that there is when they are made: what there is nothing of, there is no handler for. */
   readonly catalog: Catalog;
-  /** Finds what a caller can read under a URI. */
+  /** What callers are shown of it. */
+  readonly faces: Pick<Faces, "of">;
+  readonly lists: FaceLists;
+  /** Finds what a caller can read under a URI, of what they are shown. */
   readonly resolve: (uri: string, caller: Caller) => Readable | undefined;
   /** What was too large for one answer. */
   readonly large: LargeValues;
@@ -88,7 +93,10 @@ function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, caller }: 
     // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
     const text = toWellFormedJson(outcome.text);
     const bytes = bytesOver(text, large.maxResultBytes);
-    if (bytes !== undefined) return toLargeResult(tool, large.keep(text, bytes, { caller, scopes: tool.scopes }));
+    if (bytes !== undefined) {
+      const { id, scopes, requires } = tool;
+      return toLargeResult(tool, large.keep(text, bytes, { caller, scopes, requires, of: { tool: id } }));
+    }
     const failed = outcome.isError === true ? `,"isError":true` : "";
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}${failed}`);
   }
@@ -110,9 +118,11 @@ function createCallHandler(source: HandlerSource): Handler {
     const args = ownParam(params, "arguments") ?? noArguments;
     if (typeof name !== "string" || !isJsonObject(args) || ownParam(params, "arguments") === null) return badToolParams;
     request.call.reached("gate");
-    const tool = source.catalog.tool(name);
-    if (tool === undefined) return unknownTool;
     const { call } = request;
+    const face = source.faces.of(call.caller);
+    if ("kind" in face) return face;
+    const tool = face.catalog.tool(name);
+    if (tool === undefined) return unknownTool;
     const outcome = await source.invoker.call(tool, args, call);
     return toCallAnswer(tool, outcome, { large: source.large, caller: call.caller });
   };
@@ -124,43 +134,59 @@ function createReadHandler(source: HandlerSource): Handler {
     if (typeof uri !== "string") return badReadParams;
     const { call } = request;
     call.reached("gate");
+    const face = source.faces.of(call.caller);
+    if ("kind" in face) return face;
     const resolved = source.resolve(uri, call.caller);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const outcome = await source.invoker.read(resolved, call);
     if (outcome.kind === "absent") return toAbsent(uri, request.era);
     if (outcome.kind === "denied") return toDeniedError(outcome.scopes, toNotFound(uri, request.era));
     if (outcome.kind === "refused") return toReadError(outcome);
-    const keeping = { large: source.large, caller: call.caller, scopes: resolved.scopes };
+    const { scopes, requires } = resolved;
+    const keeping = { large: source.large, caller: call.caller, scopes, requires, of: { uri } };
     return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
   };
 }
 
-function createResourcesHandler({ catalog, invoker, pageSize, items }: HandlerSource): Handler {
-  if (items !== undefined) {
-    const list = new ResourceList({ catalog, invoker, pageSize, items });
-    return (params, { call }) => list.page(params, call.caller);
-  }
-  const list = createPagedList({ key: "resources", items: catalog.resources.map(describeResource), pageSize });
-  return (params) => list.page(params);
+/** Makes the handler of a list that is read from nobody: what of it a caller is shown, and was granted. */
+export function createListHandler(
+  { faces }: Pick<HandlerSource, "faces">,
+  toList: (listed: Catalog) => PagedList,
+): Handler {
+  return (params, { call }) => {
+    const face = faces.of(call.caller);
+    return "kind" in face ? face : toList(face.listedFor(call.caller)).page(params);
+  };
 }
 
-/** Makes the handlers of an app. Lists that never change are serialised here, once. */
+function createResourcesHandler(source: HandlerSource): Handler {
+  const { faces, lists, invoker, pageSize, items } = source;
+  if (items === undefined) return createListHandler(source, (listed) => lists.resources(listed));
+  const known = new WeakMap<Catalog, ResourceList>();
+  return (params, { call }) => {
+    const face = faces.of(call.caller);
+    if ("kind" in face) return face;
+    const catalog = face.listedFor(call.caller);
+    const list = known.get(catalog) ?? new ResourceList({ catalog, invoker, pageSize, items });
+    known.set(catalog, list);
+    return list.page(params, call.caller);
+  };
+}
+
+/** Makes the handlers of an app: each answers from what its caller is shown. */
 export function createHandlers(source: HandlerSource): Handlers {
-  const { catalog, pageSize } = source;
-  const tools = createPagedList({ key: "tools", items: catalog.tools.map(describeTool), pageSize });
-  const templates = createPagedList({
-    key: "resourceTemplates",
-    items: catalog.templates.map(describeTemplate),
-    pageSize,
-  });
-  const complete = createCompleteHandler(catalog, source.invoker);
+  const { lists } = source;
+  const complete = createCompleteHandler(source);
   return Object.freeze({
-    "tools/list": (params) => tools.page(params),
+    "tools/list": createListHandler(source, (listed) => lists.tools(listed)),
     "tools/call": createCallHandler(source),
     "resources/list": createResourcesHandler(source),
-    "resources/templates/list": (params) => templates.page(params),
+    "resources/templates/list": createListHandler(source, (listed) => lists.templates(listed)),
     "resources/read": createReadHandler(source),
-    ...createPromptHandlers(source),
+    ...createPromptHandlers(
+      source,
+      createListHandler(source, (listed) => lists.prompts(listed)),
+    ),
     ...(complete === undefined ? {} : { "completion/complete": complete }),
   } satisfies Handlers);
 }

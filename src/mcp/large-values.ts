@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Caller } from "../catalog/caller.ts";
+import type { EntryGuard } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -43,10 +44,13 @@ export interface Excerpt {
   readonly next?: string;
 }
 
+/** Of what something is a part. */
+export type PartOf = { readonly tool: string } | { readonly uri: string };
+
 /** Whom something is kept for, and what reading it takes, as what it is a part of did. */
-export interface KeptFor {
+export interface KeptFor extends EntryGuard {
   readonly caller: Caller;
-  readonly scopes: readonly string[];
+  readonly of: PartOf;
 }
 
 interface Kept extends KeptFor {
@@ -59,6 +63,12 @@ interface Kept extends KeptFor {
 
 /** What can be read. */
 export type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
+
+/** A part that can be read. */
+export interface ReadablePart extends Readable {
+  /** Who is not shown that is shown no part of it. */
+  readonly of: PartOf;
+}
 
 /** The bytes of a text in UTF-8; counted only where they may be more than `limit`. */
 export function bytesOver(text: string, limit: number): number | undefined {
@@ -103,18 +113,19 @@ export class LargeValues {
   }
 
   /** Keeps a text of so many bytes for a caller, and gives what is said instead of it. */
-  keep(text: string, bytes: number, { caller, scopes }: KeptFor): Excerpt {
+  keep(text: string, bytes: number, { caller, scopes, requires, of }: KeptFor): Excerpt {
     const known = this.#find(text, caller);
     const parts = known?.parts ?? cutText(text, this.#partBytes);
     const [excerpt = ""] = parts;
     if (bytes > maxTotalBytes * (caller.isAnonymous ? 1 : maxShare)) return { truncated: true, bytes, excerpt };
-    const kept = { id: known?.id ?? randomBytes(16).toString("hex"), caller, scopes, text, bytes, parts, usedAt: 0 };
+    const id = known?.id ?? randomBytes(16).toString("hex");
+    const kept = { id, caller, scopes, requires, of, text, bytes, parts, usedAt: 0 };
     this.#use(kept);
     return { truncated: true, bytes, excerpt, ...this.#next(kept, 1) };
   }
 
   /** The part that a URI names for a caller; `undefined` where they have none, or none any more. */
-  resolve(uri: string, caller: Caller): Readable | undefined {
+  resolve(uri: string, caller: Caller): ReadablePart | undefined {
     if (!uri.startsWith(this.#prefix)) return undefined;
     const [id = "", number = "", ...more] = uri.slice(this.#prefix.length).split("/", 3);
     this.#forgetOld();
@@ -124,7 +135,8 @@ export class LargeValues {
     if (kept === undefined || text === undefined) return undefined;
     this.#use(kept);
     const body = writeJson({ part, of: kept.parts.length, text, ...this.#next(kept, part) });
-    return { id: "_parts", scopes: kept.scopes, read: async () => body };
+    const { scopes, requires, of } = kept;
+    return { id: "_parts", scopes, requires, of, read: async () => body };
   }
 
   /** Forgets everything. Callable twice. */

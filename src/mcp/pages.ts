@@ -3,6 +3,8 @@ import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts
 
 /** A list, cut into pages and serialised once. */
 export interface PagedList {
+  /** Of all that is in it: another where any of it is. */
+  readonly digest: string;
   /** The page that a request's params ask for. An unknown cursor is `-32602`. */
   page(params: Readonly<Record<string, unknown>> | undefined): RpcAnswer;
 }
@@ -45,6 +47,7 @@ export function createPagedList(source: PagedListSource): PagedList {
     return answer;
   });
   return {
+    digest,
     page(params) {
       if (params === undefined || !Object.hasOwn(params, "cursor")) return first ?? unknownCursor;
       const { cursor } = params;

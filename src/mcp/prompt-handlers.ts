@@ -6,11 +6,10 @@ import type { PromptEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
-import { describePrompt } from "./describe-entries.ts";
+import type { Faces } from "./faces.ts";
 import type { Handler } from "./handlers.ts";
 import { bytesOver, type LargeValues } from "./large-values.ts";
 import { ownParam } from "./own-param.ts";
-import { createPagedList } from "./pages.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
 import { refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
@@ -23,9 +22,11 @@ export interface PromptHandlers {
 
 /** What they are made of. */
 export interface PromptSource {
+  /** Everything that there is when they are made. */
   readonly catalog: Catalog;
+  /** What callers are shown of it. */
+  readonly faces: Pick<Faces, "of">;
   readonly invoker: Invoker;
-  readonly pageSize: number;
   /** How large one answer may be. */
   readonly large: Pick<LargeValues, "maxResultBytes">;
   /** Told of prompts that are larger. */
@@ -74,20 +75,25 @@ function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, source: PromptSou
   return toRpcResult(`${words}"messages":${messages}`);
 }
 
-/** Makes the handlers of prompts; none where there are no prompts. */
-export function createPromptHandlers(source: PromptSource): Partial<PromptHandlers> {
-  const { catalog, invoker, pageSize } = source;
+/**
+ * Makes the handlers of prompts; none where there are no prompts.
+ *
+ * @param list - the handler of their list.
+ */
+export function createPromptHandlers(source: PromptSource, list: Handler): Partial<PromptHandlers> {
+  const { catalog, faces, invoker } = source;
   if (catalog.prompts.length === 0) return {};
-  const list = createPagedList({ key: "prompts", items: catalog.prompts.map(describePrompt), pageSize });
   return {
-    "prompts/list": (params) => list.page(params),
+    "prompts/list": list,
     "prompts/get": async (params, request) => {
       const name = ownParam(params, "name");
       const given = ownParam(params, "arguments");
       const args = given === undefined ? noArguments : given;
       if (typeof name !== "string" || !isTexts(args)) return badParams;
       request.call.reached("gate");
-      const prompt = catalog.prompt(name);
+      const face = faces.of(request.call.caller);
+      if ("kind" in face) return face;
+      const prompt = face.catalog.prompt(name);
       if (prompt === undefined) return unknownPrompt;
       return toAnswer(prompt, await invoker.prompt(prompt, args, request.call), source);
     },

@@ -1,9 +1,8 @@
-import { authorise } from "../call/authorise.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { ListedItem, ResourceContent } from "../catalog/entry.ts";
+import type { ListedItem, ResourceContent, ResourceEntry } from "../catalog/entry.ts";
 import type { ListedItems, MayList, VisibleItems } from "../catalog/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -14,6 +13,7 @@ import type { RpcAnswer } from "./protocol.ts";
 
 /** What {@link ResourceList} is made of. */
 export interface ResourceListSetting {
+  /** What of it is listed for those whom this list is for. */
   readonly catalog: Catalog;
   readonly items: ListedItems;
   readonly invoker: Invoker;
@@ -45,33 +45,30 @@ interface Choice {
   newest: { readonly items: Items; readonly list: PagedList } | undefined;
 }
 
-/** What a caller may not read is not there. */
-function mayListOf(caller: Caller): MayList {
-  return (entry) => authorise(caller, entry) === undefined;
-}
-
 function isSame(left: Items, right: Items): boolean {
   return left.every((items, index) => items === right[index]);
 }
 
 /**
- * The list of resources where it has items that come and go: those that a caller may read. While these cannot be read it has
- * the others.
+ * The list of resources where it has items that come and go, for all callers who are shown the same. While these cannot be read
+ * it has the others.
  */
 export class ResourceList {
   readonly #setting: ResourceListSetting;
   readonly #fixed: readonly Line[];
+  readonly #listed: ReadonlySet<ResourceEntry>;
   /** By the collections that they are of; those whose first page was seen least recently first. */
   readonly #choices = new Map<string, Choice>();
 
   constructor(setting: ResourceListSetting) {
     this.#setting = setting;
+    this.#listed = new Set(setting.catalog.resources);
     this.#fixed = setting.catalog.resources.map((each) => ({ uri: each.uri, text: describeResource(each) }));
   }
 
   /** The page that a caller's params ask for: the first as of now, or one that follows. */
   async page(params: Readonly<Record<string, unknown>> | undefined, caller: Caller): Promise<RpcAnswer> {
-    const may = mayListOf(caller);
+    const may: MayList = (entry) => this.#listed.has(entry);
     if (params !== undefined && Object.hasOwn(params, "cursor")) return this.#further(params, may);
     const visible = await this.#setting.items.list((resolved) => this.#read(resolved, caller), may);
     return this.#toList(visible).page(params);

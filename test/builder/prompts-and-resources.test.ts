@@ -1,3 +1,4 @@
+import { CallContext } from "../../src/call/call-context.ts";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { kDefinition, type AppDefinition } from "../../src/builder/app-definition.ts";
@@ -142,7 +143,7 @@ describe("prompts() and resources()", () => {
       resources: { b: { uri: "app://b", read: () => 1 } },
     });
     opened.push(...target.served);
-    const listed = await target.served[0]?.handlers["resources/list"](undefined, cast(Object, { era: "modern" }));
+    const listed = await target.served[0]?.handlers["resources/list"](undefined, { era: "modern", call: new CallContext() });
     expect(JSON.stringify(listed)).toContain("app://b");
   });
 });

@@ -1,3 +1,4 @@
+import { CallContext } from "../../src/call/call-context.ts";
 import { describe, expect, it } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
 import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
@@ -96,7 +97,7 @@ describe("pull()", () => {
     await serveSurfaceAsMcp({ surface: counter, link, target, pull: false });
     const [pulled, bare] = target.served;
     const names = async (runtime: typeof pulled): Promise<unknown> =>
-      JSON.stringify(await runtime?.handlers["tools/list"](undefined, cast(Object, {})));
+      JSON.stringify(await runtime?.handlers["tools/list"](undefined, { era: "modern", call: new CallContext() }));
     expect(await names(pulled)).toContain("wait_for_change");
     expect(await names(bare)).not.toContain("wait_for_change");
     await Promise.all(target.served.map((runtime) => runtime.close()));

@@ -1,6 +1,12 @@
 import { createResourcesFor } from "../../src/builder/create-resources-for.ts";
 import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
+import { ReadableUris } from "../../src/builder/readable-uris.ts";
+import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
+import { createFaces } from "../../src/mcp/create-faces.ts";
+import { FaceLists } from "../../src/mcp/face-lists.ts";
+import { LargeValues } from "../../src/mcp/large-values.ts";
+import { createViews } from "../../src/views/create-views.ts";
 import { createListedItems } from "../../src/catalog/listed-items.ts";
 import { readTags } from "../../src/catalog/read-exposures.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
@@ -34,5 +40,14 @@ export function watchesOf(surface: Surface<Spec>, link: Link, more: Readonly<Rec
     watches.close();
     await held.close();
   };
-  return { watches, items, resourcesFor: createResourcesFor({ watches, items }), close };
+  const faces = createFaces({
+    live: createLiveCatalog({ base: catalog, mounts: new Map(), report: () => {} }),
+    views: createViews(undefined),
+    instructions: undefined,
+    dress: (shown) => shown,
+    lists: new FaceLists(1000),
+    windowMs: 0,
+  });
+  const uris = new ReadableUris({ faces, watches, large: new LargeValues({ uriPrefix: catalog.uriPrefix }) });
+  return { watches, items, resourcesFor: createResourcesFor({ watches, items, faces, uris }), close };
 }

@@ -1,0 +1,144 @@
+import type { Caller } from "../catalog/caller.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Clock } from "../spine/clock.ts";
+import { systemClock } from "../surface/system-clock.ts";
+import type { Decision, Views } from "../views/decision.ts";
+import { toEntity } from "../views/to-entity.ts";
+import type { FaceLists } from "./face-lists.ts";
+import type { Face, Faces, ListName } from "./faces.ts";
+import { ListWatches } from "./list-watches.ts";
+import { rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
+import { ViewSlot, type Admitting, type SlotSetting } from "./view-slot.ts";
+
+/** What faces are made of. */
+export interface FacesSetting extends SlotSetting {
+  readonly views: Views;
+  readonly lists: FaceLists;
+  /** The shortest time between two notices that a list has changed, in milliseconds. */
+  readonly windowMs: number;
+  /** Default: this machine's. */
+  readonly clock?: Clock;
+}
+
+/** How many faces are kept. There is one a rule; rules may be many. */
+const maxSlots = 64;
+
+function isAdmitting(decision: Decision): decision is Admitting {
+  return decision.verdict.kind === "tool_surface";
+}
+
+/** The answer to whatever is asked by a view that lets nobody in. */
+function toDenial({ verdict }: Decision): RpcError {
+  const reason = verdict.kind === "deny" ? verdict.reason : "";
+  return toRpcError(rpcCodes.internal, `tool surface denied: ${reason}`);
+}
+
+/** The lists that can ever be others than they are now. Prompts and resources change only as views do. */
+function changingOf({ live, views }: FacesSetting): ReadonlySet<ListName> {
+  const { prompts, resources, templates } = live.current;
+  const changing = new Set<ListName>();
+  if (views.canChange || live.canChange) changing.add("tools");
+  if (views.canChange && prompts.length > 0) changing.add("prompts");
+  if (views.canChange && resources.length + templates.length > 0) changing.add("resources");
+  return changing;
+}
+
+class ViewFaces implements Faces {
+  readonly changing: ReadonlySet<ListName>;
+  readonly #setting: FacesSetting;
+  readonly #lists: ListWatches;
+  readonly #listeners = new Set<() => void>();
+  readonly #stops: readonly (() => void)[];
+  #generation: number;
+  /** Those made first first. */
+  #slots = new Map<Decision, ViewSlot>();
+  /** Those of the rules before, by what they said: where the new ones say the same, nothing has changed. */
+  #former = new Map<string, ViewSlot>();
+  #denials = new WeakMap<Decision, RpcError>();
+
+  constructor(setting: FacesSetting) {
+    this.#setting = setting;
+    const { live, views, lists, windowMs, clock = systemClock } = setting;
+    this.#generation = views.generation;
+    this.changing = changingOf(setting);
+    const look = (list: ListName, caller: Caller): string | undefined => {
+      const listed = this.#listedFor(caller);
+      return listed && lists.digestOf(list, listed);
+    };
+    this.#lists = new ListWatches({ look, windowMs, clock });
+    const changed = (): void => this.#onChange();
+    this.#stops = [
+      ...(live.canChange ? [live.subscribe(changed)] : []),
+      ...(views.canChange ? [views.subscribe(changed)] : []),
+    ];
+  }
+
+  of(caller: Caller): Face | RpcError {
+    const decision = this.#setting.views.decide(toEntity(caller));
+    if (isAdmitting(decision)) return this.#slotOf(decision).face;
+    const denial = this.#denials.get(decision) ?? toDenial(decision);
+    this.#denials.set(decision, denial);
+    return denial;
+  }
+
+  watchList(list: ListName, caller: Caller, changed: () => void): () => void {
+    return this.changing.has(list) ? this.#lists.watch(list, caller, changed) : () => {};
+  }
+
+  subscribe(changed: () => void): () => void {
+    if (this.#stops.length === 0) return () => {};
+    // One of its own, so that subscribing one function twice gives two subscriptions.
+    const listener = (): void => changed();
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    this.#lists.close();
+    this.#listeners.clear();
+    this.#slots.clear();
+    this.#former.clear();
+  }
+
+  #listedFor(caller: Caller): Catalog | undefined {
+    const face = this.of(caller);
+    return "kind" in face ? undefined : face.listedFor(caller);
+  }
+
+  #onChange(): void {
+    for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener();
+    this.#lists.touch();
+  }
+
+  #slotOf(decision: Admitting): ViewSlot {
+    if (this.#generation !== this.#setting.views.generation) this.#turn();
+    const known = this.#slots.get(decision);
+    if (known !== undefined) return known;
+    const slot = this.#takeFormer(decision) ?? new ViewSlot(this.#setting, decision);
+    this.#slots.set(decision, slot);
+    const [oldest] = this.#slots.keys();
+    if (this.#slots.size > maxSlots && oldest !== undefined) this.#slots.delete(oldest);
+    return slot;
+  }
+
+  /** The rules are others. */
+  #turn(): void {
+    this.#generation = this.#setting.views.generation;
+    this.#former = new Map([...this.#slots].map(([{ verdict }, slot]) => [JSON.stringify(verdict), slot]));
+    this.#slots = new Map();
+  }
+
+  #takeFormer(decision: Admitting): ViewSlot | undefined {
+    const key = JSON.stringify(decision.verdict);
+    const former = this.#former.get(key);
+    this.#former.delete(key);
+    former?.adopt(decision);
+    return former;
+  }
+}
+
+/** Makes what says for each caller what they are shown now, by the rules as they are now. Whoever made it closes it. */
+export function createFaces(setting: FacesSetting): Faces {
+  return new ViewFaces(setting);
+}

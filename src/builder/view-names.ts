@@ -46,11 +46,7 @@ export type ReplayProblem<TNames extends AppNames, TReplay extends boolean> = [
   : { readonly replay: TypeProblem<`the tool name "${ReplayToolName}" is taken by another tool`> };
 
 /** The tools of a gateway, unless no view can have that face. */
-type FaceTools<TInput> = 0 extends 1 & TInput
-  ? GatewayToolName
-  : [TInput] extends [never]
-    ? GatewayToolName
-    : GatewayIn<TInput>;
+type FaceTools<TInput> = [TInput] extends [never] ? GatewayToolName : GatewayIn<TInput>;
 
 /** The tool that replays, unless it was provably not asked for. */
 type ReplayTools<TReplay> = [TReplay] extends [false]

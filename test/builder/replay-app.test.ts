@@ -54,7 +54,7 @@ describe("what an app says that somebody would be shown", () => {
   });
 
   it("replay() runs no handler when the app implements its surface", () => {
-    const run = vi.fn(handler);
+    const run = vi.fn<() => number>(handler);
     const app = mcp(surface)
       .implement({ nodes: cellSource(0), "node.show": run, "node.rerun": run })
       .tools({ extra: { handler: run } })

@@ -2,7 +2,8 @@ import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compile, createWorkshop, emitDeclarations, type Diagnostic, type Workshop } from "./compile.ts";
-import { guards, type Guard } from "./guards.ts";
+import type { Guard } from "./guard.ts";
+import { guards } from "./guards.ts";
 import { assertions, judge, readTypeTests, type Judgement, type TypeTest } from "./type-tests.ts";
 
 const tests = readTypeTests();

@@ -76,7 +76,7 @@ const mistakes: readonly (readonly [string, string])[] = [
   ['app.bridge(link).views({ a: { allow: ["node_rum"] } })', 'this app has no tool, resource or prompt "node_rum"'],
   ["app.bridge(link).views({ a: { allow: [prefix] } })", "the patterns of a view must be literal"],
   ['app.bridge(link).views({ a: { deny: "b", allow: ["*"] } })', "a view that denies says why, and nothing else"],
-  ["const view = { alow: 1 }; app.bridge(link).views({ a: { ...view } })", 'a view has no "alow"'],
+  ["const view = { readOnly: true, alow: 1 }; app.bridge(link).views({ a: view })", 'a view has no "alow"'],
   [
     'app.bridge(link).tools({ list: { handler: () => 1 } }).views({ a: { face: "gateway" } })',
     'the tool name "list" is taken by another tool: a gateway needs it',

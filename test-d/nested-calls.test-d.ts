@@ -1,0 +1,92 @@
+import { expectError, expectType } from "tsd";
+import {
+  cell,
+  defineSurface,
+  mcp,
+  mcpResource,
+  mcpTool,
+  operationRegistry,
+  procedure,
+  type CallEvent,
+  type CallNode,
+  type Calls,
+  type JsonObject,
+  type JsonValue,
+  type Link,
+  type MountContext,
+  type ProgressReport,
+} from "surface-mcp";
+import { z } from "zod";
+
+declare const link: Link;
+declare const calls: Calls;
+
+const surface = defineSurface("s", {
+  state: mcpResource(cell({ schema: z.number() })),
+  "node.run": mcpTool(procedure({}), { scopes: ["s:run"], scopesAny: ["a", "b"] }),
+});
+const app = mcp(surface).bridge(link);
+
+// A tool says what it may call, and with what; an id is any text, as what is mounted is known only at run time.
+app.tools({
+  all: {
+    input: z.object({ nodes: z.array(z.string()), repo: z.string() }),
+    reach: ["node.*", "hub.git.?"],
+    authority: ["s:read", "s:write"],
+    scopes: ["admin"],
+    scopesAny: ["x", "y"],
+    resource: { type: "repo", action: "write", argument: "repo" },
+    handler: async ({ nodes }, { call }) => {
+      expectType<Promise<JsonValue>>(call("node.run"));
+      expectType<JsonValue>(await call("node.run", { node: nodes[0] ?? "" }));
+      await call("hub.git.x", {}, { onAbort: "continue-running", timeoutMs: 1000 });
+      await call("node.run", {}, { onProgress: (report) => expectType<ProgressReport>(report) });
+      expectError(call());
+      expectError(call(1));
+      expectError(call("node.run", "text"));
+      expectError(call("node.run", {}, { onAbort: "never" }));
+      expectError(call("node.run", {}, { timeout: 1 }));
+    },
+  },
+});
+expectError(app.tools({ x: { reach: "node.*", handler: () => 1 } }));
+expectError(app.tools({ x: { reach: [1], handler: () => 1 } }));
+expectError(app.tools({ x: { authority: "s:read", handler: () => 1 } }));
+expectError(app.tools({ x: { scopesAny: "a", handler: () => 1 } }));
+expectError(app.tools({ x: { resource: { type: "repo" }, handler: () => 1 } }));
+expectError(app.tools({ x: { resource: { type: "repo", action: "write", arg: "x" }, handler: () => 1 } }));
+// Members are somebody else's code: they declare what they ask of callers, and call nothing.
+expectError(mcpTool(procedure({}), { reach: ["*"] }));
+expectError(mcpTool(procedure({}), { resource: { type: "repo" } }));
+mcpTool(procedure({}), { resource: { type: "repo", action: "read" } });
+
+// What is mounted calls in the same way.
+const hub = operationRegistry();
+hub.register(
+  { name: "git.all", inputSchema: z.object({ at: z.int() }), outputSchema: z.number(), reach: ["node.*"] },
+  async ({ at }, context) => {
+    expectType<number>(at);
+    expectType<MountContext>(context);
+    expectType<JsonValue>(await context.call("node.run", { at }));
+    return at;
+  },
+);
+const unregister = hub.register({ name: "ping" }, () => "pong");
+expectType<() => void>(unregister);
+expectError(hub.register({ name: "bad", outputSchema: z.number() }, () => "text"));
+expectError(hub.register({ name: "bad", type: "read" }, () => 1));
+expectError(hub.register({ name: "bad", nope: 1 }, () => 1));
+expectError(hub.register({ type: "query" }, () => 1));
+app.mount("hub", hub);
+
+// What was called can be looked at, and followed.
+expectType<readonly CallNode[]>(calls.roots());
+expectType<CallNode | undefined>(calls.find("id"));
+expectType<() => void>(calls.subscribe((event) => expectType<CallEvent>(event)));
+for (const { requestId, children, state } of calls.roots()) {
+  expectType<string>(requestId);
+  expectType<readonly CallNode[]>(children);
+  expectType<"requested" | "running" | "completed" | "error" | "aborted">(state);
+}
+expectError(calls.roots().push);
+calls.subscribe(({ input }) => expectType<JsonObject | undefined>(input));

@@ -4,7 +4,10 @@ import {
 } from "@modelcontextprotocol/client";
 import { Client as LegacySdkClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacySdkTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -18,6 +21,8 @@ export interface HttpClient {
   readResource(params: { uri: string }): Promise<Params>;
   /** Watches a URI in the way of its era. */
   watch(uri: string, updated: () => void): Promise<unknown>;
+  /** Watches the list of tools in the way of its era. */
+  watchTools(changed: () => void): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -46,6 +51,9 @@ async function connectV1({ url, ...end }: HttpEnd): Promise<HttpClient> {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => updated());
       return client.subscribeResource({ uri });
     },
+    watchTools: async (changed) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => changed());
+    },
     close: () => client.close(),
   };
 }
@@ -63,6 +71,10 @@ function connectV2(mode: "legacy" | "auto" | { readonly pin: string }): HttpClie
       watch: (uri, updated) => {
         client.setNotificationHandler("notifications/resources/updated", () => updated());
         return era === "legacy" ? client.subscribeResource({ uri }) : client.listen({ resourceSubscriptions: [uri] });
+      },
+      watchTools: async (changed) => {
+        client.setNotificationHandler("notifications/tools/list_changed", () => changed());
+        if (era === "modern") await client.listen({ toolsListChanged: true });
       },
       close: () => client.close(),
     };

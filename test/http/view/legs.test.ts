@@ -11,18 +11,19 @@ afterEach(async () => {
   for (const end of ending.splice(0).toReversed()) await end();
 });
 
-function by(surface: string, more: Partial<Caller> = {}): Caller {
-  return { ...anonymous, ...more, view: { surface, userAgent: "test" } };
+/** Somebody who comes by a view of the app's, told from others by its project. */
+function by(project: string, more: Partial<Caller> = {}): Caller {
+  return { ...anonymous, ...more, view: { surface: "default", project, userAgent: "test" } };
 }
 
-/** An app that lets nobody in by some views, and keeps who has asked. */
+/** An app that lets nobody in by some of them, and keeps who has asked. */
 function openDenying(): { runtime: AppRuntime; denied: Set<string>; asked: Caller[] } {
   const denied = new Set(["locked"]);
   const asked: Caller[] = [];
   const { runtime } = openSteps();
   const refuse = (caller: Caller): ReturnType<AppRuntime["refuse"]> => {
     asked.push(caller);
-    const isDenied = denied.has(caller.view?.surface ?? "default");
+    const isDenied = denied.has(caller.view?.project ?? "");
     return isDenied ? toRpcError(-32_603, "tool surface denied: not today") : undefined;
   };
   return { runtime: { ...runtime, refuse }, denied, asked };
@@ -48,7 +49,7 @@ describe("a session", () => {
     expect(harness.get({ session, caller: by("locked") }).sink?.state).toBe("open");
     const client = { name: "test", version: "1" };
     expect(asked.map(({ view }) => view)).toEqual(
-      asked.map(() => ({ surface: "readonly", userAgent: "test", client })),
+      asked.map(() => ({ surface: "default", project: "readonly", userAgent: "test", client })),
     );
   });
 
@@ -56,7 +57,7 @@ describe("a session", () => {
     const { harness, asked } = openLegacy();
     const session = await harness.open({ caller: by("readonly") });
     harness.post(echo, { session });
-    expect(asked.at(-1)?.view?.surface).toBe("readonly");
+    expect(asked.at(-1)?.view?.project).toBe("readonly");
   });
 
   it("keeps no view when its handshake named none, but for the client", async () => {
@@ -71,7 +72,7 @@ describe("a session", () => {
     const alice = { id: "alice", isAnonymous: false };
     const session = await harness.open({ caller: by("readonly", { ...alice, scopes: ["steps:read"] }) });
     harness.post(echo, { session, caller: by("readonly", { ...alice, scopes: ["steps:write"] }) });
-    expect(asked.at(-1)).toMatchObject({ id: "alice", scopes: ["steps:write"], view: { surface: "readonly" } });
+    expect(asked.at(-1)).toMatchObject({ id: "alice", scopes: ["steps:write"], view: { project: "readonly" } });
   });
 
   it("is not opened, and takes no place, when its view is denied", async () => {
@@ -107,7 +108,7 @@ describe("a session", () => {
     const steps = openSteps();
     await runtime.close();
     const refuse: AppRuntime["refuse"] = ({ view }) =>
-      denied.has(view?.surface ?? "") ? toRpcError(-32_603, "no") : undefined;
+      denied.has(view?.project ?? "") ? toRpcError(-32_603, "no") : undefined;
     const harness = new LegHarness({ ...steps.runtime, refuse });
     ending.push(() => harness.close());
     const session = await harness.open({ caller: by("readonly") });

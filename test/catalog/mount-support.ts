@@ -1,0 +1,42 @@
+import { anonymous } from "../../src/catalog/caller.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
+import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
+import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";
+import type { MountContext, MountSource } from "../../src/catalog/mount.ts";
+import { operationRegistry, type OperationRegistry } from "../../src/catalog/operation-registry.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+import { catalogOf } from "./support.ts";
+
+/** A live catalog, and what was reported of it. */
+export interface Mounted {
+  readonly live: LiveCatalog;
+  readonly faults: Fault[];
+  readonly base: Catalog;
+}
+
+/** Mounts sources by their prefix beside one tool, `own`. */
+export function mount(sources: Readonly<Record<string, MountSource>>): Mounted {
+  const faults: Fault[] = [];
+  const base = catalogOf({}, { tools: { own: { handler: () => 1 } } });
+  const report = (fault: Fault): void => void faults.push(fault);
+  return { live: createLiveCatalog({ base, mounts: new Map(Object.entries(sources)), report }), faults, base };
+}
+
+/** The messages of what was reported. */
+export function messagesOf({ faults }: Mounted): readonly string[] {
+  return faults.map(({ cause }) => (cause instanceof Error ? cause.message : String(cause)));
+}
+
+/** A registry of operations that answer their own name. */
+export function registryOf(...names: readonly string[]): OperationRegistry {
+  return operationRegistry(names.map((name) => [{ name }, () => name] as const));
+}
+
+/** What an operation is run with where nothing of it is used. */
+export const context: MountContext = {
+  signal: new AbortController().signal,
+  caller: anonymous,
+  progress() {},
+  log() {},
+  call: () => Promise.reject(new TypeError("nothing can be called from here")),
+};

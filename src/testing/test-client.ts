@@ -1,5 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
-import { anonymous, type Caller } from "../catalog/caller.ts";
+import { anonymous, defaultView, type Caller } from "../catalog/caller.ts";
 import type { LogEntry, ProgressReport } from "../catalog/entry.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { AppNames } from "../builder/app-names.ts";
@@ -126,6 +126,8 @@ export interface TestClient<TSpec, TNames extends AppNames> {
   complete(of: Completable<TNames>, begun?: string, filled?: Readonly<Record<string, string>>): Promise<Proposals>;
   /** The names of all tools, over all pages, in the order of the wire. */
   toolNames(): Promise<readonly string[]>;
+  /** What is listed of them, over all pages: names, schemas, hints. */
+  listTools(): Promise<readonly JsonObject[]>;
   /**
    * Sends any request that the package answers itself.
    *
@@ -157,6 +159,20 @@ export interface TestClientOptions {
   readonly era?: Era;
   /** Who asks, as if a token had said so. Default: somebody of whom nothing is known, and nothing is asked. */
   readonly caller?: Caller;
+  /** The view that the client comes by. Default: the caller's own, else `"default"`. */
+  readonly surface?: string;
+  /** The project that rules of views are asked about. */
+  readonly project?: string;
+}
+
+/** Who asks, by the view that was chosen for them. */
+function byView(caller: Caller, { surface, project }: TestClientOptions): Caller {
+  if (surface === undefined && project === undefined) return caller;
+  const view = { surface: defaultView, ...caller.view };
+  return {
+    ...caller,
+    view: { ...view, surface: surface ?? view.surface, ...(project === undefined ? {} : { project }) },
+  };
 }
 
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
@@ -174,13 +190,16 @@ function isToolName(name: string | symbol): name is string {
 class InMemoryClient {
   readonly #runtime: AppRuntime;
   readonly #era: Era;
+  readonly #options: TestClientOptions;
   readonly #caller: Caller;
   readonly tools: object;
 
-  constructor(runtime: AppRuntime, { era = "modern", caller = anonymous }: TestClientOptions) {
+  constructor(runtime: AppRuntime, options: TestClientOptions) {
+    const { era = "modern", caller = anonymous } = options;
     this.#runtime = runtime;
     this.#era = era;
-    this.#caller = caller;
+    this.#options = options;
+    this.#caller = byView(caller, options);
     // A function for whatever name is asked for: a name that does not exist answers as it does on the wire.
     this.tools = new Proxy(Object.freeze({}), {
       get: (_target, name) => (isToolName(name) ? this.#toCaller(name) : undefined),
@@ -188,7 +207,10 @@ class InMemoryClient {
   }
 
   async request(method: HandledMethod, params?: JsonObject, options: TestCallOptions = {}): Promise<JsonObject> {
-    const { signal, onProgress, onLog, caller = this.#caller } = options;
+    const { signal, onProgress, onLog } = options;
+    const caller = options.caller === undefined ? this.#caller : byView(options.caller, this.#options);
+    const refusal = this.#runtime.refuse(caller);
+    if (refusal !== undefined) throw new RpcFailure(refusal);
     const handler = this.#runtime.handlers[method];
     if (handler === undefined) throw new RpcFailure(unknownMethod);
     const call = new CallContext({ sink: onProgress, log: onLog, caller });
@@ -251,8 +273,12 @@ class InMemoryClient {
   }
 
   async toolNames(): Promise<readonly string[]> {
-    const tools = await this.#list("tools/list", "tools");
+    const tools = await this.listTools();
     return tools.map((tool) => textAt(tool, "name"));
+  }
+
+  listTools(): Promise<readonly JsonObject[]> {
+    return this.#list("tools/list", "tools");
   }
 
   close(): Promise<void> {

@@ -1,0 +1,193 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { CallContext } from "../../src/call/call-context.ts";
+import { replayOrigin, replayToolName } from "../../src/catalog/replay-tool-name.ts";
+import type { ToolEntry } from "../../src/catalog/entry.ts";
+import type { JsonObject } from "../../src/schema/json.ts";
+import { createReplayTool } from "../../src/views/create-replay-tool.ts";
+import { createViews } from "../../src/views/create-views.ts";
+import { describeViews } from "../../src/views/describe-views.ts";
+import { listViews } from "../../src/views/list-views.ts";
+import { replayView } from "../../src/views/replay-view.ts";
+import { show, showTo } from "../../src/views/show.ts";
+import { toEntity } from "../../src/views/to-entity.ts";
+import type { ViewPacket } from "../../src/views/view-rules.ts";
+import { callOnce } from "../call/support.ts";
+import { callerBy, sampleCatalog } from "./support.ts";
+
+const catalog = sampleCatalog();
+
+const packets: readonly ViewPacket[] = [
+  {
+    id: "all",
+    domain: "mcp-surface/routing",
+    description: "for everybody",
+    rules: [
+      { id: "look", when: { surface: "readonly" }, verdict: { kind: "tool_surface", disallow: ["node_*"] } },
+      { when: { surface: ["hub", "locked"], principal: "ci" }, verdict: { kind: "tool_surface", face: "gateway" } },
+      { id: "locked", when: { surface: "locked" }, verdict: { kind: "deny", reason: "not today" } },
+    ],
+  },
+  { id: "site", domain: "mcp-surface/routing", project: "site", rules: [{ verdict: { kind: "tool_surface" } }] },
+];
+
+describe("replaying a view", () => {
+  const views = createViews(packets);
+
+  it("replayView() tells what is shown and what hides the rest when a view is replayed (B16)", () => {
+    expect(replayView({ views, catalog, caller: callerBy("readonly") })).toEqual({
+      entity: { surface: "readonly" },
+      verdict: { kind: "tool_surface", disallow: ["node_*"] },
+      visible_tools: ["summarise"],
+      visible_tool_count: 1,
+      visible_resources: ["nodes", "status"],
+      hidden: [
+        { name: "deploy", by: "resource" },
+        { name: "node.log", by: 'rule "look": disallow "node_*"' },
+        { name: "node.rerun", by: 'rule "look": disallow "node_*"' },
+        { name: "purge", by: "scopes" },
+      ],
+    });
+  });
+
+  it("replayView() shows nothing when a view denies (B16)", () => {
+    expect(replayView({ views, catalog, caller: callerBy("locked") })).toMatchObject({
+      verdict: { kind: "deny", reason: "not today" },
+      visible_tools: [],
+      visible_tool_count: 0,
+      visible_resources: [],
+    });
+  });
+
+  it("replayView() lists the four tools and what is behind them when a view is a gateway (B16)", () => {
+    const caller = callerBy("hub", { id: "ci", isAnonymous: false, scopes: ["probe:read"] });
+    const replay = replayView({ views, catalog, caller });
+    expect(replay.visible_tools).toEqual(["call", "list", "schema", "search"]);
+    expect(replay.operations).toEqual(["node.log", "summarise"]);
+    expect(replay.entity).toEqual({ surface: "hub", principal: "ci" });
+    const log = catalog.toolOf("node.log");
+    const rerun = catalog.toolOf("node.rerun");
+    // A tool of the gateway is listed for whom it takes no more than they have.
+    const faceTools = (): readonly ToolEntry[] => [log, rerun].filter((tool) => tool !== undefined);
+    expect(replayView({ views, catalog, caller, faceTools }).visible_tools).toEqual(["node_log"]);
+  });
+
+  it("replayView() agrees with what is listed when callers and views are drawn (B17)", () => {
+    const anyCaller = fc.record({
+      surface: fc.constantFrom("default", "readonly", "locked", "nowhere"),
+      scopes: fc.subarray(["probe:read", "probe:write", "admin"]),
+      isAnonymous: fc.boolean(),
+      project: fc.constantFrom(undefined, "site", "other"),
+    });
+    fc.assert(
+      fc.property(anyCaller, ({ surface, scopes, isAnonymous, project }) => {
+        const view = { surface, ...(project === undefined ? {} : { project }) };
+        const caller = { id: isAnonymous ? "anonymous" : "me", isAnonymous, scopes, view };
+        const listed = showTo(show(catalog, views.decide(toEntity(caller))), caller).catalog.tools;
+        expect(replayView({ views, catalog, caller }).visible_tools).toEqual(listed.map(({ name }) => name));
+      }),
+    );
+  });
+
+  it("listViews() names packets, their scope and how many rules they have when it is asked (B16)", () => {
+    expect(listViews(views)).toEqual({
+      surface_packets: [
+        { id: "all", scope: "global", rule_count: 3 },
+        { id: "site", scope: "project", project: "site", rule_count: 1 },
+      ],
+      count: 2,
+    });
+    expect(listViews(createViews(undefined))).toEqual({ surface_packets: [], count: 0 });
+  });
+
+  it("describeViews() tells the packet that holds, its rules and what they come to when it is asked (B16)", () => {
+    expect(describeViews(views, callerBy("locked"))).toEqual({
+      entity: { surface: "locked" },
+      packet: { id: "all", domain: "mcp-surface/routing", description: "for everybody" },
+      rules: [
+        { id: "look", classification: "tool_surface", matches_surface: false },
+        { id: "2", classification: "tool_surface", matches_surface: true },
+        { id: "locked", classification: "deny", matches_surface: true },
+      ],
+      verdict: { kind: "deny", reason: "not today" },
+      rule: "locked",
+    });
+    expect(describeViews(views, callerBy("any", { view: { surface: "any", project: "site" } }))).toMatchObject({
+      packet: { id: "site", project: "site" },
+      rule: "1",
+    });
+    expect(describeViews(createViews(undefined), callerBy("x"))).toEqual({
+      entity: { surface: "x" },
+      rules: [],
+      verdict: { kind: "deny", reason: "unknown MCP surface" },
+    });
+  });
+
+  it("toEntity() leaves out what is not known of somebody when they are asked about (B4)", () => {
+    expect(toEntity({ id: "anonymous", isAnonymous: true, scopes: [] })).toEqual({ surface: "default" });
+    const client = { name: "claude", version: "1" };
+    expect(
+      toEntity({
+        id: "ci",
+        isAnonymous: false,
+        scopes: [],
+        view: { surface: "a", project: "site", userAgent: "node", client },
+      }),
+    ).toEqual({ surface: "a", project: "site", user_agent: "node", client, principal: "ci" });
+  });
+});
+
+describe("the tool that replays", () => {
+  const tool = createReplayTool({ views: createViews(packets), catalog: () => catalog });
+
+  async function replayed(args: JsonObject, more: object = {}): Promise<unknown> {
+    const call = new CallContext({ caller: callerBy("default", more) });
+    const { outcome } = await callOnce(tool, args, call);
+    return outcome.kind === "answer" ? (JSON.parse(outcome.text) as unknown) : outcome;
+  }
+
+  it("the tool only reads, and is named as it is reserved, when it is made", () => {
+    expect(tool).toMatchObject({
+      name: replayToolName,
+      origin: replayOrigin,
+      hints: { readOnlyHint: true },
+      scopes: ["probe:read"],
+    });
+  });
+
+  it("the tool replays, lists and describes when it is asked to (B16)", async () => {
+    expect(await replayed({ action: "list" })).toMatchObject({ count: 2 });
+    expect(await replayed({ action: "describe", surface: "locked" })).toMatchObject({ rule: "locked" });
+    expect(await replayed({ action: "replay" })).toMatchObject({ entity: { surface: "default" } });
+    expect(await replayed({ action: "replay", surface: "readonly", project: "site" })).toMatchObject({
+      entity: { surface: "readonly", project: "site" },
+      verdict: { kind: "tool_surface" },
+    });
+  });
+
+  it("the tool names nothing that its caller has no right to when they replay (B19)", async () => {
+    for (const surface of ["readonly", "locked", "default"]) {
+      const text = JSON.stringify(await replayed({ action: "replay", surface }));
+      expect(text).not.toContain("purge");
+      expect(text).not.toContain("deploy");
+      expect(text).not.toContain("inner");
+    }
+    expect(JSON.stringify(await replayed({ action: "replay", surface: "readonly" }))).toContain("node.rerun");
+  });
+
+  it.each<[string, JsonObject]>([
+    ["another action", { action: "install" }],
+    ["no action", {}],
+    ["an action that is inherited", JSON.parse('{"__proto__":{"action":"list"}}') as JsonObject],
+  ])("the tool lists its three actions when it is given %s (B16)", async (_what, args) => {
+    expect(await replayed(args)).toMatchObject({
+      kind: "refused",
+      code: "VALIDATION_ERROR",
+      issues: [{ path: "action", message: 'expected "replay", "list", "describe"' }],
+    });
+  });
+
+  it.each([7, "x".repeat(257), null])("the tool refuses a view when it is called %j", async (surface) => {
+    expect(await replayed({ action: "replay", surface })).toMatchObject({ kind: "refused", code: "VALIDATION_ERROR" });
+  });
+});

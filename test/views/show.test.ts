@@ -1,0 +1,221 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Catalog } from "../../src/catalog/catalog.ts";
+import { narrowCatalog } from "../../src/catalog/narrow-catalog.ts";
+import { createViews } from "../../src/views/create-views.ts";
+import { show, showTo } from "../../src/views/show.ts";
+import type { Shown } from "../../src/views/showing.ts";
+import type { NamedView, NamedViews } from "../../src/views/views-input.ts";
+import { callerBy, sampleCatalog, toolsBy } from "./support.ts";
+
+const catalog = sampleCatalog();
+
+function shownBy(view: NamedView, server?: string): Shown {
+  const views = createViews({ v: view }, server === undefined ? {} : { server });
+  return show(catalog, views.decide({ surface: "v" }));
+}
+
+/** Every name that is left, of each sort. */
+function leftOf({ catalog: left }: Shown): readonly string[] {
+  const { tools, prompts, resources, templates } = left;
+  return [
+    ...tools.map(({ name }) => `tool ${name}`),
+    ...prompts.map(({ name }) => `prompt ${name}`),
+    ...resources.map(({ uri }) => uri),
+    ...templates.map(({ uriTemplate }) => uriTemplate),
+  ];
+}
+
+const everything = [
+  "tool deploy",
+  "tool node_log",
+  "tool node_rerun",
+  "tool purge",
+  "tool summarise",
+  "prompt review",
+  "surface://probe/nodes",
+  "surface://probe/status",
+  "surface://probe/nodes/{key}",
+];
+
+function without(...gone: readonly string[]): readonly string[] {
+  return everything.filter((name) => !gone.includes(name));
+}
+
+describe("what a view shows", () => {
+  it("everything but what only tools may call is left when a view says nothing", () => {
+    const shown = shownBy({});
+    expect(leftOf(shown)).toEqual(everything);
+    expect(shown.hidden).toEqual([]);
+    expect(shown.face).toBe("direct");
+  });
+
+  it.each<[string, NamedView, readonly string[]]>([
+    ["an empty allow is all", { allow: [] }, everything],
+    [
+      "only what is allowed",
+      { allow: ["node_*", "status"] },
+      ["tool node_log", "tool node_rerun", "surface://probe/status"],
+    ],
+    ["all but what is disallowed", { disallow: ["node.*"] }, without("tool node_log", "tool node_rerun")],
+    ["disallow before allow", { allow: ["node_*"], disallow: ["node_log"] }, ["tool node_rerun"]],
+    [
+      "both entries of a collection",
+      { disallow: ["nodes"] },
+      without("surface://probe/nodes", "surface://probe/nodes/{key}"),
+    ],
+    ["a prompt", { disallow: ["review"] }, without("prompt review")],
+    ["what reads", { readOnly: true }, without("tool deploy", "tool node_rerun", "tool purge")],
+    ["what reads of what is allowed", { readOnly: true, allow: ["node_*"] }, ["tool node_log"]],
+    ["a gateway, of what is behind it", { face: "gateway", allow: ["node_*"] }, ["tool node_log", "tool node_rerun"]],
+    ["nothing", { disallow: ["*"] }, []],
+    ["nothing where nobody gets in", { deny: "no" }, []],
+    ["what only tools may call never", { allow: ["inner*"] }, []],
+  ])("a view leaves what it says when that is: %s (B11)", (_what, view, expected) => {
+    expect(leftOf(shownBy(view))).toEqual(expected);
+  });
+
+  it.each(["mcp__ci__node_rerun", "mcp__ci__.node_rerun", "ci(node_rerun)"])(
+    "a view hides a tool and nothing else when it is spelled %j (B10)",
+    (spelled) => {
+      expect(leftOf(shownBy({ disallow: [spelled] }, "ci"))).toEqual(without("tool node_rerun"));
+      // Resources are no tools of the server's.
+      expect(leftOf(shownBy({ disallow: ["mcp__ci__status"] }, "ci"))).toEqual(everything);
+    },
+  );
+
+  it("what hides an entry is named when a view is looked into", () => {
+    const views = createViews([
+      {
+        id: "few",
+        when: { surface: "a" },
+        verdict: { kind: "tool_surface", allow: ["node_*", "nodes"], disallow: ["node_l*"], readOnly: true },
+      },
+    ]);
+    const { hidden } = show(catalog, views.decide({ surface: "a" }));
+    expect(hidden).toEqual([
+      { name: "deploy", by: 'rule "few": not in allow' },
+      { name: "node.log", by: 'rule "few": disallow "node_l*"' },
+      { name: "node.rerun", by: 'rule "few": readOnly' },
+      { name: "purge", by: 'rule "few": not in allow' },
+      { name: "review", by: 'rule "few": not in allow' },
+      { name: "status", by: 'rule "few": not in allow' },
+      { name: "summarise", by: 'rule "few": not in allow' },
+    ]);
+    expect(JSON.stringify(shownBy({ deny: "no" }).hidden)).not.toContain("inner");
+    expect(new Set(shownBy({ deny: "no" }).hidden.map(({ by }) => by))).toEqual(new Set(["deny"]));
+  });
+
+  it("what is hidden is found by no lookup when a view is asked for it (B12)", () => {
+    const { catalog: left } = shownBy({ disallow: ["node_*", "review"] });
+    for (const name of ["node_rerun", "nothing", "inner_secret"]) expect(left.tool(name)).toBeUndefined();
+    expect(left.toolOf("node.rerun")).toBeUndefined();
+    expect(left.prompt("review")).toBeUndefined();
+    expect(left.tool("summarise")).toBe(catalog.tool("summarise"));
+    expect([left.uriPrefix, left.scopes]).toEqual([catalog.uriPrefix, catalog.scopes]);
+  });
+
+  it("a catalog is the same object when all of it is kept", () => {
+    expect(narrowCatalog(catalog, { tool: () => true, prompt: () => true, resource: () => true })).toBe(catalog);
+  });
+});
+
+describe("what a caller is shown", () => {
+  const all = shownBy({});
+
+  it("what is asked of everybody is hidden, and why is said, when somebody anonymous lists (B19)", () => {
+    const { catalog: listed, hidden } = showTo(all, callerBy("v"));
+    expect(listed.tools.map(({ name }) => name)).toEqual(["node_log", "node_rerun", "summarise"]);
+    expect(hidden).toEqual([
+      { name: "deploy", by: "resource" },
+      { name: "purge", by: "scopes" },
+    ]);
+  });
+
+  it("what somebody known was not granted is hidden when they list (B19)", () => {
+    const reader = callerBy("v", { id: "ci", isAnonymous: false, scopes: ["probe:read"] });
+    expect(showTo(all, reader).catalog.tools.map(({ name }) => name)).toEqual(["node_log", "summarise"]);
+    const granted = callerBy("v", {
+      id: "ci",
+      isAnonymous: false,
+      scopes: ["probe:read", "probe:write", "admin"],
+      resources: { "repo:*": ["write"] },
+    });
+    expect(showTo(all, granted).catalog.tools).toEqual(all.catalog.tools);
+  });
+
+  it("a right to everything shows nothing that a view hides when both are asked (B19)", () => {
+    const granted = callerBy("v", { id: "ci", isAnonymous: false, scopes: catalog.scopes.all });
+    const { catalog: listed } = showTo(shownBy({ allow: ["status"] }), granted);
+    expect([listed.tools, listed.resources.length]).toEqual([[], 1]);
+  });
+});
+
+const names = ["deploy", "node_log", "node.rerun", "purge", "summarise", "nodes", "status", "review"];
+const anyPattern = fc.oneof(
+  fc.constantFrom(...names, "*", "node*", "?urge", "zzz"),
+  fc.string({ minLength: 1, maxLength: 8 }),
+);
+const anyView: fc.Arbitrary<Exclude<NamedView, { deny: string }>> = fc.record(
+  {
+    allow: fc.array(anyPattern, { maxLength: 4 }),
+    disallow: fc.array(anyPattern, { maxLength: 4 }),
+    readOnly: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
+
+describe("what holds of every view", () => {
+  it("a view only subtracts when views are drawn (B19)", () => {
+    fc.assert(
+      fc.property(anyView, (view) => {
+        expect(everything).toEqual(expect.arrayContaining([...leftOf(shownBy(view))]));
+      }),
+    );
+  });
+
+  it("another disallow never adds anything when views are drawn (B11)", () => {
+    fc.assert(
+      fc.property(anyView, anyPattern, (view, pattern) => {
+        const more = { ...view, disallow: [...(view.disallow ?? []), pattern] };
+        expect(leftOf(shownBy(view))).toEqual(expect.arrayContaining([...leftOf(shownBy(more))]));
+      }),
+    );
+  });
+
+  it("what is disallowed is not left, whatever is allowed, when views are drawn (B11)", () => {
+    fc.assert(
+      fc.property(anyView, fc.constantFrom("node_log", "purge"), (view, name) => {
+        const shown = shownBy({ ...view, allow: [name, "*"], disallow: [name] });
+        expect(shown.catalog.tool(name)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("each entry is either left or told as hidden when views are drawn", () => {
+    const entries = (of: Catalog): readonly string[] =>
+      [...of.tools, ...of.prompts, ...of.resources, ...of.templates].flatMap((entry) =>
+        "isInternal" in entry && entry.isInternal === true ? [] : [entry.id],
+      );
+    fc.assert(
+      fc.property(anyView, (view) => {
+        const shown = shownBy(view);
+        const told = [...entries(shown.catalog), ...shown.hidden.map(({ name }) => name)];
+        expect(new Set(told)).toEqual(new Set(entries(catalog)));
+        return shown.hidden.every(({ name }) => !entries(shown.catalog).includes(name));
+      }),
+    );
+  });
+
+  it("a view is decided and shown the same when it is asked again (B17)", () => {
+    fc.assert(
+      fc.property(anyView, (view) => {
+        const named: NamedViews = { v: view };
+        const views = createViews(named);
+        const first = toolsBy(views, "v", catalog);
+        expect(toolsBy(views, "v", catalog)).toEqual(first);
+        expect(toolsBy(createViews(structuredClone(named)), "v", catalog)).toEqual(first);
+      }),
+    );
+  });
+});

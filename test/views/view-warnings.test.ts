@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { createViews } from "../../src/views/create-views.ts";
+import { viewWarnings } from "../../src/views/view-warnings.ts";
+import { sampleCatalog } from "./support.ts";
+
+const catalog = sampleCatalog();
+
+describe("warnings about views", () => {
+  it("viewWarnings() names the pattern, its place and names near it when it fits nothing", () => {
+    const views = createViews({ readonly: { disallow: ["node_*", "nodd_*"], allow: ["sumarise", "zzz"] } });
+    expect(viewWarnings(views, catalog)).toEqual([
+      'the pattern "sumarise" in "allow" of rule "readonly" of packet "views" fits nothing; near it are "summarise"',
+      'the pattern "zzz" in "allow" of rule "readonly" of packet "views" fits nothing',
+      'the pattern "nodd_*" in "disallow" of rule "readonly" of packet "views" fits nothing; near it are "node.log", "node.rerun", "node_log", "node_rerun", "nodes"',
+    ]);
+  });
+
+  it("viewWarnings() is silent when every pattern fits a tool, a prompt or a resource", () => {
+    const allow = ["summarise", "review", "status", "node.*", "ci(node_log)", "mcp__ci__node_?og"];
+    expect(viewWarnings(createViews({ a: { allow }, b: { deny: "no" } }, { server: "ci" }), catalog)).toEqual([]);
+    expect(viewWarnings(createViews(undefined), catalog)).toEqual([]);
+  });
+
+  it("viewWarnings() is silent when a pattern may be meant for what is mounted", () => {
+    const views = createViews({ a: { disallow: ["git.*", "git_push", "*_push", "gi*", "hub.push"] } });
+    expect(viewWarnings(views, catalog, ["git"])).toEqual([
+      'the pattern "hub.push" in "disallow" of rule "a" of packet "views" fits nothing',
+    ]);
+  });
+
+  it("viewWarnings() stops after some when there are thousands of patterns", () => {
+    const allow = Array.from({ length: 1024 }, (_, index) => `nothing${index}`);
+    expect(viewWarnings(createViews({ a: { allow }, b: { allow } }), catalog)).toHaveLength(32);
+  });
+});

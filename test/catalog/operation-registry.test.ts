@@ -1,0 +1,155 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { createInvoker } from "../../src/call/create-invoker.ts";
+import { CallContext } from "../../src/call/call-context.ts";
+import type { MountedOperation } from "../../src/catalog/mount.ts";
+import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { context, mount, registryOf } from "./mount-support.ts";
+import { thrownBy } from "./support.ts";
+
+describe("operationRegistry()", () => {
+  it("register() refuses a name that is taken, also on the wire, and replaces only what has that very name", () => {
+    const registry = registryOf("a.b");
+    const add = (name: string, replace: boolean): unknown => {
+      return thrownBy(() => void registry.register({ name }, () => "new", { replace }));
+    };
+    for (const [name, replace] of [
+      ["a.b", false],
+      ["a_b", false],
+      ["a_b", true],
+    ] as const) {
+      expect(add(name, replace)).toMatchObject({
+        code: "NAME_COLLISION",
+        message: expect.stringContaining('taken by operation "a.b"'),
+      });
+    }
+    expect(registry.invoke("a.b", undefined, context)).toBe("a.b");
+    expect(add("a.b", true)).toBe("nothing was thrown");
+    expect([registry.size, registry.invoke("a.b", undefined, context)]).toEqual([1, "new"]);
+    registry.unregister("a.b");
+    expect(add("a_b", false)).toBe("nothing was thrown");
+  });
+
+  it("register() returns what takes away its own and nothing that has taken its place", () => {
+    const registry = operationRegistry();
+    const first = registry.register({ name: "a" }, () => 1);
+    const second = registry.register({ name: "a" }, () => 2, { replace: true });
+    first();
+    expect(registry.size).toBe(1);
+    second();
+    second();
+    expect([registry.size, registry.unregister("a")]).toEqual([0, false]);
+  });
+
+  it.each<[string, object, string]>([
+    ["a dash in its name", { name: "a-b" }, "INVALID_NAME"],
+    ["a name of nothing but dots", { name: ".." }, "INVALID_NAME"],
+    ["a name too long", { name: "a".repeat(65) }, "INVALID_NAME"],
+    ["no name", {}, "INVALID_OPTION"],
+    ["an unknown key", { name: "a", scope: ["x"] }, "INVALID_OPTION"],
+    ["an unknown type", { name: "a", type: "read" }, "INVALID_OPTION"],
+    ["an unknown visibility", { name: "a", visibility: "hidden" }, "INVALID_OPTION"],
+    ["a description that is no text", { name: "a", description: 1 }, "INVALID_OPTION"],
+    ["tags with a hole", { name: "a", tags: Array(1) }, "INVALID_OPTION"],
+    ["an empty pattern", { name: "a", reach: [""] }, "INVALID_OPTION"],
+    ["an authority that no token could carry", { name: "a", authority: ["a b"] }, "INVALID_OPTION"],
+    ["scopes that no token could carry", { name: "a", scopes: ["a b"] }, "INVALID_OPTION"],
+    ["a deadline out of range", { name: "a", timeoutMs: 0 }, "INVALID_OPTION"],
+    ["a schema that is none", { name: "a", inputSchema: "string" }, "INVALID_OPTION"],
+    ["details without a schema", { name: "a", errorSchemas: { BUSY: true } }, "INVALID_OPTION"],
+    ["a query that destroys", { name: "a", type: "query", destructive: true }, "CONTRADICTION"],
+    ["an input that nobody could hold", { name: "a", inputSchema: { unevaluatedItems: false } }, "SCHEMA_UNSUPPORTED"],
+    ["an output that nobody could hold", { name: "a", outputSchema: { type: "text" } }, "SCHEMA_UNSUPPORTED"],
+  ])("register() refuses %s at once, and nothing has changed", (...row) => {
+    const [, operation, code] = row;
+    const registry = operationRegistry();
+    let told = 0;
+    registry.subscribe(() => void (told += 1));
+    // For authors who cast.
+    const add = (): unknown => registry.register(operation as MountedOperation, () => 1);
+    expect(thrownBy(add)).toMatchObject({ code });
+    expect([registry.size, registry.list(), told]).toEqual([0, [], 0]);
+  });
+
+  it("register() refuses what nothing carries out", () => {
+    const registry = operationRegistry();
+    // For authors who cast.
+    const handler = "run" as unknown as () => void;
+    expect(thrownBy(() => registry.register({ name: "a" }, handler))).toMatchObject({ code: "MISSING_HANDLER" });
+  });
+
+  it("register() keeps what was looked at, whatever its author does to theirs afterwards", () => {
+    const registry = operationRegistry();
+    const operation = { name: "a", description: "before" };
+    registry.register(operation, () => 1);
+    operation.description = "after";
+    expect(registry.list()).toEqual([{ name: "a", description: "before" }]);
+    expect(registry.list()).toBe(registry.list());
+  });
+
+  it("invoke() refuses what is not there, and hands a handler what its schema makes of the input", async () => {
+    const registry = operationRegistry();
+    expect(thrownBy(() => registry.invoke("none", {}, context))).toMatchObject({ code: "OPERATION_NOT_FOUND" });
+    const inputSchema = z.object({ n: z.number().default(3) });
+    registry.register({ name: "twice", inputSchema, outputSchema: z.number() }, ({ n }) => n * 2);
+    const { live } = mount({ hub: registry });
+    const entry = live.current.toolOf("hub.twice");
+    const invoker = createInvoker({ report: () => {} });
+    if (entry === undefined) throw new TypeError("it is listed");
+    expect(await invoker.call(entry, {}, new CallContext({}))).toEqual({ kind: "answer", text: '{"value":6}' });
+    expect(await invoker.call(entry, { n: "x" }, new CallContext({}))).toMatchObject({
+      code: "VALIDATION_ERROR",
+      issues: [{ path: "n" }],
+    });
+    invoker.close();
+  });
+
+  it("a registry holds what a map would when operations come, go and take each other's places", () => {
+    const step = fc.record({
+      kind: fc.constantFrom("register", "replace", "unregister", "undo", "look"),
+      name: fc.constantFrom("a", "a.b", "a_b", "c.d.e", "c_d.e"),
+    });
+    fc.assert(fc.property(fc.array(step, { maxLength: 40 }), holdsTo), { numRuns: 300 });
+  });
+});
+
+interface Step {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Does the same to a registry and to a map, and compares what a mount of it shows. */
+function holdsTo(steps: readonly Step[]): void {
+  const registry = operationRegistry();
+  const mounted = mount({ hub: registry });
+  const model = new Map<string, number>();
+  const undo = new Map<number, () => void>();
+  const idsOf = (): readonly string[] => Array.from(model.keys(), (name) => `hub.${name}`).toSorted();
+  for (const [index, { kind, name }] of steps.entries()) {
+    const twin = [...model.keys()].find((other) => other.replaceAll(".", "_") === name.replaceAll(".", "_"));
+    if (kind === "unregister") {
+      expect(registry.unregister(name)).toBe(model.delete(name));
+    } else if (kind === "undo") {
+      undo.get(index - 1)?.();
+      for (const [known, made] of model) if (made === index - 1) model.delete(known);
+    } else if (kind !== "look") {
+      const mayTake = twin === undefined || (kind === "replace" && twin === name);
+      const add = (): void => {
+        undo.set(
+          index,
+          registry.register({ name }, () => index, { replace: kind === "replace" }),
+        );
+      };
+      expect(thrownBy(add) === "nothing was thrown").toBe(mayTake);
+      if (mayTake) model.set(name, index);
+    }
+    if (kind === "look") {
+      const ids = mounted.live.current.tools.map(({ id }) => id).filter((id) => id !== "own");
+      expect(ids.toSorted()).toEqual(idsOf());
+    }
+    for (const [known, made] of model) expect(registry.invoke(known, undefined, context)).toBe(made);
+  }
+  expect([registry.size, mounted.live.current.tools.length]).toEqual([model.size, model.size + 1]);
+  expect(mounted.faults).toEqual([]);
+}

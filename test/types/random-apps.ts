@@ -264,7 +264,7 @@ const prefixes = mostly(
 const views = mostly(
   [
     exact('{ readonly: { readOnly: true }, locked: { deny: "closed" } }'),
-    exact('{ default: { disallow: ["*run", "state"] } }'),
+    exact('{ default: { disallow: ["*run", "st?te"] } }'),
     exact('{ default: { allow: ["node?*", "f*"], face: "direct" } }'),
     exact('{ hub: { face: "gateway" } }'),
     exact('{ default: { face: "gateway" } }, { replay: true }'),
@@ -273,7 +273,7 @@ const views = mostly(
     exact(
       '{ id: "p", domain: "mcp-surface/routing", rules: [{ verdict: { kind: "tool_surface", face: "gateway" } }] }',
     ),
-    vague("cellSource<ViewRules>([])"),
+    vague('cellSource<ViewRules>([{ verdict: { kind: "tool_surface" } }])'),
   ],
   [
     exact("{}"),

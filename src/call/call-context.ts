@@ -73,6 +73,8 @@ export class CallContext implements EntryCall {
   readonly depth: number;
   /** What is recorded of it; nothing of reads and the like. */
   tracked: TrackedCall | undefined;
+  /** Whether time has passed since it was recorded. */
+  hasWaited = false;
   /** When it is over, as `performance.now()` counts it; and the same in milliseconds since 1970. */
   dueAt: number = Number.POSITIVE_INFINITY;
   deadline: number | undefined;

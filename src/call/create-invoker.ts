@@ -143,6 +143,7 @@ class EntryInvoker implements Invoker {
   }
 
   async #callIfLeft(entry: ToolEntry, args: JsonObject, { call, limiting }: Limited): Promise<ToolOutcome> {
+    call.hasWaited = true;
     const refused = await limiting;
     if (refused === undefined) return this.#call(entry, args, call);
     call.finish(refused.code);

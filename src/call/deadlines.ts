@@ -63,7 +63,9 @@ export class Deadlines {
   watch(call: CallContext, timeoutMs: number): () => void {
     if (call.partOf !== undefined) return this.#watchPart(call, call.partOf, timeoutMs);
     call.dueAt = performance.now() + timeoutMs;
-    call.deadline = Math.ceil(Date.now() + timeoutMs);
+    // Asking for the time costs a small call as much as anything else that is done for it.
+    const now = call.hasWaited ? undefined : call.tracked?.requestedAt;
+    call.deadline = Math.ceil((now ?? Date.now()) + timeoutMs);
     return this.#inLane(call, timeoutMs);
   }
 

@@ -48,7 +48,8 @@ export class TrackedCall {
   readonly #operationId: string;
   readonly #identity: string;
   readonly #surface: string;
-  readonly #requestedAt = Date.now();
+  /** Milliseconds since 1970. */
+  readonly requestedAt: number = Date.now();
   #state: CallState = "requested";
   #deadline: number | undefined;
   #endedAt: number | undefined;
@@ -101,7 +102,7 @@ export class TrackedCall {
       ...this.#head(),
       state: this.#state,
       surface: this.#surface,
-      requestedAt: this.#requestedAt,
+      requestedAt: this.requestedAt,
       ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }),
       ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
       ...(this.#code === undefined ? {} : { code: this.#code }),

@@ -42,6 +42,18 @@ function write({ output, origin }: ToolEntry, answer: unknown, report: FaultRepo
   return toRich(output, { blocks, structured });
 }
 
+/** What was answered: blocks, where its author made any, and what is said to programs, checked. */
+interface Checked {
+  readonly made: Made | undefined;
+  readonly said: unknown;
+}
+
+function finish(entry: ToolEntry, { made, said }: Checked, report: FaultReporter): ToolOutcome {
+  return made === undefined
+    ? write(entry, said, report)
+    : toRich(entry.output, { blocks: made.blocks, structured: said });
+}
+
 /**
  * What a tool answered -> what its caller is given: checked, where the face owns its schema, and written; later only where the
  * schema takes its time.
@@ -53,12 +65,12 @@ export function writeAnswer(
   value: unknown,
   { call, report }: Answering,
 ): ToolOutcome | Promise<ToolOutcome> {
-  const { owner, output } = entry;
+  const { owner } = entry;
   const made = isRich(entry, value) ? value[kContent] : undefined;
   // What is said to programs is checked as a plain answer is: one that says nothing to them has to be allowed to.
   const said: unknown = made === undefined ? value : made.structured;
-  const finish = (structured: unknown): ToolOutcome =>
-    made === undefined ? write(entry, structured, report) : toRich(output, { blocks: made.blocks, structured });
-  const fitting = owner === "surface" ? said : checkOutput(owner.output, said, { where: entry.origin, report });
-  return fitting instanceof Promise ? call.outcome(fitting).then(finish) : finish(fitting);
+  if (owner === "surface") return finish(entry, { made, said }, report);
+  const checked = checkOutput(owner.output, said, { where: entry.origin, report });
+  if (!(checked instanceof Promise)) return finish(entry, { made, said: checked }, report);
+  return call.outcome(checked).then((late) => finish(entry, { made, said: late }, report));
 }

@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
+import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
+import type { TrackedCall } from "../../src/call/tracked-call.ts";
+import { anonymous } from "../../src/catalog/caller.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+import { ada, toolsOf } from "./nesting-support.ts";
+
+function open(tree: CallTree, id: string, above?: TrackedCall): TrackedCall {
+  return tree.open({ entry: { id }, caller: anonymous, args: { id }, above });
+}
+
+function idsOf(tree: CallTree): readonly string[] {
+  return tree.roots().map(({ operationId }) => operationId);
+}
+
+function firstOf(tree: CallTree): CallNode {
+  const [first] = tree.roots();
+  if (first === undefined) throw new Error("there are no calls");
+  return first;
+}
+
+describe("createCallTree()", () => {
+  it("shows a call and its parts when they run and when they have ended", () => {
+    const tree = createCallTree();
+    const root = tree.open({ entry: { id: "hub" }, caller: { ...ada, view: { surface: "x" } }, args: {} });
+    root.begin(1000);
+    const part = open(tree, "part", root);
+    expect(tree.roots()).toMatchObject([
+      { operationId: "hub", identity: "ada", surface: "x", state: "running", deadline: 1000, children: [{}] },
+    ]);
+    const { requestId, children } = firstOf(tree);
+    expect(children[0]).toMatchObject({ state: "requested", surface: "default", parentRequestId: requestId });
+    part.end("BUSY");
+    root.end();
+    expect(tree.find(requestId)).toMatchObject({ state: "completed", endedAt: expect.any(Number) });
+    expect(tree.find(children[0]?.requestId ?? "")).toMatchObject({ state: "error", code: "BUSY", children: [] });
+    expect(tree.find("none")).toBeUndefined();
+    expect(tree.find(`${requestId}.2`)).toBeUndefined();
+  });
+
+  it("ignores what happens to a call when it has ended", () => {
+    const tree = createCallTree();
+    const events: string[] = [];
+    tree.subscribe(({ type }) => void events.push(type));
+    const call = open(tree, "a");
+    call.end("ABORTED");
+    call.begin(1);
+    call.end();
+    call.end("BUSY");
+    expect(events).toEqual(["requested", "aborted"]);
+    expect(tree.roots()).toMatchObject([{ state: "aborted", code: "ABORTED" }]);
+    expect(tree.roots()[0]).not.toHaveProperty("deadline");
+  });
+
+  it("keeps all that run and the last 1,000 that have ended, oldest first", () => {
+    const tree = createCallTree();
+    const running = open(tree, "running");
+    for (let index = 0; index < 2500; index += 1) open(tree, `ended ${index}`).end();
+    const ids = idsOf(tree);
+    expect([ids.length, ids[0], ids[1], ids.at(-1)]).toEqual([1001, "running", "ended 1500", "ended 2499"]);
+    running.end();
+    expect([idsOf(tree).length, idsOf(tree)[0]]).toEqual([1000, "running"]);
+  });
+
+  it("counts the parts of a call that has too many, and keeps no more than 10,000 calls in one tree", () => {
+    const tree = createCallTree();
+    const heard: CallEvent[] = [];
+    const root = open(tree, "root");
+    for (let index = 0; index < 10_100; index += 1) open(tree, "part", root).end();
+    expect(tree.roots()[0]?.children).toHaveLength(9999);
+    tree.subscribe((event) => void heard.push(event));
+    open(tree, "late", root).end();
+    expect(heard.map(({ type, operationId }) => [type, operationId])).toEqual([
+      ["requested", "late"],
+      ["responded", "late"],
+      ["completed", "late"],
+    ]);
+    expect(heard[0]?.requestId).toBe(`${tree.roots()[0]?.requestId}.10101`);
+  });
+
+  it("forgets those that ended first when all of them together are too many", () => {
+    const tree = createCallTree();
+    for (let index = 0; index < 12; index += 1) {
+      const root = open(tree, `root ${index}`);
+      for (let part = 0; part < 9999; part += 1) open(tree, "part", root);
+      root.end();
+    }
+    expect(idsOf(tree)).toEqual(Array.from({ length: 10 }, (_none, index) => `root ${index + 2}`));
+  });
+
+  it("keeps nothing more of a tree that was forgotten while a part of it runs", () => {
+    const tree = createCallTree();
+    const root = open(tree, "root");
+    const part = open(tree, "part", root);
+    root.end();
+    for (let index = 0; index < 1000; index += 1) open(tree, "other").end();
+    for (let index = 0; index < 200_000; index += 1) open(tree, "more", part);
+    open(tree, "last").end();
+    expect(idsOf(tree)).toHaveLength(1000);
+  });
+
+  it("tells every listener, each as often as it listens, and reports what one throws or rejects with", async () => {
+    const faults: Fault[] = [];
+    const tree = createCallTree({ report: (fault) => void faults.push(fault) });
+    const heard: string[] = [];
+    const listener = ({ type }: CallEvent): void => void heard.push(type);
+    tree.subscribe(() => {
+      throw new Error("not today");
+    });
+    // The compiler lets an asynchronous function stand where one that returns nothing is asked for.
+    tree.subscribe(() => Promise.reject(new Error("nor tomorrow")) as unknown as void);
+    const stops = [tree.subscribe(listener), tree.subscribe(listener)];
+    const call = open(tree, "a");
+    stops[0]?.();
+    stops[0]?.();
+    call.end("BUSY");
+    expect(heard).toEqual(["requested", "requested", "error"]);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(faults).toHaveLength(4);
+  });
+
+  it("hands the arguments to who listens and keeps none of them", async () => {
+    const events: CallEvent[] = [];
+    const tools = toolsOf({
+      outer: { reach: ["inner"], handler: (_args, { call }) => call("inner", { secret: "s" }) },
+      inner: { handler: () => 1 },
+    });
+    tools.tree.subscribe((event) => void events.push(event));
+    await tools.call("outer", { a: 1 });
+    expect(events.map(({ type, operationId, input }) => [type, operationId, input])).toEqual([
+      ["requested", "outer", { a: 1 }],
+      ["requested", "inner", { secret: "s" }],
+      ["responded", "inner", undefined],
+      ["completed", "inner", undefined],
+      ["responded", "outer", undefined],
+      ["completed", "outer", undefined],
+    ]);
+    expect(JSON.stringify(tools.tree.roots())).not.toContain("secret");
+  });
+
+  it("shows nothing of calls whose caller may not make them", async () => {
+    const tools = toolsOf({ guarded: { scopes: ["admin"], handler: () => 1 } });
+    expect(await tools.call("guarded")).toMatchObject({ kind: "denied" });
+    expect(tools.tree.roots()).toEqual([]);
+  });
+});

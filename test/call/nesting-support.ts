@@ -1,0 +1,68 @@
+import { CallContext, type CallSetting } from "../../src/call/call-context.ts";
+import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
+import { createInvoker, type Invoker } from "../../src/call/create-invoker.ts";
+import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { Caller } from "../../src/catalog/caller.ts";
+import { toDefaultScopes } from "../../src/catalog/entry-scopes.ts";
+import type { ToolEntry } from "../../src/catalog/entry.ts";
+import type { ToolOutcome } from "../../src/catalog/outcome.ts";
+import type { JsonObject } from "../../src/schema/json.ts";
+import type { SurfaceClient } from "../../src/surface/client.ts";
+import type { Fault } from "../../src/surface/fault.ts";
+
+/** Somebody who was granted everything that there is by default. */
+export const ada: Caller = Object.freeze({ id: "ada", isAnonymous: false, scopes: ["probe:read", "probe:write"] });
+
+const source = {
+  // No test that uses it has a backend.
+  client: Object.freeze({}) as SurfaceClient<unknown>,
+  scopes: toDefaultScopes("probe"),
+};
+
+/** Tools that can call each other, with an invoker of their own. */
+export interface Tools {
+  readonly invoker: Invoker;
+  readonly tree: CallTree;
+  readonly faults: Fault[];
+  entry(id: string): ToolEntry;
+  /** Calls one as a host does. */
+  call(id: string, args?: JsonObject, setting?: CallSetting): Promise<ToolOutcome>;
+  /** The same, with the call itself. */
+  start(id: string, setting?: CallSetting): { readonly call: CallContext; readonly outcome: Promise<ToolOutcome> };
+}
+
+/** Makes tools by their ids; `change` is what is said of one besides what its author can say. */
+export function toolsOf(
+  tools: Readonly<Record<string, AnyBespokeTool>>,
+  change: Readonly<Record<string, Partial<ToolEntry>>> = {},
+): Tools {
+  const faults: Fault[] = [];
+  const report = (fault: Fault): void => void faults.push(fault);
+  const tree = createCallTree({ report });
+  const entries = new Map(
+    Object.entries(tools).map(([id, tool]) => [id, { ...toBespokeEntry(id, tool, source), ...change[id] }]),
+  );
+  const entry = (id: string): ToolEntry => {
+    const found = entries.get(id);
+    if (found === undefined) throw new Error(`there is no tool ${id}`);
+    return found;
+  };
+  const invoker = createInvoker({ report, tree, find: (id) => entries.get(id) });
+  return {
+    invoker,
+    tree,
+    faults,
+    entry,
+    call: (id, args = {}, setting = {}) => invoker.call(entry(id), args, new CallContext({ caller: ada, ...setting })),
+    start(id, setting = {}) {
+      const call = new CallContext({ caller: ada, ...setting });
+      return { call, outcome: invoker.call(entry(id), {}, call) };
+    },
+  };
+}
+
+/** What came of a call, short: the JSON of an answer, or the code that it was refused with. */
+export function shortOf(outcome: ToolOutcome): unknown {
+  if (outcome.kind === "answer") return JSON.parse(outcome.text);
+  return outcome.kind === "refused" ? outcome.code : outcome.kind;
+}

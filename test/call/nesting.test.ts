@@ -1,0 +1,401 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { CallContext } from "../../src/call/call-context.ts";
+import type { NestedCall, ToolEntry } from "../../src/catalog/entry.ts";
+import { content, textBlock } from "../../src/catalog/content.ts";
+import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import type { ToolContext } from "../../src/catalog/tool-context.ts";
+import { Refusal, SurfaceError } from "../../src/errors.ts";
+import { ada, shortOf, toolsOf } from "./nesting-support.ts";
+
+type Context = ToolContext<unknown>;
+
+/** What calling another comes to, within a handler: its answer, or the code of what it was refused with. */
+async function tryCall({ call }: Context, ...args: Parameters<Context["call"]>): Promise<unknown> {
+  try {
+    return await call(...args);
+  } catch (cause) {
+    if (cause instanceof Refusal || cause instanceof SurfaceError) return cause.code;
+    throw cause;
+  }
+}
+
+/** A tool that calls another and answers with what comes of it. */
+function calling(id: string, more: Partial<AnyBespokeTool> = {}): AnyBespokeTool {
+  return { reach: ["*"], handler: async (_args, context) => ({ got: await tryCall(context, id) }), ...more };
+}
+
+// What its schema lets through.
+const add: AnyBespokeTool["handler"] = (args) => Object.values(args as Record<string, number>).reduce((a, b) => a + b);
+
+const done: AnyBespokeTool = { handler: () => ({ done: true }) };
+const never: AnyBespokeTool = { handler: () => new Promise(() => {}) };
+
+describe("context.call()", () => {
+  it("resolves with what the tool says to programs when it answers", async () => {
+    const tools = toolsOf({
+      outer: { reach: ["sum"], handler: (_args, { call }) => call("sum", { a: 1, b: 2 }) },
+      sum: { input: z.object({ a: z.number(), b: z.number() }), output: z.number(), handler: add },
+    });
+    expect(shortOf(await tools.call("outer"))).toEqual({ value: 3 });
+  });
+
+  it("resolves with the content when the tool says nothing to programs", async () => {
+    const tools = toolsOf({
+      outer: calling("shown"),
+      shown: { handler: () => content([textBlock("seen")]) },
+    });
+    expect(shortOf(await tools.call("outer"))).toEqual({ got: [{ type: "text", text: "seen" }] });
+  });
+
+  it("rejects with the refusal of the tool when it refuses, code and details and all", async () => {
+    const caught: unknown[] = [];
+    const tools = toolsOf({
+      outer: { reach: ["no"], handler: (_args, { call }) => call("no").catch((cause) => void caught.push(cause)) },
+      no: {
+        handler: () => {
+          throw new Refusal("NOT_FOUND", "not here", { where: 7 });
+        },
+      },
+    });
+    await tools.call("outer");
+    expect(caught).toEqual([expect.any(Refusal)]);
+    expect(caught[0]).toMatchObject({ code: "NOT_FOUND", message: "not here", details: { where: 7 } });
+  });
+
+  it("passes a refusal on when the handler lets it through", async () => {
+    const tools = toolsOf({
+      outer: { reach: ["no"], handler: (_args, { call }) => call("no") },
+      no: {
+        handler: () => {
+          throw new Refusal("BUSY", "later");
+        },
+      },
+    });
+    expect(await tools.call("outer")).toMatchObject({ kind: "refused", code: "BUSY", message: "later" });
+  });
+
+  it("is not blamed on the caller's arguments when the handler sends what does not fit", async () => {
+    const tools = toolsOf({
+      outer: { reach: ["strict"], handler: (_args, { call }) => call("strict", { secret_field: 1 }) },
+      strict: { input: z.object({ name: z.string() }), handler: () => 1 },
+    });
+    const outcome = await tools.call("outer");
+    expect(outcome).toMatchObject({ kind: "refused", code: "INTERNAL", issues: [] });
+    expect(JSON.stringify(outcome)).not.toContain("name");
+  });
+
+  it("rejects with the issues when the handler sends what does not fit and looks at it", async () => {
+    const caught: unknown[] = [];
+    const tools = toolsOf({
+      outer: { reach: ["s"], handler: (_args, { call }) => call("s").catch((cause) => void caught.push(cause)) },
+      s: { input: z.object({ name: z.string() }), handler: () => 1 },
+    });
+    await tools.call("outer");
+    expect(caught[0]).toMatchObject({ code: "VALIDATION_ERROR", issues: [{ path: "name" }] });
+  });
+
+  it("keeps the id of a fault when the handler lets it through, and reports it once", async () => {
+    const tools = toolsOf({
+      outer: { reach: ["bad"], handler: (_args, { call }) => call("bad") },
+      bad: {
+        handler: () => {
+          throw new Error("the secret");
+        },
+      },
+    });
+    const outcome = await tools.call("outer");
+    expect(tools.faults).toHaveLength(1);
+    expect(outcome).toMatchObject({ code: "INTERNAL", correlationId: tools.faults[0]?.correlationId });
+  });
+
+  it("leaves no rejection unhandled when nobody waits for it", async () => {
+    const unhandled = vi.fn<() => void>();
+    process.on("unhandledRejection", unhandled);
+    const tools = toolsOf({ outer: { reach: [], handler: (_args, { call }) => void call("nothing") } });
+    await tools.call("outer");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it("tells progress where it is asked for, and a listener that throws disturbs nobody", async () => {
+    const reports: unknown[] = [];
+    const tools = toolsOf({
+      outer: {
+        reach: ["*"],
+        handler: async (_args, { call }) => {
+          await call("steps", {}, { onProgress: (report) => void reports.push(report) });
+          const onProgress = (): void => {
+            throw new Error("not today");
+          };
+          return { got: await call("steps", {}, { onProgress }) };
+        },
+      },
+      steps: {
+        handler: (_args, { progress }) => {
+          progress({ progress: 1 });
+          return "ok";
+        },
+      },
+    });
+    expect(shortOf(await tools.call("outer"))).toEqual({ got: { value: "ok" } });
+    expect(reports).toEqual([{ progress: 1 }]);
+    expect(tools.faults).toHaveLength(1);
+  });
+});
+
+describe("reach and authority", () => {
+  const got = async (tools: ReturnType<typeof toolsOf>, caller: Caller = ada): Promise<unknown> => {
+    const outcome = await tools.call("outer", {}, { caller });
+    return outcome.kind === "answer" ? JSON.parse(outcome.text).got : outcome;
+  };
+
+  it.each<readonly [string, readonly string[] | undefined, string]>([
+    ["a tool that declares no reach", undefined, "inner"],
+    ["a tool whose reach is another", ["inne", "Inner", "other.*"], "inner"],
+    ["a tool that looks for what does not exist", ["*"], "none"],
+    ["a tool that looks for what every object has", ["*"], "toString"],
+  ])("%s finds nothing, and nothing runs", async (_what, reach, id) => {
+    const handler = vi.fn<() => void>();
+    const { handler: outer } = calling(id);
+    const tools = toolsOf({ outer: { handler: outer, ...(reach && { reach }) }, inner: { handler } });
+    expect(await got(tools)).toBe("OPERATION_NOT_FOUND");
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it("a tool that only reads cannot call what changes something unless it says so", async () => {
+    const changes = { inner: done };
+    expect(await got(toolsOf({ outer: calling("inner", { mutates: false }), ...changes }))).toBe("OPERATION_NOT_FOUND");
+    const said = calling("inner", { mutates: false, authority: ["probe:write"] });
+    expect(await got(toolsOf({ outer: said, ...changes }))).toEqual({ done: true });
+  });
+
+  it("a tool that changes something may call what only reads", async () => {
+    const inner = { ...done, mutates: false };
+    expect(await got(toolsOf({ outer: calling("inner"), inner }))).toEqual({ done: true });
+  });
+
+  it.each([
+    ["more", { ...ada, scopes: [...ada.scopes, "admin"] }],
+    ["no more", ada],
+    ["nothing", { ...anonymous }],
+  ])("what its caller was granted does not count when that is %s", async (_what, caller) => {
+    const inner = { ...done, scopes: ["admin"] };
+    expect(await got(toolsOf({ outer: calling("inner"), inner }), caller)).toBe("OPERATION_NOT_FOUND");
+    const trusted = calling("inner", { authority: ["probe:write", "admin"] });
+    expect(await got(toolsOf({ outer: trusted, inner }), caller)).toEqual({ done: true });
+  });
+
+  it("what is called is told who asks, by what view, and no more of them", async () => {
+    const seen: Caller[] = [];
+    const view = { surface: "hub" };
+    const caller: Caller = { ...ada, view, claims: { secret: 1 }, resources: { "repo:*": ["write"] } };
+    const inner: AnyBespokeTool = { handler: (_args, context) => void seen.push(context.caller) };
+    await toolsOf({ outer: calling("inner"), inner }).call("outer", {}, { caller });
+    expect(seen).toEqual([{ id: "ada", isAnonymous: false, scopes: ["probe:read", "probe:write"], view }]);
+  });
+
+  it("what only tools may call is found by tools and by nobody else", async () => {
+    const tools = toolsOf({ outer: calling("inner"), inner: done }, { inner: { isInternal: true } });
+    expect(await got(tools)).toEqual({ done: true });
+    expect(await tools.call("inner")).toEqual({ kind: "denied", scopes: undefined });
+  });
+
+  it("what a tool calls for itself is not counted, and what it hands on for its caller is", async () => {
+    const keys: string[] = [];
+    const limiter = {
+      limit: (key: string) => {
+        keys.push(key);
+        return { ok: true } as const;
+      },
+    };
+    const tools = toolsOf({ outer: calling("inner"), inner: done });
+    await tools.call("outer", {}, { limiter });
+    expect(keys).toEqual(['["ada","outer"]']);
+    // As a gateway does.
+    const inner = tools.entry("inner");
+    const run: ToolEntry["run"] = (_input, call) => call.nest({ target: { entry: inner }, args: {}, as: "caller" });
+    const hub = { ...inner, id: "hub", name: "hub", isUncounted: true, run };
+    await tools.invoker.call(hub, {}, new CallContext({ caller: ada, limiter }));
+    expect(keys).toEqual(['["ada","outer"]', '["ada","inner"]']);
+  });
+
+  it("what is handed on for a caller is not there when they may not call it, or name it by an id", async () => {
+    const tools = toolsOf({ inner: { ...done, scopes: ["admin"] }, hub: done });
+    const asked = async (nested: Pick<NestedCall, "target">, change: Partial<ToolEntry> = {}): Promise<unknown> => {
+      let outcome: unknown;
+      const run: ToolEntry["run"] = async (_input, call) => {
+        outcome = shortOf(await call.nest({ ...nested, args: {}, as: "caller" }));
+      };
+      await tools.invoker.call({ ...tools.entry("hub"), run, ...change }, {}, new CallContext({ caller: ada }));
+      return outcome;
+    };
+    expect(await asked({ target: { entry: tools.entry("inner") } })).toBe("OPERATION_NOT_FOUND");
+    expect(await asked({ target: { id: "hub" } }, { reach: ["*"] })).toBe("OPERATION_NOT_FOUND");
+    expect(await asked({ target: { entry: { ...tools.entry("hub"), isInternal: true } } })).toBe("OPERATION_NOT_FOUND");
+    expect(await asked({ target: { entry: tools.entry("hub") } })).toEqual({ done: true });
+  });
+});
+
+describe("calls within calls that come to no end", () => {
+  it("a tool that calls itself is told that it is too deep after 16 calls", async () => {
+    let runs = 0;
+    const tools = toolsOf({
+      outer: {
+        reach: ["outer"],
+        handler: async (_args, context) => {
+          runs += 1;
+          return { got: await tryCall(context, "outer") };
+        },
+      },
+    });
+    const text = JSON.stringify(shortOf(await tools.call("outer")));
+    expect(runs).toBe(17);
+    expect(text).toContain("CALL_DEPTH");
+  });
+});
+
+describe("calls within calls, ended early", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** A tool that starts another and waits for nothing. */
+  const leaving = (options: object): AnyBespokeTool => ({
+    reach: ["*"],
+    handler: async (_args, { call }) => {
+      void call("inner", {}, options);
+      await new Promise(() => {});
+    },
+  });
+
+  const states = (tools: ReturnType<typeof toolsOf>): unknown =>
+    tools.tree
+      .roots()
+      .map(({ state, code, children }) => [state, code, children.map((each) => [each.state, each.code])]);
+
+  it("what is called ends with the call that it is part of when that is cancelled", async () => {
+    const aborted = vi.fn<() => void>();
+    const inner: AnyBespokeTool = {
+      handler: (_args, { signal }) => new Promise(() => signal.addEventListener("abort", aborted)),
+    };
+    const tools = toolsOf({ outer: leaving({}), inner });
+    const { call, outcome } = tools.start("outer");
+    await vi.advanceTimersByTimeAsync(1);
+    call.cancel();
+    expect(aborted).toHaveBeenCalledTimes(1);
+    expect(states(tools)).toEqual([["aborted", "ABORTED", [["aborted", "ABORTED"]]]]);
+    expect(shortOf(await outcome)).toBe("ABORTED");
+  });
+
+  it("what is called goes on when that was said and it has started, until its own deadline", async () => {
+    const tools = toolsOf({ outer: { ...leaving({ onAbort: "continue-running" }), timeoutMs: 100 }, inner: never });
+    const { call } = tools.start("outer");
+    await vi.advanceTimersByTimeAsync(1);
+    call.cancel();
+    expect(states(tools)).toEqual([["aborted", "ABORTED", [["running", undefined]]]]);
+    await vi.advanceTimersByTimeAsync(98);
+    expect(states(tools)).toEqual([["aborted", "ABORTED", [["running", undefined]]]]);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(states(tools)).toEqual([["aborted", "ABORTED", [["error", "TIMEOUT"]]]]);
+  });
+
+  it("what was to go on and has not started never starts", async () => {
+    const handler = vi.fn<() => void>();
+    const input = z.object({}).refine(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return true;
+    });
+    const tools = toolsOf({ outer: leaving({ onAbort: "continue-running" }), inner: { input, handler } });
+    const { call } = tools.start("outer");
+    await vi.advanceTimersByTimeAsync(10);
+    call.cancel();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(handler).not.toHaveBeenCalled();
+    expect(states(tools)).toEqual([["aborted", "ABORTED", [["aborted", "ABORTED"]]]]);
+  });
+
+  it("what goes on for no call any more ends when the app closes", async () => {
+    const tools = toolsOf({ outer: leaving({ onAbort: "continue-running" }), inner: never });
+    const { call } = tools.start("outer");
+    await vi.advanceTimersByTimeAsync(1);
+    call.cancel();
+    tools.invoker.close();
+    expect(states(tools)).toEqual([["aborted", "ABORTED", [["aborted", "CLOSED"]]]]);
+  });
+
+  it("what nobody waited for ends when its handler has answered", async () => {
+    const tools = toolsOf({ outer: { reach: ["*"], handler: (_args, { call }) => void call("inner") }, inner: never });
+    await tools.call("outer");
+    expect(states(tools)).toEqual([["completed", undefined, [["aborted", "ABORTED"]]]]);
+  });
+
+  it("a deadline that passes is that of all that is called, and all are told which", async () => {
+    const told: unknown[] = [];
+    const tools = toolsOf({
+      outer: {
+        reach: ["inner"],
+        timeoutMs: 100,
+        handler: (_args, { call }) => call("inner").catch((cause) => void told.push(cause.code)),
+      },
+      inner: { ...never, timeoutMs: 500 },
+    });
+    const deadline = Date.now() + 100;
+    const { outcome } = tools.start("outer");
+    await vi.advanceTimersByTimeAsync(101);
+    expect(await outcome).toMatchObject({ code: "TIMEOUT", details: { deadline } });
+    expect(told).toEqual(["TIMEOUT"]);
+    expect(states(tools)).toEqual([["error", "TIMEOUT", [["error", "TIMEOUT"]]]]);
+    expect(tools.tree.roots()[0]?.children[0]?.deadline).toBe(deadline);
+  });
+
+  it.each([
+    ["its own", { timeoutMs: 20 }, {}],
+    ["that of this call", {}, { timeoutMs: 20 }],
+  ])("a deadline before that of the call above is kept when it is %s", async (_what, ofTool, ofCall) => {
+    const tools = toolsOf({
+      outer: {
+        reach: ["inner"],
+        handler: async (_args, context) => ({ got: await tryCall(context, "inner", {}, ofCall) }),
+      },
+      inner: { ...never, ...ofTool },
+    });
+    const { outcome } = tools.start("outer");
+    await vi.advanceTimersByTimeAsync(21);
+    expect(shortOf(await outcome)).toEqual({ got: "TIMEOUT" });
+  });
+
+  it("what is asked for too late does not start", async () => {
+    const handler = vi.fn<() => void>();
+    const tools = toolsOf({ outer: calling("inner"), inner: { handler } });
+    const outer: AnyBespokeTool = {
+      reach: ["inner"],
+      handler: async (_args, context) => ({ got: await tryCall(context, "inner", {}, { timeoutMs: -1 }) }),
+    };
+    expect(shortOf(await toolsOf({ outer, inner: { handler } }).call("outer"))).toEqual({ got: "TIMEOUT" });
+    const { call, outcome } = tools.start("outer");
+    call.cancel();
+    await outcome;
+    expect(await call.nest({ target: { id: "inner" }, args: {}, as: "tool" })).toMatchObject({ code: "ABORTED" });
+    expect(tools.tree.roots().flatMap(({ children }) => children)).toHaveLength(1);
+  });
+
+  it("nothing is idle while a part of it runs that does not listen to its end", async () => {
+    let end: () => void = () => {};
+    const inner: AnyBespokeTool = { handler: () => new Promise<void>((resolve) => (end = resolve)) };
+    const tools = toolsOf({ outer: { reach: ["inner"], handler: (_args, { call }) => call("inner") }, inner });
+    const { call, outcome } = tools.start("outer");
+    await vi.advanceTimersByTimeAsync(1);
+    call.cancel();
+    await outcome;
+    await vi.advanceTimersByTimeAsync(1);
+    const idle = vi.fn<() => void>();
+    call.whenIdle(idle);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(idle).not.toHaveBeenCalled();
+    end();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(idle).toHaveBeenCalledTimes(1);
+  });
+});

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bundle } from "./built-package.ts";
 
 /** Bytes, minified and with packages left outside: what was measured, and a tenth. A larger number is a decision. */
-const budget = { everything: 270_700, app: 241_300, later: 84_800, surfaceOnly: 2_600 };
+const budget = { everything: 363_200, app: 330_200, later: 84_800, surfaceOnly: 2_600 };
 
 describe("the bundle", () => {
   it("everything the main entry exports stays within its bytes when it is bundled", async () => {
@@ -42,6 +42,7 @@ describe("the bundle", () => {
       "call",
       "catalog",
       "errors.js",
+      "gateway",
       "links",
       "mcp",
       "schema",
@@ -49,6 +50,7 @@ describe("the bundle", () => {
       "stdio",
       "surface",
       "tags",
+      "views",
     ]);
   });
 

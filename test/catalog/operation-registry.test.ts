@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { createInvoker } from "../../src/call/create-invoker.ts";
@@ -106,8 +106,8 @@ describe("operationRegistry()", () => {
   });
 
   it("a registry holds what a map would when operations come, go and take each other's places", () => {
-    const step = fc.record({
-      kind: fc.constantFrom("register", "replace", "unregister", "undo", "look"),
+    const step: fc.Arbitrary<Step> = fc.record({
+      kind: fc.constantFrom<Step["kind"][]>("register", "replace", "unregister", "undo", "look"),
       name: fc.constantFrom("a", "a.b", "a_b", "c.d.e", "c_d.e"),
     });
     fc.assert(fc.property(fc.array(step, { maxLength: 40 }), holdsTo), { numRuns: 300 });
@@ -115,41 +115,64 @@ describe("operationRegistry()", () => {
 });
 
 interface Step {
-  readonly kind: string;
+  readonly kind: "register" | "replace" | "unregister" | "undo" | "look";
   readonly name: string;
 }
 
-/** Does the same to a registry and to a map, and compares what a mount of it shows. */
-function holdsTo(steps: readonly Step[]): void {
-  const registry = operationRegistry();
-  const mounted = mount({ hub: registry });
-  const model = new Map<string, number>();
-  const undo = new Map<number, () => void>();
-  const idsOf = (): readonly string[] => Array.from(model.keys(), (name) => `hub.${name}`).toSorted();
-  for (const [index, { kind, name }] of steps.entries()) {
-    const twin = [...model.keys()].find((other) => other.replaceAll(".", "_") === name.replaceAll(".", "_"));
-    if (kind === "unregister") {
-      expect(registry.unregister(name)).toBe(model.delete(name));
-    } else if (kind === "undo") {
-      undo.get(index - 1)?.();
-      for (const [known, made] of model) if (made === index - 1) model.delete(known);
-    } else if (kind !== "look") {
-      const mayTake = twin === undefined || (kind === "replace" && twin === name);
-      const add = (): void => {
-        undo.set(
-          index,
-          registry.register({ name }, () => index, { replace: kind === "replace" }),
-        );
-      };
-      expect(thrownBy(add) === "nothing was thrown").toBe(mayTake);
-      if (mayTake) model.set(name, index);
+/** A registry and a map, to which the same is done. */
+class Pair {
+  readonly registry = operationRegistry();
+  readonly mounted = mount({ hub: this.registry });
+  readonly model = new Map<string, number>();
+  #last: { readonly made: number; readonly undo: () => void } | undefined;
+
+  /** Whether both did the same. */
+  step({ kind, name }: Step, made: number): boolean {
+    switch (kind) {
+      case "unregister":
+        return this.registry.unregister(name) === this.model.delete(name);
+      case "undo":
+        return this.#undo();
+      case "look":
+        return this.#showsAll();
+      default:
+        return this.#register({ name, made, replace: kind === "replace" });
     }
-    if (kind === "look") {
-      const ids = mounted.live.current.tools.map(({ id }) => id).filter((id) => id !== "own");
-      expect(ids.toSorted()).toEqual(idsOf());
-    }
-    for (const [known, made] of model) expect(registry.invoke(known, undefined, context)).toBe(made);
   }
-  expect([registry.size, mounted.live.current.tools.length]).toEqual([model.size, model.size + 1]);
-  expect(mounted.faults).toEqual([]);
+
+  #undo(): boolean {
+    const last = this.#last;
+    last?.undo();
+    for (const [name] of [...this.model].filter(([, known]) => known === last?.made)) this.model.delete(name);
+    return true;
+  }
+
+  #register({ name, made, replace }: { name: string; made: number; replace: boolean }): boolean {
+    const onWire = (other: string): string => other.replaceAll(".", "_");
+    const twin = [...this.model.keys()].find((other) => onWire(other) === onWire(name));
+    const mayTake = twin === undefined || (replace && twin === name);
+    const thrown = thrownBy(() => {
+      this.#last = { made, undo: this.registry.register({ name }, () => made, { replace }) };
+    });
+    if (mayTake) this.model.set(name, made);
+    return (thrown === "nothing was thrown") === mayTake;
+  }
+
+  #showsAll(): boolean {
+    const shown = this.mounted.live.current.tools.map(({ id }) => id).filter((id) => id !== "own");
+    const known = Array.from(this.model.keys(), (name) => `hub.${name}`);
+    return shown.toSorted().join(" ") === known.toSorted().join(" ");
+  }
+}
+
+/** Does the same to a registry and to a map, and compares them after each step. */
+function holdsTo(steps: readonly Step[]): void {
+  const pair = new Pair();
+  for (const [made, step] of steps.entries()) {
+    expect(pair.step(step, made)).toBe(true);
+    for (const [name, known] of pair.model) expect(pair.registry.invoke(name, undefined, context)).toBe(known);
+    expect(pair.registry.size).toBe(pair.model.size);
+  }
+  expect(pair.mounted.live.current.tools.length).toBe(pair.model.size + 1);
+  expect(pair.mounted.faults).toEqual([]);
 }

@@ -1,5 +1,5 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromJsonSchema } from "../../src/schema/from-json-schema.ts";
 import type { JsonSchema, JsonValue } from "../../src/schema/json.ts";
@@ -44,10 +44,11 @@ function schemasOf(exclusive: boolean): fc.Arbitrary<JsonSchema> {
       ...{ dependentRequired: fc.dictionary(names, fc.uniqueArray(names, { maxLength: 2 }), { maxKeys: 2 }) },
       ...{ dependentSchemas: map, prefixItems: tuple, items: part, contains: part, minContains: counts },
       ...{ maxContains: counts, minItems: counts, maxItems: counts, uniqueItems: fc.boolean() },
-      ...{ allOf: parts, anyOf: parts, not: part, if: part, then: part, else: part },
+      ...{ allOf: parts, anyOf: parts, not: part, if: part, else: part },
       ...(exclusive ? { oneOf: parts } : {}),
     };
-    const pairs = Object.entries(keywords).map(([name, value]) => fc.tuple(fc.constant(name), value));
+    const entries = [...Object.entries(keywords), ["then", part] as const];
+    const pairs = entries.map(([name, value]) => fc.tuple(fc.constant(name), value));
     return {
       schema: fc.array(fc.oneof(...pairs), { minLength: 1, maxLength: 4 }).map((some) => Object.fromEntries(some)),
       part: fc.oneof({ maxDepth: 3 }, fc.boolean(), tie("schema")),
@@ -78,8 +79,7 @@ describe("fromJsonSchema()", () => {
         const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
         const checked = take(schema, value);
         expect(checked.ok).toBe(accepts(value) && (wrapped || isObject));
-        if (checked.ok) expect(checked.value).toBe(value);
-        else expect(checked.issues.length).toBeGreaterThan(0);
+        expect("issues" in checked ? checked.issues.length > 0 : checked.value === value).toBe(true);
       }
     });
     fc.assert(property, { numRuns: 250 });

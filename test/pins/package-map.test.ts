@@ -15,6 +15,7 @@ describe("package.json", () => {
         node: "./dist/node/testing/index.js",
         default: "./dist/testing/index.js",
       },
+      "./view-rules.schema.json": "./docs/schemas/view-rules.schema.json",
       "./package.json": "./package.json",
     });
   });
@@ -30,7 +31,7 @@ describe("package.json", () => {
       sideEffects: false,
       engines: { node: ">=20" },
       license: "MIT",
-      files: ["dist", "README.md", "LICENSE"],
+      files: ["dist", "docs/schemas", "README.md", "LICENSE"],
     });
   });
 

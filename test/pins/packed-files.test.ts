@@ -26,9 +26,9 @@ describe("the packed package", () => {
     packed = (first?.files ?? []).map((file) => file.path);
   }, 60_000);
 
-  it("holds dist, the licence, the readme and package.json when it is packed", () => {
+  it("holds dist, a schema, the licence, the readme and package.json when it is packed", () => {
     const others = packed.filter((path) => !path.startsWith("dist/")).toSorted();
-    expect(others).toEqual(["LICENSE", "README.md", "package.json"]);
+    expect(others).toEqual(["LICENSE", "README.md", "docs/schemas/view-rules.schema.json", "package.json"]);
   });
 
   it("holds only modules and their declarations when dist is packed", () => {
@@ -54,7 +54,9 @@ describe("the packed package", () => {
   });
 
   it("holds the entries that Node takes, and what they load, and nothing else beside them when dist is packed", () => {
-    const loaded = new Set(["index", "http/index", "testing/index", "cli/main"].map((entry) => `dist/node/${entry}.js`));
+    const loaded = new Set(
+      ["index", "http/index", "testing/index", "cli/main"].map((entry) => `dist/node/${entry}.js`),
+    );
     for (const path of loaded) for (const next of importedBy(path)) loaded.add(next);
     expect(packed.filter((path) => path.startsWith("dist/node/")).toSorted()).toEqual([...loaded].toSorted());
     expect(loaded.size).toBeGreaterThan(10);

@@ -164,6 +164,11 @@ describe("search", () => {
     expect(await bench.find({ q: "GitHub" })).toEqual(["git.list"]);
   });
 
+  it("puts first what has exactly this name on the wire when others begin with it", async () => {
+    const bench = GatewayBench.over([operation("z.A1"), operation("z.a")]);
+    expect(await bench.find({ q: "z_a" })).toEqual(["z.a", "z.A1"]);
+  });
+
   it("finds everything when nothing is looked for", async () => {
     const bench = GatewayBench.over([operation("b.two"), operation("a.one"), operation("loose")]);
     const all = ["a.one", "b.two", "loose"];

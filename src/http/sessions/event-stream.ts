@@ -193,7 +193,7 @@ export class EventStream {
 }
 
 /**
- * What a client is told that has missed something: it reads again what it counts on. Of the lists, tools and prompts stay as
- * they are, and are never announced.
+ * What a client is told that has missed something: it reads again what it counts on. What is watched for it, lists that can change
+ * among it, is announced besides.
  */
 export const missedNotice = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}';

@@ -159,8 +159,11 @@ describe("reach and authority", () => {
     ["a tool that looks for what every object has", ["*"], "toString"],
   ])("%s finds nothing, and nothing runs", async (_what, reach, id) => {
     const handler = vi.fn<() => void>();
-    const { handler: outer } = calling(id);
-    const tools = toolsOf({ outer: { handler: outer, ...(reach && { reach }) }, inner: { handler } });
+    const outer: AnyBespokeTool = {
+      ...(reach && { reach }),
+      handler: async (_args, context) => ({ got: await tryCall(context, id) }),
+    };
+    const tools = toolsOf({ outer, inner: { handler } });
     expect(await got(tools)).toBe("OPERATION_NOT_FOUND");
     expect(handler).not.toHaveBeenCalled();
   });
@@ -380,6 +383,20 @@ describe("calls within calls, ended early", () => {
     expect(await call.nest({ target: { id: "inner" }, args: {}, as: "tool" })).toMatchObject({ code: "ABORTED" });
     expect(tools.tree.roots().flatMap(({ children }) => children)).toHaveLength(1);
   });
+
+  it.each([0, 1, 2, 3, 4, 5, 6])(
+    "a call is answered as it is recorded when it is cancelled %i steps after its handler is done",
+    async (steps) => {
+      let end: () => void = () => {};
+      const tools = toolsOf({ one: { handler: () => new Promise<void>((resolve) => (end = resolve)) } });
+      const { call, outcome } = tools.start("one");
+      end();
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      call.cancel();
+      const answered = await outcome;
+      expect(tools.tree.roots()[0]?.code).toBe(answered.kind === "refused" ? answered.code : undefined);
+    },
+  );
 
   it("nothing is idle while a part of it runs that does not listen to its end", async () => {
     let end: () => void = () => {};

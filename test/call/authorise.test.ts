@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { authorise } from "../../src/call/authorise.ts";
+import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
+import { toGuard } from "../../src/catalog/entry-scopes.ts";
+import type { ScopeOptions } from "../../src/tags/scopes.ts";
+import { ada, shortOf, toolsOf } from "./nesting-support.ts";
+
+const read = "probe:read";
+const has = (...scopes: readonly string[]): Caller => ({ ...ada, scopes });
+const mayDo = (resources: Readonly<Record<string, readonly string[]>>): Caller => ({ ...ada, resources });
+
+/** What a caller lacks of what reads and asks for this besides. */
+function lackOf(caller: Caller, options: ScopeOptions): unknown {
+  return authorise(caller, toGuard(read, options));
+}
+
+const nothingHelps = { scopes: undefined };
+
+describe("authorise()", () => {
+  it("authorise() asks who is known for the default, and who is anonymous for nothing, when its author says nothing", () => {
+    expect(lackOf(has(read), {})).toBeUndefined();
+    expect(lackOf(has(), {})).toEqual({ scopes: [read] });
+    expect(lackOf(anonymous, {})).toBeUndefined();
+  });
+
+  it("authorise() asks everybody for what its author declares, and of nobody for less", () => {
+    expect(lackOf(has(read, "a", "b"), { scopes: ["a", "b"] })).toBeUndefined();
+    expect(lackOf(has(read, "a"), { scopes: ["a", "b"] })).toEqual({ scopes: [read, "a", "b"] });
+    expect(lackOf(anonymous, { scopes: ["a"] })).toEqual(nothingHelps);
+    expect(lackOf({ ...anonymous, scopes: ["a"] }, { scopes: ["a"] })).toBeUndefined();
+  });
+
+  it("authorise() takes any one of several, and names the first of them when there is none", () => {
+    const options = { scopesAny: ["a", "b"] };
+    expect([lackOf(has(read, "a"), options), lackOf(has(read, "b"), options)]).toEqual([undefined, undefined]);
+    expect(lackOf(has(read), options)).toEqual({ scopes: [read, "a"] });
+    expect(lackOf(has("b"), options)).toEqual({ scopes: [read] });
+    expect(lackOf(anonymous, options)).toEqual(nothingHelps);
+    expect(lackOf({ ...anonymous, scopes: ["b"] }, options)).toBeUndefined();
+  });
+
+  it.each<readonly [string, Caller, boolean]>([
+    ["one thing of the type", mayDo({ "repo:website": ["write"] }), true],
+    ["all of the type", mayDo({ "repo:*": ["read", "write"] }), true],
+    ["another action", mayDo({ "repo:*": ["read"] }), false],
+    ["another type", mayDo({ "repos:*": ["write"], "rep:*": ["write"], repo: ["write"] }), false],
+    ["nothing", ada, false],
+    ["what it inherits", mayDo(Object.create({ "repo:*": ["write"] })), false],
+  ])("authorise() lets a caller do something to a type when they may do it to %s", (_what, caller, isGranted) => {
+    const resource = { type: "repo", action: "write" };
+    expect(lackOf(caller, { resource })).toEqual(isGranted ? undefined : nothingHelps);
+  });
+
+  it("authorise() names no scopes when a consent would not be enough", () => {
+    expect(lackOf(has(), { scopes: ["a"], resource: { type: "repo", action: "write" } })).toEqual(nothingHelps);
+  });
+});
+
+describe("a tool whose caller must be allowed to act on what an argument names", () => {
+  const resource = { type: "repo", action: "write", argument: "repo" };
+  const push = (more: Partial<AnyBespokeTool> = {}): AnyBespokeTool => ({
+    input: z.object({ repo: z.string().optional(), n: z.number().optional() }),
+    resource,
+    handler: () => "ok",
+    ...more,
+  });
+  const answer = async (
+    tool: AnyBespokeTool,
+    caller: Caller,
+    args: Record<string, string | number>,
+  ): Promise<unknown> => shortOf(await toolsOf({ push: tool }).call("push", args, { caller }));
+  const website = mayDo({ "repo:website": ["write"] });
+  const ok = { value: "ok" };
+
+  it("runs for the things that they may act on and refuses others when these exist or not", async () => {
+    expect(await answer(push(), website, { repo: "website" })).toEqual(ok);
+    expect(await answer(push(), website, { repo: "secrets" })).toBe("NOT_FOUND");
+    expect(await answer(push(), website, { repo: "*" })).toBe("NOT_FOUND");
+    expect(await answer(push(), website, { repo: "__proto__" })).toBe("NOT_FOUND");
+    expect(await answer(push(), mayDo({ "repo:*": ["write"] }), { repo: "secrets" })).toEqual(ok);
+    expect(await answer(push(), mayDo({ "repo:website": ["read"], "repo:a": ["write"] }), { repo: "website" })).toBe(
+      "NOT_FOUND",
+    );
+  });
+
+  it("takes the right to all of them when a call names none", async () => {
+    expect(await answer(push(), website, {})).toBe("NOT_FOUND");
+    expect(await answer(push(), mayDo({ "repo:*": ["write"] }), {})).toEqual(ok);
+  });
+
+  it("looks at what came and at what was made of it when its schema changes it", async () => {
+    const low = push({ input: z.object({ repo: z.string().toLowerCase() }) });
+    expect(await answer(low, website, { repo: "website" })).toEqual(ok);
+    expect(await answer(low, website, { repo: "WEBSITE" })).toBe("NOT_FOUND");
+    expect(await answer(low, mayDo({ "repo:WEBSITE": ["write"] }), { repo: "WEBSITE" })).toBe("NOT_FOUND");
+    const renamed = push({ input: z.object({ repo: z.string() }).transform(({ repo }) => ({ name: repo })) });
+    expect(await answer(renamed, website, { repo: "website" })).toBe("NOT_FOUND");
+  });
+
+  it("looks at what its schema says by default when nothing came", async () => {
+    const preset = push({ input: z.object({ repo: z.string().default("website") }) });
+    expect(await answer(preset, website, {})).toEqual(ok);
+    expect(await answer(preset, mayDo({ "repo:other": ["write"] }), {})).toBe("NOT_FOUND");
+  });
+
+  it("understands a number, and a value that is all of its input", async () => {
+    const numbered = push({ resource: { ...resource, argument: "n" } });
+    expect(await answer(numbered, mayDo({ "repo:7": ["write"] }), { n: 7 })).toEqual(ok);
+    expect(await answer(numbered, mayDo({ "repo:7": ["write"] }), { n: 8 })).toBe("NOT_FOUND");
+    const single = push({ input: z.string(), resource: { ...resource, argument: "value" } });
+    expect(await answer(single, website, { value: "website" })).toEqual(ok);
+    expect(await answer(single, website, { value: "other" })).toBe("NOT_FOUND");
+  });
+
+  it("does not run its handler, nor say anything of the thing, when it refuses", async () => {
+    let runs = 0;
+    const tools = toolsOf({ push: push({ handler: () => (runs += 1) }) });
+    const outcome = await tools.call("push", { repo: "secrets" }, { caller: website });
+    expect(outcome).toMatchObject({ kind: "refused", details: undefined, issues: [] });
+    expect(JSON.stringify(outcome)).not.toContain("secrets");
+    expect(runs).toBe(0);
+  });
+
+  it("is a boot error when it takes no such argument", () => {
+    const wrong = push({ resource: { ...resource, argument: "repository" } });
+    expect(() => toolsOf({ push: wrong })).toThrow(
+      'Adding tool "push": its "resource" is named by the argument "repository", and it takes none of this name',
+    );
+  });
+});
+
+describe("what a tool declares of the calls that it makes", () => {
+  it.each<readonly [string, object, string]>([
+    ["a reach that is no list", { reach: "a" }, '"reach" must be'],
+    ["an empty pattern", { reach: [""] }, '"reach" must be'],
+    ["a hole", { reach: Array.from({ length: 1 }) }, '"reach" must be'],
+    ["a pattern that is too long", { reach: ["a".repeat(257)] }, '"reach" must be'],
+    ["an authority that no token could carry", { authority: ["a b"] }, '"authority" must be'],
+  ])("is a boot error when it is %s", (_what, more, sentence) => {
+    expect(() => toolsOf({ push: { handler: () => 1, ...more } })).toThrow(`Adding tool "push": ${sentence}`);
+  });
+
+  it("is kept as it was when its author changes it later", () => {
+    const reach = ["a"];
+    const authority = ["x"];
+    const tools = toolsOf({ push: { reach, authority, handler: () => 1 } });
+    reach.push("b");
+    authority.push("y");
+    expect(tools.entry("push")).toMatchObject({ reach: ["a"], authority: ["x"] });
+  });
+});

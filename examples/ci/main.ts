@@ -17,8 +17,9 @@ import { holdOpen } from "./stage/hold-open.ts";
 import { openHttpHouse } from "./stage/http-house.ts";
 import { play } from "./stage/play.ts";
 import { createStdioHouse } from "./stage/stdio-house.ts";
+import { showViews } from "./views/show-views.ts";
 
-const USAGE = `Usage: npm start -- [--pipeline FILE] [--state DIR] [--keep-going] [--no-kill] [--http [--hold] [--port N]]
+const USAGE = `Usage: npm start -- [--pipeline FILE] [--state DIR] [--keep-going] [--no-kill] [--http [--hold | --views] [--port N]]
 
 Lets an agent drive a real CI pipeline over MCP until it is green: the face that it talks to starts the process that runs
 the commands. In the middle of the run that process is killed and started again, and the others go on.
@@ -29,6 +30,7 @@ the commands. In the middle of the run that process is killed and started again,
   --no-kill        kill nobody
   --http           one face over HTTP, and three agents at once: one drives, two look on
   --hold           nobody drives: serve over HTTP until Ctrl-C, and say what to try
+  --views          three agents come by three views of one face: what each sees, and is refused
   --port N         where to serve over HTTP; any port that is free by default
   -h, --help       this text
 
@@ -49,8 +51,8 @@ interface Plan {
 async function carryOut({ options, setting, printer, signal }: Plan): Promise<number> {
   const { kill, keepGoing, http } = options;
   const stage = { coordinator: setting, port: http?.port ?? 0, printer, signal };
-  if (http?.hold === true) {
-    await holdOpen(stage);
+  if (http?.hold === true || http?.views === true) {
+    await (http.hold ? holdOpen(stage) : showViews(stage));
     return EXIT.green;
   }
   const house = http === undefined ? createStdioHouse(setting) : await openHttpHouse(stage);
@@ -63,6 +65,7 @@ async function carryOut({ options, setting, printer, signal }: Plan): Promise<nu
 
 function toTitle({ http }: Options): string {
   if (http === undefined) return "An agent drives";
+  if (http.views) return "Three agents, and each sees something else of";
   return http.hold ? "Anybody may drive" : "An agent drives, and two look on:";
 }
 

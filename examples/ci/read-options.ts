@@ -23,6 +23,8 @@ export interface HttpWish {
   readonly port: number;
   /** Whether nobody drives anything, and it is only served until it is told to end. */
   readonly hold: boolean;
+  /** Whether agents come by views of their own, and it is shown who sees what. */
+  readonly views: boolean;
 }
 
 /** What the command line of a coordinator says, and that of a face which may have to start one. */
@@ -41,6 +43,8 @@ export interface HttpFaceOptions extends CoordinatorOptions {
 }
 
 const DEFAULT_PIPELINE = fileURLToPath(new URL("./pipeline.json", import.meta.url));
+/** Where the run is not what is looked at. */
+const SHORT_PIPELINE = fileURLToPath(new URL("./pipelines/hello.json", import.meta.url));
 
 const coordinatorFlags = {
   pipeline: { type: "string" },
@@ -65,24 +69,29 @@ export function readOptions(args: readonly string[]): Options {
       "keep-going": { type: "boolean", default: false },
       http: { type: "boolean", default: false },
       hold: { type: "boolean", default: false },
+      views: { type: "boolean", default: false },
       port: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
   const state = values.state === undefined ? undefined : fromHere(values.state);
   const { "no-kill": peaceful, "keep-going": keepGoing, help } = values;
-  return { pipeline: toPipeline(values.pipeline), state, kill: !peaceful, keepGoing, http: toHttpWish(values), help };
+  const pipeline = toPipeline(values.pipeline, values.views ? SHORT_PIPELINE : DEFAULT_PIPELINE);
+  return { pipeline, state, kill: !peaceful, keepGoing, http: toHttpWish(values), help };
 }
 
 interface HttpFlags {
   readonly http: boolean;
   readonly hold: boolean;
+  readonly views: boolean;
   readonly port?: string | undefined;
 }
 
-function toHttpWish({ http, hold, port }: HttpFlags): HttpWish | undefined {
-  if (http) return { port: toPort(port), hold };
+function toHttpWish({ http, hold, views, port }: HttpFlags): HttpWish | undefined {
+  if (hold && views) throw new TypeError("Option '--hold' does not go with '--views'");
+  if (http) return { port: toPort(port), hold, views };
   if (hold || port !== undefined) throw new TypeError("Options '--hold' and '--port <value>' need '--http'");
+  if (views) throw new TypeError("Option '--views' needs '--http'");
   return undefined;
 }
 
@@ -119,8 +128,8 @@ export function readViewOptions(args: readonly string[]): { readonly state: stri
   return { state: toState(values.state) };
 }
 
-function toPipeline(path: string | undefined): string {
-  return path === undefined ? DEFAULT_PIPELINE : fromHere(path);
+function toPipeline(path: string | undefined, otherwise = DEFAULT_PIPELINE): string {
+  return path === undefined ? otherwise : fromHere(path);
 }
 
 function toState(path: string | undefined): string {

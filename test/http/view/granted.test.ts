@@ -23,7 +23,7 @@ async function serve(entry: HttpClientEntry): Promise<Served> {
   const fleet = createFleet();
   const tokens = tokenRegistry({ resource });
   const auth = bearer({ resource, verify: tokens.verify });
-  const serving = await fleet.app.serve(http({ port: 0, exit: false, drainMs: 0, rateLimit: false, auth }));
+  const serving = await http({ port: 0, exit: false, drainMs: 0, rateLimit: false, auth }).serve(fleet.app);
   ending.push(() => serving.close());
   const enter: Served["enter"] = async (grant) => {
     const minted = await tokens.mint({ id: "runner", scopes: both, ...grant });
@@ -98,6 +98,19 @@ describe.each(httpClients)("$name, with a token of a registry,", (entry) => {
     expect(ran).toEqual([]);
   });
 
+  it("is asked for no scope of what its view hides, and answered as where there is nothing", async () => {
+    const { enter, serving } = await serve(entry);
+    const { token } = await enter({});
+    const answerTo = async (name: string): Promise<unknown> => {
+      const call = by(token, "tools/call", { name, arguments: { repo: "web" } });
+      const answer = await fetch(`${serving.url}?surface=readonly`, call);
+      return [answer.status, answer.headers.get("www-authenticate"), (await answer.text()).replaceAll(name, "…")];
+    };
+    const unknown = await answerTo("site_none");
+    expect(unknown).toMatchObject([200, null]);
+    expect(await answerTo("site_drop")).toEqual(unknown);
+  });
+
   it("may act on the things that it was granted, and on no other", async () => {
     const { enter, ran } = await serve(entry);
     const { client } = await enter({ resources: { "repo:web": ["write"], "repo:app": ["read"] } });
@@ -134,7 +147,7 @@ describe.each(httpClients)("$name, with a token of a registry,", (entry) => {
 describe("somebody anonymous", () => {
   it("is answered as where there is nothing by what an author asks of everybody", async () => {
     const { app } = createFleet();
-    const serving = await app.serve(http({ port: 0, exit: false, drainMs: 0 }));
+    const serving = await http({ port: 0, exit: false, drainMs: 0 }).serve(app);
     ending.push(() => serving.close());
     const ask = async (name: string): Promise<unknown> => {
       const answer = await fetch(serving.url, modernPost("tools/call", { name, arguments: { repo: "web" } }));

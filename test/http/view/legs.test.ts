@@ -84,7 +84,7 @@ describe("a session", () => {
       expect(reply.headers).not.toHaveProperty("mcp-session-id");
     }
     expect(harness.setting.admission.counts.sessions).toBe(0);
-    expect(harness.counters.read().calls ?? 0).toBe(0);
+    expect(harness.counters.read().gate).toBe(0);
   });
 
   it("answers every request with why, and serves none, when its view is denied later", async () => {

@@ -17,7 +17,7 @@ interface Served extends Fleet {
 
 async function serve(client: HttpClientEntry): Promise<Served> {
   const fleet = createFleet();
-  const serving = await fleet.app.serve(http({ port: 0, exit: false, drainMs: 0 }));
+  const serving = await http({ port: 0, exit: false, drainMs: 0 }).serve(fleet.app);
   ending.push(() => serving.close());
   const connect = async (query = ""): Promise<HttpClient> => {
     const connected = await client.connect({ url: `${serving.url}${query}` });

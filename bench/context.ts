@@ -3,7 +3,7 @@
  * task takes by each. Prints a table as docs/context-budget.md has it; ends with code 1 where the list of a gateway is 4,000 bytes or
  * more, or depends on what is behind it.
  */
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { countTokens } from "./tools/count-tokens.mjs";
 import { wanted } from "./gateway/create-operations.ts";
 import { openGateway, type Asker } from "./gateway/open-gateway.ts";
 

@@ -1,4 +1,3 @@
-import type { Caller } from "../catalog/caller.ts";
 import type { ViewEntity, ViewPacket, ViewVerdict } from "./view-rules.ts";
 
 /** What was decided about one entity. */
@@ -31,6 +30,3 @@ export interface Views {
   /** Lets go of what it listens to. Callable twice. */
   close(): void;
 }
-
-/** What rules are asked about, of a caller. */
-export type ToEntity = (caller: Caller) => ViewEntity;

@@ -1,6 +1,4 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Caller } from "../catalog/caller.ts";
-import type { Decision } from "./decision.ts";
 import type { ViewFace } from "./view-rules.ts";
 
 /** Something that is in a catalog and is not shown. */
@@ -18,11 +16,3 @@ export interface Shown {
   readonly catalog: Catalog;
   readonly hidden: readonly HiddenEntry[];
 }
-
-/**
- * Leaves of a catalog what a decision shows: nothing, where it denies. The one function that the wire and replays ask. Pure.
- */
-export type Show = (catalog: Catalog, decision: Decision) => Shown;
-
-/** Leaves of what is shown what one caller was granted: what is listed for them, and what is found. Pure. */
-export type ShowTo = (shown: Shown, caller: Caller) => Shown;

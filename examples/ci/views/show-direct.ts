@@ -3,7 +3,7 @@ import { z } from "zod";
 import { assertPromised, toList, wordsOf, type Scene } from "./scene.ts";
 import { visitByV1, type Visitor } from "./visitor.ts";
 
-const Text = z.object({ run: z.number() });
+const Run = z.object({ run: z.number() });
 /** Nothing has this name, in no view. */
 const NEVER = "launch_rocket";
 
@@ -24,7 +24,7 @@ export async function toSight({ name, title, ...visitor }: Visitor, scene: Scene
   return [
     `${paint("name", name)} comes by ${title}`,
     `  sees ${tools.length} tools: ${toList(tools)}`,
-    `  and ${resources.length} resources: ${toList(resources)}`,
+    `  and the resource ${toList(resources)}`,
   ];
 }
 
@@ -43,8 +43,13 @@ export async function showExecutor(scene: Scene): Promise<void> {
   assertPromised(settled.ok, "the executor waits for its end");
   const rerun = await executor.call("node_rerun", { node: "hello" });
   assertPromised(rerun.ok, "the executor reruns a node");
-  const { run } = Text.parse(started.value);
-  scene.printer.details([`  starts run ${run}, waits until it has ended, and reruns node hello`]);
+  const refused = await executor.call("runners_linux_007_drain");
+  assertPromised(!refused.ok, "runners are not of the executor's view");
+  const { run } = Run.parse(started.value);
+  scene.printer.details([
+    `  starts run ${run}, waits until it has ended, and reruns node hello`,
+    `  is refused runners_linux_007_drain, which it does not see: ${wordsOf(refused)}`,
+  ]);
 }
 
 /** Looks on, asks for what it does not see, and is told what it would be told of something that does not exist. */

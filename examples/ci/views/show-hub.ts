@@ -1,7 +1,7 @@
 import type { CallNode } from "surface-mcp";
 import { z } from "zod";
 
-import { assertPromised, type Scene } from "./scene.ts";
+import { assertPromised, wordsOf, type Scene } from "./scene.ts";
 import { toSight } from "./show-direct.ts";
 import { toCallTree } from "./to-call-tree.ts";
 import type { Reply } from "./visitor.ts";
@@ -41,7 +41,7 @@ async function work({ cast: { hub }, printer }: Scene): Promise<void> {
   ];
   const { results } = valueOf(await hub.call("call", { calls }), Batch);
   const said = results.map(({ success, error }) => (success ? "answered" : (error?.code ?? "failed")));
-  printer.details([`  call      ${calls.length} at once: ${said.join(", ")}`]);
+  printer.details([`  call      ${calls.length} of them in one: ${said.join(", ")}`]);
   assertPromised(results.length === calls.length && said.join() === expected, "one that fails changes no other");
 }
 
@@ -57,6 +57,9 @@ export async function showHub(scene: Scene): Promise<void> {
   const [first = "", ...rest] = await toSight(cast.hub, scene);
   printer.step(first, rest);
   await work(scene);
+  const direct = await cast.hub.call("node_show", { node: "hello" });
+  assertPromised(!direct.ok, "what is behind the four tools is called by them alone");
+  printer.details([`  is refused node_show by itself: ${wordsOf(direct)}`]);
   const batch = newestBatch(calls.roots());
   assertPromised(batch !== undefined && batch.children.length > 0, "what was called is there as a tree");
   printer.step(

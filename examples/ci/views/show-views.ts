@@ -3,15 +3,14 @@ import { cellSource, type ViewRules } from "surface-mcp";
 import { http } from "surface-mcp/http";
 
 import type { Printer } from "../agent/printer.ts";
-import { awaitCoordinator } from "../stage/await-coordinator.ts";
-import type { CoordinatorSetting } from "../stage/coordinator-process.ts";
+import { startCoordinator, type CoordinatorSetting } from "../stage/coordinator-process.ts";
 import { createViewedFace } from "./create-viewed-face.ts";
 import type { Cast, Scene } from "./scene.ts";
 import { showExecutor, showNobody, showReviewer } from "./show-direct.ts";
 import { showHub } from "./show-hub.ts";
 import { showNewRules } from "./show-new-rules.ts";
 import { toViewRules } from "./view-rules.ts";
-import { visitByV1, visitByV2, visitByV2Session, type Visitor } from "./visitor.ts";
+import { visitByV1, visitByV2, visitByV2Session, type Visit, type Visitor } from "./visitor.ts";
 
 /** What is served, and until when. */
 export interface ViewsSetting {
@@ -30,7 +29,7 @@ function withView(url: string, surface: string): URL {
 }
 
 async function invite(url: string): Promise<Cast> {
-  const visit = (name: string, surface: string) => ({ name, url: withView(url, surface) });
+  const visit = (name: string, surface: string): Visit => ({ name, url: withView(url, surface) });
   const [reviewer, executor, hub] = await Promise.all([
     visitByV1(visit("reviewer", "readonly")),
     visitByV2Session(visit("executor", "executor")),
@@ -47,6 +46,16 @@ async function playScenes(scene: Scene): Promise<void> {
   await showNewRules(scene);
 }
 
+async function playFor(scene: Scene, signal: AbortSignal): Promise<void> {
+  const told = once(signal, "abort").then(() => Promise.reject(new Error("told to end")));
+  signal.throwIfAborted();
+  try {
+    await Promise.race([playScenes(scene), told]);
+  } finally {
+    await Promise.allSettled(Object.values(scene.cast).map((visitor: Visitor) => visitor.close()));
+  }
+}
+
 /**
  * Serves one app over HTTP to three agents, each of whom came by another view, and shows what each sees and is refused.
  * Leaves no process behind.
@@ -56,19 +65,15 @@ async function playScenes(scene: Scene): Promise<void> {
 export async function showViews({ coordinator, port, printer, signal }: ViewsSetting): Promise<void> {
   const rules = cellSource<ViewRules>(toViewRules({ reviewerSeesNodes: false }));
   const app = createViewedFace({ ...coordinator, tied: true }, rules);
-  const over = new AbortController();
-  const backend = awaitCoordinator(coordinator.state, over.signal);
-  const serving = await app.serve(http({ port, exit: false }));
-  const { url } = serving;
+  const backend = await startCoordinator(coordinator);
   try {
+    const serving = await app.serve(http({ port, exit: false }));
+    const { url } = serving;
+    printer.step(`one face serves three views at ${url}`);
     const cast = await invite(url);
-    const replaceRules = (next: ViewRules): void => rules.set(next);
-    const told = once(signal, "abort").then(() => Promise.reject(new Error("told to end")));
-    await Promise.race([playScenes({ cast, url, calls: app.calls, printer, replaceRules }), told]);
-    await Promise.all(Object.values(cast).map((visitor: Visitor) => visitor.close()));
-  } finally {
-    over.abort();
+    await playFor({ cast, url, calls: app.calls, printer, replaceRules: (next) => rules.set(next) }, signal);
     await serving.close();
-    await (await backend)?.end();
+  } finally {
+    await backend.end();
   }
 }

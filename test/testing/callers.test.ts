@@ -20,7 +20,11 @@ afterEach(async () => {
 function open(options?: TestClientOptions) {
   const app = mcp(surface)
     .implement({ state: cellSource("open") })
-    .tools({ who: { mutates: false, scopes: ["who"], handler: (_args, { caller }) => caller } });
+    .tools({
+      who: { mutates: false, scopes: ["who"], handler: (_args, { caller }) => caller },
+      me: { mutates: false, handler: (_args, { caller }) => caller },
+    })
+    .views({ narrow: { disallow: ["who"] }, locked: { deny: "not today" } });
   const client = createTestClient(app, options);
   opened.push(client);
   return client;
@@ -32,8 +36,21 @@ const bob: Caller = { id: "bob", isAnonymous: false, scopes: ["desk:read"] };
 describe("createTestClient() and callers", () => {
   it("asks as nobody who is known when it is told of none", async () => {
     const client = open();
-    expect(await client.tools.who()).toMatchObject({ structured: { id: "anonymous", isAnonymous: true } });
-    expect(await client.read("state")).toBe("open");
+    expect(await client.tools.me()).toMatchObject({ structured: { id: "anonymous", isAnonymous: true } });
+    await expect(client.tools.who()).rejects.toMatchObject({ code: -32602, scopes: undefined });
+    await expect(client.read("state")).rejects.toMatchObject({ code: "NOT_FOUND" });
+  });
+
+  it("comes by the view that it is told, whoever asks", async () => {
+    const client = open({ surface: "narrow", project: "p", caller: ada });
+    expect(await client.toolNames()).toEqual(["me"]);
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(["me"]);
+    const view = { surface: "narrow", project: "p" };
+    expect(await client.tools.me({}, { caller: bob })).toMatchObject({ structured: { ...bob, view } });
+    await expect(client.tools.who()).rejects.toMatchObject({ code: -32602 });
+    const denied = { code: -32603, message: "tool surface denied: not today" };
+    await expect(open({ surface: "locked" }).toolNames()).rejects.toMatchObject(denied);
+    await expect(open({ surface: "other" }).tools.me()).rejects.toMatchObject({ code: -32603 });
   });
 
   it("asks as who it is made for, and as who one call names", async () => {

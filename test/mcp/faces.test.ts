@@ -1,0 +1,218 @@
+import { describe, expect, it } from "vitest";
+import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import type { Catalog } from "../../src/catalog/catalog.ts";
+import type { ToolEntry } from "../../src/catalog/entry.ts";
+import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";
+import { replaceTools } from "../../src/catalog/replace-tools.ts";
+import { cellSource, type ViewRule } from "../../src/index.ts";
+import { createFaces } from "../../src/mcp/create-faces.ts";
+import { FaceLists } from "../../src/mcp/face-lists.ts";
+import type { Face, Faces } from "../../src/mcp/faces.ts";
+import { createViews } from "../../src/views/create-views.ts";
+import { ManualClock } from "./subscriptions/session-harness.ts";
+
+function toTool(name: string, more: Partial<ToolEntry> = {}): ToolEntry {
+  return {
+    id: name,
+    name,
+    origin: `tool "${name}"`,
+    title: undefined,
+    description: name,
+    hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    scopes: ["s:read"],
+    input: { root: "", json: { type: "object" }, decode: (args) => args },
+    output: { json: undefined, stringify: () => "{}" },
+    timeoutMs: 1000,
+    onDisconnect: "finish",
+    owner: "surface",
+    run: () => ({}),
+    ...more,
+  };
+}
+
+const empty: Catalog = {
+  ...{ tools: [], resources: [], templates: [], prompts: [], warnings: [], uriPrefix: "s://" },
+  ...{ tool: () => undefined, toolOf: () => undefined, prompt: () => undefined },
+  scopes: { read: "s:read", write: "s:write", all: ["s:read", "s:write"] },
+};
+
+/** For nobody: rules are at least one. */
+const idle: ViewRule = { when: { surface: "nobody" }, verdict: { kind: "tool_surface" } };
+
+/** Faces over tools and rules that a test replaces. */
+class Setup {
+  readonly clock = new ManualClock();
+  readonly rules = cellSource<readonly ViewRule[]>([]);
+  readonly faces: Faces;
+  readonly #changed = new Set<() => void>();
+  #current: Catalog;
+
+  constructor(tools: readonly ToolEntry[], rules: readonly ViewRule[] = [idle]) {
+    this.#current = replaceTools(empty, tools);
+    this.rules.set(rules);
+    const now = (): Catalog => this.#current;
+    const live: LiveCatalog = {
+      get current() {
+        return now();
+      },
+      canChange: true,
+      subscribe: (changed) => {
+        this.#changed.add(changed);
+        return () => void this.#changed.delete(changed);
+      },
+      close: () => {},
+    };
+    const views = createViews(this.rules, { report: () => {} });
+    const lists = new FaceLists(10);
+    const dress = (catalog: Catalog): Catalog => catalog;
+    this.faces = createFaces({ live, views, lists, dress, instructions: "app", windowMs: 100, clock: this.clock });
+  }
+
+  set(tools: readonly ToolEntry[]): void {
+    this.#current = replaceTools(empty, tools);
+    for (const changed of [...this.#changed]) changed();
+  }
+
+  of(surface: string, more: Partial<Caller> = {}): Face {
+    const face = this.faces.of({ ...anonymous, ...more, view: { surface } });
+    if ("kind" in face) throw new Error(face.message);
+    return face;
+  }
+
+  get listeners(): number {
+    return this.#changed.size;
+  }
+}
+
+const [a, b] = [toTool("a"), toTool("b")];
+
+function rule(surface: string, verdict: object): ViewRule {
+  return { when: { surface }, verdict: { kind: "tool_surface", ...verdict } };
+}
+
+describe("a face", () => {
+  it("is the same object for as long as it shows the same", () => {
+    const setup = new Setup([a, b], [rule("x", { disallow: ["b"] })]);
+    const before = setup.of("x");
+    setup.set([a, b, toTool("bb")]);
+    expect(setup.of("x")).not.toBe(before);
+    const with3 = setup.of("x");
+    setup.set([a, toTool("bb", with3.catalog.tool("bb")), toTool("b")]);
+    expect(setup.of("x")).not.toBe(with3);
+    const now = setup.of("x");
+    setup.set([...now.catalog.tools, toTool("b")]);
+    expect(setup.of("x")).toBe(now);
+  });
+
+  it("outlives rules that are replaced by some that say the same of it", () => {
+    const setup = new Setup([a, b], [rule("x", { disallow: ["b"] })]);
+    const before = setup.of("x");
+    setup.rules.set([rule("y", {}), rule("x", { disallow: ["b"] })]);
+    expect(setup.of("x")).toBe(before);
+    setup.rules.set([rule("x", { disallow: ["a"] })]);
+    expect(setup.of("x").catalog.tools).toEqual([b]);
+  });
+
+  it("lists the same object to all who were granted the same, of what they were granted", () => {
+    const c = toTool("c", { scopes: ["s:read", "more"], requires: { scopes: ["more"], scopesAny: [] } });
+    const face = new Setup([a, b, c]).of("default");
+    const known = (...scopes: string[]): Caller => ({ id: "ann", isAnonymous: false, scopes });
+    expect(face.listedFor(known("s:read", "more", "other"))).toBe(face.catalog);
+    expect(face.listedFor(known("s:read")).tools).toEqual([a, b]);
+    expect(face.listedFor(known("s:read", "other"))).toBe(face.listedFor({ ...known("s:read"), id: "bob" }));
+    expect(face.listedFor(known("more")).tools).toEqual([]);
+    expect(face.listedFor(anonymous).tools).toEqual([a, b]);
+    expect(face.catalog.tool("c")).toBe(c);
+  });
+
+  it("of a gateway stays what it is when operations come and go, but for what is said of calls", () => {
+    const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
+    const before = setup.of("hub");
+    expect(before.catalog.tools.map(({ name }) => name)).toEqual(["call", "list", "schema", "search"]);
+    expect(before.catalog.tool("call")?.hints.readOnlyHint).toBe(true);
+    setup.set([a, b]);
+    expect(setup.of("hub")).toBe(before);
+    const mutating = toTool("m", { hints: { ...a.hints, readOnlyHint: false, destructiveHint: true } });
+    setup.set([a, mutating]);
+    expect(setup.of("hub")).not.toBe(before);
+    expect(setup.of("hub").catalog.tool("call")?.hints.readOnlyHint).toBe(false);
+    expect(setup.of("hub").catalog.tool("call")).toBe(before.catalog.tool("call"));
+  });
+
+  it("is kept for no more than 64 rules, and made again for others", () => {
+    const names = Array.from({ length: 70 }, (_none, index) => `v${index}`);
+    const setup = new Setup(
+      [a, b],
+      names.map((name) => rule(name, { disallow: ["b"] })),
+    );
+    const [first, last] = [setup.of("v0"), names.map((name) => setup.of(name)).at(-1)];
+    expect(setup.of("v69")).toBe(last);
+    expect(setup.of("v0")).not.toBe(first);
+    expect(setup.of("v0").catalog.tools).toEqual([a]);
+  });
+
+  it("is told of in the view's words behind the app's", () => {
+    const setup = new Setup([a], [rule("x", { instructions: "view" })]);
+    expect([setup.of("x").instructions, setup.of("default").instructions]).toEqual(["app\n\nview", "app"]);
+  });
+});
+
+describe("a list that is watched", () => {
+  it("is told of at once, then at most once a window, and only to whom it is another", () => {
+    const setup = new Setup([a, b], [rule("x", { disallow: ["b*"] })]);
+    const heard = { all: 0, x: 0, hub: 0 };
+    const by = (surface: string): Caller => ({ ...anonymous, view: { surface } });
+    setup.faces.watchList("tools", by("default"), () => void (heard.all += 1));
+    const stop = setup.faces.watchList("tools", by("x"), () => void (heard.x += 1));
+    setup.set([a]);
+    expect(heard).toMatchObject({ all: 1, x: 0 });
+    setup.set([a, b]);
+    setup.set([a, toTool("b2")]);
+    expect(heard).toMatchObject({ all: 1, x: 0 });
+    setup.clock.pass(100);
+    expect(heard).toMatchObject({ all: 2, x: 0 });
+    // There and back within one window: nothing is another after all.
+    const now = setup.of("default").catalog.tools;
+    setup.set([a]);
+    setup.set(now);
+    setup.clock.pass(100);
+    expect(heard).toMatchObject({ all: 2, x: 0 });
+    stop();
+    setup.set([]);
+    setup.clock.pass(100);
+    expect(heard).toMatchObject({ all: 3, x: 0 });
+  });
+
+  it("is told of to nobody whom nobody lets in, and when they are let in again only if it is another", () => {
+    const setup = new Setup([a]);
+    let heard = 0;
+    setup.faces.watchList("tools", anonymous, () => void (heard += 1));
+    const deny: ViewRule = { verdict: { kind: "deny", reason: "no" } };
+    for (const rules of [[deny], [idle], [deny]]) {
+      setup.rules.set(rules);
+      setup.clock.pass(100);
+      expect(heard).toBe(0);
+    }
+    setup.set([a, b]);
+    setup.clock.pass(100);
+    expect(heard).toBe(0);
+    setup.rules.set([idle]);
+    setup.clock.pass(100);
+    expect(heard).toBe(1);
+  });
+
+  it("leaves nothing behind when its faces are closed", () => {
+    const setup = new Setup([a]);
+    let heard = 0;
+    setup.faces.watchList("tools", anonymous, () => void (heard += 1));
+    setup.faces.subscribe(() => void (heard += 1));
+    setup.set([b]);
+    heard = 0;
+    setup.set([a]);
+    setup.faces.close();
+    setup.faces.close();
+    setup.set([a, b]);
+    setup.clock.pass(1000);
+    expect([heard, setup.listeners, setup.clock.pending]).toEqual([1, 0, 0]);
+  });
+});

@@ -39,4 +39,10 @@ describe("the seam to the protocol SDK", () => {
       'src/a/a.ts:1 imports "typescript"',
     ]);
   });
+
+  it("findUndeclaredPackages() objects when a file that is not on the list imports what only run time knows", () => {
+    const text = `export const f = (name: string): Promise<unknown> => import(name);`;
+    expect(findUndeclaredPackages([toSource("src/a/a.ts", text)], declared)).toHaveLength(1);
+    expect(findUndeclaredPackages([toSource("src/cli/load-app.ts", text)], declared)).toHaveLength(1);
+  });
 });

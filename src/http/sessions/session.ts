@@ -243,7 +243,7 @@ export class Session {
     const running: Running = { posted, call };
     this.#running.set(frame.id, running);
     const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
-    if (typeof name === "string" && http.runtime.abortsOnDisconnect?.(name) === true) {
+    if (typeof name === "string" && http.runtime.abortsOnDisconnect?.(name, caller) === true) {
       posted.onGone = () => this.#end(frame.id, running);
     }
     const turn = methods.turnOf(frame.method);

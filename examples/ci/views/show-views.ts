@@ -56,23 +56,30 @@ async function playFor(scene: Scene, signal: AbortSignal): Promise<void> {
   }
 }
 
+async function serveFor({ coordinator, port, printer, signal }: ViewsSetting): Promise<void> {
+  const rules = cellSource<ViewRules>(toViewRules({ reviewerSeesNodes: false }));
+  const app = createViewedFace({ ...coordinator, tied: true }, rules);
+  const serving = await app.serve(http({ port, exit: false }));
+  const { url } = serving;
+  try {
+    printer.step(`one face serves three views at ${url}`);
+    const cast = await invite(url);
+    await playFor({ cast, url, calls: app.calls, printer, replaceRules: (next) => rules.set(next) }, signal);
+  } finally {
+    await serving.close();
+  }
+}
+
 /**
  * Serves one app over HTTP to three agents, each of whom came by another view, and shows what each sees and is refused.
  * Leaves no process behind.
  *
  * @throws Error where something is not what was promised, or the signal came.
  */
-export async function showViews({ coordinator, port, printer, signal }: ViewsSetting): Promise<void> {
-  const rules = cellSource<ViewRules>(toViewRules({ reviewerSeesNodes: false }));
-  const app = createViewedFace({ ...coordinator, tied: true }, rules);
-  const backend = await startCoordinator(coordinator);
+export async function showViews(setting: ViewsSetting): Promise<void> {
+  const backend = await startCoordinator(setting.coordinator);
   try {
-    const serving = await app.serve(http({ port, exit: false }));
-    const { url } = serving;
-    printer.step(`one face serves three views at ${url}`);
-    const cast = await invite(url);
-    await playFor({ cast, url, calls: app.calls, printer, replaceRules: (next) => rules.set(next) }, signal);
-    await serving.close();
+    await serveFor(setting);
   } finally {
     await backend.end();
   }

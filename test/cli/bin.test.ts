@@ -2,6 +2,7 @@ import { spawnSync, type SpawnSyncReturns } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../architecture/source.ts";
 
@@ -12,6 +13,7 @@ interface Manifest {
 
 const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const program = join(root, manifest.bin["surface-mcp"] ?? "");
+const app = fileURLToPath(new URL("fixtures/app.mjs", import.meta.url));
 let home = "";
 
 function run(...args: readonly string[]): SpawnSyncReturns<string> {
@@ -47,6 +49,23 @@ describe("the built command", () => {
   it("tells its version, and what it does not understand by the code 2", () => {
     expect(run("--version").stdout).toBe(`${manifest.version}\n`);
     expect(run("frobnicate")).toMatchObject({ status: 2, stdout: "" });
+  });
+
+  it.each([
+    ["readonly", ["note_show"], { visible_resources: ["notes"] }],
+    ["hub", ["call", "list", "schema", "search"], { operations: ["hub.git.branch", "note.add", "note.show"] }],
+    ["locked", [], { verdict: { kind: "deny", reason: "not now" } }],
+    ["never", [], { verdict: { kind: "deny", reason: "unknown MCP surface" } }],
+  ])("replays the view %s of an app that serves nobody", (surface, tools, more) => {
+    const ran = run("replay", app, "--surface", surface, "--json");
+    expect(ran).toMatchObject({ status: 0, stderr: "" });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ entity: { surface }, visible_tools: tools, ...more });
+  });
+
+  it("says what hides what when a person reads it", () => {
+    const { stdout } = run("replay", app, "--surface", "readonly");
+    expect(stdout).toContain(`  note.add        rule "readonly": readOnly\n`);
+    expect(stdout).toContain(`  hub.git.branch  rule "readonly": disallow "hub.*"\n`);
   });
 
   it("ends when the app's module keeps the process busy, and prints all of it, when it replays", () => {

@@ -10,7 +10,7 @@ const shown: ViewReplay = {
   visible_tools: ["call", "list", "schema", "search"],
   visible_tool_count: 4,
   operations: ["git.branch", "note.add"],
-  visible_resources: ["surface://notes/notes"],
+  visible_resources: ["notes"],
   hidden: [
     { name: "note.purge", by: `rule "hub": disallow "note.purge"` },
     { name: "x\u001B[31m", by: "scopes" },
@@ -48,7 +48,7 @@ operations behind them (2)
   note.add
 
 resources (1)
-  surface://notes/notes
+  notes
 
 hidden (2)
   note.purge  rule "hub": disallow "note.purge"

@@ -9,6 +9,15 @@ describe("dependencies", () => {
       "@standard-schema/spec",
       // Loaded by who serves over HTTP with tokens alone: decision 0019.
       "jose",
+      "jsonc-parser",
+      "minisearch",
+      "smol-toml",
+      // Loaded by the command alone: decision 0027.
+      "jsonc-parser",
+      // Loaded with the first search of a gateway: decision 0026.
+      "minisearch",
+      // As jsonc-parser.
+      "smol-toml",
       "type-fest",
       // Loaded by links between processes alone: decisions 0009 and 0010.
       "vscode-jsonrpc",
@@ -23,6 +32,12 @@ describe("dependencies", () => {
       "@modelcontextprotocol/server",
       "@standard-schema/spec",
       "jose",
+      "jsonc-parser",
+      "minisearch",
+      "smol-toml",
+      "jsonc-parser",
+      "minisearch",
+      "smol-toml",
       // type-fest's own: one file of types.
       "tagged-tag",
       "type-fest",

@@ -62,8 +62,9 @@ describe("the built command", () => {
     expect(JSON.parse(ran.stdout)).toMatchObject({ entity: { surface }, visible_tools: tools, ...more });
   });
 
-  it("says what hides what when a person reads it", () => {
+  it("says what hides what, as the guide shows it, when a person reads it", () => {
     const { stdout } = run("replay", app, "--surface", "readonly");
+    expect(readFileSync(join(root, "docs/guide/clients.md"), "utf8")).toContain(`\`\`\`text\n${stdout}\`\`\``);
     expect(stdout).toContain(`  note.add        rule "readonly": readOnly\n`);
     expect(stdout).toContain(`  hub.git.branch  rule "readonly": disallow "hub.*"\n`);
   });

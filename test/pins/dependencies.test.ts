@@ -9,9 +9,6 @@ describe("dependencies", () => {
       "@standard-schema/spec",
       // Loaded by who serves over HTTP with tokens alone: decision 0019.
       "jose",
-      "jsonc-parser",
-      "minisearch",
-      "smol-toml",
       // Loaded by the command alone: decision 0027.
       "jsonc-parser",
       // Loaded with the first search of a gateway: decision 0026.
@@ -32,9 +29,6 @@ describe("dependencies", () => {
       "@modelcontextprotocol/server",
       "@standard-schema/spec",
       "jose",
-      "jsonc-parser",
-      "minisearch",
-      "smol-toml",
       "jsonc-parser",
       "minisearch",
       "smol-toml",

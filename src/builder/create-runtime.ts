@@ -17,8 +17,9 @@ import { Scope } from "../spine/scope.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import { keepLooks } from "../tags/looks.ts";
 import type { AppDefinition } from "./app-definition.ts";
-import { createOffer, type Offer, type OfferParts } from "./create-offer.ts";
+import { createOffer, type Offer } from "./create-offer.ts";
 import { createResourcesFor } from "./create-resources-for.ts";
+import type { WholeParts } from "./create-whole.ts";
 
 function openReach(definition: AppDefinition, scope: Scope): Link {
   const { reach, surface, options } = definition;
@@ -65,7 +66,7 @@ function warn(warnings: readonly string[]): void {
 /** What an app is opened with. */
 type Opened = Omit<AppRuntime, "close">;
 
-function createOpenInvoker({ definition, report, scope }: OfferParts, { live, watches }: Offer): Invoker {
+function createOpenInvoker({ definition, report, scope }: WholeParts, { live, watches }: Offer): Invoker {
   const invoker = createInvoker({
     report,
     onChange: () => watches.distrust(),
@@ -131,7 +132,7 @@ function assemble(definition: AppDefinition, scope: Scope): Opened {
     void internalError(cause, `reaching surface "${surface.name}"`, report);
   const held = new HeldSurface({ link, surface, onUnreachable });
   scope.add(() => held.close());
-  const parts: OfferParts = { definition, held, report, scope };
+  const parts: WholeParts = { definition, held, report, scope };
   const offer = createOffer(parts);
   const { live, uris } = offer;
   warn(offer.warnings);

@@ -2,9 +2,10 @@ import type { Caller } from "../catalog/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { ResourceRequirement } from "../tags/scopes.ts";
 import { mayActOnThing } from "./may-act-on.ts";
 
-/** What a tool was called with: as it came, and as it was validated. */
+/** What a tool was called with: as it came, and as the face validated it, where it does. */
 export interface CalledWith {
   readonly args: JsonObject;
   readonly input: unknown;
@@ -14,25 +15,29 @@ function fieldOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** What a call names, in each of its forms: what the owner of a schema makes of an argument is another text than what came. */
-function namedBy(entry: ToolEntry, { args, input }: CalledWith, argument: string): readonly unknown[] {
-  const came = fieldOf(args, argument);
-  if (entry.owner === "surface") return [came];
-  const validated = entry.input.root === argument ? input : fieldOf(input, argument);
-  // What did not come is what its schema says by default.
-  return came === undefined ? [validated] : [came, validated];
+function assertActsOn(caller: Caller, resource: ResourceRequirement, named: unknown): void {
+  if (mayActOnThing(caller, resource, named)) return;
+  throw new Refusal("NOT_FOUND", `there is no ${resource.type} of this name that you may use this for`);
 }
 
 /**
  * Refuses a call whose caller may not act on the thing that it names, where its tool asks for that: in words that do not say
- * whether there is such a thing.
+ * whether there is such a thing. It is looked for as it came and as it was validated, which may be another text; of what a live
+ * surface validates, as it will be. Resolves or returns where they may, and rejects as it throws.
  *
- * @throws Refusal `NOT_FOUND`.
+ * @throws Refusal `NOT_FOUND`, SurfaceError `VALIDATION_ERROR` for what a live surface would refuse.
  */
-export function assertMayAct(entry: ToolEntry, caller: Caller, called: CalledWith): void {
+export function assertMayAct(entry: ToolEntry, caller: Caller, { args, input }: CalledWith): Promise<void> | undefined {
   const resource = entry.requires?.resource;
-  if (resource?.argument === undefined) return;
-  const { argument, type } = resource;
-  if (namedBy(entry, called, argument).every((named) => mayActOnThing(caller, resource, named))) return;
-  throw new Refusal("NOT_FOUND", `there is no ${type} of this name that you may use this for`);
+  if (resource?.argument === undefined) return undefined;
+  const { argument } = resource;
+  const came = fieldOf(args, argument);
+  // At once: what they may not act on costs no validation. What did not come is what its schema says by default.
+  if (came !== undefined) assertActsOn(caller, resource, came);
+  const assertValidated = (value: unknown): void =>
+    assertActsOn(caller, resource, entry.input.root === argument ? value : fieldOf(value, argument));
+  const validated = entry.owner === "surface" ? entry.preview?.(args) : input;
+  if (validated instanceof Promise) return validated.then(assertValidated);
+  assertValidated(validated);
+  return undefined;
 }

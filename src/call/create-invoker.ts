@@ -166,9 +166,10 @@ class EntryInvoker implements Invoker {
       stage = "checking";
       const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
       const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
+      const acting = assertMayAct(entry, call.caller, { args, input });
+      if (acting !== undefined) await call.outcome(acting);
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
-      if (entry.requires !== undefined) assertMayAct(entry, call.caller, { args, input });
       stage = "running";
       call.start();
       call.reached("backend");

@@ -38,11 +38,19 @@ export interface EntryCall {
   readonly caller: Caller;
   progress(report: ProgressReport): void;
   /**
+   * Notes what the answer is made of by the rights of whoever asks: when they have those no more, no part of it is theirs. Left
+   * out where nobody keeps answers.
+   */
+  touch?(touched: Touched): void;
+  /**
    * Calls a tool as a part of this call: under it in the tree, ended with it unless it says otherwise, never later than it.
    * Never rejects: what cannot be called answers as what does not exist.
    */
   nest(nested: NestedCall): Promise<ToolOutcome>;
 }
+
+/** What an answer is made of: a tool that was called, by its id, or what was read under a URI. */
+export type Touched = { readonly tool: string } | { readonly uri: string };
 
 /** A call within a call. */
 export interface NestedCall {
@@ -155,6 +163,13 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly onDisconnect: OnDisconnect;
   /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */
   readonly owner: FaceOwned | "surface";
+  /**
+   * Arguments off the wire -> what a live surface will make of them, maybe later: where callers need the right to a thing that
+   * an argument names. Runs its schema once more than a call does by itself. Rejects as validation does.
+   *
+   * @throws SurfaceError `VALIDATION_ERROR`.
+   */
+  readonly preview?: ((args: JsonObject) => unknown) | undefined;
   /** Runs it. Only `call/` does. */
   run(input: unknown, call: EntryCall): unknown;
 }

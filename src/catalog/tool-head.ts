@@ -1,14 +1,26 @@
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
+import type { MemberOfKind } from "../surface/member.ts";
 import { originOf, wordsOf, type Exposed } from "./mapping.ts";
+import { toPreview, type ToolKind } from "./preview-input.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** What the tools of all members share: who they are, who may call them, and that the live surface validates. */
 export type ToolHead = EntryLooks &
   Pick<
     ToolEntry,
-    "id" | "name" | "origin" | "title" | "description" | "hints" | "scopes" | "requires" | "onDisconnect" | "owner"
+    | "id"
+    | "name"
+    | "origin"
+    | "title"
+    | "description"
+    | "hints"
+    | "scopes"
+    | "requires"
+    | "onDisconnect"
+    | "owner"
+    | "preview"
   >;
 
 /**
@@ -16,7 +28,7 @@ export type ToolHead = EntryLooks &
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`.
  */
-export function toToolHead(exposed: Exposed, hints: ToolHints, own: ToolInput): ToolHead {
+export function toToolHead(exposed: Exposed<MemberOfKind<ToolKind>>, hints: ToolHints, own: ToolInput): ToolHead {
   const { key, scopes, options } = exposed;
   const origin = originOf(exposed);
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, options);
@@ -30,5 +42,6 @@ export function toToolHead(exposed: Exposed, hints: ToolHints, own: ToolInput): 
     ...guard,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     owner: "surface",
+    ...toPreview(exposed, own, guard),
   };
 }

@@ -9,9 +9,10 @@ export interface ResourceRequirement {
   readonly type: string;
   readonly action: string;
   /**
-   * The argument that names the thing, by its name on the wire, and still so named once it was validated. With it a call is let through for the things that its caller
-   * may act on, and answered as for one that does not exist otherwise. Left out: any thing of the type will do. Only tools
-   * have arguments.
+   * The argument that names the thing, by its name on the wire, and still so named once it was validated. With it a call is let
+   * through for the things that its caller may act on, as they came and as the schema makes them, and answered as for one that
+   * does not exist otherwise. Of a member the face runs the schema of its own definition first: it is taken to be the same that
+   * the owner has, and to make the same of the same. Left out: any thing of the type will do. Only tools have arguments.
    */
   readonly argument?: string;
 }
@@ -68,6 +69,10 @@ export function assertScopes(scopes: unknown, attempt: string, name = "scopes"):
 const typePattern = /^[\w.-]{1,64}$/;
 const resourceKeys: ReadonlySet<string> = new Set(["type", "action", "argument"]);
 
+function isName(argument: unknown): boolean {
+  return typeof argument === "string" && argument !== "";
+}
+
 function assertRequirement(resource: unknown, attempt: string): void {
   if (typeof resource !== "object" || resource === null) throw refuse(attempt, '"resource" must be { type, action }');
   for (const key of Object.keys(resource)) {
@@ -79,7 +84,7 @@ function assertRequirement(resource: unknown, attempt: string): void {
     throw refuse(attempt, 'the "type" of "resource" must be 1 to 64 letters, digits, "_", "-" and "."');
   }
   if (!isScope(action)) throw refuse(attempt, 'the "action" of "resource" must be a text as scopes are');
-  if (argument === undefined || (typeof argument === "string" && argument !== "")) return;
+  if (argument === undefined || isName(argument)) return;
   throw refuse(attempt, 'the "argument" of "resource" must be the name of an argument');
 }
 

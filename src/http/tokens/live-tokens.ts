@@ -1,25 +1,19 @@
 /** How many tokens are followed: more than are kept in memory, so that only a store of somebody else's has so many. */
 const maxFollowed = 16_384;
 
+/** A token that was looked for, and is good now. */
+export interface LiveToken<TFound> {
+  readonly found: TFound;
+  /** Fires when it is taken back: the same for all who found it. */
+  readonly revoked: AbortSignal;
+}
+
 /** Tells whatever follows a token that it was taken back. Holds nothing that is to be disposed. */
 export class LiveTokens {
   /** By token, the one that was asked for last behind all others. */
   readonly #followed = new Map<string, AbortController>();
   /** Those that were taken back while somebody looked for one, for each who looks. */
   readonly #looking = new Set<Set<string>>();
-
-  /**
-   * Fires when a token is taken back: the same for all who follow it. Of too many, that which was asked for longest ago is told
-   * so too: who has to come back is asked who they are.
-   */
-  follow(tokenId: string): AbortSignal {
-    const controller = this.#followed.get(tokenId) ?? new AbortController();
-    this.#followed.delete(tokenId);
-    this.#followed.set(tokenId, controller);
-    const [oldest] = this.#followed.keys();
-    if (this.#followed.size > maxFollowed && oldest !== undefined) this.#end(oldest);
-    return controller.signal;
-  }
 
   /** A token is no good from now on. */
   revoke(tokenId: string): void {
@@ -28,21 +22,33 @@ export class LiveTokens {
   }
 
   /**
-   * Looks for a token. What is taken back meanwhile is not found, also where a slow store has it still.
+   * Looks for a token, and follows it from the moment on in which it is found: what is taken back meanwhile is not found, also
+   * where a slow store has it still, and nothing is taken back between the two. Of too many that are followed, that which was
+   * looked for longest ago is told that it was taken back: who has to come back is asked who they are.
    *
    * @param find - rejects with whatever the store does.
    */
   async look<TFound extends { readonly tokenId: string }>(
-    find: () => Promise<TFound | undefined> | TFound | undefined,
-  ): Promise<TFound | undefined> {
+    find: () => Promise<TFound | undefined>,
+  ): Promise<LiveToken<TFound> | undefined> {
     const revoked = new Set<string>();
     this.#looking.add(revoked);
     try {
       const found = await find();
-      return found === undefined || revoked.has(found.tokenId) ? undefined : found;
+      if (found === undefined || revoked.has(found.tokenId)) return undefined;
+      return { found, revoked: this.#follow(found.tokenId) };
     } finally {
       this.#looking.delete(revoked);
     }
+  }
+
+  #follow(tokenId: string): AbortSignal {
+    const controller = this.#followed.get(tokenId) ?? new AbortController();
+    this.#followed.delete(tokenId);
+    this.#followed.set(tokenId, controller);
+    const [oldest] = this.#followed.keys();
+    if (this.#followed.size > maxFollowed && oldest !== undefined) this.#end(oldest);
+    return controller.signal;
   }
 
   #end(tokenId: string): void {

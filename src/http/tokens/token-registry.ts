@@ -83,11 +83,10 @@ class HashedTokens {
   readonly verify = async (token: string): Promise<VerifiedToken | undefined> => {
     if (!isToken(token)) return undefined;
     const hash = await hashToken(token);
-    const record = await this.#live.look(() => this.#store.find(hash));
-    // A store that does not tell capitals apart finds others, too.
-    if (record === undefined || record.hash !== hash || !isGood(record, this.#now())) return undefined;
-    const { tokenId, hash: _hash, createdAt: _createdAt, ...verified } = record;
-    return { ...verified, revoked: this.#live.follow(tokenId) };
+    const live = await this.#live.look(() => this.#find(hash));
+    if (live === undefined) return undefined;
+    const { tokenId: _tokenId, hash: _hash, createdAt: _createdAt, ...verified } = live.found;
+    return { ...verified, revoked: live.revoked };
   };
 
   readonly revoke = async (tokenId: string): Promise<boolean> => {
@@ -108,6 +107,12 @@ class HashedTokens {
     const now = this.#now();
     return all.filter((one) => isGood(one, now)).map(toListed);
   };
+
+  async #find(hash: string): Promise<TokenRecord | undefined> {
+    const record = await this.#store.find(hash);
+    // A store that does not tell capitals apart finds others, too.
+    return record !== undefined && record.hash === hash && isGood(record, this.#now()) ? record : undefined;
+  }
 }
 
 function readStore(store: TokenStore | undefined, now: () => number): TokenStore {

@@ -160,6 +160,30 @@ describe("a registry of tokens", () => {
     expect(await verdict).toBeUndefined();
   });
 
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])(
+    "lets nobody in who would not hear of it when a token is revoked %i turns after a store has found it",
+    async (turns) => {
+      const store = new SlowStore();
+      const registry = tokenRegistry({ resource, store });
+      const { token, tokenId } = await registry.mint({ id: "a", scopes: [] });
+      const [record] = store.records;
+      let find = (_found: TokenRecord | undefined): void => {};
+      let remove = (_wasThere: boolean): void => {};
+      store.find = () => new Promise((resolve) => (find = resolve));
+      store.remove = () => new Promise((resolve) => (remove = resolve));
+      const verdict = registry.verify(token, { signal });
+      // As above.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const revoking = registry.revoke(tokenId);
+      find(record);
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      remove(true);
+      await revoking;
+      const verified = await verdict;
+      expect(verified === undefined || verified.revoked?.aborted).toBe(true);
+    },
+  );
+
   it("lets nobody in when its store fails", async () => {
     const store = new SlowStore();
     const registry = tokenRegistry({ resource, store });

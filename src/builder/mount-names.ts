@@ -1,3 +1,4 @@
+import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { AppNames, ExposedNames } from "./app-names.ts";
 
@@ -34,3 +35,14 @@ type Taken<TTools extends string, TMounted extends string> = TTools extends TMou
   : TMounted extends TTools
     ? TTools
     : never;
+
+/** The names after mounts by prefix. */
+export type WithMounts<TNames extends AppNames, TMounts> = [keyof TMounts] extends [never]
+  ? TNames
+  : WithMount<TNames, keyof TMounts & string>;
+
+// Each is held against the names that are there without it: the others' too.
+/** Objections to mounts by prefix. */
+export type MountsChecked<TNames extends AppNames, TMounts> = {
+  readonly [Prefix in keyof TMounts]: PrefixProblem<WithMounts<TNames, Omit<TMounts, Prefix>>, Prefix & string>;
+} & LiteralKeys<TMounts>;

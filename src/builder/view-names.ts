@@ -45,6 +45,11 @@ export type ReplayProblem<TNames extends AppNames, TReplay extends boolean> = [
   ? unknown
   : { readonly replay: TypeProblem<`the tool name "${ReplayToolName}" is taken by another tool`> };
 
+/** What the option that asks for that tool may be where views are another option beside it. */
+export type ReplayArgument<TNames extends AppNames, TInput, TReplay extends boolean> = TReplay &
+  (ReplayProblem<TNames, TReplay> extends { readonly replay: infer Problem } ? Problem : unknown) &
+  ([TReplay, TInput] extends [true, undefined] ? TypeProblem<"what replays views needs them: add `views`"> : unknown);
+
 /** The tools of a gateway, unless no view can have that face. */
 type FaceTools<TInput> = [TInput] extends [never] ? GatewayToolName : GatewayIn<TInput>;
 

@@ -224,6 +224,8 @@ describe("search", () => {
     ["q", { q: "x".repeat(257) }],
     ["q", { q: "😀".repeat(100_000) }],
     ["q", { q: Array.from({ length: 17 }, (_none, index) => `w${index}`).join(" ") }],
+    ["q", { q: Array.from({ length: 17 }, (_none, index) => `W${index}x`).join("") }],
+    ["q", { q: Array.from({ length: 6 }, (_none, index) => `one${index}Two${index}Three${index}`).join(" ") }],
     ["namespace", { namespace: null }],
     ["limit", { limit: 0 }],
     ["limit", { limit: 501 }],
@@ -241,5 +243,7 @@ describe("search", () => {
     const bench = GatewayBench.over([operation("a.run")]);
     expect(await bench.find({ q: "😀".repeat(256) })).toEqual(["a.run"]);
     expect(await bench.find({ q: "x".repeat(256) })).toEqual([]);
+    expect(await bench.find({ q: "A.Run ".repeat(40) })).toEqual(["a.run"]);
+    expect(await bench.find({ q: Array.from({ length: 16 }, (_none, index) => `W${index}x`).join("") })).toEqual([]);
   });
 });

@@ -1,0 +1,186 @@
+import * as z from "zod";
+import { describe, expect, it } from "vitest";
+import {
+  cellSource,
+  defineSurface,
+  mcp,
+  type ServableApp,
+  type ViewRule,
+  type WritableSource,
+} from "../../src/index.ts";
+import { agentKinds, outcomeOf, type Agent } from "./support/clients.ts";
+import { serveForTest } from "./support/serve.ts";
+import { quiet, until } from "./support/until.ts";
+
+const names = ["one", "two", "three", "four"] as const;
+
+type Views = Readonly<Record<string, readonly string[]>>;
+
+function toRules(views: Views): readonly ViewRule[] {
+  return Object.entries(views).map(([surface, allow]) => ({
+    id: surface,
+    when: { surface },
+    verdict: { kind: "tool_surface", allow: [...allow, "hold"] },
+  }));
+}
+
+interface Held {
+  readonly app: ServableApp;
+  readonly rules: WritableSource<readonly ViewRule[]>;
+  readonly held: { count: number };
+  readonly release: () => void;
+}
+
+function createHeld(first: Views): Held {
+  const rules = cellSource(toRules(first));
+  const held = { count: 0 };
+  const waiting: (() => void)[] = [];
+  const tool = { input: z.object({ at: z.int() }), mutates: false, handler: ({ at }: { at: number }): number => at };
+  const app = mcp(defineSurface("load", {}), { onFault: () => {} })
+    .implement({})
+    .tools({
+      one: tool,
+      two: tool,
+      three: tool,
+      four: tool,
+      hold: {
+        mutates: false,
+        handler: async () => {
+          held.count += 1;
+          await new Promise<void>((resolve) => waiting.push(resolve));
+          return "held";
+        },
+      },
+    })
+    .views(rules);
+  const release = (): void => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+  return { app, rules, held, release };
+}
+
+/** An agent, what it has been told, and what it goes on asking. */
+class Busy {
+  told = 0;
+  /** Answers that were right by no rules that could have been in force. */
+  readonly wrong: string[] = [];
+  asked = 0;
+  #isOver = false;
+  readonly #agent: Agent;
+  readonly #mayBe: () => readonly (readonly string[])[];
+
+  /** @param mayBe - the lists that may be in force, of which there are two while they are replaced. */
+  constructor(agent: Agent, mayBe: () => readonly (readonly string[])[]) {
+    this.#agent = agent;
+    this.#mayBe = mayBe;
+  }
+
+  async ask(): Promise<void> {
+    for (let at = 0; !this.#isOver; at += 1) {
+      const before = this.#mayBe();
+      const listed = await this.#agent.tools();
+      const lists = [...before, ...this.#mayBe()].map((list) => [...list, "hold"].toSorted().join());
+      if (!lists.includes(listed.join())) this.wrong.push(`listed ${listed.join()}, not ${lists.join(" or ")}`);
+      const name = names[at % names.length] ?? "one";
+      const could = this.#mayBe();
+      const outcome = await outcomeOf(this.#agent.call(name, { at }));
+      const isAnswered = outcome.includes(`"value":${at}`);
+      if (!isAnswered && !outcome.includes("there is no such tool")) this.wrong.push(`${name}: ${outcome}`);
+      const all = [...could, ...this.#mayBe()];
+      if (!all.some((list) => list.includes(name) === isAnswered)) this.wrong.push(`${name} was ${outcome}`);
+      this.asked += 2;
+    }
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+}
+
+/** What each view shows before, and after each time that the rules are replaced. */
+const turns: readonly Views[] = [
+  { a: ["one", "two"], b: ["three"], c: ["one", "four"] },
+  { a: ["one"], b: ["three"], c: ["one", "four"] },
+  { a: ["one"], b: ["three", "four"], c: ["two"] },
+  { a: ["one"], b: ["three", "four"], c: ["two"] },
+  { a: ["four"], b: [], c: ["two"] },
+];
+
+describe("rules that are replaced while agents of both SDKs and eras are at work", () => {
+  it("are told to those whose lists are others, let calls under way end, and leave no answer of before", async () => {
+    const [first = {}, ...later] = turns;
+    const { app, rules, held, release } = createHeld(first);
+    const { enter } = await serveForTest(app);
+    let now: Views = first;
+    const all: { busy: Busy; agent: Agent; view: string; asking: Promise<void> }[] = [];
+    for (const kind of agentKinds) {
+      for (const view of ["a", "b", "c"]) {
+        const agent = await enter(kind, `?surface=${view}`);
+        const busy = new Busy(agent, () => [now[view] ?? []]);
+        await agent.onTools(() => (busy.told += 1));
+        all.push({ busy, agent, view, asking: Promise.resolve() });
+      }
+    }
+    await quiet();
+    const holding = all.map(({ agent }) => agent.call("hold"));
+    await until(() => held.count === all.length);
+    for (const one of all) one.asking = one.busy.ask();
+    const expected = new Map(all.map(({ busy }) => [busy, 0]));
+    for (const next of later) {
+      const askedBefore = all.map(({ busy }) => busy.asked);
+      const before = now;
+      now = next;
+      rules.set(toRules(next));
+      for (const { busy, view } of all) {
+        const isOther = before[view]?.join() !== next[view]?.join();
+        expected.set(busy, (expected.get(busy) ?? 0) + (isOther ? 1 : 0));
+      }
+      await until(() => all.every(({ busy }) => busy.told === expected.get(busy)));
+      await until(() => all.every(({ busy }, at) => busy.asked > (askedBefore[at] ?? 0) + 4));
+      await quiet();
+    }
+    for (const { busy } of all) busy.end();
+    await Promise.all(all.map(({ asking }) => asking));
+    expect(all.map(({ busy }) => busy.told)).toEqual(all.map(({ busy }) => expected.get(busy)));
+    expect(all.flatMap(({ busy }) => busy.wrong)).toEqual([]);
+    release();
+    for (const answer of await Promise.all(holding))
+      expect(answer).toMatchObject({ structuredContent: { value: "held" } });
+    expect(held.count).toBe(all.length);
+  }, 60_000);
+
+  it("are followed by the very next request of every session, whatever they were and whatever they are", async () => {
+    const { app, rules } = createHeld({ default: ["one"] });
+    const { enter } = await serveForTest(app);
+    const agents = await Promise.all(agentKinds.map((kind) => enter(kind)));
+    for (let at = 0; at < 40; at += 1) {
+      const shown = names.filter((_name, nth) => ((at * 7 + 3) >> nth) % 2 === 1);
+      rules.set(toRules({ default: shown }));
+      for (const agent of agents) {
+        expect(await agent.tools()).toEqual([...shown, "hold"].toSorted());
+        const outcomes = await Promise.all(names.map((name) => outcomeOf(agent.call(name, { at }))));
+        expect(names.filter((_name, nth) => outcomes[nth]?.includes(`"value":${at}`))).toEqual(shown);
+      }
+    }
+  }, 60_000);
+
+  it("end what was let in, and let it in again, without a session being lost", async () => {
+    const { app, rules, held, release } = createHeld({ default: ["one"] });
+    const { enter, serving } = await serveForTest(app);
+    const agents = await Promise.all(agentKinds.map((kind) => enter(kind)));
+    const sessions = serving.stats().sessions;
+    const holding = agents.map((agent) => agent.call("hold"));
+    await until(() => held.count === agents.length);
+    rules.set([{ verdict: { kind: "deny", reason: "for a moment" } }]);
+    for (const agent of agents) {
+      expect(await outcomeOf(agent.tools())).toContain("tool surface denied: for a moment");
+      expect(await outcomeOf(agent.call("one", { at: 1 }))).toContain("tool surface denied: for a moment");
+    }
+    rules.set(toRules({ default: ["two"] }));
+    for (const agent of agents) expect(await agent.tools()).toEqual(["hold", "two"]);
+    release();
+    for (const answer of await Promise.all(holding))
+      expect(answer).toMatchObject({ structuredContent: { value: "held" } });
+    expect(serving.stats().sessions).toBe(sessions);
+  });
+});

@@ -1,9 +1,10 @@
 import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Touched } from "../catalog/entry.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resource-watches.ts";
 import type { Faces } from "../mcp/faces.ts";
-import type { LargeValues, PartOf, Readable } from "../mcp/large-values.ts";
+import type { LargeValues, Readable } from "../mcp/large-values.ts";
 import { ifGranted } from "./if-granted.ts";
 
 /** What is looked at to find what a URI names. */
@@ -28,11 +29,11 @@ export class ReadableUris {
     return shown && this.#sources.watches.resolve(uri, this.#resolverOf(shown));
   }
 
-  /** The same, and parts of what was too large for one answer: of what is shown still. */
+  /** The same, and parts of what was too large for one answer: while their caller may still have all that it is made of. */
   findReadable(uri: string, caller: Caller): Readable | undefined {
     const part = this.#sources.large.resolve(uri, caller);
     if (part === undefined) return this.find(uri, caller);
-    return this.#isShown(part.of, caller) ? part : undefined;
+    return part.of.every((touched) => this.#isOpen(touched, caller)) ? part : undefined;
   }
 
   /** As {@link find}: what a caller was not granted is not there either. */
@@ -50,9 +51,13 @@ export class ReadableUris {
     return "kind" in face ? undefined : face.catalog;
   }
 
-  #isShown(of: PartOf, caller: Caller): boolean {
-    if ("uri" in of) return this.find(of.uri, caller) !== undefined;
-    return this.#shownTo(caller)?.toolOf(of.tool) !== undefined;
+  /** A part may itself have been read in parts. */
+  #isOpen(touched: Touched, caller: Caller): boolean {
+    if ("uri" in touched) return this.findReadableOpen(touched.uri, caller) !== undefined;
+    const face = this.#sources.faces.of(caller);
+    if ("kind" in face) return false;
+    const tool = face.catalog.toolOf(touched.tool) ?? face.behind.toolOf(touched.tool);
+    return ifGranted(tool, caller) !== undefined;
   }
 
   #resolverOf(shown: Catalog): UriResolver {

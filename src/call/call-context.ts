@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
-import type { EntryCall, LogEntry, NestedCall, OnAbort, ProgressReport, ToolEntry } from "../catalog/entry.ts";
+import type { EntryCall, LogEntry, NestedCall, OnAbort, ProgressReport, ToolEntry, Touched } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import { clipText } from "../schema/clip-text.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -38,6 +38,8 @@ export interface PartOf {
   readonly deadlineAt?: number | undefined;
   /** What becomes of it when that call ends before it, once it has started. */
   readonly onAbort?: OnAbort | undefined;
+  /** Whether it is made by other rights than those of whoever asked for that call: what it touches is no matter of theirs. */
+  readonly isForTool?: boolean | undefined;
 }
 
 /** What a call is under way for. */
@@ -92,6 +94,7 @@ export class CallContext implements EntryCall {
   #started = false;
   #finished = false;
   #last = Number.NEGATIVE_INFINITY;
+  #touched: Map<string, Touched> | undefined;
 
   constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf }: CallSetting = {}) {
     this.#sink = sink;
@@ -125,6 +128,22 @@ export class CallContext implements EntryCall {
       ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
       ...(typeof message === "string" ? { message: clipText(message, maxMessageBytes) } : {}),
     });
+  }
+
+  /** Passed on to the call that it is a part of, and kept by the one that is a part of none. */
+  touch(touched: Touched): void {
+    const { partOf } = this;
+    if (partOf !== undefined) {
+      if (partOf.isForTool !== true) partOf.call.touch(touched);
+      return;
+    }
+    this.#touched ??= new Map();
+    this.#touched.set(JSON.stringify(touched), touched);
+  }
+
+  /** What it has touched with all its parts, each once. */
+  get touched(): readonly Touched[] {
+    return this.#touched === undefined ? [] : [...this.#touched.values()];
   }
 
   nest(nested: NestedCall): Promise<ToolOutcome> {

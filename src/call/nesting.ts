@@ -77,8 +77,9 @@ export class Nesting implements Nester {
       // What a tool calls for itself is no call of its caller's.
       limiter: as === "caller" ? above.limiter : undefined,
       sink: onProgress && this.#toSink(onProgress, entry),
-      partOf: { call: above, deadlineAt, onAbort },
+      partOf: { call: above, deadlineAt, onAbort, isForTool: as === "tool" },
     });
+    call.touch({ tool: entry.id });
     above.addPart(call);
     if (onAbort === "continue-running") this.#detached.add(call);
     const outcome = await this.#parts.run(entry, args, call);

@@ -12,6 +12,8 @@ export type ListName = (typeof listNames)[number];
 export interface Face {
   /** What there is in it: what is found by name and by URI. With the tools of the face, where that is a gateway. */
   readonly catalog: Catalog;
+  /** What can be called by it: behind the tools of a gateway, or else those of the catalog itself. */
+  readonly behind: Catalog;
   /** What of it is listed for a caller: what they were granted. The same object for all who see the same. */
   listedFor(caller: Caller): Catalog;
   /** The app's own instructions and the view's, as the model is told. */

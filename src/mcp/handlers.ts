@@ -2,6 +2,7 @@ import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
+import type { CallContext } from "../call/call-context.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
@@ -85,17 +86,18 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured }: RichOutcome, larg
   return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
 }
 
-/** Where what is too large is kept, and for whom. */
-type Answering = Pick<Keeping, "large" | "caller">;
+/** Where what is too large is kept, for whom, and what it is made of besides the tool. */
+type Answering = Pick<Keeping, "large"> & { readonly call: Pick<CallContext, "caller" | "touched"> };
 
-function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, caller }: Answering): RpcAnswer {
+function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, call }: Answering): RpcAnswer {
   if (outcome.kind === "answer") {
     // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
     const text = toWellFormedJson(outcome.text);
     const bytes = bytesOver(text, large.maxResultBytes);
     if (bytes !== undefined) {
       const { id, scopes, requires } = tool;
-      return toLargeResult(tool, large.keep(text, bytes, { caller, scopes, requires, of: { tool: id } }));
+      const of = [{ tool: id }, ...call.touched];
+      return toLargeResult(tool, large.keep(text, bytes, { caller: call.caller, scopes, requires, of }));
     }
     const failed = outcome.isError === true ? `,"isError":true` : "";
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}${failed}`);
@@ -124,7 +126,7 @@ function createCallHandler(source: HandlerSource): Handler {
     const tool = face.catalog.tool(name);
     if (tool === undefined) return unknownTool;
     const outcome = await source.invoker.call(tool, args, call);
-    return toCallAnswer(tool, outcome, { large: source.large, caller: call.caller });
+    return toCallAnswer(tool, outcome, { large: source.large, call });
   };
 }
 
@@ -143,7 +145,7 @@ function createReadHandler(source: HandlerSource): Handler {
     if (outcome.kind === "denied") return toDeniedError(outcome.scopes, toNotFound(uri, request.era));
     if (outcome.kind === "refused") return toReadError(outcome);
     const { scopes, requires } = resolved;
-    const keeping = { large: source.large, caller: call.caller, scopes, requires, of: { uri } };
+    const keeping = { large: source.large, caller: call.caller, scopes, requires, of: [{ uri }] };
     return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
   };
 }

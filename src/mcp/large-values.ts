@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Caller } from "../catalog/caller.ts";
-import type { EntryGuard } from "../catalog/entry.ts";
+import type { EntryGuard, Touched } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -44,17 +44,17 @@ export interface Excerpt {
   readonly next?: string;
 }
 
-/** Of what something is a part. */
-export type PartOf = { readonly tool: string } | { readonly uri: string };
-
 /** Whom something is kept for, and what reading it takes, as what it is a part of did. */
 export interface KeptFor extends EntryGuard {
   readonly caller: Caller;
-  readonly of: PartOf;
+  /** Everything that it is made of. */
+  readonly of: readonly Touched[];
 }
 
 interface Kept extends KeptFor {
   readonly id: string;
+  /** Whose it is, and by which grants. */
+  readonly owner: string;
   readonly text: string;
   readonly bytes: number;
   readonly parts: readonly string[];
@@ -66,8 +66,8 @@ export type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 
 /** A part that can be read. */
 export interface ReadablePart extends Readable {
-  /** Who is not shown that is shown no part of it. */
-  readonly of: PartOf;
+  /** Who may not have all of that now is given no part of it. */
+  readonly of: readonly Touched[];
 }
 
 /** The bytes of a text in UTF-8; counted only where they may be more than `limit`. */
@@ -78,14 +78,21 @@ export function bytesOver(text: string, limit: number): number | undefined {
   return bytes > limit ? bytes : undefined;
 }
 
-/** Whose something is. All who are anonymous share, since nobody can tell them apart. */
-function ownerOf({ id, isAnonymous }: Caller): string {
+/** Whose share something is of. All who are anonymous share, since nobody can tell them apart. */
+function sharerOf({ id, isAnonymous }: Caller): string {
   return isAnonymous ? "anybody" : `caller ${id}`;
 }
 
+/** Whose something is: of a caller as they were granted things when they asked, since by other grants it may be another answer. */
+function ownerOf(caller: Caller): string {
+  const resources = Object.entries(caller.resources ?? {}).map(([thing, may]) => [thing, may.toSorted()] as const);
+  const sorted = resources.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([sharerOf(caller), caller.scopes.toSorted(), sorted]);
+}
+
 /** Under what it is kept: what is another's is not found, as what never was. No two come to the same, an id has no slash. */
-function toKey(caller: Caller, id: string): string {
-  return `${ownerOf(caller)}/${id}`;
+function toKey({ owner, id }: Pick<Kept, "owner" | "id">): string {
+  return `${owner}/${id}`;
 }
 
 /**
@@ -114,12 +121,13 @@ export class LargeValues {
 
   /** Keeps a text of so many bytes for a caller, and gives what is said instead of it. */
   keep(text: string, bytes: number, { caller, scopes, requires, of }: KeptFor): Excerpt {
-    const known = this.#find(text, caller);
+    const owner = ownerOf(caller);
+    const known = this.#find(text, owner);
     const parts = known?.parts ?? cutText(text, this.#partBytes);
     const [excerpt = ""] = parts;
     if (bytes > maxTotalBytes * (caller.isAnonymous ? 1 : maxShare)) return { truncated: true, bytes, excerpt };
     const id = known?.id ?? randomBytes(16).toString("hex");
-    const kept = { id, caller, scopes, requires, of, text, bytes, parts, usedAt: 0 };
+    const kept = { id, owner, caller, scopes, requires, of, text, bytes, parts, usedAt: 0 };
     this.#use(kept);
     return { truncated: true, bytes, excerpt, ...this.#next(kept, 1) };
   }
@@ -129,7 +137,7 @@ export class LargeValues {
     if (!uri.startsWith(this.#prefix)) return undefined;
     const [id = "", number = "", ...more] = uri.slice(this.#prefix.length).split("/", 3);
     this.#forgetOld();
-    const kept = this.#kept.get(toKey(caller, id));
+    const kept = this.#kept.get(toKey({ owner: ownerOf(caller), id }));
     const part = /^[1-9]\d{0,6}$/.test(number) && more.length === 0 ? Number(number) : 0;
     const text = kept?.parts[part - 1];
     if (kept === undefined || text === undefined) return undefined;
@@ -153,18 +161,17 @@ export class LargeValues {
   }
 
   /** The same text, read once more, is not kept twice for one caller. */
-  #find(text: string, caller: Caller): Kept | undefined {
-    const owner = ownerOf(caller);
-    for (const kept of this.#kept.values()) if (kept.text === text && ownerOf(kept.caller) === owner) return kept;
+  #find(text: string, owner: string): Kept | undefined {
+    for (const kept of this.#kept.values()) if (kept.owner === owner && kept.text === text) return kept;
     return undefined;
   }
 
   #use(kept: Kept): void {
-    const key = toKey(kept.caller, kept.id);
+    const key = toKey(kept);
     if (!this.#kept.delete(key)) this.#bytes += kept.bytes;
     kept.usedAt = this.#clock.now();
     this.#kept.set(key, kept);
-    if (!kept.caller.isAnonymous) this.#trimShare(ownerOf(kept.caller));
+    if (!kept.caller.isAnonymous) this.#trimShare(sharerOf(kept.caller));
     for (const oldest of this.#kept.values()) {
       if (this.#kept.size <= maxValues && this.#bytes <= maxTotalBytes) break;
       this.#forget(oldest);
@@ -173,8 +180,8 @@ export class LargeValues {
   }
 
   /** Forgets what one caller used least recently, where they have more than their share. */
-  #trimShare(owner: string): void {
-    const theirs = [...this.#kept.values()].filter(({ caller }) => ownerOf(caller) === owner);
+  #trimShare(sharer: string): void {
+    const theirs = [...this.#kept.values()].filter(({ caller }) => sharerOf(caller) === sharer);
     let bytes = theirs.reduce((sum, kept) => sum + kept.bytes, 0);
     for (const [index, oldest] of theirs.entries()) {
       if (theirs.length - index <= maxValues * maxShare && bytes <= maxTotalBytes * maxShare) return;
@@ -200,7 +207,7 @@ export class LargeValues {
     }
   }
 
-  #forget({ caller, id, bytes }: Kept): void {
-    if (this.#kept.delete(toKey(caller, id))) this.#bytes -= bytes;
+  #forget(kept: Kept): void {
+    if (this.#kept.delete(toKey(kept))) this.#bytes -= kept.bytes;
   }
 }

@@ -27,6 +27,8 @@ function guardsOf({ tools, resources, templates, prompts }: Catalog): readonly E
 export interface ViewFaceParts {
   readonly catalog: Catalog;
   readonly instructions: string | undefined;
+  /** What can be called by it, as of now: behind a gateway it may be another while the face stays the same. */
+  readonly behind: () => Catalog;
   /** Has those of a catalog's tools that tell of others tell of what is in it. */
   readonly dress: (catalog: Catalog) => Catalog;
 }
@@ -36,14 +38,20 @@ export class ViewFace implements Face {
   readonly catalog: Catalog;
   readonly instructions: string | undefined;
   readonly #dress: ViewFaceParts["dress"];
+  readonly #behind: ViewFaceParts["behind"];
   #guards: readonly EntryGuard[] | undefined;
   /** By what of all that is asked for a caller has; the oldest first. */
   readonly #listed = new Map<string, Catalog>();
 
-  constructor({ catalog, instructions, dress }: ViewFaceParts) {
+  constructor({ catalog, instructions, dress, behind }: ViewFaceParts) {
     this.catalog = catalog;
     this.instructions = instructions;
     this.#dress = dress;
+    this.#behind = behind;
+  }
+
+  get behind(): Catalog {
+    return this.#behind();
   }
 
   listedFor(caller: Caller): Catalog {

@@ -68,6 +68,7 @@ export class ViewSlot {
       catalog: this.#toShown(direct),
       instructions: join(instructions, this.#decision.verdict.instructions),
       dress,
+      behind: () => this.#refresh(),
     });
     return this.#face;
   }

@@ -16,7 +16,7 @@ function create(): { clock: ManualClock; large: LargeValues } {
 const known = (id: string): Caller => ({ id, isAnonymous: false, scopes: [] });
 
 function keep(large: LargeValues, text: string, caller = anonymous): Excerpt {
-  return large.keep(text, Buffer.byteLength(text), { caller, scopes: [], of: { tool: "any" } });
+  return large.keep(text, Buffer.byteLength(text), { caller, scopes: [], of: [{ tool: "any" }] });
 }
 
 async function read(large: LargeValues, uri: unknown, caller = anonymous): Promise<JsonObject | undefined> {
@@ -156,7 +156,7 @@ describe("LargeValues, for callers who are known", () => {
   it("asks for a part what was asked for what it is a part of", () => {
     const { large } = create();
     const text = "a".repeat(mebi);
-    const { next = "" } = large.keep(text, mebi, { caller: ann, scopes: ["s:read", "more"], of: { tool: "any" } });
+    const { next = "" } = large.keep(text, mebi, { caller: ann, scopes: ["s:read", "more"], of: [{ tool: "any" }] });
     expect(large.resolve(next, ann)?.scopes).toEqual(["s:read", "more"]);
   });
 

@@ -1,4 +1,4 @@
-import { authorise } from "../call/authorise.ts";
+import { authorise, type Lack } from "../call/authorise.ts";
 import { createInvoker, type Invoker } from "../call/create-invoker.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
@@ -77,6 +77,10 @@ function createOpenInvoker({ definition, report, scope }: WholeParts, { live, wa
   return invoker;
 }
 
+function isHopeless(lack: Lack | undefined): boolean {
+  return lack !== undefined && lack.scopes === undefined;
+}
+
 /** What is known of an app for each caller. */
 function toLookups({ faces, uris, watches, items }: Offer): Lookups {
   const shownTo = (caller: Caller): Face | undefined => {
@@ -100,7 +104,9 @@ function toLookups({ faces, uris, watches, items }: Offer): Lookups {
     changing: items === undefined ? faces.changing : new Set([...faces.changing, "resources" as const]),
     headerParams(name, caller = anonymous) {
       const tool = toolFor(name, caller);
-      return tool === undefined ? undefined : headerParamsOf(tool.input.json);
+      // What no consent would help with is as little there for headers as it is for a call.
+      if (tool === undefined || isHopeless(authorise(caller, tool))) return undefined;
+      return headerParamsOf(tool.input.json);
     },
     abortsOnDisconnect: (name, caller = anonymous) => toolFor(name, caller)?.onDisconnect === "abort",
   };

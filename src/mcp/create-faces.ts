@@ -66,10 +66,9 @@ class ViewFaces implements Faces {
       return listed && lists.digestOf(list, listed);
     };
     this.#lists = new ListWatches({ look, windowMs, clock });
-    const changed = (): void => this.#onChange();
     this.#stops = [
-      ...(live.canChange ? [live.subscribe(changed)] : []),
-      ...(views.canChange ? [views.subscribe(changed)] : []),
+      ...(live.canChange ? [live.subscribe(() => this.#lists.touch())] : []),
+      ...(views.canChange ? [views.subscribe(() => this.#onRules())] : []),
     ];
   }
 
@@ -86,7 +85,7 @@ class ViewFaces implements Faces {
   }
 
   subscribe(changed: () => void): () => void {
-    if (this.#stops.length === 0) return () => {};
+    if (!this.#setting.views.canChange) return () => {};
     // One of its own, so that subscribing one function twice gives two subscriptions.
     const listener = (): void => changed();
     this.#listeners.add(listener);
@@ -106,7 +105,7 @@ class ViewFaces implements Faces {
     return "kind" in face ? undefined : face.listedFor(caller);
   }
 
-  #onChange(): void {
+  #onRules(): void {
     for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener();
     this.#lists.touch();
   }

@@ -31,7 +31,10 @@ export interface Faces {
    * Returns what stops it.
    */
   watchList(list: ListName, caller: Caller, changed: () => void): () => void;
-  /** Calls `changed` whenever anything may be another for anybody, at once. Returns what stops it. */
+  /**
+   * Calls `changed` whenever other prompts and resources may be shown to anybody, at once. Not when operations come and go:
+   * those are only tools, and may come by the thousand. Returns what stops it.
+   */
   subscribe(changed: () => void): () => void;
   /** Lets go of what it listens to. Callable twice. */
   close(): void;

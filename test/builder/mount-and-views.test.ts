@@ -2,11 +2,13 @@ import { describe, expect, it } from "vitest";
 import { kDefinition, type AppDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { MountSource } from "../../src/catalog/mount.ts";
+import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import type { ViewRules } from "../../src/views/views-input.ts";
+import { createTestClient } from "../../src/testing/test-client.ts";
 import { expectRefusal } from "../tags/support.ts";
-import { counter, deadLink } from "./support.ts";
+import { counter, countingHandlers, deadLink } from "./support.ts";
 
 const link = deadLink();
 const handler = (): number => 1;
@@ -113,6 +115,33 @@ describe("what an app mounts", () => {
   it("names that only begin alike are nobody's when they are not those of the mount", () => {
     const app = linked().mount("git", source).mount("gith", source).tools({ git: { handler }, gitx: { handler } });
     expect([...app[kDefinition].mounts.keys()]).toEqual(["git", "gith"]);
+  });
+});
+
+describe("what an app does while operations come and go", () => {
+  it("asks a mount what there is once for all that come between two looks, whoever watches a resource", async () => {
+    let lists = 0;
+    const registry = operationRegistry();
+    const counted: MountSource = {
+      list() {
+        lists += 1;
+        return registry.list();
+      },
+      subscribe: (changed) => registry.subscribe(changed),
+      invoke: (name, input, context) => registry.invoke(name, input, context),
+    };
+    const rules = cellSource<ViewRules>([{ verdict: { kind: "tool_surface" } }]);
+    const app = mcp(counter).implement(countingHandlers()).mount("hub", counted).views(rules);
+    const client = createTestClient(app);
+    await client.listTools();
+    const stop = await client.watch("value", () => {});
+    const before = lists;
+    for (let index = 0; index < 100; index++) registry.register({ name: `op${index}` }, () => index);
+    expect(lists).toBe(before);
+    expect((await client.toolNames()).length).toBe(101);
+    expect(lists).toBe(before + 1);
+    stop();
+    await client.close();
   });
 });
 

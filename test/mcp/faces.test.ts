@@ -208,10 +208,11 @@ describe("a list that is watched", () => {
     setup.faces.subscribe(() => void (heard += 1));
     setup.set([b]);
     heard = 0;
-    setup.set([a]);
+    setup.rules.set([idle]);
     setup.faces.close();
     setup.faces.close();
     setup.set([a, b]);
+    setup.rules.set([idle]);
     setup.clock.pass(1000);
     expect([heard, setup.listeners, setup.clock.pending]).toEqual([1, 0, 0]);
   });

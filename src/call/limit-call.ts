@@ -72,8 +72,8 @@ function toFault(cause: unknown, { tool, report }: LimitedCall): Refused {
 
 /**
  * Counts a call under its caller and tool. `undefined`: it may run; else what its caller is told. A limiter that fails, or
- * does not answer within a second, lets nothing through. Nothing is counted of who is anonymous, nor of tools that only
- * call others. Whether the caller may use the tool was asked before. Never throws or rejects.
+ * does not answer within a second, lets nothing through. Nothing is counted of who is anonymous, nor of tools that
+ * stand for others. Whether the caller may use the tool was asked before. Never throws or rejects.
  */
 export function limitCall(limited: LimitedCall): Refused | undefined | Promise<Refused | undefined> {
   const { limiter, caller, tool } = limited;

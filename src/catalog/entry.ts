@@ -153,7 +153,7 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly errors?: Readonly<Record<string, JsonSchema>> | undefined;
   /** Whether only other tools may call it, and nobody is told of it. Default `false`. */
   readonly isInternal?: boolean | undefined;
-  /** Whether no rate limiter counts calls of it: what it calls is counted. Default `false`. */
+  /** Whether no rate limiter counts calls of it: what it calls is counted, or it tells what lists do. Default `false`. */
   readonly isUncounted?: boolean | undefined;
   /** The ids of the tools that it may call, as patterns. Left out: none. */
   readonly reach?: readonly string[] | undefined;

@@ -38,7 +38,7 @@ function toOutput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolOutp
   });
 }
 
-/** A tool of a gateway as the catalog has tools: it takes what whatever reads takes, and validates by itself. */
+/** A tool of a gateway as the catalog has tools: it takes what whatever reads takes, validates by itself, and is not counted. */
 export function toGatewayEntry<TInput, TAnswer>(
   tool: GatewayTool<TInput, TAnswer>,
   { catalog }: GatewayParts,
@@ -59,6 +59,8 @@ export function toGatewayEntry<TInput, TAnswer>(
     input: { root: "", json: tool.input, decode: (args) => tool.decode(args) },
     output: toOutput(tool),
     timeoutMs,
+    // The operations that it calls are counted; what only tells of them is, as lists are, counted nowhere.
+    isUncounted: true,
     onDisconnect: defaultOnDisconnect,
     owner: "surface",
     // decode() made the input.

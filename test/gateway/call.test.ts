@@ -1,7 +1,10 @@
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { CallContext } from "../../src/call/call-context.ts";
+import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { NestedCall } from "../../src/catalog/entry.ts";
 import type { Refused, ToolOutcome } from "../../src/catalog/outcome.ts";
+import type { JsonObject } from "../../src/schema/json.ts";
 import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
 
 const entries = Array.from({ length: 60 }, (_none, index) => operation(`n.op${index}`));
@@ -113,6 +116,26 @@ describe("call", () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it("is not counted when a caller may call only so often, nor is what only tells of operations: each operation is", async () => {
+    const keys: string[] = [];
+    const limiter = {
+      limit: (key: string) => {
+        keys.push(key);
+        return { ok: true } as const;
+      },
+    };
+    const caller = { id: "ada", isAnonymous: false, scopes: ["hub:read", "hub:write"] };
+    const invoker = createInvoker({ report: () => {} });
+    const ask = (name: string, args: JsonObject): Promise<ToolOutcome> =>
+      invoker.call(bench.tool(name), args, new CallContext({ caller, limiter }));
+    const told = [ask("list", {}), ask("search", { q: "op" }), ask("schema", { tool: "n.op1" })];
+    for (const outcome of await Promise.all(told)) expect(outcome.kind).toBe("answer");
+    expect(keys).toEqual([]);
+    await ask("call", { calls: [...callsOf(2), { tool: "no.such" }] });
+    expect(keys).toEqual(['["ada","n_op0"]', '["ada","n_op1"]']);
+    invoker.close();
   });
 
   it("finds what a call before has brought when they run one after another", async () => {

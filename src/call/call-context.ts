@@ -38,6 +38,8 @@ export interface PartOf {
   readonly deadlineAt?: number | undefined;
   /** What becomes of it when that call ends before it, once it has started. */
   readonly onAbort?: OnAbort | undefined;
+  /** Whether it ends when the client drops the connection that the call above it was made on. Default `false`. */
+  readonly endsOnDrop?: boolean | undefined;
   /** Whether it is made by other rights than those of whoever asked for that call: what it touches is no matter of theirs. */
   readonly isForTool?: boolean | undefined;
 }
@@ -93,6 +95,7 @@ export class CallContext implements EntryCall {
   #work: Promise<unknown> | undefined;
   #started = false;
   #finished = false;
+  #isDropped = false;
   #last = Number.NEGATIVE_INFINITY;
   #touched: Map<string, Touched> | undefined;
 
@@ -162,6 +165,7 @@ export class CallContext implements EntryCall {
   addPart(part: CallContext): void {
     this.#parts ??= new Set();
     this.#parts.add(part);
+    if (this.#isDropped) part.#endOnDrop();
   }
 
   /** Nothing runs for a part any more. */
@@ -211,6 +215,15 @@ export class CallContext implements EntryCall {
     this.abort(new SurfaceError("ABORTED", "Calling: the caller cancelled"));
   }
 
+  /**
+   * Its client has dropped the connection that it was made on, and it goes on itself: what it calls for them and is to end then
+   * does, and what it calls later is not begun.
+   */
+  drop(): void {
+    this.#isDropped = true;
+    for (const part of this.#parts ?? []) part.#endOnDrop();
+  }
+
   /** Settles as `work` does, or rejects as soon as the call is aborted. One piece of work at a time. */
   outcome<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
     // Adopted once: a thenable of the author's may do something each time that it is asked.
@@ -247,6 +260,10 @@ export class CallContext implements EntryCall {
       this.#whenPartless.push(() => this.whenIdle(told));
     } else if (this.#work === undefined) told();
     else void this.#work.then(told, told);
+  }
+
+  #endOnDrop(): void {
+    if (this.partOf?.endsOnDrop === true) this.cancel();
   }
 
   #endParts(error: SurfaceError): void {

@@ -71,13 +71,16 @@ export class Nesting implements Nester {
 
   async #run(above: CallContext, nested: NestedCall, { entry, caller }: Target): Promise<ToolOutcome> {
     const { as, args, onProgress, deadlineAt, onAbort } = nested;
+    const isForTool = as === "tool";
+    // What a tool calls for itself is a part of its own work, which ends as it says.
+    const endsOnDrop = !isForTool && entry.onDisconnect === "abort";
     const call = new CallContext({
       caller,
       log: above.log,
       // What a tool calls for itself is no call of its caller's.
-      limiter: as === "caller" ? above.limiter : undefined,
+      limiter: isForTool ? undefined : above.limiter,
       sink: onProgress && this.#toSink(onProgress, entry),
-      partOf: { call: above, deadlineAt, onAbort, isForTool: as === "tool" },
+      partOf: { call: above, deadlineAt, onAbort, isForTool, endsOnDrop },
     });
     call.touch({ tool: entry.id });
     above.addPart(call);

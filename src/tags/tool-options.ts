@@ -42,7 +42,8 @@ export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, 
   /**
    * What becomes of a call when the client of a session over HTTP drops the connection that it was made on: `"finish"` lets
    * it run, and the client may ask for its answer again; `"abort"` ends it. Only sessions, which clients up to 2025-11-25
-   * have, leave the choice: for later ones a dropped connection always ends the call. Default `"finish"`.
+   * have, leave the choice: for later ones a dropped connection always ends the call. Behind a gateway it ends this call of
+   * a batch and no other. Default `"finish"`.
    */
   readonly onDisconnect?: OnDisconnect;
 }

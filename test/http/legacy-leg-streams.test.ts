@@ -18,8 +18,8 @@ interface Opened {
   readonly steps: Steps;
 }
 
-function open(bounds: Partial<HttpBounds> = {}): Opened {
-  const steps = openSteps();
+function open(bounds: Partial<HttpBounds> = {}, isGateway = false): Opened {
+  const steps = openSteps({ isGateway });
   const harness = new LegHarness(steps.runtime, { keepAliveMs: 0, sessionIdleMs: 0, ...bounds });
   opened.push(harness);
   return { harness, steps };
@@ -370,6 +370,26 @@ describe("Legacy leg's streams", () => {
     expect(reportsOf(resumed)).toEqual([2]);
     resumed.cut();
     await harness.until(() => steps.counts.aborted === 1);
+  });
+
+  it("abort of a batch those calls whose tool says so when its client leaves, and begin none of them later", async () => {
+    const { harness, steps } = open({}, true);
+    const session = await harness.open();
+    const args = { calls: ["walk", "stroll", "walk"].map((tool) => ({ tool })) };
+    const one = harness.post(callOf(1, "call", { token: 1, args }), { session });
+    const two = harness.post(callOf(2, "call", { token: 2, args: { ...args, parallel: true } }), { session });
+    await harness.until(() => steps.waiting === 4);
+    steps.step();
+    await harness.until(() => steps.waiting === 4);
+    one.cut();
+    two.cut();
+    await harness.until(() => steps.counts.aborted === 1);
+    steps.arrive();
+    // The last of the first batch, which stands behind the one that is not begun.
+    await harness.until(() => steps.counts.arrived === 3 && steps.waiting === 1);
+    steps.arrive();
+    await harness.until(() => steps.counts.arrived === 4);
+    expect(steps.counts).toEqual({ aborted: 1, arrived: 4 });
   });
 
   it("end when the server is to close, which waits for the calls", async () => {

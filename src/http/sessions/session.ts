@@ -243,9 +243,8 @@ export class Session {
     const running: Running = { posted, call };
     this.#running.set(frame.id, running);
     const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
-    if (typeof name === "string" && http.runtime.abortsOnDisconnect?.(name, caller) === true) {
-      posted.onGone = () => this.#end(frame.id, running);
-    }
+    const isEnded = typeof name === "string" && http.runtime.abortsOnDisconnect?.(name, caller) === true;
+    posted.onGone = () => (isEnded ? this.#end(frame.id, running) : call.drop());
     const turn = methods.turnOf(frame.method);
     const guarding: Guarding = {
       method: frame.method,

@@ -42,8 +42,8 @@ export interface Steps {
   change(): void;
 }
 
-/** Makes the app and opens it. */
-export function openSteps(options: { hotPath?: boolean } = {}): Steps {
+/** Makes the app and opens it; behind a gateway where that is asked for. */
+export function openSteps({ isGateway = false, ...options }: { hotPath?: boolean; isGateway?: boolean } = {}): Steps {
   const state = cellSource({ count: 0 });
   const counts = { aborted: 0, arrived: 0 };
   const walks = new Set<(isLast: boolean) => void>();
@@ -75,7 +75,7 @@ export function openSteps(options: { hotPath?: boolean } = {}): Steps {
     stroll: walk,
   });
   return {
-    runtime: app.open(),
+    runtime: (isGateway ? app.views({ default: { face: "gateway" } }) : app).open(),
     get waiting() {
       return walks.size;
     },

@@ -5,14 +5,14 @@ import type { Sent } from "./gate-harness.ts";
  *
  * - The texts of parameter errors: the SDK quotes its own validator, which may quote what was sent, and so nothing is said
  *   of what its schemas refuse but that it is refused.
- * - Correlation ids, and those of values that were cut into parts: they are random.
+ * - Correlation ids, those of values that were cut into parts, and cursors of changes: they are random.
  * - An own key `__proto__` in arguments: the SDK's parser drops it, ours shows it to the schema, which may refuse it.
  */
 const withheld = { code: -32602, message: "Invalid params" };
 
-/** Correlation ids, and those of values that were cut into parts, are random. */
+/** Correlation ids, those of values that were cut into parts, and cursors of changes are random. */
 export function withoutChance(value: unknown): unknown {
-  const chance = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|_parts\/[\da-f]{32}/g;
+  const chance = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|_parts\/[\da-f]{32}|[\w-]{7,}~[\w-]{7,}~\d+/g;
   return JSON.parse(JSON.stringify(value).replaceAll(chance, "…"));
 }
 

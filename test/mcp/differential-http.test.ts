@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { httpHandler, type HttpHandler } from "../../src/http/index.ts";
+import { bearer, httpHandler, type HttpHandler } from "../../src/http/index.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { envelope, handshake, legacyLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 import { alike, asks, featureAsks, withoutChance } from "./differential-cases.ts";
+import { asksOf, keptOut, letIn, viewAsks, type Coming } from "./differential-views-cases.ts";
 import { createFeaturesApp } from "./features-app.ts";
 import type { Sent } from "./gate-harness.ts";
+import { createViewsApp } from "./views-app.ts";
 
 /** A method, its params, and what is added to their `_meta`. */
 type Asked = readonly [method: string, params?: object | undefined, meta?: object];
@@ -26,15 +28,31 @@ function readMessages(text: string): readonly Sent[] {
   return lines.map((line) => JSON.parse(line.slice(6)));
 }
 
+/** How a client comes. */
+interface Door {
+  readonly handler: HttpHandler;
+  readonly era: Era;
+  readonly query?: string;
+  readonly token?: string;
+}
+
 /** One client of one server, over HTTP without a network. Whoever opened it closes it. */
 class Client {
   readonly #era: Era;
   readonly #handler: HttpHandler;
+  readonly #url: string;
+  readonly #identity: Readonly<Record<string, string>>;
   #session: string | null = null;
 
-  constructor(handler: HttpHandler, era: Era) {
+  constructor({ handler, era, query = "", token }: Door) {
     this.#handler = handler;
     this.#era = era;
+    this.#url = `http://localhost/mcp${query}`;
+    this.#identity = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  }
+
+  get session(): string | null {
+    return this.#session;
   }
 
   async open(): Promise<this> {
@@ -67,10 +85,11 @@ class Client {
       host: "localhost",
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
+      ...this.#identity,
       ...(this.#session === null ? {} : { "mcp-session-id": this.#session }),
       ...more,
     };
-    return this.#handler(new Request("http://localhost/mcp", { method: "POST", headers, body }));
+    return this.#handler(new Request(this.#url, { method: "POST", headers, body }));
   }
 }
 
@@ -118,7 +137,7 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path over H
 
   beforeAll(async () => {
     const open = async (handler: HttpHandler): Promise<Client> => {
-      const client = new Client(handler, era);
+      const client = new Client({ handler, era });
       clients.push(client);
       return client.open();
     };
@@ -175,5 +194,63 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path over H
     const { hot, sdk } = await both(features, [method, params, meta]);
     expect(oneLess(hot)).toEqual(alikeOver(hot, sdk));
     expect(hot.messages).toHaveLength(messages);
+  });
+});
+
+describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path over HTTP by views, in the %s era", (era) => {
+  const resource = "http://localhost/mcp";
+
+  function toDoor(hotPath: boolean, { surface, scopes }: Coming): Door {
+    const { app } = createViewsApp({ hotPath });
+    const query = `?surface=${encodeURIComponent(surface)}`;
+    if (scopes === undefined) return { handler: httpHandler(app), era, query };
+    const auth = bearer({ resource, verify: async () => ({ id: "ann", scopes, resource }) });
+    return { handler: httpHandler(app, { auth, rateLimit: false }), era, query, token: "t" };
+  }
+
+  async function withBoth(coming: Coming, use: (pair: readonly Client[]) => Promise<void>): Promise<void> {
+    const pair = await Promise.all([true, false].map((hotPath) => new Client(toDoor(hotPath, coming)).open()));
+    await use(pair);
+    await Promise.all(pair.map((each) => each.close()));
+  }
+
+  const asked = era === "legacy" ? [["resources/subscribe", { uri: "surface://ci/secrets" }] as const] : [];
+
+  it.each(letIn)("give the same answers to $who by the view $surface", async (coming) => {
+    await withBoth(coming, async (pair) => {
+      for (const [method, params] of [...viewAsks, ...asked]) {
+        const [hot, sdk] = await Promise.all(pair.map((each) => each.ask(method, params)));
+        if (hot === undefined || sdk === undefined) throw new Error("there are two");
+        expect(oneLess(hot), `${method} ${JSON.stringify(params)}`).toEqual(alikeOver(hot, sdk));
+        expect(hot.messages).toHaveLength(1);
+      }
+    });
+  });
+
+  it.each(keptOut)("keep $who out alike by the view $surface", async (coming) => {
+    await withBoth(coming, async (pair) => {
+      for (const [method, params] of [["initialize", handshake] as const, ...viewAsks]) {
+        const [hot, sdk] = await Promise.all(pair.map((each) => each.ask(method, params)));
+        expect(hot).toEqual(sdk);
+        expect(hot?.messages[0]).toHaveProperty("error");
+      }
+      expect(pair.map(({ session }) => session)).toEqual([null, null]);
+    });
+  });
+
+  it("say of what a view hides what they say of what never was", async () => {
+    await withBoth({ who: "anybody", surface: "readonly" }, async (pair) => {
+      for (const each of pair) {
+        const answersTo = async (named: ReturnType<typeof asksOf>, name: RegExp): Promise<readonly string[]> => {
+          const answers = [];
+          for (const [method, params] of named) {
+            answers.push(JSON.stringify(await each.ask(method, params)).replaceAll(name, "NAME"));
+          }
+          return answers;
+        };
+        const hidden = await answersTo(asksOf("note", "plan", "secrets"), /\b(?:note|plan|secrets)\b/g);
+        expect(hidden).toEqual(await answersTo(asksOf("nope", "nope", "nope"), /\bnope\b/g));
+      }
+    });
   });
 });

@@ -18,7 +18,9 @@ import type { Era } from "../../src/mcp/protocol.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { alike, asks, errorOf, withoutChance } from "./differential-cases.ts";
+import { asksOf, keptOut, letIn, toCaller, viewAsks, type Coming } from "./differential-views-cases.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
+import { createViewsApp } from "./views-app.ts";
 
 /** fast-check knows the name, and makes keys of it. */
 function withoutProto(given: object): boolean {
@@ -159,6 +161,59 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path, in th
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path by views, in the %s era", (era) => {
+  async function withBoth(coming: Coming, use: (pair: readonly GateHarness[]) => Promise<void>): Promise<void> {
+    const pair = [true, false].map((hotPath) => new GateHarness(createViewsApp({ hotPath }).open(), toCaller(coming)));
+    await use(pair);
+    await Promise.all(pair.map((each) => each.close()));
+  }
+
+  const greeting = era === "legacy" ? { method: "initialize", params: handshake } : { method: "server/discover" };
+  const asked = era === "legacy" ? [["resources/subscribe", { uri: "surface://ci/secrets" }] as const] : [];
+
+  it.each(letIn)("give the same answers to $who by the view $surface", async (coming) => {
+    await withBoth(coming, async (pair) => {
+      const greeted = await Promise.all(pair.map((each) => each.request(era, "greeting", greeting)));
+      expect(greeted[0]).toEqual(greeted[1]);
+      await Promise.all(pair.map((each) => each.open(era)));
+      for (const [id, [method, params]] of [...viewAsks, ...asked].entries()) {
+        const [ours = {}, theirs = {}] = await Promise.all(
+          pair.map((each) => each.request(era, id, { method, params })),
+        );
+        expect(withoutChance(ours), `${method} ${JSON.stringify(params)}`).toEqual(alike(ours, theirs));
+      }
+    });
+  });
+
+  it.each(keptOut)("keep $who out alike by the view $surface", async (coming) => {
+    await withBoth(coming, async (pair) => {
+      for (const each of pair) expect(await each.request(era, "in", greeting)).toHaveProperty("error.code", -32603);
+      for (const [id, ask] of [greeting, ...viewAsks.map(([method, params]) => ({ method, params }))].entries()) {
+        const [ours, theirs] = await Promise.all(pair.map((each) => each.request(era, id, ask)));
+        expect(ours).toEqual(theirs);
+        expect(ours).toHaveProperty("error.message");
+      }
+    });
+  });
+
+  it("say of what a view hides what they say of what never was", async () => {
+    await withBoth({ who: "anybody", surface: "readonly" }, async (pair) => {
+      await Promise.all(pair.map((each) => each.open(era)));
+      for (const each of pair) {
+        const answersTo = async (named: ReturnType<typeof asksOf>, name: RegExp): Promise<readonly string[]> => {
+          const answers = [];
+          for (const [id, [method, params]] of named.entries()) {
+            answers.push(JSON.stringify(await each.request(era, id, { method, params })).replaceAll(name, "NAME"));
+          }
+          return answers;
+        };
+        const hidden = await answersTo(asksOf("note", "plan", "secrets"), /\b(?:note|plan|secrets)\b/g);
+        expect(hidden).toEqual(await answersTo(asksOf("nope", "nope", "nope"), /\bnope\b/g));
+      }
+    });
   });
 });
 

@@ -1,3 +1,4 @@
+import { anonymous, type Caller } from "../../src/catalog/caller.ts";
 import { Gate } from "../../src/mcp/gate.ts";
 import { connectSdkStdio } from "../../src/mcp/sdk-stdio-seam.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
@@ -14,10 +15,11 @@ export class GateHarness {
   readonly #runtime: AppRuntime;
   #listeners: (() => void)[] = [];
 
-  constructor(runtime: AppRuntime) {
+  constructor(runtime: AppRuntime, caller: Caller = anonymous) {
     this.#runtime = runtime;
     this.gate = new Gate({
       runtime,
+      caller,
       connectSdk: connectSdkStdio,
       send: (json) => {
         this.sent.push(JSON.parse(json));

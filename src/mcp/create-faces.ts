@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import { defaultView, type Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -43,6 +43,13 @@ function changingOf({ live, views }: FacesSetting): ReadonlySet<ListName> {
   return changing;
 }
 
+/** Whether the default view can never be another than it is, nor be decided about by anything. */
+function isConstant({ live, views }: FacesSetting): boolean {
+  const { installed } = views;
+  const isRuled = installed.kind !== "packets" || installed.packets.length > 0;
+  return !isRuled && !views.canChange && !live.canChange;
+}
+
 class ViewFaces implements Faces {
   readonly changing: ReadonlySet<ListName>;
   readonly #setting: FacesSetting;
@@ -55,12 +62,16 @@ class ViewFaces implements Faces {
   /** Those of the rules before, by what they said: where the new ones say the same, nothing has changed. */
   #former = new Map<string, ViewSlot>();
   #denials = new WeakMap<Decision, RpcError>();
+  /** Whether there is one face for all who come by the default view; and that, once it is made. */
+  readonly #isConstant: boolean;
+  #constant: Face | RpcError | undefined;
 
   constructor(setting: FacesSetting) {
     this.#setting = setting;
     const { live, views, lists, windowMs, clock = systemClock } = setting;
     this.#generation = views.generation;
     this.changing = changingOf(setting);
+    this.#isConstant = isConstant(setting);
     const look = (list: ListName, caller: Caller): string | undefined => {
       const listed = this.#listedFor(caller);
       return listed && lists.digestOf(list, listed);
@@ -72,12 +83,12 @@ class ViewFaces implements Faces {
     ];
   }
 
+  // Several times a request: where nobody is told apart, nobody is looked at.
   of(caller: Caller): Face | RpcError {
-    const decision = this.#setting.views.decide(toEntity(caller));
-    if (isAdmitting(decision)) return this.#slotOf(decision).face;
-    const denial = this.#denials.get(decision) ?? toDenial(decision);
-    this.#denials.set(decision, denial);
-    return denial;
+    const isPlain = this.#isConstant && (caller.view === undefined || caller.view.surface === defaultView);
+    if (!isPlain) return this.#decide(caller);
+    this.#constant ??= this.#decide(caller);
+    return this.#constant;
   }
 
   watchList(list: ListName, caller: Caller, changed: () => void): () => void {
@@ -100,9 +111,22 @@ class ViewFaces implements Faces {
     this.#former.clear();
   }
 
+  #decide(caller: Caller): Face | RpcError {
+    const decision = this.#setting.views.decide(toEntity(caller));
+    if (isAdmitting(decision)) return this.#slotOf(decision).face;
+    const denial = this.#denials.get(decision) ?? toDenial(decision);
+    this.#denials.set(decision, denial);
+    return denial;
+  }
+
   #listedFor(caller: Caller): Catalog | undefined {
     const face = this.of(caller);
     return "kind" in face ? undefined : face.listedFor(caller);
+  }
+
+  #behind(caller: Caller): Catalog | undefined {
+    const face = this.of(caller);
+    return "kind" in face ? undefined : face.behind;
   }
 
   #onRules(): void {
@@ -114,7 +138,7 @@ class ViewFaces implements Faces {
     if (this.#generation !== this.#setting.views.generation) this.#turn();
     const known = this.#slots.get(decision);
     if (known !== undefined) return known;
-    const slot = this.#takeFormer(decision) ?? new ViewSlot(this.#setting, decision);
+    const slot = this.#takeFormer(decision) ?? new ViewSlot(this.#setting, decision, (caller) => this.#behind(caller));
     this.#slots.set(decision, slot);
     const [oldest] = this.#slots.keys();
     if (this.#slots.size > maxSlots && oldest !== undefined) this.#slots.delete(oldest);

@@ -91,6 +91,35 @@ function rule(surface: string, verdict: object): ViewRule {
 }
 
 describe("a face", () => {
+  it("is one for all who come by the default view, and nobody's by another, when there are neither rules nor mounts", () => {
+    const current = replaceTools(empty, [toTool("a")]);
+    const live: LiveCatalog = { current, canChange: false, subscribe: () => () => {}, close: () => {} };
+    const dress = (catalog: Catalog): Catalog => catalog;
+    const lists = new FaceLists(10);
+    const faces = createFaces({
+      live,
+      views: createViews(undefined),
+      lists,
+      dress,
+      instructions: "app",
+      windowMs: 100,
+    });
+    const view = { surface: "default", project: "p", userAgent: "u", client: { name: "c" } };
+    const callers: readonly Caller[] = [
+      anonymous,
+      { ...anonymous, view },
+      { id: "ann", isAnonymous: false, scopes: [], view },
+      { id: "ben", isAnonymous: false, scopes: ["s:read"] },
+    ];
+    const [first, ...others] = callers.map((caller) => faces.of(caller));
+    expect(first).toHaveProperty("catalog.tools", current.tools);
+    for (const face of others) expect(face).toBe(first);
+    const denied = { kind: "error", message: "tool surface denied: unknown MCP surface" };
+    expect(faces.of({ ...anonymous, view: { surface: "a" } })).toMatchObject(denied);
+    expect(faces.of(anonymous)).toBe(first);
+    faces.close();
+  });
+
   it("is the same object for as long as it shows the same", () => {
     const setup = new Setup([a, b], [rule("x", { disallow: ["b"] })]);
     const before = setup.of("x");

@@ -25,19 +25,29 @@ function everything({ scopes, requires }: EntryGuard, hasAny: boolean): readonly
   return hasAny || first === undefined || scopes.includes(first) ? scopes : [...scopes, first];
 }
 
+/** Whether nothing is asked of a caller by default: nobody said who they are, and no tool answers for them. */
+function isExempt({ isAnonymous, isTool }: Caller): boolean {
+  return isAnonymous && isTool !== true;
+}
+
+/** What a caller is told to get; who is anonymous can get nothing. */
+function toLack({ isAnonymous }: Caller, scopes: readonly string[]): Lack {
+  return isAnonymous ? hopeless : { scopes };
+}
+
 /**
  * Decides whether a caller may use an entry: the only place that does. `undefined`: they may. What its author asks for is
- * asked of everybody; what is asked for by default only of who is known, since whoever serves decides whether anybody else may
- * come. A thing that an argument names is looked at when there are arguments, by {@link mayActOn}.
+ * asked of everybody; what is asked for by default only of who is known and of tools, since whoever serves decides whether
+ * anybody else may come. A thing that an argument names is looked at when there are arguments, by {@link mayActOn}.
  */
 export function authorise(caller: Caller, entry: EntryGuard): Lack | undefined {
   const { requires } = entry;
   if (requires === undefined) {
-    return caller.isAnonymous || hasAll(caller, entry.scopes) ? undefined : { scopes: entry.scopes };
+    return isExempt(caller) || hasAll(caller, entry.scopes) ? undefined : toLack(caller, entry.scopes);
   }
   const { resource } = requires;
   if (resource !== undefined && !mayActOn(caller, resource)) return hopeless;
   const hasAny = hasOne(caller, requires);
-  if (hasAny && hasAll(caller, caller.isAnonymous ? requires.scopes : entry.scopes)) return undefined;
-  return caller.isAnonymous ? hopeless : { scopes: everything(entry, hasAny) };
+  if (hasAny && hasAll(caller, isExempt(caller) ? requires.scopes : entry.scopes)) return undefined;
+  return toLack(caller, everything(entry, hasAny));
 }

@@ -5,7 +5,7 @@ import { toMatcher, type Matcher } from "../catalog/glob.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { authorise } from "./authorise.ts";
 import { CallContext, type Nester, type ProgressSink } from "./call-context.ts";
 import { toRefused } from "./to-refused.ts";
@@ -38,9 +38,9 @@ interface Target {
 
 /** Whoever is called for by a tool: the same person, with what the tool declares and nothing of their own. */
 function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
-  const { id, view } = caller;
+  const { id, isAnonymous, view } = caller;
   const scopes = by.authority ?? by.scopes.slice(0, 1);
-  return Object.freeze({ id, isAnonymous: false, scopes, ...(view === undefined ? {} : { view }) });
+  return Object.freeze({ id, isAnonymous, isTool: true, scopes, ...(view === undefined ? {} : { view }) });
 }
 
 /** Calls tools within calls: what they may not reach is not there for them. */
@@ -70,7 +70,7 @@ export class Nesting implements Nester {
   }
 
   async #run(above: CallContext, nested: NestedCall, { entry, caller }: Target): Promise<ToolOutcome> {
-    const { as, args, onProgress, deadlineAt, onAbort } = nested;
+    const { as, args, onProgress, onOverrun, deadlineAt, onAbort } = nested;
     const isForTool = as === "tool";
     // What a tool calls for itself is a part of its own work, which ends as it says.
     const endsOnDrop = !isForTool && entry.onDisconnect === "abort";
@@ -90,6 +90,7 @@ export class Nesting implements Nester {
       above.removePart(call);
       this.#detached.delete(call);
     });
+    if (call.overrun !== undefined) onOverrun?.(call.overrun);
     return outcome;
   }
 
@@ -116,13 +117,9 @@ export class Nesting implements Nester {
 
   /** What hears of progress is code of the author of the call above, whose faults are not those of the tool. */
   #toSink(onProgress: ProgressSink, { origin }: ToolEntry): ProgressSink {
-    return (progress) => {
-      try {
-        onProgress(progress);
-      } catch (cause) {
-        internalError(cause, `hearing of the progress of ${origin}`, this.#parts.report);
-      }
-    };
+    const where = `hearing of the progress of ${origin}`;
+    const fail = (cause: unknown): void => void internalError(cause, where, this.#parts.report);
+    return (progress) => runUnawaited(() => onProgress(progress), fail);
   }
 }
 

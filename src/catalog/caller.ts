@@ -20,6 +20,11 @@ export interface Caller {
   readonly id: string;
   /** Whether nobody said who they are: over standard input and output, and over HTTP without `auth`. */
   readonly isAnonymous: boolean;
+  /**
+   * Whether it is a tool that asks for them, within its own authority: `scopes` are that. What entries take by default is then
+   * asked also of who is anonymous.
+   */
+  readonly isTool?: true;
   /** What they were granted. Who is anonymous has nothing, unless whoever serves them says otherwise. */
   readonly scopes: readonly string[];
   /** The program that acts for them, where their token names it. */

@@ -10,8 +10,8 @@ const known = new WeakMap<Caller, string>();
 export function identityOf(caller: Caller): string {
   const found = known.get(caller);
   if (found !== undefined) return found;
-  const { id, isAnonymous, scopes, clientId, resources, view, claims } = caller;
-  const identity = JSON.stringify([id, isAnonymous, scopes, clientId, resources, view, claims]);
+  const { id, isAnonymous, isTool, scopes, clientId, resources, view, claims } = caller;
+  const identity = JSON.stringify([id, isAnonymous, isTool, scopes, clientId, resources, view, claims]);
   known.set(caller, identity);
   return identity;
 }

@@ -32,6 +32,14 @@ describe("authorise()", () => {
     expect(lackOf({ ...anonymous, scopes: ["a"] }, { scopes: ["a"] })).toBeUndefined();
   });
 
+  it("authorise() asks also who is anonymous for the default when a tool asks for them, and no consent helps", () => {
+    const byTool = (...scopes: readonly string[]): Caller => ({ ...anonymous, isTool: true, scopes });
+    expect(lackOf(byTool(), {})).toEqual(nothingHelps);
+    expect(lackOf(byTool(read), {})).toBeUndefined();
+    expect(lackOf(byTool("a"), { scopes: ["a"] })).toEqual(nothingHelps);
+    expect(lackOf(byTool(read, "a"), { scopes: ["a"] })).toBeUndefined();
+  });
+
   it("authorise() takes any one of several, and names the first of them when there is none", () => {
     const options = { scopesAny: ["a", "b"] };
     expect([lackOf(has(read, "a"), options), lackOf(has(read, "b"), options)]).toEqual([undefined, undefined]);

@@ -7,6 +7,7 @@ import { anonymous, type Caller } from "../../src/catalog/caller.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { ToolContext } from "../../src/catalog/tool-context.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
+import { toEntity } from "../../src/views/to-entity.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
 type Context = ToolContext<unknown>;
@@ -197,7 +198,34 @@ describe("reach and authority", () => {
     const caller: Caller = { ...ada, view, claims: { secret: 1 }, resources: { "repo:*": ["write"] } };
     const inner: AnyBespokeTool = { handler: (_args, context) => void seen.push(context.caller) };
     await toolsOf({ outer: calling("inner"), inner }).call("outer", {}, { caller });
-    expect(seen).toEqual([{ id: "ada", isAnonymous: false, scopes: ["probe:read", "probe:write"], view }]);
+    const known = { id: "ada", isAnonymous: false, isTool: true, scopes: ["probe:read", "probe:write"], view };
+    expect(seen).toEqual([known]);
+  });
+
+  it("what is called for somebody anonymous is told so, and by a tool that only reads may change nothing", async () => {
+    const seen: Caller[] = [];
+    const inner: AnyBespokeTool = { handler: (_args, context) => void seen.push(context.caller) };
+    const caller = { ...anonymous, view: { surface: "hub" } };
+    expect(await got(toolsOf({ outer: calling("inner"), inner }), caller)).toEqual({});
+    expect(seen).toEqual([{ ...caller, isTool: true, scopes: ["probe:read", "probe:write"] }]);
+    expect(toEntity(seen[0] ?? ada)).toEqual(toEntity(caller));
+    const reads = calling("inner", { mutates: false });
+    expect(await got(toolsOf({ outer: reads, inner }), caller)).toBe("OPERATION_NOT_FOUND");
+  });
+
+  it("a tool hands on for an anonymous caller no more than it was called with when it was called by a tool itself", async () => {
+    const inner = toolsOf({ inner: done }).entry("inner");
+    let outcome: unknown;
+    // As a gateway does.
+    const run: ToolEntry["run"] = async (_input, call) => {
+      outcome = shortOf(await call.nest({ target: { entry: inner }, args: {}, as: "caller" }));
+    };
+    const reads = { mutates: false };
+    const tools = toolsOf({ outer: calling("hub", reads), hub: { ...done, ...reads } }, { hub: { run } });
+    await tools.call("outer", {}, { caller: anonymous });
+    expect(outcome).toBe("OPERATION_NOT_FOUND");
+    await tools.call("hub", {}, { caller: anonymous });
+    expect(outcome).toEqual({ done: true });
   });
 
   it("what only tools may call is found by tools and by nobody else", async () => {
@@ -414,5 +442,29 @@ describe("calls within calls, ended early", () => {
     end();
     await vi.advanceTimersByTimeAsync(1);
     expect(idle).toHaveBeenCalledTimes(1);
+  });
+
+  it("whoever calls is told of the work of one that was given up before they are told of its outcome, and of no other's", async () => {
+    let end: () => void = () => {};
+    const told: string[] = [];
+    const outer: AnyBespokeTool = { reach: ["*"], handler: () => new Promise(() => {}) };
+    const deaf: AnyBespokeTool = { timeoutMs: 20, handler: () => new Promise<void>((resolve) => (end = resolve)) };
+    const tools = toolsOf({ outer, deaf, done });
+    const { call } = tools.start("outer");
+    const ask = async (id: string): Promise<void> => {
+      const onOverrun = (work: Promise<unknown>): void => {
+        told.push(`${id} runs`);
+        void work.then(() => told.push(`${id} ended`));
+      };
+      told.push(`${id}: ${String(shortOf(await call.nest({ target: { id }, args: {}, as: "tool", onOverrun })))}`);
+    };
+    const asked = Promise.all([ask("deaf"), ask("done"), ask("none")]);
+    await vi.advanceTimersByTimeAsync(21);
+    await asked;
+    expect(told.slice(-2)).toEqual(["deaf runs", "deaf: TIMEOUT"]);
+    end();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(told.slice(2)).toEqual(["deaf runs", "deaf: TIMEOUT", "deaf ended"]);
+    call.cancel();
   });
 });

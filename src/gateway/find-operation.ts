@@ -7,7 +7,7 @@ import type { GatewayParts } from "./gateway-parts.ts";
  * and what never was are one: `undefined`.
  */
 export function findOperation(parts: GatewayParts, tool: string, caller: Caller): ToolEntry | undefined {
-  const catalog = parts.catalog();
+  const catalog = parts.catalog(caller);
   const entry = catalog.toolOf(tool) ?? catalog.tool(tool);
   return entry !== undefined && parts.isGranted(entry, caller) ? entry : undefined;
 }

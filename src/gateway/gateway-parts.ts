@@ -4,8 +4,11 @@ import type { ToolEntry } from "../catalog/entry.ts";
 
 /** What the tools of a gateway are made over. */
 export interface GatewayParts {
-  /** What the view shows now, as `direct` would show it. Asked for each call; the same object until something changes. */
-  readonly catalog: () => Catalog;
+  /**
+   * What the view shows now, as `direct` would show it; for a caller, what they are shown by the rules as they are now, which may
+   * be nothing of it any more. Asked for each operation of each call; the same object until something changes.
+   */
+  readonly catalog: (caller?: Caller) => Catalog;
   /** Whether a caller was granted what an operation takes: what they lack is not there. */
   readonly isGranted: (entry: ToolEntry, caller: Caller) => boolean;
   /**

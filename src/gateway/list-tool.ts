@@ -62,7 +62,7 @@ export function createListTool(parts: GatewayParts): ToolEntry {
     {
       ...list,
       run({ namespace, limit: most, after }, { caller }) {
-        const all = sortedOperations(parts.catalog()).filter(
+        const all = sortedOperations(parts.catalog(caller)).filter(
           (entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller),
         );
         const rest = after === "" ? all : all.filter(({ id }) => id > after);

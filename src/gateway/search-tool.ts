@@ -55,7 +55,7 @@ export function createSearchTool(parts: GatewayParts): ToolEntry {
   const index = new OperationIndex();
 
   async function run({ query, namespace, limit: most }: SearchRequest, { caller }: EntryCall): Promise<string> {
-    const catalog = parts.catalog();
+    const catalog = parts.catalog(caller);
     const found = query.chunks.length === 0 ? sortedOperations(catalog) : await index.search(catalog, query);
     const seen = found.filter((entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller));
     return `{"tools":[${takePage(seen, most, describe).text}],"total":${seen.length}}`;

@@ -1,4 +1,5 @@
 import { authorise } from "../call/authorise.ts";
+import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { LiveCatalog } from "../catalog/live-catalog.ts";
@@ -43,9 +44,12 @@ function toOpen(catalog: Catalog): Catalog {
   return narrowCatalog(catalog, { tool: () => true, prompt: () => true, resource: isOpen });
 }
 
+const keepNone = { tool: () => false, prompt: () => false, resource: () => false };
+
 /** What one decision shows, made again when there is something else to show. */
 export class ViewSlot {
   readonly #setting: SlotSetting;
+  readonly #behind: (caller: Caller) => Catalog | undefined;
   #decision: Admitting;
   /** Of which catalog the rest was made. */
   #from: Catalog | undefined;
@@ -55,9 +59,11 @@ export class ViewSlot {
   #said = "";
   #face: ViewFace | undefined;
 
-  constructor(setting: SlotSetting, decision: Admitting) {
+  /** @param behind - what a caller can call by their view now; `undefined`: they do not get in. */
+  constructor(setting: SlotSetting, decision: Admitting, behind: (caller: Caller) => Catalog | undefined) {
     this.#setting = setting;
     this.#decision = decision;
+    this.#behind = behind;
   }
 
   /** As of now; the same object for as long as it shows the same. */
@@ -108,10 +114,16 @@ export class ViewSlot {
     return JSON.stringify(gateway.map(({ hints, description }) => [hints, description]));
   }
 
+  /** What is behind the gateway. A call that runs outlives the rules by which it was begun: its caller may be shown less by now. */
+  #catalogOf(caller: Caller | undefined): Catalog {
+    if (caller === undefined) return this.#refresh();
+    return this.#behind(caller) ?? narrowCatalog(this.#refresh(), keepNone);
+  }
+
   #toShown(direct: Catalog): Catalog {
     if (!this.#isGateway) return direct;
     this.#gateway ??= createGatewayTools({
-      catalog: () => this.#refresh(),
+      catalog: (caller) => this.#catalogOf(caller),
       isGranted: (entry, caller) => authorise(caller, entry) === undefined,
       isReadOnly: this.#decision.verdict.readOnly === true,
     });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { Places } from "../spine/places.ts";
-import { internalError, onRejection, reportToConsole, type FaultReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import type { CallEvent, CallNode, Calls } from "./call-node.ts";
 import { TrackedCall, type AskedCall, type CallTold } from "./tracked-call.ts";
 
@@ -74,14 +74,7 @@ class KeptCalls implements CallTree, CallTold {
   tell(event: CallEvent): void {
     Object.freeze(event);
     const fail = (cause: unknown): void => void internalError(cause, "a listener for calls", this.#report);
-    for (const listener of [...this.#listeners]) {
-      try {
-        // An asynchronous function may stand where one that returns nothing is asked for.
-        onRejection(listener(event), fail);
-      } catch (cause) {
-        fail(cause);
-      }
-    }
+    for (const listener of [...this.#listeners]) runUnawaited(() => listener(event), fail);
   }
 
   ended(root: TrackedCall): void {

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import { internalError, onRejection } from "../surface/fault.ts";
+import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
 import { assertOperation } from "./assert-operation.ts";
 import type { ToolEntry } from "./entry.ts";
 import { mountOrigin } from "./mount-prefix.ts";
@@ -22,7 +22,7 @@ export class MountedSource {
   #entries = none;
   #isStale = true;
   #isListing = false;
-  #stop: (() => void) | undefined;
+  #stop: (() => unknown) | undefined;
 
   constructor(setting: Omit<MountSetting, "isThere">) {
     this.#setting = { ...setting, isThere: (operation) => this.#isThere(operation) };
@@ -60,7 +60,7 @@ export class MountedSource {
         onRejection(stop, (cause) => this.#tell(cause));
         throw new SurfaceError("INVALID_OPTION", `Mounting ${this.#where}: its subscribe() must return a function`);
       }
-      this.#stop = () => void Reflect.apply(stop, undefined, []);
+      this.#stop = () => Reflect.apply(stop, undefined, []);
     } catch (cause) {
       this.#tell(cause);
     }
@@ -70,11 +70,7 @@ export class MountedSource {
   close(): void {
     const stop = this.#stop;
     this.#stop = undefined;
-    try {
-      stop?.();
-    } catch (cause) {
-      this.#tell(cause);
-    }
+    if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
   }
 
   #isThere(operation: MountedOperation): boolean {

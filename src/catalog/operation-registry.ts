@@ -1,7 +1,7 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
-import { internalError, reportToConsole } from "../surface/fault.ts";
+import { internalError, reportToConsole, runUnawaited } from "../surface/fault.ts";
 import { assertOperation } from "./assert-operation.ts";
 import { operationNotFound } from "./cannot-nest.ts";
 import type { MountContext, MountedOperation, MountedSchema, MountSource } from "./mount.ts";
@@ -149,14 +149,9 @@ class Registry implements OperationRegistry {
 
   #change(): void {
     this.#listed = undefined;
-    for (const { changed } of [...this.#listeners]) {
-      try {
-        changed();
-      } catch (cause) {
-        // What was registered is; whoever did it has no part in this.
-        internalError(cause, "operation registry", reportToConsole);
-      }
-    }
+    // What was registered is; whoever did it has no part in this.
+    const fail = (cause: unknown): void => void internalError(cause, "operation registry", reportToConsole);
+    for (const { changed } of [...this.#listeners]) runUnawaited(changed, fail);
   }
 }
 

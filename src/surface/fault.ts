@@ -44,14 +44,26 @@ export function onRejection(answer: unknown, fail: (cause: unknown) => void): vo
   new Promise((resolve) => resolve(answer)).catch(fail);
 }
 
+/**
+ * Runs a piece of the author's code whose answer nobody waits for, such as a listener. `fail` is told what it throws, and what
+ * a promise of it rejects with: an asynchronous function may stand where one that returns nothing is asked for. `fail` must
+ * not throw.
+ */
+export function runUnawaited(run: () => unknown, fail: (cause: unknown) => void): void {
+  try {
+    onRejection(run(), fail);
+  } catch (cause) {
+    fail(cause);
+  }
+}
+
 /** Tells the log. A reporter that fails, or a cause that throws when it is printed, must not take the answer's place. */
 function tell(report: FaultReporter, fault: Fault): void {
-  try {
-    // An asynchronous function may stand where one that returns nothing is asked for.
-    onRejection(report(fault), () => {});
-  } catch {
-    // There is no second log to tell.
-  }
+  // There is no second log to tell.
+  runUnawaited(
+    () => report(fault),
+    () => {},
+  );
 }
 
 const safe = new WeakSet<FaultReporter>();

@@ -1,4 +1,12 @@
-import { internalError, onRejection, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import { SurfaceError } from "../errors.ts";
+import {
+  internalError,
+  onRejection,
+  reportToConsole,
+  runUnawaited,
+  toSafeReporter,
+  type FaultReporter,
+} from "../surface/fault.ts";
 import type { Source } from "../surface/source.ts";
 import { assertNoGatewayCollision, type NamedTool } from "./assert-no-gateway-collision.ts";
 import { compileRules, readField, type CompiledRules } from "./compile-rules.ts";
@@ -71,7 +79,7 @@ class CompiledViews implements Views {
   /** What the source gave last, whatever was made of it. */
   #value: unknown = noValue;
   #remembered = new Map<string, Decision>();
-  #stop: (() => void) | undefined;
+  #stop: (() => unknown) | undefined;
   #isClosed = false;
   readonly #listeners = new Set<() => void>();
   readonly #setting: ViewsSetting;
@@ -126,18 +134,22 @@ class CompiledViews implements Views {
   }
 
   /** Runs code of somebody else, whose faults are nobody's but the log's. */
-  #guard(run: () => void): void {
-    try {
-      run();
-    } catch (cause) {
-      internalError(cause, where, this.#report);
-    }
+  #guard(run: () => unknown): void {
+    runUnawaited(run, (cause) => this.#tell(cause));
+  }
+
+  #tell(cause: unknown): void {
+    internalError(cause, where, this.#report);
   }
 
   #follow(source: Source<ViewRules>): void {
     this.#guard(() => {
-      this.#stop = source.subscribe(() => this.#take(source));
+      const stop: unknown = source.subscribe(() => this.#take(source));
+      if (typeof stop === "function") this.#stop = () => Reflect.apply(stop, undefined, []);
       this.#take(source);
+      if (typeof stop === "function") return;
+      onRejection(stop, (cause) => this.#tell(cause));
+      throw new SurfaceError("INVALID_OPTION", "Following view rules: what subscribe() returns must be a function");
     });
   }
 
@@ -154,7 +166,7 @@ class CompiledViews implements Views {
       if (value === noValue && this.#value === noValue && this.#generation > 0) return;
       // A promise in the place of rules: its rejection is nobody's else.
       onRejection(value, () => {});
-      internalError(cause, where, this.#report);
+      this.#tell(cause);
     }
     this.#value = value;
     this.#replace(next);

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { SurfaceError } from "../errors.ts";
-import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, runUnawaited, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import type { Source } from "../surface/source.ts";
 import { unreadableRules } from "./create-views.ts";
 import { readViewRules } from "./read-view-rules.ts";
@@ -155,13 +155,8 @@ class WatchedRules implements ViewRulesFile {
   #replace(text: string | undefined, rules: readonly ViewPacket[]): void {
     this.#text = text;
     this.#rules = rules;
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(rules);
-      } catch (cause) {
-        this.#tell(cause);
-      }
-    }
+    const fail = (cause: unknown): void => this.#tell(cause);
+    for (const listener of [...this.#listeners]) runUnawaited(() => listener(rules), fail);
   }
 
   #tell(cause: unknown): void {

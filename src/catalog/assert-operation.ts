@@ -1,6 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
 import { assertScopes } from "../tags/scopes.ts";
+import { unknownKeyOf } from "./keep-operation.ts";
 import type { MountedOperation } from "./mount.ts";
 import { operationOrigin } from "./operation-origin.ts";
 import { toWireName } from "./wire-name.ts";
@@ -23,13 +24,6 @@ const types: ReadonlySet<unknown> = new Set([undefined, "query", "mutation", "su
 const visibilities: ReadonlySet<unknown> = new Set([undefined, "external", "internal"]);
 const words = ["version", "title", "description"] as const;
 
-/** Every key that an operation may have. */
-const known: ReadonlySet<string> = new Set<keyof MountedOperation>([
-  ...(["name", "type", "version", "title", "description", "tags", "inputSchema", "outputSchema"] as const),
-  ...(["errorSchemas", "visibility", "destructive", "idempotent", "openWorld", "timeoutMs"] as const),
-  ...(["reach", "authority", "scopes", "scopesAny", "resource"] as const),
-]);
-
 function fail(attempt: string, problem: string): never {
   throw new SurfaceError("INVALID_OPTION", `${attempt}: ${problem}`);
 }
@@ -44,7 +38,7 @@ function areTexts(list: unknown, most: { readonly count: number; readonly length
 
 function checkWords(operation: MountedOperation, attempt: string): void {
   // A key that nobody knows may be one that was to keep somebody out.
-  const unknown = Object.keys(operation).find((key) => !known.has(key));
+  const unknown = unknownKeyOf(operation);
   if (unknown !== undefined) fail(attempt, `"${unknown.slice(0, maxCodeLength)}" is nothing that an operation has`);
   for (const word of words) {
     const text: unknown = operation[word];
@@ -87,8 +81,8 @@ function checkSchemas(operation: MountedOperation, attempt: string): void {
 }
 
 /**
- * Refuses an operation that the compiler would have refused, for sources that cast or come from somewhere else. Its schemas
- * are looked at where they are converted.
+ * Refuses an operation that the compiler would have refused, for sources that cast or come from somewhere else: what
+ * `keepOperation()` gave, since it is read again. Its schemas are looked at where they are converted.
  *
  * @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`, `CONTRADICTION`.
  */

@@ -19,7 +19,7 @@ export interface MountSetting {
   readonly scopes: DefaultScopes;
   readonly report: FaultReporter;
   /** Whether this very operation is still one of the source's. */
-  readonly isThere: (operation: MountedOperation) => boolean;
+  readonly isThere: () => boolean;
 }
 
 function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation): ToolEntry["hints"] {
@@ -47,7 +47,7 @@ type Run = ToolEntry["run"];
 function toRun(operation: MountedOperation, { source, isThere }: MountSetting): Run {
   const { name } = operation;
   return (input, call) => {
-    if (!isThere(operation)) throw notThere();
+    if (!isThere()) throw notThere();
     return source.invoke(name, input, new MountedContext(call));
   };
 }

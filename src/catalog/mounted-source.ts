@@ -2,8 +2,8 @@ import { SurfaceError } from "../errors.ts";
 import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
 import { assertOperation } from "./assert-operation.ts";
 import type { ToolEntry } from "./entry.ts";
+import { keepOperation } from "./keep-operation.ts";
 import { mountOrigin } from "./mount-prefix.ts";
-import type { MountedOperation } from "./mount.ts";
 import { toMountedEntry, type MountSetting } from "./mounted-entry.ts";
 
 const none: readonly ToolEntry[] = Object.freeze([]);
@@ -13,7 +13,7 @@ const none: readonly ToolEntry[] = Object.freeze([]);
  * cannot be an entry is left out and reported once, and the others work.
  */
 export class MountedSource {
-  readonly #setting: MountSetting;
+  readonly #setting: Omit<MountSetting, "isThere">;
   readonly #where: string;
   /** What every operation came to that was listed last; `undefined` where nothing came of it. */
   #made: ReadonlyMap<unknown, ToolEntry | undefined> = new Map();
@@ -25,7 +25,7 @@ export class MountedSource {
   #stop: (() => unknown) | undefined;
 
   constructor(setting: Omit<MountSetting, "isThere">) {
-    this.#setting = { ...setting, isThere: (operation) => this.#isThere(operation) };
+    this.#setting = setting;
     this.#where = mountOrigin(setting.prefix);
   }
 
@@ -73,7 +73,11 @@ export class MountedSource {
     if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
   }
 
-  #isThere(operation: MountedOperation): boolean {
+  #settingOf(given: unknown): MountSetting {
+    return { ...this.#setting, isThere: () => this.#isThere(given) };
+  }
+
+  #isThere(operation: unknown): boolean {
     this.entries();
     return this.#made.get(operation) !== undefined && !this.#doubles.has(operation);
   }
@@ -102,10 +106,11 @@ export class MountedSource {
     this.#entries = Object.freeze([...byName.values()]);
   }
 
-  #make(operation: unknown): ToolEntry | undefined {
+  #make(given: unknown): ToolEntry | undefined {
     try {
+      const operation = keepOperation(given);
       assertOperation(operation, { verb: "Mounting", prefix: `${this.#setting.prefix}.` });
-      return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#setting);
+      return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#settingOf(given));
     } catch (cause) {
       this.#tell(cause);
       return undefined;

@@ -4,6 +4,7 @@ import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import { internalError, reportToConsole, runUnawaited } from "../surface/fault.ts";
 import { assertOperation } from "./assert-operation.ts";
 import { operationNotFound } from "./cannot-nest.ts";
+import { keepOperation } from "./keep-operation.ts";
 import type { MountContext, MountedOperation, MountedSchema, MountSource } from "./mount.ts";
 import { operationOrigin } from "./operation-origin.ts";
 import { toMountedSchemas } from "./mounted-schemas.ts";
@@ -124,8 +125,7 @@ class Registry implements OperationRegistry {
   }
 
   #add([given, handler]: RegisteredOperation, replace: boolean): Registered {
-    // A copy: what its author does to theirs afterwards is not what was looked at.
-    const operation = Object.freeze({ ...given });
+    const operation = keepOperation(given);
     assertOperation(operation, { verb: "Registering" });
     const origin = operationOrigin(operation.name);
     if (typeof handler !== "function") {

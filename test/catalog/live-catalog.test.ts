@@ -104,6 +104,19 @@ describe("createLiveCatalog()", () => {
     expect(mounted.faults.length).toBe(bad.length);
   });
 
+  it("createLiveCatalog() holds callers to what was looked at when an operation says another thing each time", () => {
+    let reads = 0;
+    const operation = {
+      name: "a",
+      get scopes() {
+        reads += 1;
+        return reads === 1 ? ["admin"] : undefined;
+      },
+    };
+    const { live } = mount({ hub: listing(() => [operation]) });
+    expect([live.current.toolOf("hub.a")?.requires?.scopes, reads]).toEqual([["admin"], 1]);
+  });
+
   it("createLiveCatalog() shows the one of two that is left when the other of its name goes", () => {
     const [first, second] = [{ name: "a.b" }, { name: "a_b" }];
     let list = [first, second];

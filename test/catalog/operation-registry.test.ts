@@ -88,6 +88,30 @@ describe("operationRegistry()", () => {
     expect(registry.list()).toBe(registry.list());
   });
 
+  it("register() keeps lists as they were looked at, and reads each word once", () => {
+    const registry = operationRegistry();
+    const [scopes, scopesAny, tags, reach, authority] = [["admin"], ["a", "b"], ["t"], ["hub.*"], ["w"]];
+    const resource = { type: "repo", action: "write" };
+    const lists = { scopes, scopesAny, tags, reach, authority };
+    registry.register({ name: "a", ...lists, resource }, () => 1);
+    const kept = structuredClone({ ...lists, resource });
+    for (const list of Object.values(lists)) list.length = 0;
+    Object.assign(resource, { type: "other", action: "read" });
+    expect(registry.list()).toEqual([{ name: "a", ...kept }]);
+    let reads = 0;
+    const changing = {
+      name: "b",
+      get scopes(): string[] {
+        reads += 1;
+        return reads === 1 ? ["admin"] : [];
+      },
+    };
+    registry.register(changing, () => 1);
+    const { live } = mount({ hub: registry });
+    expect(live.current.toolOf("hub.a")?.requires).toMatchObject({ scopes: kept.scopes, resource: kept.resource });
+    expect([live.current.toolOf("hub.b")?.requires?.scopes, reads]).toEqual([["admin"], 1]);
+  });
+
   it("invoke() refuses what is not there, and hands a handler what its schema makes of the input", async () => {
     const registry = operationRegistry();
     expect(thrownBy(() => registry.invoke("none", {}, context))).toMatchObject({ code: "OPERATION_NOT_FOUND" });

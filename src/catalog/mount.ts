@@ -38,7 +38,10 @@ export interface MountedOperation extends ScopeOptions {
   readonly timeoutMs?: number;
   /** The ids that it may call by `context.call`, as patterns with `*` and `?`. Default: none. */
   readonly reach?: readonly string[];
-  /** The scopes that it calls them with. Default: those that it takes itself by default. */
+  /**
+   * The scopes that it calls them with. Default: those that it takes itself by default, and for one that may change something
+   * also what reading takes.
+   */
   readonly authority?: readonly string[];
 }
 

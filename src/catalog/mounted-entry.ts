@@ -8,6 +8,7 @@ import type { EntryCall, ToolEntry } from "./entry.ts";
 import type { MountedOperation, MountSource } from "./mount.ts";
 import { MountedContext } from "./mounted-context.ts";
 import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
+import { keepNesting } from "./nesting-words.ts";
 import { operationOrigin } from "./operation-origin.ts";
 import { toToolHints } from "./tool-hints.ts";
 import { toWireName } from "./wire-name.ts";
@@ -86,8 +87,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     ...guard,
     tags: keepList(operation.tags),
     isInternal: operation.visibility === "internal",
-    reach: keepList(operation.reach),
-    authority: keepList(operation.authority),
+    ...keepNesting(operation, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: defaultOnDisconnect,
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),

@@ -78,6 +78,9 @@ describe("createLiveCatalog()", () => {
       scopes: ["probe:write"],
       isInternal: false,
     });
+    registry.register({ name: "look", type: "query" }, () => 1);
+    expect(live.current.toolOf("hub.write")?.authority).toEqual(["probe:read", "probe:write"]);
+    expect(live.current.toolOf("hub.look")?.authority).toEqual(["probe:read"]);
     expect(live.current.toolOf("hub.feed")).toBeUndefined();
     expect(live.current.scopes.all).toEqual(["extra", "one", "probe:read", "probe:write", "two"]);
   });

@@ -1,7 +1,7 @@
 import type { Caller } from "../../src/catalog/caller.ts";
 import { bearer, http } from "../../src/http/index.ts";
 import type { ViewReplay } from "../../src/index.ts";
-import { createWorld, type RandomWorld, type World } from "./views-world.ts";
+import { createWorld, type RandomThing, type RandomWorld, type World } from "./views-world.ts";
 
 const resource = "https://world.example/mcp";
 
@@ -12,6 +12,8 @@ export interface ServedWorld extends World {
   readonly token: string | undefined;
   readonly caller: Caller;
   readonly replay: () => ViewReplay;
+  /** Whether there is anything of a sort, for anybody: clients ask for no list of what an app has none of. */
+  readonly has: (sort: RandomThing["sort"]) => boolean;
 }
 
 /** Serves a world for as long as something is done with it. */
@@ -37,6 +39,7 @@ export async function withWorld<TResult>(
       url: `${serving.url}?surface=${surface}${query}`,
       token: granted && "a-token",
       replay: () => world.app.replay({ caller }),
+      has: (sort) => drawn.things.some((thing) => thing.sort === sort),
     });
   } finally {
     await serving.close();

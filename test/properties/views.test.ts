@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ViewReplay, ViewRule } from "../../src/index.ts";
 import { agentKinds } from "../scenarios/support/clients.ts";
+import { standingOf, verdictOf } from "./views-model.ts";
 import { openRaw, type RawDoor } from "./views-door.ts";
 import { withWorld, type ServedWorld } from "./views-served.ts";
 import { createWorld, idOf, pattern, randomWorld, type RandomThing, type RandomWorld } from "./views-world.ts";
@@ -65,13 +66,6 @@ function withoutName(answer: string, id: string): string {
   return answer.replaceAll(id, "ID").replaceAll(toWire(id), "WIRE");
 }
 
-/** Whether it is neither shown nor, for want of scopes that somebody may consent to, to be asked for. */
-function isAsNone({ hidden }: ViewReplay, { granted }: RandomWorld, thing: RandomThing): boolean {
-  if (thing.sort === "operation" && thing.isInternal) return true;
-  const entry = hidden.find(({ name }) => name === idOf(thing));
-  return entry !== undefined && (entry.by !== "scopes" || granted === undefined);
-}
-
 async function expectAsNone(door: RawDoor, thing: RandomThing): Promise<void> {
   for (const ask of asksFor(thing.sort)) {
     const [id, none] = [idOf(thing), idOf({ ...thing, nr: never })];
@@ -79,30 +73,76 @@ async function expectAsNone(door: RawDoor, thing: RandomThing): Promise<void> {
   }
 }
 
-async function listsOf({ url, token }: ServedWorld, kind: (typeof agentKinds)[number]): Promise<readonly unknown[]> {
+/** What the client of an SDK is listed: of what was drawn, by its ids, and in all. */
+interface Lists {
+  readonly tools: readonly string[];
+  readonly prompts: readonly string[];
+  readonly resources: readonly string[];
+}
+
+/** `undefined`: it was not let in. */
+async function listsOf(
+  { url, token, has }: ServedWorld,
+  kind: (typeof agentKinds)[number],
+): Promise<Lists | undefined> {
   const agent = await kind.connect({ url, ...(token === undefined ? {} : { token }) }).catch(() => undefined);
-  if (agent === undefined) return ["deny", [], []];
+  if (agent === undefined) return undefined;
   try {
-    return [
-      "tool_surface",
-      await agent.tools(),
-      (await agent.resources()).map((uri) => uri.replace("surface://world/", "")),
-    ];
+    const resources = (await agent.resources()).map((uri) => uri.replace("surface://world/", ""));
+    return { tools: await agent.tools(), prompts: has("prompt") ? await agent.prompts() : [], resources };
   } finally {
     await agent.close();
   }
 }
 
+/** The ids of what somebody is listed, by the plainest reading of the rules. */
+function theirsOf(world: RandomWorld, ...sorts: readonly RandomThing["sort"][]): readonly string[] {
+  const theirs = world.things.filter((thing) => sorts.includes(thing.sort) && standingOf(world, thing) === "theirs");
+  return theirs.map(idOf).toSorted();
+}
+
+/** What a replay says in all, of what was drawn. */
+interface Said {
+  readonly kind: string;
+  readonly face: readonly string[];
+  readonly tools: readonly string[];
+  readonly resources: readonly string[];
+}
+
+function saidBy(world: RandomWorld, { verdict, visible_tools, visible_resources, operations }: ViewReplay): Said {
+  const drawn = new Map(
+    world.things.flatMap((thing) => [idOf(thing), toWire(idOf(thing))].map((id) => [id, idOf(thing)])),
+  );
+  const ids = (operations ?? visible_tools).flatMap((name) => drawn.get(name) ?? []);
+  const face = operations === undefined ? [] : visible_tools;
+  return { kind: verdict.kind, face, tools: ids.toSorted(), resources: visible_resources };
+}
+
+/** What it has to say, by the plainest reading of the rules. */
+function expectedOf(world: RandomWorld): Said {
+  const verdict = verdictOf(world);
+  if (verdict.kind === "deny") return { kind: "deny", face: [], tools: [], resources: [] };
+  return {
+    kind: "tool_surface",
+    face: verdict.face === "gateway" ? ["call", "list", "schema", "search"] : [],
+    tools: theirsOf(world, "tool", "operation"),
+    resources: theirsOf(world, "resource", "template"),
+  };
+}
+
 describe("whatever an app has, whatever its rules are and whoever asks,", () => {
-  it("a replay shows what the client of each SDK is listed in each era", async () => {
+  it("a replay shows what the client of each SDK is listed in each era, and that is what the rules say", async () => {
     await fc.assert(
       fc.asyncProperty(randomWorld, async (drawn) => {
         await withWorld(drawn, async (served) => {
-          const { verdict, visible_tools, visible_tool_count, visible_resources } = served.replay();
-          expect(visible_tool_count).toBe(visible_tools.length);
-          const resources = visible_resources.filter((id) => id.startsWith("resource_"));
+          const replay = served.replay();
+          expect(saidBy(drawn, replay)).toEqual(expectedOf(drawn));
+          const { visible_tools: tools, visible_tool_count } = replay;
+          expect(visible_tool_count).toBe(tools.length);
+          const resources = replay.visible_resources.filter((id) => id.startsWith("resource_"));
+          const lists = { tools, prompts: theirsOf(drawn, "prompt"), resources };
           for (const kind of agentKinds) {
-            expect(await listsOf(served, kind)).toEqual([verdict.kind, visible_tools, resources]);
+            expect(await listsOf(served, kind)).toEqual(replay.verdict.kind === "deny" ? undefined : lists);
           }
         });
       }),
@@ -115,9 +155,8 @@ describe("whatever an app has, whatever its rules are and whoever asks,", () => 
     await fc.assert(
       fc.asyncProperty(randomWorld, async (drawn) => {
         await withWorld(drawn, async (served) => {
-          const replay = served.replay();
-          if (replay.verdict.kind === "deny") return;
-          const none = drawn.things.filter((thing) => isAsNone(replay, drawn, thing));
+          if (verdictOf(drawn).kind === "deny") return;
+          const none = drawn.things.filter((thing) => standingOf(drawn, thing) === "none");
           for (const era of ["legacy", "modern"] as const) {
             const door = await openRaw(served.url, era, served.token);
             for (const thing of none) await expectAsNone(door, thing);

@@ -106,54 +106,74 @@ const turns: readonly Views[] = [
   { a: ["four"], b: [], c: ["two"] },
 ];
 
+/** Agents of every sort by every view, and what each of them has to be told. */
+class Crew {
+  readonly busy: Busy[] = [];
+  readonly agents: Agent[] = [];
+  /** How often each was to be told by now. */
+  readonly expected: number[] = [];
+  readonly #views: string[] = [];
+  readonly #rules: Held["rules"];
+  #now: Views;
+
+  constructor(rules: Held["rules"], first: Views) {
+    this.#rules = rules;
+    this.#now = first;
+  }
+
+  async join(agent: Agent, view: string): Promise<void> {
+    const busy = new Busy(agent, () => [this.#now[view] ?? []]);
+    await agent.onTools(() => (busy.told += 1));
+    this.agents.push(agent);
+    this.busy.push(busy);
+    this.expected.push(0);
+    this.#views.push(view);
+  }
+
+  /** Replaces the rules, and waits until all have asked some more and who has to be told has been. */
+  async replace(next: Views): Promise<void> {
+    const askedBefore = this.busy.map(({ asked }) => asked);
+    for (const [at, view] of this.#views.entries()) {
+      const isOther = this.#now[view]?.join() !== next[view]?.join();
+      this.expected[at] = (this.expected[at] ?? 0) + (isOther ? 1 : 0);
+    }
+    this.#now = next;
+    this.#rules.set(toRules(next));
+    await until(() => this.busy.every(({ told }, at) => told === this.expected[at]));
+    await until(() => this.busy.every(({ asked }, at) => asked > (askedBefore[at] ?? 0) + 4));
+    await quiet();
+  }
+}
+
 describe("rules that are replaced while agents of both SDKs and eras are at work", () => {
   it("are told to those whose lists are others, let calls under way end, and leave no answer of before", async () => {
     const [first = {}, ...later] = turns;
     const { app, rules, held, release } = createHeld(first);
     const { enter } = await serveForTest(app);
-    let now: Views = first;
-    const all: { busy: Busy; agent: Agent; view: string; asking: Promise<void> }[] = [];
+    const crew = new Crew(rules, first);
     for (const kind of agentKinds) {
-      for (const view of ["a", "b", "c"]) {
-        const agent = await enter(kind, `?surface=${view}`);
-        const busy = new Busy(agent, () => [now[view] ?? []]);
-        await agent.onTools(() => (busy.told += 1));
-        all.push({ busy, agent, view, asking: Promise.resolve() });
-      }
+      for (const view of ["a", "b", "c"]) await crew.join(await enter(kind, `?surface=${view}`), view);
     }
     await quiet();
-    const holding = all.map(({ agent }) => agent.call("hold"));
-    await until(() => held.count === all.length);
-    for (const one of all) one.asking = one.busy.ask();
-    const expected = new Map(all.map(({ busy }) => [busy, 0]));
-    for (const next of later) {
-      const askedBefore = all.map(({ busy }) => busy.asked);
-      const before = now;
-      now = next;
-      rules.set(toRules(next));
-      for (const { busy, view } of all) {
-        const isOther = before[view]?.join() !== next[view]?.join();
-        expected.set(busy, (expected.get(busy) ?? 0) + (isOther ? 1 : 0));
-      }
-      await until(() => all.every(({ busy }) => busy.told === expected.get(busy)));
-      await until(() => all.every(({ busy }, at) => busy.asked > (askedBefore[at] ?? 0) + 4));
-      await quiet();
-    }
-    for (const { busy } of all) busy.end();
-    await Promise.all(all.map(({ asking }) => asking));
-    expect(all.map(({ busy }) => busy.told)).toEqual(all.map(({ busy }) => expected.get(busy)));
-    expect(all.flatMap(({ busy }) => busy.wrong)).toEqual([]);
+    const holding = crew.agents.map((agent) => agent.call("hold"));
+    await until(() => held.count === holding.length);
+    const asking = crew.busy.map((busy) => busy.ask());
+    for (const next of later) await crew.replace(next);
+    for (const busy of crew.busy) busy.end();
+    await Promise.all(asking);
+    expect(crew.busy.map(({ told }) => told)).toEqual(crew.expected);
+    expect(crew.busy.flatMap(({ wrong }) => wrong)).toEqual([]);
     release();
     for (const answer of await Promise.all(holding))
       expect(answer).toMatchObject({ structuredContent: { value: "held" } });
-    expect(held.count).toBe(all.length);
+    expect(held.count).toBe(holding.length);
   }, 60_000);
 
   it("are followed by the very next request of every session, whatever they were and whatever they are", async () => {
     const { app, rules } = createHeld({ default: ["one"] });
     const { enter } = await serveForTest(app);
     const agents = await Promise.all(agentKinds.map((kind) => enter(kind)));
-    for (let at = 0; at < 40; at += 1) {
+    for (let at = 0; at < 15; at += 1) {
       const shown = names.filter((_name, nth) => ((at * 7 + 3) >> nth) % 2 === 1);
       rules.set(toRules({ default: shown }));
       for (const agent of agents) {

@@ -262,6 +262,11 @@ export class CallContext implements EntryCall {
     else void this.#work.then(told, told);
   }
 
+  /** Its handler's work, where that goes on although the call is over: it was ended early. */
+  get overrun(): Promise<unknown> | undefined {
+    return this.#ended === undefined ? undefined : this.#work;
+  }
+
   #endOnDrop(): void {
     if (this.partOf?.endsOnDrop === true) this.cancel();
   }

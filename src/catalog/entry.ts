@@ -68,6 +68,8 @@ export interface NestedCall {
   readonly onAbort?: OnAbort | undefined;
   /** Where its progress goes. Default: nowhere. */
   readonly onProgress?: ((report: ProgressReport) => void) | undefined;
+  /** Told, before its outcome is, where that is one of a call that was ended early and whose handler still runs: with that work. */
+  readonly onOverrun?: ((work: Promise<unknown>) => void) | undefined;
 }
 
 /** What becomes of nested calls when the call above them ends early. */

@@ -1,7 +1,8 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
-import type { EntryCall } from "../catalog/entry.ts";
+import type { EntryCall, NestedCall } from "../catalog/entry.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
+import { unrefTimer } from "../surface/unref-timer.ts";
 import { BatchProgress } from "./batch-progress.ts";
 import { toBatchResult, type BatchResult } from "./batch-result.ts";
 import { findOperation } from "./find-operation.ts";
@@ -42,33 +43,70 @@ class Batch {
   /** The same, as callers are told. */
   readonly #deadline = Date.now() + batchMs;
   readonly #results: BatchResult[] = [];
+  /** How many may be begun now. */
+  #turns: number;
   #next = 0;
+  #left: number;
+  #done = (): void => {};
+  #fail = (_cause: unknown): void => {};
 
-  constructor(parts: GatewayParts, call: EntryCall, calls: readonly BatchCall[]) {
+  constructor(parts: GatewayParts, call: EntryCall, { calls, isParallel }: BatchRequest) {
     this.#parts = parts;
     this.#call = call;
     this.#calls = calls;
     this.#progress = new BatchProgress(call, calls.length);
+    this.#turns = isParallel ? mostAtOnce : 1;
+    this.#left = calls.length;
   }
 
-  async run(atOnce: number): Promise<readonly BatchResult[]> {
-    await Promise.all(Array.from({ length: Math.min(atOnce, this.#calls.length) }, () => this.#takeTurns()));
+  async run(): Promise<readonly BatchResult[]> {
+    const { signal } = this.#call;
+    const giveUp = (): void => this.#free(this.#calls.length);
+    // Never before the deadline: what has its turn by then would be begun.
+    const timer = unrefTimer(setTimeout(giveUp, batchMs + 10));
+    signal.addEventListener("abort", giveUp);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#done = resolve;
+        this.#fail = reject;
+        this.#begin();
+      });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", giveUp);
+    }
     return this.#results;
   }
 
-  /** Runs one after another of those that nobody has begun. */
-  async #takeTurns(): Promise<void> {
-    for (;;) {
-      const index = this.#next++;
-      const one = this.#calls[index];
-      if (one === undefined) return;
-      this.#results[index] = toBatchResult(await this.#one(one, index));
-      this.#progress.finish(index, one.tool);
+  /** Begins those whose turn it is. */
+  #begin(): void {
+    for (let one = this.#calls[this.#next]; one !== undefined && this.#turns > 0; one = this.#calls[this.#next]) {
+      this.#turns -= 1;
+      this.#take(one, this.#next++).catch(this.#fail);
     }
   }
 
+  /** So many more have their turn. Where nothing is to be begun any more, none has to wait to be told so. */
+  #free(turns: number): void {
+    this.#turns += turns;
+    this.#begin();
+  }
+
+  /** Its turn is over when its work is, and not when somebody has given that up. */
+  async #take(one: BatchCall, index: number): Promise<void> {
+    let work: Promise<unknown> | undefined;
+    const outcome = await this.#one(one, index, (overrun) => void (work = overrun));
+    this.#results[index] = toBatchResult(outcome);
+    this.#progress.finish(index, one.tool);
+    this.#left -= 1;
+    if (this.#left === 0) this.#done();
+    const free = (): void => this.#free(1);
+    if (work === undefined) free();
+    else void work.then(free, free);
+  }
+
   /** Looked up when its turn has come: a call before it may have brought it. */
-  async #one({ tool, input }: BatchCall, index: number): Promise<ToolOutcome> {
+  async #one({ tool, input }: BatchCall, index: number, onOverrun: NestedCall["onOverrun"]): Promise<ToolOutcome> {
     if (this.#call.signal.aborted) return aborted;
     if (performance.now() >= this.#deadlineAt) {
       const deadline = { deadline: this.#deadline };
@@ -82,18 +120,16 @@ class Batch {
       as: "caller",
       deadlineAt: this.#deadlineAt,
       onProgress: (report) => this.#progress.report(index, report),
+      onOverrun,
     });
   }
 }
 
 /**
  * Runs calls as parts of one call, under its caller's authority, with one deadline for all: one after another, or at most eight at
- * once. The results stand where the calls stood, however each of them ends. Never rejects.
+ * once. Of those that were given up, a handler that does not listen holds its place until it ends, or until the deadline. The
+ * results stand where the calls stood, however each of them ends. Never rejects.
  */
-export function runBatch(
-  parts: GatewayParts,
-  { calls, isParallel }: BatchRequest,
-  call: EntryCall,
-): Promise<readonly BatchResult[]> {
-  return new Batch(parts, call, calls).run(isParallel ? mostAtOnce : 1);
+export function runBatch(parts: GatewayParts, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
+  return new Batch(parts, call, request).run();
 }

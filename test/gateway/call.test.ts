@@ -195,6 +195,66 @@ describe("call", () => {
     expect(bench.tool("call").timeoutMs).toBeGreaterThan(60_000);
   });
 
+  it.each([
+    ["one after another", false, 1],
+    ["eight at once", true, 8],
+  ])(
+    "keeps the place of one that was given up until its work has ended when they run %s",
+    async (_how, parallel, most) => {
+      const ends: (() => void)[] = [];
+      const nest = async ({ onOverrun }: NestedCall): Promise<ToolOutcome> => {
+        onOverrun?.(new Promise<void>((resolve, reject) => ends.push(ends.length % 2 === 0 ? resolve : reject)));
+        return refusedBy("TIMEOUT");
+      };
+      const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+      let isDone = false;
+      const asked = bench.ask("call", { calls: callsOf(most + 2), parallel }, callOf({ nest }));
+      const answered = asked.then(({ results }) => {
+        isDone = true;
+        return results;
+      });
+      await settle();
+      expect(ends).toHaveLength(most);
+      ends[0]?.();
+      await settle();
+      expect([ends.length, isDone]).toEqual([most + 1, false]);
+      ends[most]?.();
+      // Nobody waits for the work of the last.
+      expect(await answered).toHaveLength(most + 2);
+      expect(ends).toHaveLength(most + 2);
+    },
+  );
+
+  it("begins nothing more at the deadline when one that was given up still runs", async () => {
+    vi.useFakeTimers({ now: 1_000_000 });
+    const begun: string[] = [];
+    const nest = async (nested: NestedCall): Promise<ToolOutcome> => {
+      begun.push(idOf(nested));
+      nested.onOverrun?.(new Promise(() => {}));
+      return refusedBy("TIMEOUT", { details: { deadline: 1_000_050 } });
+    };
+    const asked = bench.ask("call", { calls: callsOf(3) }, callOf({ nest }));
+    await vi.advanceTimersByTimeAsync(60_010);
+    expect((await asked)["results"]).toMatchObject(
+      [50, 60_000, 60_000].map((after) => ({ error: { details: { deadline: 1_000_000 + after } } })),
+    );
+    expect(begun).toEqual(["n.op0"]);
+  });
+
+  it("answers at once when it is cancelled while one that was given up still runs", async () => {
+    const controller = new AbortController();
+    const nest = async ({ onOverrun }: NestedCall): Promise<ToolOutcome> => {
+      onOverrun?.(new Promise(() => {}));
+      return refusedBy("TIMEOUT");
+    };
+    const asked = bench.ask("call", { calls: callsOf(3) }, callOf({ nest, signal: controller.signal }));
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    expect((await asked)["results"]).toMatchObject(
+      ["TIMEOUT", "ABORTED", "ABORTED"].map((code) => ({ error: { code } })),
+    );
+  });
+
   it("tells how far all of it is, always further, when its parts tell how far they are", async () => {
     const nest = async ({ onProgress }: NestedCall): Promise<ToolOutcome> => {
       onProgress?.({ progress: 1, total: 2, message: "half" });

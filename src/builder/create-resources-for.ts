@@ -79,6 +79,7 @@ export function createResourcesFor(sources: WatchSources): (caller: Caller) => R
       const resolved = uris.findOpen(uri, caller);
       return resolved && watchShown(sources, { uri, caller, changed, opened }, resolved);
     },
+    has: (uri) => uris.findOpen(uri, caller) !== undefined,
     hasRoom: (all) => watches.hasRoom(all, caller),
     watchList(list, changed) {
       const stop = faces.watchList(list, caller, changed);

@@ -27,6 +27,8 @@ export interface ResourceWatcher {
    * nothing. Neither it nor what ends it throws.
    */
   watch(uri: string, changed: () => void, opened?: (isThere: boolean) => void): (() => void) | undefined;
+  /** Whether a URI names anything that may be watched now: where it does not, {@link watch} does nothing. */
+  has(uri: string): boolean;
   /** Whether these may be watched besides what is. Whoever watches for a client asks first. */
   hasRoom(uris: Iterable<string>): boolean;
   /** Watches a list, in the same way: `changed` is called only where it is another for who watches. */

@@ -54,11 +54,11 @@ export class SubscribedUris {
     const { clock } = this.#setting;
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
-    const lacking = this.#lacking(uri, caller);
-    if (lacking !== undefined) return lacking;
+    const shared = toWatchShared(this.#setting, caller);
+    const refused = this.#refuse(uri, caller, shared);
+    if (refused !== undefined) return refused;
     const known = this.#subscribed.get(uri);
     if (known !== undefined && known.waiting.size === 0) return empty;
-    const shared = toWatchShared(this.#setting, caller);
     if (known === undefined && !this.#hasRoom(uri, shared)) return tooManySubscriptions;
     const subscribed = known ?? this.#add(uri, shared);
     if (subscribed === undefined) return toNotFound(uri, "legacy");
@@ -125,10 +125,11 @@ export class SubscribedUris {
     this.#waiting.clear();
   }
 
-  #lacking(uri: string, caller: Caller): RpcAnswer | undefined {
+  /** Asked first of all: what is hidden by now, or from this caller, may be subscribed to all the same. */
+  #refuse(uri: string, caller: Caller, { resources }: WatchShared): RpcAnswer | undefined {
     const { runtime, reached } = this.#setting;
     reached?.("gate");
-    return refuseLacking([uri], caller, runtime);
+    return refuseLacking([uri], caller, runtime) ?? (resources.has(uri) ? undefined : toNotFound(uri, "legacy"));
   }
 
   #hasRoom(uri: string, { resources }: WatchShared): boolean {

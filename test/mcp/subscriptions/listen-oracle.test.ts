@@ -56,6 +56,7 @@ async function open({ hotPath, canListChange }: Setting): Promise<{ ours: GateHa
   const { resources } = runtime;
   const listing: ResourceWatcher = {
     watch: (uri, changed, tell) => resources.watch(uri, changed, tell),
+    has: (uri) => resources.has(uri),
     hasRoom: (uris) => resources.hasRoom(uris),
     watchList: () => () => {},
   };

@@ -64,6 +64,10 @@ export class FakeResources implements ResourceWatcher {
     return end;
   }
 
+  has(uri: string): boolean {
+    return uri in this.known;
+  }
+
   hasRoom(): boolean {
     return true;
   }

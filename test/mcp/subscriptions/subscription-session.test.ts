@@ -33,6 +33,23 @@ describe("SubscriptionSession in the legacy era", () => {
     expect(harness.take()).toEqual([updated("a")]);
   });
 
+  it("answers as of what does not exist when what is subscribed to is hidden by now, also where no more may be watched", () => {
+    const harness = new SessionHarness({ a: "open", late: "late" });
+    harness.subscribe(1, "a");
+    harness.subscribe(2, "late");
+    delete harness.resources.known["a"];
+    delete harness.resources.known["late"];
+    const absent = { error: { code: -32002 } };
+    expect(harness.subscribe(3, "a")).toMatchObject([{ id: 3, ...absent }]);
+    expect(harness.subscribe(4, "late")).toMatchObject([{ id: 4, ...absent }]);
+    expect(harness.subscribe(5, "never")).toMatchObject([{ id: 5, ...absent }]);
+    const full = Array.from({ length: 1022 }, (_none, index) => `u${index}`);
+    for (const uri of full) harness.resources.known[uri] = "open";
+    for (const uri of full) harness.subscribe(6, uri);
+    expect(harness.subscribe(7, "a")).toMatchObject([{ id: 7, ...absent }]);
+    expect(harness.subscribe(8, "never")).toMatchObject([{ id: 8, ...absent }]);
+  });
+
   it("announces nothing once it is unsubscribed, which may be asked twice", () => {
     const harness = new SessionHarness({ a: "open" });
     harness.subscribe(1, "a");

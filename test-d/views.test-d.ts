@@ -125,6 +125,32 @@ const never = app.views({ hub: { face: "direct" as never } });
 expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof never>>());
 const asserted = app.views(none);
 expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof asserted>>());
+// A view may have any name, also one that has a meaning in other forms of rules.
+const calledRules = app.views({ rules: { face: "gateway" } });
+expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof calledRules>>());
+const besideRules = app.views({ rules: { readOnly: true }, hub: { face: "gateway" } });
+expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof besideRules>>());
+const besideVerdict = app.views({ verdict: { readOnly: true }, hub: { face: "gateway" } });
+expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof besideVerdict>>());
+const besideDomain = app.views({ id: {}, domain: {}, hub: { face: "gateway" } });
+expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof besideDomain>>());
+const calledGet = app.views({ get: { face: "gateway" }, subscribe: {} });
+expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof calledGet>>());
+const calledSo = app.views({ rules: {}, verdict: {}, id: {}, domain: {}, get: {}, subscribe: {} });
+expectType<Tools>(nameOf<ToolNames<typeof calledSo>>());
+expectError(app.views({ rules: { face: "gateway" } }).tools({ search: { handler: () => 1 } }));
+expectError(app.views({ get: { allow: ["nope"] }, domain: {} }));
+
+// A type may say less of a view than there is.
+const narrowed = app.views({ hub: narrowView() });
+expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof narrowed>>());
+const narrowedRules = app.views([{ verdict: narrowVerdict() }]);
+expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof narrowedRules>>());
+const saidDirect = app.views({ hub: { ...narrowView(), face: "direct" }, locked: { deny: anyText } });
+expectType<Tools>(nameOf<ToolNames<typeof saidDirect>>());
+const deniedRules = app.views([{ verdict: { kind: "deny", reason: anyText } }]);
+expectType<Tools>(nameOf<ToolNames<typeof deniedRules>>());
+
 const vague = app.views(unchecked);
 expectType<Tools | "call" | "list" | "schema" | "search">(nameOf<ToolNames<typeof vague>>());
 
@@ -179,6 +205,8 @@ const maybe = app.views({ default: {} }, { replay: either });
 expectType<Tools | "replay">(nameOf<ToolNames<typeof maybe>>());
 expectType<Tools>(nameOf<ToolNames<typeof without>>());
 const without = app.views({ default: {} }, { replay: false });
+// Options that do not say it may have it nevertheless.
+expectError(app.views({ default: {} }, noOptions()));
 expectError(app.tools({ replay: { handler } }).views({ default: {} }, { replay: true }));
 expectError(app.views({ default: {} }, { replay: true }).tools({ replay: { handler } }));
 app.tools({ replay: { handler } }).views({ default: {} });
@@ -193,3 +221,6 @@ expectError(mcp(surface).calls);
 
 declare function nameOf<TName>(): TName;
 declare function anyRule(): ViewRule;
+declare function narrowView(): { readonly instructions: string };
+declare function narrowVerdict(): { readonly kind: "tool_surface"; readonly readOnly?: boolean };
+declare function noOptions(): {};

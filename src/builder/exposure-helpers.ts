@@ -31,7 +31,8 @@ type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
  *
  * It counts what the compiler can see of the objects that were passed in. TypeScript lets an object have more keys than
  * its type says: one that was assigned to a narrower type first, or that was spread from a record with open keys, beside
- * keys of its own. So pass members, expose maps and tools as literals, and such a key cannot come about.
+ * keys of its own. So pass members, expose maps, tools and views as literals, and such a key cannot come about. A view that
+ * says no `face`, and anything by a type that is not literal, counts as one that may be a gateway: say `face: "direct"`.
  *
  * @example
  * ```ts

@@ -61,7 +61,7 @@ interface Chain {
   prompts(prompts: object): Chain;
   resources(resources: object): Chain;
   mount(prefix: string, source: MountSource): Chain;
-  views(views: ViewsInput, options: ViewsOptions): Chain;
+  views(views: ViewsInput, options?: ViewsOptions): Chain;
   serve(target?: ServeTarget): Promise<Serving>;
 }
 
@@ -99,7 +99,8 @@ function toChain(given: Omit<Given, "target">): Chain {
   const pulled = pull === true ? exposed.pull() : exposed;
   const written = pulled.tools(tools).prompts(prompts).resources(resources);
   const mounted = Object.entries(mounts).reduce((chain, [prefix, source]) => chain.mount(prefix, source), written);
-  return views === undefined ? mounted : mounted.views(views, replay === undefined ? {} : { replay });
+  if (views === undefined) return mounted;
+  return replay === undefined ? mounted.views(views) : mounted.views(views, { replay });
 }
 
 /**

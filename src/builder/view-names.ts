@@ -8,8 +8,8 @@ import type { AppNames, ExposedNames } from "./app-names.ts";
 
 /** What `.views()` may be told besides. */
 export interface ViewsOptions<TReplay extends boolean = boolean> {
-  /** Adds the tool `replay`, by which agents ask what a view shows. Default `false`. */
-  readonly replay?: TReplay;
+  /** Adds the tool `replay`, by which agents ask what a view shows. Without options there is none. */
+  readonly replay: TReplay;
 }
 
 /** The names after `.views()`: those of the faces that a view may have, and of what was asked for besides. */
@@ -60,31 +60,69 @@ type ReplayTools<TReplay> = [TReplay] extends [false]
     : never
   : ReplayToolName;
 
-// Rules and packets that are written as literals are looked into; what only has their type, or a source's, may say anything.
+// What is written as a literal is looked into, and a form of rules is known by what the run time knows it by; what only has their
+// type, or a source's, may say anything.
 /** rules in any form -> the tools of a gateway, where one of them may have that face. */
-type GatewayIn<TInput> = TInput extends readonly (infer Rule)[]
-  ? GatewayIn<Rule>
-  : TInput extends { readonly rules: infer Rules }
-    ? GatewayIn<Rules>
-    : TInput extends { readonly verdict: infer Verdict }
-      ? GatewayOf<Verdict>
-      : TInput extends { get(): unknown }
-        ? GatewayToolName
-        : { [Name in keyof TInput]: GatewayOf<TInput[Name]> }[keyof TInput];
+type GatewayIn<TInput> = TInput extends readonly (infer Piece)[]
+  ? GatewayInListed<Piece>
+  : TInput extends RulesSource
+    ? GatewayToolName
+    : GatewayInPacket<TInput> | GatewayInNamed<TInput>;
+
+/** What the run time takes for a source. Views may be called as its methods are. */
+interface RulesSource {
+  get(): unknown;
+  subscribe(changed: never): unknown;
+}
+
+/** a rule, a packet -> the tools of a gateway, where it may have that face. */
+type GatewayInListed<TPiece> = [TPiece] extends [never]
+  ? GatewayToolName
+  : GatewayInPacket<TPiece> | (TPiece extends { readonly verdict: infer Verdict } ? GatewayOf<Verdict> : never);
+
+// A view may be called "rules" as well: that one is no list.
+/** a packet -> the tools of a gateway, where one of its rules may have that face. */
+type GatewayInPacket<TPacket> = TPacket extends { readonly rules: readonly (infer Rule)[] }
+  ? GatewayInListed<Rule>
+  : never;
+
+// What a packet says of itself is no view, and has no face.
+/** views by name -> the tools of a gateway, where one of them may have that face. */
+type GatewayInNamed<TViews> = TViews extends object
+  ? { [Name in keyof TViews]-?: GatewayOf<TViews[Name]> }[keyof TViews]
+  : never;
 
 // Of a choice, one arm is enough.
 /** a view -> the tools of a gateway, where it may have that face. */
 type GatewayOf<TView> = [TView] extends [never]
   ? GatewayToolName
-  : TView extends { readonly face?: infer Face }
-    ? "face" extends keyof TView
-      ? "gateway" extends Face
-        ? GatewayToolName
-        : [Face] extends [never]
-          ? GatewayToolName
-          : never
-      : never
+  : TView extends object
+    ? TView extends { readonly face?: infer Face }
+      ? "face" extends keyof TView
+        ? GatewayFace<Face>
+        : HiddenFace<TView>
+      : HiddenFace<TView>
     : never;
+
+/** a face -> the tools of a gateway, where it may be that one. */
+type GatewayFace<TFace> = "gateway" extends TFace ? GatewayToolName : [TFace] extends [never] ? GatewayToolName : never;
+
+// Inline, all of a view is literal. What is not has a type that somebody wrote, which may say less than the view does.
+/** a view whose type says no face -> the tools of a gateway, where it may have one that its type keeps to itself. */
+type HiddenFace<TView> = TView extends { readonly deny: string } | { readonly kind: "deny" } | readonly unknown[]
+  ? never
+  : true extends IsWide<TView[keyof TView]>
+    ? GatewayToolName
+    : never;
+
+/** Whether a field may hold what is not literal. */
+type IsWide<TField> = string extends TField
+  ? true
+  : boolean extends TField
+    ? true
+    : readonly string[] extends TField
+      ? true
+      : false;
 
 /** Objections to what is passed to `.views()`. Rules in other forms than views by name are read at boot. */
 export type ViewsChecked<TNames extends AppNames, TInput, TReplay extends boolean> = TInput extends
@@ -98,7 +136,7 @@ export type ViewsChecked<TNames extends AppNames, TInput, TReplay extends boolea
 type NamedChecked<TKnown extends string, TInput> = TInput extends
   | readonly unknown[]
   | { readonly domain: string }
-  | { get(): unknown }
+  | RulesSource
   ? unknown
   : { readonly [Name in keyof TInput]: ViewChecked<TKnown, TInput[Name]> } & LiteralKeys<TInput>;
 

@@ -269,6 +269,9 @@ const views = mostly(
     exact('{ hub: { face: "gateway" } }'),
     exact('{ default: { face: "gateway" } }, { replay: true }'),
     exact("{ default: { readOnly: true } }, { replay: true }"),
+    exact('{ rules: { readOnly: true }, default: { face: "gateway" } }'),
+    exact('{ verdict: {}, id: {}, domain: {}, default: { face: "gateway" } }'),
+    exact('{ get: {}, subscribe: {}, default: { face: "gateway" } }'),
     exact('[{ when: { surface: "default" }, verdict: { kind: "tool_surface", disallow: ["node_*"] } }]'),
     exact(
       '{ id: "p", domain: "mcp-surface/routing", rules: [{ verdict: { kind: "tool_surface", face: "gateway" } }] }',
@@ -282,6 +285,10 @@ const views = mostly(
     exact('{ default: { deny: "closed", allow: ["f*"] } }'),
     exact('{ default: { face: "both" } }'),
     exact("{ hub: {} }, { repaly: true }"),
+    exact('{ rules: { face: "gateway" }, verdict: { face: "gateway" }, get: {} }'),
+    vague(
+      '{ default: ((view: { readonly instructions: string }) => view)({ instructions: "a", ...({ face: "gateway" }) }) }',
+    ),
     vague('{ default: { disallow: ["run"] } }'),
     vague('{ default: { face: either ? "gateway" : "direct" } }'),
     vague('{ default: { ...(either ? { face: "gateway" } : {}) } }'),

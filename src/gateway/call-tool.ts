@@ -1,4 +1,3 @@
-import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
@@ -87,38 +86,35 @@ function decode(args: JsonObject): BatchRequest {
   return { calls: readCalls(args), isParallel: parallel };
 }
 
-/** What can be said of calling any of these: the worst that holds for one of them. */
-function worstHints({ tools }: Catalog, isReadOnly: boolean): ToolHints {
-  return Object.freeze({
-    readOnlyHint: isReadOnly || (tools.length > 0 && tools.every(({ hints }) => hints.readOnlyHint)),
-    destructiveHint: !isReadOnly && (tools.length === 0 || tools.some(({ hints }) => hints.destructiveHint)),
-    idempotentHint: isReadOnly || (tools.length > 0 && tools.every(({ hints }) => hints.idempotentHint)),
-    openWorldHint: tools.some(({ hints }) => hints.openWorldHint),
-  });
-}
+/**
+ * What holds of whatever a view may show. Hints of what it shows now would tell its callers of operations that they lack, and
+ * each of them would need a list of their own to be told of theirs.
+ */
+const anyHints: ToolHints = Object.freeze({
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+});
+const readingHints: ToolHints = Object.freeze({
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: true,
+});
 
-/** The hints of `call` over what there is now, made once for each catalog. */
-function createHints({ catalog, isReadOnly = false }: GatewayParts): () => ToolHints {
-  let known: readonly [of: Catalog, hints: ToolHints] | undefined;
-  return () => {
-    const now = catalog();
-    if (known?.[0] !== now) known = [now, worstHints(now, isReadOnly)];
-    return known[1];
-  };
-}
-
-/** The tool of a gateway that runs operations. Where nothing is there yet it says that it may do anything. */
+/** The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows more. */
 export function createCallTool(parts: GatewayParts): ToolEntry {
   const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
   return toGatewayEntry<BatchRequest, readonly BatchResult[]>(
     {
       ...call,
+      hints: parts.isReadOnly === true ? readingHints : anyHints,
       timeoutMs: batchMs + slackMs,
       run: (request, entryCall) => runBatch(parts, request, entryCall),
       stringify: (results) => `{"results":[${results.map(({ text }) => text).join(",")}]}`,
       isError: (results) => results.every(({ isError }) => isError),
     },
     parts,
-    createHints(parts),
   );
 }

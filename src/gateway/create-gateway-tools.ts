@@ -7,7 +7,7 @@ import { createSearchTool } from "./search-tool.ts";
 
 /**
  * Makes the four tools of a gateway over one view: `call`, `list`, `schema`, `search`. They own the index that is searched, which
- * needs no disposal. What `call` says of itself is asked for each time: it only reads where everything that is there now does.
+ * needs no disposal. What they say of themselves is the same whatever is behind them.
  */
 export function createGatewayTools(parts: GatewayParts): readonly ToolEntry[] {
   return Object.freeze([

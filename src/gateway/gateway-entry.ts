@@ -15,6 +15,8 @@ export interface GatewayTool<TInput, TAnswer> {
   readonly description: string;
   readonly input: JsonSchema;
   readonly output: JsonSchema;
+  /** Default: it only reads. */
+  readonly hints?: ToolHints;
   /** Default: 10 seconds. */
   readonly timeoutMs?: number;
   /** Arguments off the wire -> what `run` takes. @throws SurfaceError `VALIDATION_ERROR`. */
@@ -42,19 +44,15 @@ function toOutput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolOutp
 export function toGatewayEntry<TInput, TAnswer>(
   tool: GatewayTool<TInput, TAnswer>,
   { catalog }: GatewayParts,
-  hints: () => ToolHints = () => reads,
 ): ToolEntry {
-  const { name, title, description, timeoutMs = lookUpMs } = tool;
+  const { name, title, description, hints = reads, timeoutMs = lookUpMs } = tool;
   return {
     id: name,
     name,
     origin: gatewayOrigin(name),
     title,
     description,
-    // Asked for each time: what is behind a gateway may come and go.
-    get hints() {
-      return hints();
-    },
+    hints,
     scopes: Object.freeze([catalog().scopes.read]),
     input: { root: "", json: tool.input, decode: (args) => tool.decode(args) },
     output: toOutput(tool),

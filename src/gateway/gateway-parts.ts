@@ -12,7 +12,7 @@ export interface GatewayParts {
   /** Whether a caller was granted what an operation takes: what they lack is not there. */
   readonly isGranted: (entry: ToolEntry, caller: Caller) => boolean;
   /**
-   * Whether the view never shows anything that changes something: then `call` only reads also while there is nothing to call.
+   * Whether the view never shows anything that changes something: then `call` only reads.
    * Default `false`.
    */
   readonly isReadOnly?: boolean;

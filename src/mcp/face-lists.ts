@@ -4,16 +4,12 @@ import { describePrompt, describeResource, describeTemplate, describeTool } from
 import type { ListName } from "./faces.ts";
 import { createPagedList, type PagedList } from "./pages.ts";
 
-/** What tools were described as, and of which hints: those of a gateway's may come to be others. */
-const described = new WeakMap<ToolEntry, { readonly hints: ToolEntry["hints"]; readonly text: string }>();
+const described = new WeakMap<ToolEntry, string>();
 
 /** A tool as it is listed, written once: a list that has changed is mostly what it was. */
 function describeOnce(tool: ToolEntry): string {
-  const known = described.get(tool);
-  const { hints } = tool;
-  if (known?.hints === hints) return known.text;
-  const text = describeTool(tool);
-  described.set(tool, { hints, text });
+  const text = described.get(tool) ?? describeTool(tool);
+  described.set(tool, text);
   return text;
 }
 

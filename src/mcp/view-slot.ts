@@ -55,8 +55,6 @@ export class ViewSlot {
   #from: Catalog | undefined;
   #direct: Catalog | undefined;
   #gateway: readonly ToolEntry[] | undefined;
-  /** What the gateway says of itself. */
-  #said = "";
   #face: ViewFace | undefined;
 
   /** @param behind - what a caller can call by their view now; `undefined`: they do not get in. */
@@ -106,12 +104,7 @@ export class ViewSlot {
   /** Whether a gateway looks as it did, whatever is behind it. */
   #isStillShown(direct: Catalog, before: Catalog | undefined): boolean {
     if (this.#gateway === undefined || before === undefined) return false;
-    const isTold = this.#said === this.#say(this.#gateway);
-    return isTold && isSame({ ...direct, tools: [] }, { ...before, tools: [] });
-  }
-
-  #say(gateway: readonly ToolEntry[]): string {
-    return JSON.stringify(gateway.map(({ hints, description }) => [hints, description]));
+    return isSame({ ...direct, tools: [] }, { ...before, tools: [] });
   }
 
   /** What is behind the gateway. A call that runs outlives the rules by which it was begun: its caller may be shown less by now. */
@@ -127,7 +120,6 @@ export class ViewSlot {
       isGranted: (entry, caller) => authorise(caller, entry) === undefined,
       isReadOnly: this.#decision.verdict.readOnly === true,
     });
-    this.#said = this.#say(this.#gateway);
     return replaceTools(direct, this.#gateway);
   }
 }

@@ -112,6 +112,23 @@ describe("a gateway behind a view", () => {
     ]);
   });
 
+  it("lists the same to who lacks an operation and where there is none", async () => {
+    const one = defineSurface("one", { open: readOnly(mcpTool(procedure({ output: z.string() }))) });
+    const listOf = async (isThere: boolean): Promise<unknown> => {
+      const few = operationRegistry();
+      few.register({ name: "look", type: "query" }, () => ({}));
+      if (isThere) few.register({ name: "wipe", scopes: ["one:admin"], openWorld: true }, () => ({}));
+      const hub = mcp(one)
+        .implement({ open: () => "" })
+        .mount("hub", few);
+      const looking = createTestClient(hub.views({ default: { face: "gateway" } }));
+      const tools = await looking.listTools();
+      await looking.close();
+      return tools;
+    };
+    expect(await listOf(true)).toEqual(await listOf(false));
+  });
+
   it("knows tools of every kind as operations when they are listed", async () => {
     const { structuredContent } = await call("list", {});
     // As list answers.

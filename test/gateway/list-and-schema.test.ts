@@ -56,31 +56,18 @@ describe("createGatewayTools()", () => {
 });
 
 describe("call", () => {
+  const hintsOf = (entries: readonly ToolEntry[], isReadOnly: boolean): unknown =>
+    new GatewayBench({ catalog: () => catalogOf(entries), isGranted: () => true, isReadOnly }).tool("call").hints;
   const read = operation("a.read", { hints: reads });
-  const write = operation("a.write", { hints: toToolHints("unstated", { destructive: false }) });
 
-  it("says that it only reads exactly when everything that is shown now only reads", () => {
-    let catalog = catalogOf([read]);
-    const call = new GatewayBench({ catalog: () => catalog, isGranted: () => true }).tool("call");
-    expect(call.hints).toMatchObject({ readOnlyHint: true, destructiveHint: false });
-    expect(call.hints).toBe(call.hints);
-    catalog = catalogOf([read, write]);
-    expect(call.hints).toMatchObject({ readOnlyHint: false, destructiveHint: false });
-    catalog = catalogOf([read, write, full]);
-    expect(call.hints).toMatchObject({ readOnlyHint: false, destructiveHint: true });
-    catalog = catalogOf([read]);
-    expect(call.hints).toMatchObject({ readOnlyHint: true });
+  it("says that it may change anything when its view may show what does, whatever is there now", () => {
+    const worst = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+    for (const entries of [[], [read], [read, full]]) expect(hintsOf(entries, false)).toEqual(worst);
   });
 
-  it("says that it may change anything when there is nothing yet, but for a view that only reads", () => {
-    const parts = { catalog: () => catalogOf([]), isGranted: () => true };
-    expect(new GatewayBench(parts).tool("call").hints).toMatchObject({ readOnlyHint: false, destructiveHint: true });
-    const reading = new GatewayBench({ ...parts, isReadOnly: true }).tool("call");
-    expect(reading.hints).toMatchObject({ readOnlyHint: true, destructiveHint: false });
-  });
-
-  it("lets its hints be asked for when the entry is frozen", () => {
-    expect(Object.freeze(GatewayBench.over([read]).tool("call")).hints.readOnlyHint).toBe(true);
+  it("says that it only reads when its view shows nothing else", () => {
+    const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true };
+    for (const entries of [[], [read]]) expect(hintsOf(entries, true)).toEqual(reading);
   });
 });
 

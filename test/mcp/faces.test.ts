@@ -154,18 +154,15 @@ describe("a face", () => {
     expect(face.catalog.tool("c")).toBe(c);
   });
 
-  it("of a gateway stays what it is when operations come and go, but for what is said of calls", () => {
+  it("of a gateway stays what it is when operations come and go, also those that change something", () => {
     const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
     const before = setup.of("hub");
     expect(before.catalog.tools.map(({ name }) => name)).toEqual(["call", "list", "schema", "search"]);
-    expect(before.catalog.tool("call")?.hints.readOnlyHint).toBe(true);
     setup.set([a, b]);
     expect(setup.of("hub")).toBe(before);
     const mutating = toTool("m", { hints: { ...a.hints, readOnlyHint: false, destructiveHint: true } });
     setup.set([a, mutating]);
-    expect(setup.of("hub")).not.toBe(before);
-    expect(setup.of("hub").catalog.tool("call")?.hints.readOnlyHint).toBe(false);
-    expect(setup.of("hub").catalog.tool("call")).toBe(before.catalog.tool("call"));
+    expect(setup.of("hub")).toBe(before);
   });
 
   it("is kept for no more than 64 rules, and made again for others", () => {

@@ -49,7 +49,13 @@ export function idOf({ sort, nr }: Pick<RandomThing, "sort" | "nr">): string {
 
 const surfaces = ["default", "a", "b"];
 const scopeNames = ["x", "y"];
-const scopes = fc.option(fc.subarray(scopeNames, { minLength: 1 }), { nil: undefined, freq: 2 });
+
+/** Mostly nothing: of things of which everything is asked nobody sees any. */
+function seldom<TValue>(value: fc.Arbitrary<TValue>): fc.Arbitrary<TValue | undefined> {
+  return fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
+}
+
+const scopes = seldom(fc.subarray(scopeNames, { minLength: 1 }));
 
 const thing: fc.Arbitrary<RandomThing> = fc
   .record({
@@ -59,10 +65,7 @@ const thing: fc.Arbitrary<RandomThing> = fc
     isInternal: fc.boolean(),
     scopes,
     scopesAny: scopes,
-    resource: fc.option(fc.constantFrom({ type: "repo", action: "read" }, { type: "repo", action: "write" }), {
-      nil: undefined,
-      freq: 2,
-    }),
+    resource: seldom(fc.constantFrom({ type: "repo", action: "read" }, { type: "repo", action: "write" })),
   })
   .map(({ scopes: all, scopesAny, resource, ...rest }) => ({
     ...rest,
@@ -91,7 +94,10 @@ export const pattern = fc.constantFrom(
   "read_resource",
   "TOOL_*",
 );
-const patterns = fc.array(pattern, { maxLength: 3 });
+const patterns = fc.oneof(
+  { weight: 3, arbitrary: fc.constant([]) },
+  { weight: 2, arbitrary: fc.array(pattern, { minLength: 1, maxLength: 3 }) },
+);
 
 const verdict = fc.oneof(
   {

@@ -61,6 +61,8 @@ export class Gate {
   readonly #era = new EraState();
   readonly #caller: ConnectionCaller;
   readonly #running = new Map<RequestId, Running>();
+  /** Who asks what the SDK serves: it takes its time, and the next request may be somebody else's by then. */
+  readonly #asking = new Map<RequestId, Caller>();
   readonly #calls = new CallQueue<RequestId>();
   /** Reads have places of their own: calls may wait for minutes, and a read must not wait behind them. */
   readonly #reads = new CallQueue<RequestId>();
@@ -138,6 +140,7 @@ export class Gate {
     this.#held = [];
     const calls = [...this.#running.values()];
     this.#running.clear();
+    this.#asking.clear();
     for (const call of calls) {
       if (typeof call === "object") call.abort(new SurfaceError("CLOSED", "Calling: the server is closing"));
     }
@@ -171,7 +174,7 @@ export class Gate {
     if (isNod(method, era)) return this.#answer(id, empty, era);
     if (this.#serveSubscription(admitted)) return;
     const handler = this.#methods.find(method, era);
-    if (handler === undefined) return this.#forward(frame);
+    if (handler === undefined) return this.#forward(admitted);
     const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
     const log = this.#options.runtime.logs ? this.#log.sinkFor(era, logLevelOf(params), this.#logOutput) : undefined;
     this.#run({ frame, handler, era, call: new CallContext({ sink, log, caller }) });
@@ -241,13 +244,15 @@ export class Gate {
     const call = this.#running.get(known);
     if (call === undefined) return false;
     this.#running.delete(known);
+    this.#asking.delete(known);
     // A probe pins the SDK to no era yet: it would take a bare notification for a legacy client's, and turn legacy.
     if (typeof call === "string") return call === "sdk";
     if (!this.#calls.withdraw(known) && !this.#reads.withdraw(known)) call.cancel();
     return false;
   }
 
-  #forward({ id, method, params }: RequestFrame): void {
+  #forward({ frame: { id, method, params }, caller }: Admitted): void {
+    this.#asking.set(id, caller);
     this.#running.set(id, method === "server/discover" ? "probe" : "sdk");
     this.#sdk ??= this.#connectSdk();
     this.#sdk.deliver(params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params });
@@ -257,7 +262,7 @@ export class Gate {
   #connectSdk(): SdkPort {
     const sdk = this.#options.connectSdk(this.#options.runtime, {
       send: (message) => this.#fromSdk(message),
-      caller: () => this.#caller.current,
+      caller: (id) => (id === undefined ? undefined : this.#asking.get(id)) ?? this.#caller.current,
     });
     this.#replayHandshake(sdk);
     return sdk;
@@ -274,6 +279,7 @@ export class Gate {
     if ("method" in message || !("id" in message)) return this.#notify(message);
     // It answers with the ids that were handed to it.
     const id = message["id"] as RequestId;
+    this.#asking.delete(id);
     // An answer that nobody waits for any more was cancelled.
     if (!this.#running.delete(id)) return;
     this.#era.initialised(id, "result" in message);

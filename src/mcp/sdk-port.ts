@@ -1,4 +1,5 @@
 import type { Caller } from "../catalog/caller.ts";
+import type { RequestId } from "./request-id.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 /** A JSON-RPC message as an object, in either direction. */
@@ -16,8 +17,8 @@ export interface SdkPort {
 export interface SdkPeer {
   /** Receives everything that the SDK says. */
   readonly send: (message: RpcMessage) => void;
-  /** Who asks on it, and by which view. Asked when a request is served. */
-  readonly caller: () => Caller;
+  /** Who asks a request, and by which view; without an id, who asked last. Asked when a request is served. */
+  readonly caller: (id?: RequestId) => Caller;
 }
 
 /** Makes the SDK's side of one connection. */

@@ -13,6 +13,7 @@ import type { HandledMethod } from "./handlers.ts";
 import { toCapabilities } from "./handshake.ts";
 import { isLogLevel } from "./log-level.ts";
 import type { Era, RpcAnswer } from "./protocol.ts";
+import type { RequestId } from "./request-id.ts";
 import type { SdkErrors } from "./sdk-errors.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -22,7 +23,7 @@ export interface SdkServerParts {
   readonly era: Era;
   readonly errors: SdkErrors;
   /** Who asks, by which view, and who counts how far they come. */
-  readonly asking: Pick<CallSetting, "reached" | "limiter"> & { readonly caller: () => Caller };
+  readonly asking: Pick<CallSetting, "reached" | "limiter"> & { readonly caller: (id?: RequestId) => Caller };
   /** Told what a handler of ours answers with: of an error the SDK takes the code, the text and the data alone. */
   readonly onAnswer?: (answer: RpcAnswer) => void;
 }
@@ -58,7 +59,7 @@ class SdkCalls {
   }
 
   open({ mcpReq }: ServerContext): CallContext {
-    const { signal, _meta: meta, notify, envelope } = mcpReq;
+    const { id, signal, _meta: meta, notify, envelope } = mcpReq;
     const progressToken = meta?.progressToken;
     // What cannot be sent any more has no one left to read it.
     const tell = (notice: Parameters<typeof notify>[0]): void => void notify(notice).catch(() => {});
@@ -73,7 +74,7 @@ class SdkCalls {
         send: (params) => tell({ method: loggedMethod, params: JSON.parse(params) as Record<string, unknown> }),
         isFull: () => false,
       }),
-      caller: caller(),
+      caller: caller(id),
       reached,
       limiter,
     });

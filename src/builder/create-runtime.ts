@@ -71,7 +71,7 @@ function createOpenInvoker({ definition, report, scope }: WholeParts, { live, wa
     report,
     onChange: () => watches.distrust(),
     tree: definition.calls,
-    find: (id) => live.current.toolOf(id),
+    find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
   });
   scope.add(() => invoker.close());
   return invoker;

@@ -9,6 +9,7 @@ import { internalError, runUnawaited, type FaultReporter } from "../surface/faul
 import { authorise } from "./authorise.ts";
 import { CallContext, type Nester, type ProgressSink } from "./call-context.ts";
 import { toRefused } from "./to-refused.ts";
+import { lacksAuthority, noSuchTool, outOfReach, toVainCall, type VainCall } from "./why-not-there.ts";
 
 /** How many calls may be within each other, below the one that a host made. */
 const maxDepth = 16;
@@ -24,6 +25,7 @@ const tooDeep: Refused = Object.freeze({
 
 /** What nesting takes of the invoker. */
 export interface NestingParts {
+  /** Finds a tool by its id or its name on the wire. */
   readonly find: (id: string) => ToolEntry | undefined;
   readonly report: FaultReporter;
   /** Runs what its caller may call. Never rejects. */
@@ -58,9 +60,7 @@ export class Nesting implements Nester {
   nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome> {
     if (above.isOver) return Promise.resolve(this.#tooLate(above, by));
     const target = nested.as === "caller" ? ofCaller(above, nested) : this.#ofTool(above, by, nested);
-    if (target === undefined || authorise(target.caller, target.entry) !== undefined) {
-      return Promise.resolve(operationNotFound);
-    }
+    if ("kind" in target) return Promise.resolve(target);
     return above.depth >= maxDepth ? Promise.resolve(tooDeep) : this.#run(above, nested, target);
   }
 
@@ -95,10 +95,20 @@ export class Nesting implements Nester {
   }
 
   /** An id is looked up only for a tool: what a caller may call by its id is for who shows it to them to say. */
-  #ofTool(above: CallContext, by: ToolEntry, { target }: NestedCall): Target | undefined {
+  #ofTool(above: CallContext, by: ToolEntry, { target }: NestedCall): Target | Refused {
     const entry = "entry" in target ? target.entry : this.#parts.find(target.id);
-    if (entry === undefined || this.#reachOf(by)({ id: entry.id }) === undefined) return undefined;
-    return { entry, caller: toAgent(above, by) };
+    const { id } = "entry" in target ? target.entry : target;
+    if (entry === undefined) return this.#notThere({ id, by, why: noSuchTool });
+    if (this.#reachOf(by)(entry) === undefined) return this.#notThere({ id, by, why: outOfReach(entry, by) });
+    const caller = toAgent(above, by);
+    if (authorise(caller, entry) === undefined) return { entry, caller };
+    return this.#notThere({ id, by, why: lacksAuthority(entry, caller) });
+  }
+
+  /** One answer for all: why is for the author, and in the log. */
+  #notThere(vain: VainCall): Refused {
+    const { correlationId } = internalError(toVainCall(vain), vain.by.origin, this.#parts.report);
+    return { ...operationNotFound, correlationId };
   }
 
   #reachOf(by: ToolEntry): Matcher {
@@ -123,6 +133,7 @@ export class Nesting implements Nester {
   }
 }
 
-function ofCaller({ caller }: CallContext, { target }: NestedCall): Target | undefined {
-  return "entry" in target && target.entry.isInternal !== true ? { entry: target.entry, caller } : undefined;
+function ofCaller({ caller }: CallContext, { target }: NestedCall): Target | Refused {
+  if (!("entry" in target) || target.entry.isInternal === true) return operationNotFound;
+  return authorise(caller, target.entry) === undefined ? { entry: target.entry, caller } : operationNotFound;
 }

@@ -5,6 +5,7 @@ import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { internalError, plainWords, type FaultReporter } from "../surface/fault.ts";
 import type { Refused } from "../catalog/outcome.ts";
+import { unreachedFault } from "../catalog/unreached.ts";
 
 const maxCodeBytes = 64;
 const maxMessageBytes = 1920;
@@ -78,6 +79,8 @@ const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  */
 export function toRefused(cause: unknown, at: RefusedAt): Refused {
   try {
+    const vain = cause instanceof Refusal ? unreachedFault(cause) : undefined;
+    if (vain !== undefined) return fromSurfaceError(vain, at);
     if (cause instanceof Refusal) return fromRefusal(cause, at);
     if (cause instanceof SurfaceError) return fromSurfaceError(cause, at);
   } catch {

@@ -5,8 +5,9 @@ import { operationNotFound } from "./cannot-nest.ts";
 import type { EntryCall } from "./entry.ts";
 import type { Refused, ToolOutcome } from "./outcome.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
+import { toUnreached } from "./unreached.ts";
 
-/** Calls another tool from within a call, by its id. */
+/** Calls another tool from within a call, by its id or its name on the wire. */
 export type NestedCaller = (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
 
 /** The codes of what the package itself says of a call; those of its own that are not among them an author may refuse with. */
@@ -34,7 +35,9 @@ function isOwnCode(code: string): code is SurfaceErrorCode {
 
 function ignore(): void {}
 
-function toError({ code, message, issues, details, correlationId }: Refused): Refusal | SurfaceError {
+function toError(refused: Refused): Refusal | SurfaceError {
+  const { code, message, issues, details, correlationId } = refused;
+  if (code === operationNotFound.code) return toUnreached(refused);
   if (!isOwnCode(code)) return new Refusal(code, message, details);
   return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });
 }
@@ -68,7 +71,8 @@ function toArguments(id: string, input: unknown): JsonObject {
  * What handlers call other tools by: as a part of their own call, within the reach and under the authority that their tool
  * declares. Resolves with what the tool says to programs, or with its content where it says nothing to them. Rejects with a
  * `Refusal` of the tool's own, or of code `OPERATION_NOT_FOUND` or `CALL_DEPTH`; or with a `SurfaceError`, as calls of surfaces
- * do. Nobody has to wait for it: what then fails is told in the tree of calls alone.
+ * do. An `OPERATION_NOT_FOUND` that a handler lets through is its fault, `INTERNAL` to whoever called its tool. Nobody has to
+ * wait for it: what then fails is told in the tree of calls alone.
  */
 export function createNestedCall(call: EntryCall): NestedCaller {
   const run: NestedCaller = async (id, input = {}, { timeoutMs, onAbort, onProgress } = {}) => {

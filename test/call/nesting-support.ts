@@ -47,7 +47,9 @@ export function toolsOf(
     if (found === undefined) throw new Error(`there is no tool ${id}`);
     return found;
   };
-  const invoker = createInvoker({ report, tree, find: (id) => entries.get(id) });
+  const find = (id: string): ToolEntry | undefined =>
+    entries.get(id) ?? [...entries.values()].find(({ name }) => name === id);
+  const invoker = createInvoker({ report, tree, find });
   return {
     invoker,
     tree,

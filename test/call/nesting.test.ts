@@ -111,6 +111,67 @@ describe("context.call()", () => {
     expect(outcome).toMatchObject({ code: "INTERNAL", correlationId: tools.faults[0]?.correlationId });
   });
 
+  it("finds a tool by its id and by its name on the wire, and so does the reach that it is called within", async () => {
+    for (const reach of ["git.branch", "git_branch", "git_*", "git.*"]) {
+      for (const id of ["git.branch", "git_branch"]) {
+        const tools = toolsOf({
+          outer: { reach: [reach], handler: (_args, { call }) => call(id) },
+          "git.branch": done,
+        });
+        expect(shortOf(await tools.call("outer"))).toEqual({ done: true });
+      }
+    }
+  });
+
+  it("is the handler's own fault, and says nothing of the tool that was called, when it finds nothing and is let through", async () => {
+    const tools = toolsOf({ outer: { reach: ["*"], handler: (_args, { call }) => call("gone") } });
+    const outcome = await tools.call("outer");
+    expect(outcome).toMatchObject({
+      code: "INTERNAL",
+      correlationId: tools.faults[0]?.correlationId,
+      details: undefined,
+    });
+    expect(JSON.stringify(outcome)).not.toMatch(/gone|no operation/);
+    expect(tools.faults).toHaveLength(1);
+  });
+
+  it("is the handler's own fault too when what it called said by itself that there is nothing", async () => {
+    const gone: AnyBespokeTool = {
+      handler: () => {
+        throw new Refusal("OPERATION_NOT_FOUND", "there is no operation of this name");
+      },
+    };
+    const tools = toolsOf({ outer: { reach: ["*"], handler: (_args, { call }) => call("gone") }, gone });
+    expect(await tools.call("outer")).toMatchObject({
+      code: "INTERNAL",
+      correlationId: tools.faults[0]?.correlationId,
+    });
+    expect(await tools.call("gone")).toMatchObject({ code: "OPERATION_NOT_FOUND" });
+  });
+
+  it.each<readonly [string, Partial<AnyBespokeTool>, string]>([
+    ["nothing has the name", {}, 'Calling "none" from tool "outer": there is no tool of this id or name'],
+    [
+      "there is no reach",
+      { reach: [] },
+      'Calling "inner" from tool "outer": its "reach" must have a pattern that fits "inner", and has nothing',
+    ],
+    [
+      "it is out of reach",
+      { reach: ["x", "y.*"] },
+      'Calling "inner" from tool "outer": its "reach" must have a pattern that fits "inner", and has "x", "y.*"',
+    ],
+    [
+      "authority is lacking",
+      { mutates: false },
+      'Calling "inner" from tool "outer": its "authority" must have "probe:write", and has "probe:read"',
+    ],
+  ])("tells the author's log why, and the handler not, when %s", async (_what, more, message) => {
+    const tools = toolsOf({ outer: calling(message.includes("none") ? "none" : "inner", more), inner: done });
+    expect(shortOf(await tools.call("outer"))).toEqual({ got: "OPERATION_NOT_FOUND" });
+    expect(tools.faults).toMatchObject([{ where: 'tool "outer"', cause: { message } }]);
+  });
+
   it("leaves no rejection unhandled when nobody waits for it", async () => {
     const unhandled = vi.fn<() => void>();
     process.on("unhandledRejection", unhandled);

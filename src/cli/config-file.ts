@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { chmod, lstat, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { refused } from "./cli-errors.ts";
+import { withConfigLock } from "./config-lock.ts";
+import { unlessMissing } from "./file-errors.ts";
 
 /** The text of a file, and where it really is. */
 export interface ConfigFile {
@@ -18,17 +20,6 @@ export interface ConfigFile {
 }
 
 const BOM = "\uFEFF";
-const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
-
-async function unlessMissing<TValue>(asked: Promise<TValue>): Promise<TValue | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
 function decode(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -40,7 +31,7 @@ function decode(bytes: Uint8Array, path: string): string {
 /**
  * Reads a file that may not be there.
  *
- * @throws Refusal `REFUSED` for one that is no text, and for a link that leads nowhere.
+ * @throws Refusal `REFUSED` for one that is no file or no text, and for a link that leads nowhere.
  */
 export async function readConfigFile(path: string): Promise<ConfigFile> {
   const target = await unlessMissing(realpath(path));
@@ -48,6 +39,8 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
     if ((await unlessMissing(lstat(path))) !== undefined) throw refused(`Reading "${path}": the link leads nowhere`);
     return { path, target: path, text: undefined, bom: "", mode: 0o600 };
   }
+  // Reading a pipe would wait for whoever writes to it.
+  if (!(await stat(target)).isFile()) throw refused(`Reading "${path}": it must be a file, and is none`);
   const text = decode(await readFile(target), path);
   const bom = text.startsWith(BOM) ? BOM : "";
   return { path, target, text: text.slice(bom.length), bom, mode: (await stat(target)).mode & 0o777 };
@@ -57,14 +50,19 @@ async function writeBeside(path: string, text: string, mode: number): Promise<st
   const beside = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   const handle = await open(beside, "wx", mode);
   try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    // What open() is told goes through the umask.
+    await chmod(beside, mode);
+    return beside;
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
   }
-  // What open() is told goes through the umask.
-  await chmod(beside, mode);
-  return beside;
 }
 
 /**
@@ -86,4 +84,18 @@ export async function replaceConfigFile(file: ConfigFile, text: string): Promise
     await rm(beside, { force: true });
     throw error;
   }
+}
+
+/**
+ * Reads a file, changes its text and puts that in its place, while nobody else does who asks here too.
+ *
+ * @throws Refusal `REFUSED` as both do, and where somebody else is at it for too long; and what `change` throws.
+ */
+export async function changeConfigFile(path: string, change: (text: string) => string): Promise<ConfigFile> {
+  const target = (await unlessMissing(realpath(path))) ?? path;
+  return withConfigLock(target, async () => {
+    const file = await readConfigFile(path);
+    await replaceConfigFile(file, change(file.text ?? ""));
+    return file;
+  });
 }

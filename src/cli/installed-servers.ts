@@ -2,7 +2,7 @@ import { Refusal } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
 import type { CliSetting } from "./cli-setting.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
-import { readConfigFile, replaceConfigFile, type ConfigFile } from "./config-file.ts";
+import { changeConfigFile, readConfigFile, type ConfigFile } from "./config-file.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
 import { jsonConfig } from "./json-config.ts";
 import { tomlConfig } from "./toml-config.ts";
@@ -75,8 +75,5 @@ export async function serversOf(file: ClientFile): Promise<readonly InstalledSer
  * @throws Refusal `REFUSED`, which names the file.
  */
 export async function changeFile(at: ClientFile, change: (text: string) => string): Promise<ConfigFile> {
-  const file = await readConfigFile(at.path);
-  const changed = inFile("Changing", at.path, () => change(file.text ?? ""));
-  await replaceConfigFile(file, changed);
-  return file;
+  return changeConfigFile(at.path, (text) => inFile("Changing", at.path, () => change(text)));
 }

@@ -4,6 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { ReplayOptions } from "../builder/replay-app.ts";
 import type { ViewReplay } from "../views/view-replay.ts";
 import { refused } from "./cli-errors.ts";
+import { codeOf } from "./file-errors.ts";
 
 /** What `replay` needs of an app. */
 export interface ReplayableApp {
@@ -13,8 +14,6 @@ export interface ReplayableApp {
 function isReplayable(value: unknown): value is ReplayableApp {
   return typeof value === "object" && value !== null && "replay" in value && typeof value.replay === "function";
 }
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
 
 async function load(path: string, given: string): Promise<Readonly<Record<string, unknown>>> {
   try {

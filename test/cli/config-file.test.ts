@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readConfigFile, replaceConfigFile } from "../../src/cli/config-file.ts";
+import { changeConfigFile, readConfigFile, replaceConfigFile } from "../../src/cli/config-file.ts";
 
 let folder = "";
 
@@ -29,5 +30,55 @@ describe("a file of configuration", () => {
     await replaceConfigFile(file, "first");
     await expect(replaceConfigFile(file, "second")).rejects.toThrow("meanwhile");
     expect(await readFile(path, "utf8")).toBe("first");
+  });
+
+  it("has everything that was said to be in it when many change it at once", async () => {
+    const path = join(folder, "deep", "a.json");
+    const names = Array.from({ length: 20 }, (_none, index) => `${index};`);
+    await Promise.all(names.map((name) => changeConfigFile(path, (text) => text + name)));
+    const text = await readFile(path, "utf8");
+    expect(text.split(";").toSorted()).toEqual([...names.map((name) => name.slice(0, -1)), ""].toSorted());
+    expect(await readdir(join(folder, "deep"))).toEqual(["a.json"]);
+  });
+
+  it("is changed when whoever was at it last is gone, or has been at it for too long, whoever else asks", async () => {
+    const path = join(folder, "a.json");
+    const { pid } = spawnSync(process.execPath, ["-e", ""]);
+    await writeFile(`${path}.lock`, `${hostname()} ${pid} x`);
+    await Promise.all(["a", "b", "c"].map((name) => changeConfigFile(path, (text) => text + name)));
+    await writeFile(`${path}.lock`, `${hostname()} ${process.pid} x`);
+    await utimes(`${path}.lock`, 1, 1);
+    await writeFile(`${path}.lock.turn`, "");
+    await utimes(`${path}.lock.turn`, 1, 1);
+    await Promise.all(["d", "e"].map((name) => changeConfigFile(path, (text) => text + name)));
+    expect((await readFile(path, "utf8")).split("").toSorted().join("")).toBe("abcde");
+    expect(await readdir(folder)).toEqual(["a.json"]);
+  });
+
+  it("stays as it is, and so does the lock, when somebody else is at it for long", async () => {
+    const path = join(folder, "a.json");
+    await writeFile(`${path}.lock`, "elsewhere 1 x");
+    const changed = changeConfigFile(path, () => "ours");
+    await expect(changed).rejects.toMatchObject({
+      code: "REFUSED",
+      message: expect.stringContaining(`"${path}.lock"`),
+    });
+    expect(await readdir(folder)).toEqual(["a.json.lock"]);
+  });
+
+  it("leaves no lock behind when its text cannot be changed", async () => {
+    const path = join(folder, "a.json");
+    await writeFile(path, "{}");
+    const refuse = (): never => {
+      throw new Error("not today");
+    };
+    await expect(changeConfigFile(path, refuse)).rejects.toThrow("not today");
+    expect(await readdir(folder)).toEqual(["a.json"]);
+  });
+
+  it("is named when it is a folder", async () => {
+    const path = join(folder, "a.json");
+    await mkdir(path);
+    await expect(changeConfigFile(path, () => "")).rejects.toThrow(`Reading "${path}": it must be a file, and is none`);
   });
 });

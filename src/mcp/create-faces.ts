@@ -57,7 +57,7 @@ class ViewFaces implements Faces {
   readonly #listeners = new Set<() => void>();
   readonly #stops: readonly (() => void)[];
   #generation: number;
-  /** Those made first first. */
+  /** Those used least recently first, as soon as there are many. */
   #slots = new Map<Decision, ViewSlot>();
   /** Those of the rules before, by what they said: where the new ones say the same, nothing has changed. */
   #former = new Map<string, ViewSlot>();
@@ -137,11 +137,19 @@ class ViewFaces implements Faces {
   #slotOf(decision: Admitting): ViewSlot {
     if (this.#generation !== this.#setting.views.generation) this.#turn();
     const known = this.#slots.get(decision);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#keep(decision, known);
     const slot = this.#takeFormer(decision) ?? new ViewSlot(this.#setting, decision, (caller) => this.#behind(caller));
     this.#slots.set(decision, slot);
     const [oldest] = this.#slots.keys();
     if (this.#slots.size > maxSlots && oldest !== undefined) this.#slots.delete(oldest);
+    return slot;
+  }
+
+  /** Only where there are many is one that is used put behind the others: every request comes here. */
+  #keep(decision: Admitting, slot: ViewSlot): ViewSlot {
+    if (this.#slots.size <= maxSlots / 2) return slot;
+    this.#slots.delete(decision);
+    this.#slots.set(decision, slot);
     return slot;
   }
 

@@ -177,6 +177,18 @@ describe("a face", () => {
     expect(setup.of("v0").catalog.tools).toEqual([a]);
   });
 
+  it("is kept when it is used again and again, however many others there are", () => {
+    const setup = new Setup(
+      [a],
+      Array.from({ length: 70 }, (_none, index) => rule(`v${index}`, { instructions: `${index}` })),
+    );
+    const first = setup.of("v0");
+    for (let index = 1; index < 70; index += 1) {
+      setup.of(`v${index}`);
+      expect(setup.of("v0")).toBe(first);
+    }
+  });
+
   it("is told of in the view's words behind the app's", () => {
     const setup = new Setup([a], [rule("x", { instructions: "view" })]);
     expect([setup.of("x").instructions, setup.of("default").instructions]).toEqual(["app\n\nview", "app"]);

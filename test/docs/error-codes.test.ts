@@ -15,8 +15,9 @@ function tabledCodes(file: string): readonly string[] {
 describe("documentation", () => {
   test("says of every code once what to do when an agent reads it", () => {
     const runTime = surfaceErrorCodes.slice(surfaceErrorCodes.indexOf("VALIDATION_ERROR"));
-    // Both are an agent's to read too: one is found when an app is put together as well, one is no error of ours.
-    const read = [...runTime, "CONTRACT_MISMATCH", "RESULT_TOO_LARGE"];
+    // All are an agent's to read too: one is found when an app is put together as well, the others are no errors of ours.
+    const answers = ["RESULT_TOO_LARGE", "RATE_LIMITED", "OPERATION_NOT_FOUND", "CALL_DEPTH"];
+    const read = [...runTime, "CONTRACT_MISMATCH", ...answers];
     expect(tabledCodes("docs/guide/errors.md")).toEqual(read.toSorted());
   });
 

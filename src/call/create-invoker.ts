@@ -8,6 +8,7 @@ import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { assertMayAct } from "./assert-may-act.ts";
 import { authorise } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
+import { checkAgain, isStillThere } from "./check-again.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
 import { isThenable } from "./is-thenable.ts";
@@ -160,7 +161,6 @@ class EntryInvoker implements Invoker {
     try {
       call.assertRunning();
       call.tracked?.begin(call.deadline);
-      call.allowNesting(this.#nesting, entry);
       call.reached("arguments");
       const decoded = entry.input.decode(args);
       stage = "checking";
@@ -168,14 +168,16 @@ class EntryInvoker implements Invoker {
       const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
       const acting = assertMayAct(entry, call.caller, { args, input });
       if (acting !== undefined) await call.outcome(acting);
+      const runs = isStillThere(entry) ? { entry, input } : await checkAgain(entry, args, call);
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
       stage = "running";
       call.start();
+      call.allowNesting(this.#nesting, runs.entry);
       call.reached("backend");
-      const work = entry.run(input, call);
+      const work = runs.entry.run(runs.input, call);
       const value = isThenable(work) ? await call.outcome(work) : work;
-      const written = writeAnswer(entry, value, { call, report: this.#report });
+      const written = writeAnswer(runs.entry, value, { call, report: this.#report });
       outcome = written instanceof Promise ? await written : written;
       // What was recorded as aborted is not answered as done.
       call.assertRunning();

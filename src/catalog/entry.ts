@@ -172,6 +172,8 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
    * @throws SurfaceError `VALIDATION_ERROR`.
    */
   readonly preview?: ((args: JsonObject) => unknown) | undefined;
+  /** What there is now of its name; `undefined`: nothing. It runs only while that is itself. Left out: it always is. */
+  readonly now?: (() => ToolEntry | undefined) | undefined;
   /** Runs it. Only `call/` does. */
   run(input: unknown, call: EntryCall): unknown;
 }

@@ -61,7 +61,10 @@ export interface MountContext {
  * Where operations come from that are known only at run time: a registry, somebody else's API. Whoever made it closes it.
  */
 export interface MountSource {
-  /** What there is now. Asked again after each change; must not take long. */
+  /**
+   * What there is now. Asked again after each change; must not take long. An operation is the same as before where it is the
+   * same object; another of its name takes its place, also in calls that are being checked: those are checked once more.
+   */
   list(): readonly MountedOperation[];
   /** Calls `changed` after each change. Returns what stops it. */
   subscribe(changed: () => void): () => void;

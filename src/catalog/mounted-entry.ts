@@ -11,6 +11,7 @@ import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
 import { keepNesting } from "./nesting-words.ts";
 import { operationOrigin } from "./operation-origin.ts";
 import { toToolHints } from "./tool-hints.ts";
+import { unreachedFault } from "./unreached.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** Where the operations of a mount come from, and what is told of them. */
@@ -19,8 +20,8 @@ export interface MountSetting {
   readonly source: MountSource;
   readonly scopes: DefaultScopes;
   readonly report: FaultReporter;
-  /** Whether this very operation is still one of the source's. */
-  readonly isThere: () => boolean;
+  /** What the source lists now under a name on the wire. */
+  readonly find: (name: string) => ToolEntry | undefined;
 }
 
 function hintsOf({ type, destructive, idempotent, openWorld }: MountedOperation): ToolEntry["hints"] {
@@ -44,22 +45,15 @@ function notThere(): Refusal {
 
 type Run = ToolEntry["run"];
 
-/** Runs an operation as long as it is the one whose schemas its input was held against. */
-function toRun(operation: MountedOperation, { source, isThere }: MountSetting): Run {
-  const { name } = operation;
-  return (input, call) => {
-    if (!isThere()) throw notThere();
-    return source.invoke(name, input, new MountedContext(call));
-  };
-}
-
 /** The same, with the details of declared codes held against their schemas. */
 function withDetails(run: Run, details: MountedSchemas["details"], check: Parameters<typeof checkRefusal>[2]): Run {
   return async (input: unknown, call: EntryCall) => {
     try {
       return await run(input, call);
     } catch (cause) {
-      throw cause instanceof Refusal ? await checkRefusal(cause, details, check) : cause;
+      // A code may be declared that is called as the one of what it could not call: that one is a fault, and stays what it is.
+      const isOwn = cause instanceof Refusal && unreachedFault(cause) === undefined;
+      throw isOwn ? await checkRefusal(cause, details, check) : cause;
     }
   };
 }
@@ -78,10 +72,15 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, operation);
   const { owner, input, output, details, errors } = toMountedSchemas(operation, origin);
   assertThingNamed(guard, input, origin);
-  const run = toRun(operation, setting);
-  return Object.freeze({
+  const wireName = toWireName(id, { origin });
+  // Only as long as it is the one whose schemas its input was held against.
+  const run: Run = (value, call) => {
+    if (setting.find(wireName) !== entry) throw notThere();
+    return setting.source.invoke(name, value, new MountedContext(call));
+  };
+  const entry: ToolEntry = Object.freeze({
     id,
-    name: toWireName(id, { origin }),
+    name: wireName,
     origin,
     ...{ title, description, version, hints, input, output, owner, errors },
     ...guard,
@@ -90,6 +89,8 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     ...keepNesting(operation, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: defaultOnDisconnect,
+    now: () => setting.find(wireName),
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });
+  return entry;
 }

@@ -13,19 +13,21 @@ const none: readonly ToolEntry[] = Object.freeze([]);
  * cannot be an entry is left out and reported once, and the others work.
  */
 export class MountedSource {
-  readonly #setting: Omit<MountSetting, "isThere">;
+  readonly #setting: MountSetting;
   readonly #where: string;
   /** What every operation came to that was listed last; `undefined` where nothing came of it. */
   #made: ReadonlyMap<unknown, ToolEntry | undefined> = new Map();
   /** Those that were left out because of another of the same name, and were told of. */
   #doubles: ReadonlySet<unknown> = new Set();
+  /** By the name on the wire, without those. */
+  #byName: ReadonlyMap<string, ToolEntry> = new Map();
   #entries = none;
   #isStale = true;
   #isListing = false;
   #stop: (() => unknown) | undefined;
 
-  constructor(setting: Omit<MountSetting, "isThere">) {
-    this.#setting = setting;
+  constructor(setting: Omit<MountSetting, "find">) {
+    this.#setting = { ...setting, find: (name) => this.#find(name) };
     this.#where = mountOrigin(setting.prefix);
   }
 
@@ -73,13 +75,9 @@ export class MountedSource {
     if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
   }
 
-  #settingOf(given: unknown): MountSetting {
-    return { ...this.#setting, isThere: () => this.#isThere(given) };
-  }
-
-  #isThere(operation: unknown): boolean {
+  #find(name: string): ToolEntry | undefined {
     this.entries();
-    return this.#made.get(operation) !== undefined && !this.#doubles.has(operation);
+    return this.#byName.get(name);
   }
 
   #list(): readonly unknown[] {
@@ -103,6 +101,7 @@ export class MountedSource {
     }
     this.#made = made;
     this.#doubles = doubles;
+    this.#byName = byName;
     this.#entries = Object.freeze([...byName.values()]);
   }
 
@@ -110,7 +109,7 @@ export class MountedSource {
     try {
       const operation = keepOperation(given);
       assertOperation(operation, { verb: "Mounting", prefix: `${this.#setting.prefix}.` });
-      return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#settingOf(given));
+      return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#setting);
     } catch (cause) {
       this.#tell(cause);
       return undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { createInvoker } from "../../src/call/create-invoker.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { MountedOperation, MountSource } from "../../src/catalog/mount.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
@@ -227,6 +228,48 @@ describe("createLiveCatalog()", () => {
         expect.objectContaining({ code: "OPERATION_NOT_FOUND" }),
       );
     }
+  });
+
+  it.each<[string, object, unknown]>([
+    ["the same again", {}, { kind: "answer", text: '{"value":"a 1"}' }],
+    [
+      "another input",
+      { inputSchema: z.object({ n: z.coerce.string() }) },
+      { kind: "answer", text: '{"value":"a \\"1\\""}' },
+    ],
+    [
+      "an input that the arguments do not fit",
+      { inputSchema: z.object({ n: z.string() }) },
+      { kind: "refused", code: "VALIDATION_ERROR", issues: [{ path: "n" }] },
+    ],
+    ["more rights", { scopes: ["admin"] }, { kind: "refused", code: "OPERATION_NOT_FOUND" }],
+    ["that only tools may call it", { visibility: "internal" }, { kind: "refused", code: "OPERATION_NOT_FOUND" }],
+    ["that it only reads", { type: "query" }, { kind: "refused", code: "OPERATION_NOT_FOUND" }],
+    ["another name", { name: "b" }, { kind: "refused", code: "OPERATION_NOT_FOUND" }],
+  ])("a call that is being checked is what its source says of it then, when that is %s", async (...row) => {
+    const [, more, outcome] = row;
+    let checks: () => void = () => {};
+    const isBegun = new Promise<void>((begun) => (checks = begun));
+    let finish: () => void = () => {};
+    const gate = new Promise<void>((fits) => (finish = fits));
+    const slow = z.object({ n: z.number() }).refine(async () => (checks(), gate.then(() => true)));
+    let now: object = { name: "a", inputSchema: slow };
+    const source: ReturnType<typeof listing> = {
+      ...listing(() => [{ ...now }]),
+      // As its schema made it.
+      invoke: (name, input) => `${name} ${JSON.stringify((input as { readonly n: unknown }).n)}`,
+    };
+    const { live } = mount({ hub: source });
+    const entry = live.current.toolOf("hub.a");
+    const invoker = createInvoker({ report: () => {} });
+    if (entry === undefined) throw new TypeError("it is listed");
+    const answer = invoker.call(entry, { n: 1 }, new CallContext({}));
+    await isBegun;
+    now = { ...now, ...more };
+    source.tell();
+    finish();
+    expect(await answer).toMatchObject(outcome as object);
+    invoker.close();
   });
 
   it("run() finishes what is under way when its operation is taken away", async () => {

@@ -1,0 +1,59 @@
+import { operationNotFound } from "../catalog/cannot-nest.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+import { Refusal } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { checkInput } from "../surface/check-value.ts";
+import { assertMayAct } from "./assert-may-act.ts";
+import type { CallContext } from "./call-context.ts";
+
+/** What runs, and with what. */
+export interface Checked {
+  readonly entry: ToolEntry;
+  readonly input: unknown;
+}
+
+/** How often one call is checked again: a source may list another operation each time that it is asked. */
+const maxTimes = 3;
+
+function notThere(): Refusal {
+  return new Refusal(operationNotFound.code, operationNotFound.message);
+}
+
+/** Whether whoever was let through to one entry would be to the other: by its name, its rights, and views that only read. */
+function asksTheSame(one: ToolEntry, other: ToolEntry): boolean {
+  const [left, right] = [one, other].map(({ id, scopes, requires, hints, isInternal = false }) => {
+    return JSON.stringify([id, scopes, requires, hints.readOnlyHint, isInternal]);
+  });
+  return left === right;
+}
+
+/** What has taken an entry's place. @throws Refusal `OPERATION_NOT_FOUND` where nothing has, or what asks for something else. */
+function successorOf(entry: ToolEntry): ToolEntry {
+  const now = entry.now?.();
+  if (now === undefined || !asksTheSame(now, entry)) throw notThere();
+  return now;
+}
+
+/** Whether an entry is still what there is of its name. */
+export function isStillThere(entry: ToolEntry): boolean {
+  return entry.now === undefined || entry.now() === entry;
+}
+
+/**
+ * Holds arguments against what has taken an entry's place while they were checked. What asks more or less of callers is another
+ * thing, and so is what is gone.
+ *
+ * @throws Refusal `OPERATION_NOT_FOUND`. @throws SurfaceError `VALIDATION_ERROR`, and what the call was ended with.
+ */
+export async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<Checked> {
+  for (let times = 0; times < maxTimes; times += 1) {
+    const now = successorOf(entry);
+    const { input: schema } = now.owner === "surface" ? { input: undefined } : now.owner;
+    // One after the other: each may come to be another while it is checked.
+    const input: unknown = await call.outcome(Promise.resolve(checkInput(schema, now.input.decode(args), now.origin)));
+    const acting = assertMayAct(now, call.caller, { args, input });
+    if (acting !== undefined) await call.outcome(acting);
+    if (isStillThere(now)) return { entry: now, input };
+  }
+  throw notThere();
+}

@@ -10,6 +10,8 @@ import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { Views } from "./decision.ts";
 import { describeViews } from "./describe-views.ts";
 import { listViews } from "./list-views.ts";
+import { toEntity } from "./to-entity.ts";
+import { toTelling } from "./to-telling.ts";
 import { replayView, type ToFaceTools } from "./replay-view.ts";
 
 /** How long a replay may take, in milliseconds: it waits for nobody. */
@@ -74,8 +76,10 @@ function byView(caller: Caller, { surface, project }: ReplayRequest): Caller {
 function answer({ views, catalog, faceTools }: ReplayToolParts, request: ReplayRequest, asking: Caller): object {
   if (request.action === "list") return listViews(views);
   const caller = byView(asking, request);
-  if (request.action === "describe") return describeViews(views, caller);
-  return replayView({ views, catalog: catalog(), caller, faceTools, isForCaller: true });
+  const whole = catalog();
+  if (request.action === "replay") return replayView({ views, catalog: whole, caller, faceTools, isForCaller: true });
+  const verdict = toTelling(whole, caller).verdict(views.decide(toEntity(caller)));
+  return { ...describeViews(views, caller), verdict };
 }
 
 /**

@@ -6,7 +6,7 @@ import { gatewayToolNames } from "../catalog/gateway-tool-names.ts";
 import type { Decision, Views } from "./decision.ts";
 import { show, showTo } from "./show.ts";
 import { toEntity } from "./to-entity.ts";
-import type { HiddenEntry } from "./showing.ts";
+import { toTelling } from "./to-telling.ts";
 import type { ViewReplay } from "./view-replay.ts";
 
 /** Makes the tools that are listed of a gateway over what a view shows. */
@@ -21,7 +21,7 @@ export interface ReplayParts {
   readonly caller: Caller;
   /** Left out: a gateway lists its four names to everybody. */
   readonly faceTools?: ToFaceTools | undefined;
-  /** Leaves out of what is hidden whatever the caller was not granted: who asks for themselves is not told that it exists. */
+  /** Leaves out of what is hidden, and of the patterns, whatever the caller was not granted: who asks for themselves is not told that it exists. */
   readonly isForCaller?: boolean;
 }
 
@@ -39,26 +39,20 @@ function gatewayNames(shown: Catalog, { caller, faceTools }: ReplayParts): reado
   return namesOf(faceTools(shown).filter((tool) => authorise(caller, tool) === undefined));
 }
 
-/** What a caller may be told of as hidden: views may be told of, and what they have no right to is not there for them. */
-function tellable(hidden: readonly HiddenEntry[], { catalog, caller }: ReplayParts): readonly HiddenEntry[] {
-  const { tools, prompts, resources, templates } = catalog;
-  const all = [...tools, ...prompts, ...resources, ...templates];
-  const untold = new Set(all.filter((entry) => authorise(caller, entry) !== undefined).map(({ id }) => id));
-  return Object.freeze(hidden.filter(({ name }) => !untold.has(name)));
-}
-
 /** What somebody would be shown by a decision. */
-function toReplay(parts: ReplayParts, decision: Decision): Omit<ViewReplay, "entity" | "verdict"> {
+function toReplay(parts: ReplayParts, decision: Decision): Omit<ViewReplay, "entity"> {
   const shown = show(parts.catalog, decision);
   const { catalog, hidden } = showTo(shown, parts.caller);
+  const telling = parts.isForCaller === true ? toTelling(parts.catalog, parts.caller) : undefined;
   const isGateway = shown.face === "gateway";
   const visible = isGateway ? gatewayNames(shown.catalog, parts) : namesOf(catalog.tools);
   return {
+    verdict: telling?.verdict(decision) ?? decision.verdict,
     visible_tools: visible,
     visible_tool_count: visible.length,
     ...(isGateway ? { operations: idsOf(catalog.tools) } : {}),
     visible_resources: idsOf([...catalog.resources, ...catalog.templates]),
-    hidden: parts.isForCaller === true ? tellable(hidden, parts) : hidden,
+    hidden: telling?.hidden(hidden) ?? hidden,
   };
 }
 
@@ -69,5 +63,5 @@ function toReplay(parts: ReplayParts, decision: Decision): Omit<ViewReplay, "ent
 export function replayView(parts: ReplayParts): ViewReplay {
   const entity = toEntity(parts.caller);
   const decision = parts.views.decide(entity);
-  return Object.freeze({ entity, verdict: decision.verdict, ...toReplay(parts, decision) });
+  return Object.freeze({ entity, ...toReplay(parts, decision) });
 }

@@ -175,6 +175,21 @@ describe("the tool that replays", () => {
     expect(JSON.stringify(await replayed({ action: "replay", surface: "readonly" }))).toContain("node.rerun");
   });
 
+  it("the tool names no pattern that fits only what its caller has no right to when they ask (B19)", async () => {
+    const disallow = ["purge", "purg?", "node_*", "*", "nothing.yet"];
+    const rules = [{ id: "look", verdict: { kind: "tool_surface", disallow, allow: ["purge", "node.*"] } }] as const;
+    const asked = createReplayTool({ views: createViews(rules), catalog: () => catalog });
+    for (const action of ["replay", "describe"]) {
+      const call = new CallContext({ caller: callerBy("default") });
+      const { outcome } = await callOnce(asked, { action }, call);
+      const answered: unknown = outcome.kind === "answer" ? JSON.parse(outcome.text) : outcome;
+      expect(answered).toMatchObject({
+        verdict: { kind: "tool_surface", disallow: ["node_*", "*", "nothing.yet"], allow: ["node.*"] },
+      });
+      expect(JSON.stringify(answered)).not.toContain("purg");
+    }
+  });
+
   it.each<[string, JsonObject]>([
     ["another action", { action: "install" }],
     ["no action", {}],

@@ -8,7 +8,10 @@ import type { AppNames, ExposedNames } from "./app-names.ts";
 
 /** What `.views()` may be told besides. */
 export interface ViewsOptions<TReplay extends boolean = boolean> {
-  /** Adds the tool `replay`, by which agents ask what a view shows. Without options there is none. */
+  /**
+   * Adds the tool `replay`, by which agents ask what a view shows. Whoever may call it is told the names of what views hide, and the
+   * rules: disallow it in the views of those who should not be. Without options there is none.
+   */
   readonly replay: TReplay;
 }
 

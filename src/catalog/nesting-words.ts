@@ -5,7 +5,10 @@ import { maxPatternLength, maxPatterns } from "./glob.ts";
 
 /** What a tool says of the calls that it makes of others. */
 export interface NestingWords {
-  /** The ids of the tools that its handler may call by `context.call`, as patterns with `*` and `?`. Default: none. */
+  /**
+   * The tools that its handler may call by `context.call`: their ids or names on the wire, as patterns with `*` and `?`. What views
+   * hide from callers is not hidden from it. Default: none.
+   */
   readonly reach?: readonly string[];
   /**
    * The scopes that it calls them with, whatever its own caller was granted. Default: those that it takes itself by default,

@@ -19,18 +19,32 @@ export interface ToolContext<TSpec> {
   readonly client: SurfaceClient<TSpec>;
   /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
   readonly signal: AbortSignal;
-  /** Who asks: anonymous over standard input and output, and over HTTP without `auth`. */
+  /**
+   * Who asks: anonymous over standard input and output, and over HTTP without `auth`. Where a tool has called, for them, with the
+   * scopes of its authority in the place of theirs.
+   */
   readonly caller: Caller;
   /** May be taken out of the context, as may `log`: `({ progress }) => …`. */
   readonly progress: (report: ProgressReport) => void;
   /** Tells the client's log, where the client wants to hear of that level; never waits, and never throws. */
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
   /**
-   * Calls another tool by its id, as a part of this call: within the `reach` and under the `authority` that the tool declares
-   * whose handler this is. Resolves with what the tool says to programs, or with its content blocks where it says nothing to
-   * them. Rejects with a `Refusal`: the tool's own, `OPERATION_NOT_FOUND` for what is out of reach or does not exist,
-   * `CALL_DEPTH` where calls are too deep within each other; or with a `SurfaceError`. Prompts, resources and completers reach
-   * nothing.
+   * Calls another tool by its id or its name on the wire, as a part of this call: within the `reach` and under the `authority` that
+   * the tool declares whose handler this is, whatever views hide. Resolves with what the tool says to programs: an object, which
+   * has under `value` what is none; or with its content blocks where it says nothing to them. Rejects with a `Refusal`: the tool's
+   * own, `OPERATION_NOT_FOUND` for what is out of reach, takes more than the authority, or does not exist, `CALL_DEPTH` where
+   * calls are too deep within each other; or with a `SurfaceError`. Prompts, resources and completers reach nothing.
+   *
+   * @example
+   * ```ts
+   * const twice = app.tools({
+   *   bump_twice: {
+   *     reach: ["bump"],
+   *     // [{ value: 1 }, { value: 2 }]: bump returns a number
+   *     handler: async (_args, { call }) => [await call("bump"), await call("bump")],
+   *   },
+   * });
+   * ```
    */
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
 }

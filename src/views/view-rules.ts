@@ -66,7 +66,10 @@ export interface ViewPacket {
   readonly id: string;
   readonly domain: typeof viewDomain;
   readonly description?: string;
-  /** Whose requests it is for: it stands in the place of the packet for everybody. Left out: for everybody. */
+  /**
+   * Whose requests it is for: it stands in the place of the packet for everybody, with all that this one says of the default view.
+   * Callers say themselves which project they come for. Left out: for everybody.
+   */
   readonly project?: string;
   /** At least one. */
   readonly rules: readonly ViewRule[];

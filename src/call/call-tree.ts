@@ -49,7 +49,8 @@ class KeptCalls implements CallTree, CallTold {
 
   open(asked: AskedCall): TrackedCall {
     const call = asked.above === undefined ? this.#openRoot(asked) : this.#openPart(asked, asked.above);
-    if (this.isHeard) call.tellRequested(asked.args);
+    // A copy: what a listener does to it is not what is called with.
+    if (this.isHeard) call.tellRequested(structuredClone(asked.args));
     return call;
   }
 

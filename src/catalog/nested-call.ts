@@ -67,6 +67,11 @@ function toArguments(id: string, input: unknown): JsonObject {
   throw new SurfaceError("VALIDATION_ERROR", `Calling "${id}": its arguments must be an object`);
 }
 
+function toOptions(id: string, options: NestedCallOptions | null): NestedCallOptions {
+  if (typeof options === "object" && options !== null) return options;
+  throw new SurfaceError("INVALID_OPTION", `Calling "${id}": its options must be an object`);
+}
+
 /**
  * What handlers call other tools by: as a part of their own call, within the reach and under the authority that their tool
  * declares. Resolves with what the tool says to programs, or with its content where it says nothing to them. Rejects with a
@@ -75,7 +80,8 @@ function toArguments(id: string, input: unknown): JsonObject {
  * wait for it: what then fails is told in the tree of calls alone.
  */
 export function createNestedCall(call: EntryCall): NestedCaller {
-  const run: NestedCaller = async (id, input = {}, { timeoutMs, onAbort, onProgress } = {}) => {
+  const run: NestedCaller = async (id, input = {}, options = {}) => {
+    const { timeoutMs, onAbort, onProgress } = toOptions(id, options);
     const deadlineAt = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     const args = toArguments(id, input);
     return answerOf(await call.nest({ target: { id }, args, as: "tool", deadlineAt, onAbort, onProgress }));

@@ -156,7 +156,10 @@ class WatchedRules implements ViewRulesFile {
     this.#text = text;
     this.#rules = rules;
     const fail = (cause: unknown): void => this.#tell(cause);
-    for (const listener of [...this.#listeners]) runUnawaited(() => listener(rules), fail);
+    // One of them may end another, or close the file.
+    for (const listener of [...this.#listeners]) {
+      if (this.#listeners.has(listener)) runUnawaited(() => listener(rules), fail);
+    }
   }
 
   #tell(cause: unknown): void {

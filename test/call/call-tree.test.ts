@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
 import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
 import type { TrackedCall } from "../../src/call/tracked-call.ts";
 import { anonymous } from "../../src/catalog/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
-import { ada, toolsOf } from "./nesting-support.ts";
+import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
 function open(tree: CallTree, id: string, above?: TrackedCall): TrackedCall {
   return tree.open({ entry: { id }, caller: anonymous, args: { id }, above });
@@ -137,6 +138,15 @@ describe("createCallTree()", () => {
       ["completed", "outer", undefined],
     ]);
     expect(JSON.stringify(tools.tree.roots())).not.toContain("secret");
+  });
+
+  it("calls with what was asked for when a listener changes what it is told", async () => {
+    const tools = toolsOf({
+      outer: { reach: ["inner"], handler: (_args, { call }) => call("inner", { list: [1] }) },
+      inner: { input: z.object({ list: z.array(z.number()) }), handler: ({ list }) => ({ list }) },
+    });
+    tools.tree.subscribe(({ input }) => void Object.assign(input ?? {}, { list: ["theirs"] }));
+    expect(shortOf(await tools.call("outer"))).toEqual({ list: [1] });
   });
 
   it("shows nothing of calls whose caller may not make them", async () => {

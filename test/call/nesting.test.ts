@@ -172,6 +172,23 @@ describe("context.call()", () => {
     expect(tools.faults).toMatchObject([{ where: 'tool "outer"', cause: { message } }]);
   });
 
+  it("rejects by a code of its own when its options are none", async () => {
+    const codes: unknown[] = [];
+    const tools = toolsOf({
+      outer: {
+        reach: ["*"],
+        handler: async (_args, { call }) => {
+          for (const options of [null, 5]) {
+            // Plain JavaScript may hand over anything.
+            await call("outer", {}, options as never).catch((error: SurfaceError) => codes.push(error.code));
+          }
+        },
+      },
+    });
+    await tools.call("outer");
+    expect(codes).toEqual(["INVALID_OPTION", "INVALID_OPTION"]);
+  });
+
   it("leaves no rejection unhandled when nobody waits for it", async () => {
     const unhandled = vi.fn<() => void>();
     process.on("unhandledRejection", unhandled);

@@ -110,6 +110,18 @@ describe("rules in a file", () => {
     expect(reason()).toBe("one");
   });
 
+  it("nobody is told any more when a listener closes the file", async () => {
+    const heard: string[] = [];
+    file.subscribe(() => {
+      heard.push("first");
+      file.close();
+    });
+    file.subscribe(() => void heard.push("second"));
+    await writeFile(path, denying("two"));
+    await vi.waitFor(() => expect(heard).not.toEqual([]), { timeout, interval: 20 });
+    expect(heard).toEqual(["first"]);
+  });
+
   it("viewRulesFile() names packet, rule and field when the file does not fit at first (B5)", async () => {
     await writeFile(path, `[{"id":"a","verdict":{"kind":"allow"}}]`);
     expect(thrownBy(() => viewRulesFile(path))).toMatchObject({

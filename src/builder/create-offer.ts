@@ -6,9 +6,11 @@ import { createFaces } from "../mcp/create-faces.ts";
 import { FaceLists } from "../mcp/face-lists.ts";
 import type { Faces } from "../mcp/faces.ts";
 import { LargeValues } from "../mcp/large-values.ts";
+import type { Views } from "../views/decision.ts";
 import { viewWarnings } from "../views/view-warnings.ts";
 import { createDress } from "./create-dress.ts";
 import { createWhole, type Finding, type Whole, type WholeParts } from "./create-whole.ts";
+import { reachWarnings } from "./reach-warnings.ts";
 import { ReadableUris } from "./readable-uris.ts";
 
 const defaultPageSize = 1000;
@@ -23,8 +25,10 @@ export interface Offer {
   readonly watches: ResourceWatches;
   readonly items: ListedItems | undefined;
   readonly pageSize: number;
-  /** Sentences for the author. */
+  readonly views: Views;
+  /** Sentences for the author about what there is; and about the rules that are in force now. */
   readonly warnings: readonly string[];
+  readonly viewWarnings: () => readonly string[];
 }
 
 type Shown = Pick<Offer, "faces" | "lists" | "uris" | "large" | "pageSize">;
@@ -58,6 +62,9 @@ export function createOffer(parts: WholeParts): Offer {
   const shown = createShown(parts, whole, find);
   later.uris = shown.uris;
   const mounted = [...parts.definition.mounts.keys()];
-  const warnings = [...live.current.warnings, ...viewWarnings(views, live.current, mounted)];
-  return { ...shown, live, watches, items, warnings };
+  return {
+    ...{ ...shown, live, views, watches, items },
+    warnings: [...live.current.warnings, ...reachWarnings(live.current, mounted)],
+    viewWarnings: () => viewWarnings(views, live.current, mounted),
+  };
 }

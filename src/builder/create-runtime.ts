@@ -19,6 +19,7 @@ import { keepLooks } from "../tags/looks.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import { createOffer, type Offer } from "./create-offer.ts";
 import { createResourcesFor } from "./create-resources-for.ts";
+import { createWarner } from "./create-warner.ts";
 import type { WholeParts } from "./create-whole.ts";
 
 function openReach(definition: AppDefinition, scope: Scope): Link {
@@ -56,11 +57,11 @@ function reporterOf({ options }: AppDefinition): FaultReporter {
   return toSafeReporter(options.onFault ?? reportToConsole);
 }
 
-function warn(warnings: readonly string[]): void {
-  for (const warning of warnings) {
-    // oxlint-disable-next-line no-console -- the author's terminal is where a warning at boot belongs
-    console.error(`[surface-mcp] warning: ${warning}`);
-  }
+/** Tells the author what works but may not be meant: at boot, and of other rules when they come. */
+function warn({ scope }: WholeParts, { views, warnings, viewWarnings }: Offer): void {
+  const tell = createWarner();
+  tell([...warnings, ...viewWarnings()]);
+  scope.add(views.subscribe(() => tell(viewWarnings())));
 }
 
 /** What an app is opened with. */
@@ -141,7 +142,7 @@ function assemble(definition: AppDefinition, scope: Scope): Opened {
   const parts: WholeParts = { definition, held, report, scope };
   const offer = createOffer(parts);
   const { live, uris } = offer;
-  warn(offer.warnings);
+  warn(parts, offer);
   const invoker = createOpenInvoker(parts, offer);
   const resolve = (uri: string, caller: Caller): Readable | undefined => uris.findReadable(uri, caller);
   return {

@@ -2,45 +2,20 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
 import type { Views } from "./decision.ts";
 import { packetsOf } from "./list-views.ts";
-import { headOf, nearNames } from "./near-names.ts";
+import { mayBeMounted } from "./may-be-mounted.ts";
+import { namesOf, toVainWarning, type PlacedPattern } from "./vain-pattern.ts";
 import type { ViewPacket, ViewRule } from "./view-rules.ts";
 
 /** How many warnings are told, and how many patterns are held against the catalog for them. */
 const maxWarnings = 32;
 const maxLooked = 2000;
 
-/** One pattern, and where it stands. */
-interface Placed {
-  readonly pattern: string;
-  readonly where: string;
-}
-
-function patternsOf({ id: packet }: ViewPacket, rule: ViewRule, number: number): readonly Placed[] {
+function patternsOf({ id: packet }: ViewPacket, rule: ViewRule, number: number): readonly PlacedPattern[] {
   const { verdict, id = `${number}` } = rule;
   if (verdict.kind === "deny") return [];
   return (["allow", "disallow"] as const).flatMap((field) =>
     (verdict[field] ?? []).map((pattern) => ({ pattern, where: `"${field}" of rule "${id}" of packet "${packet}"` })),
   );
-}
-
-/** Whether a pattern may be meant for what is mounted: what that is called is not known before it is there. */
-function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
-  const head = headOf(pattern);
-  return prefixes.some((prefix) =>
-    [`${prefix}.`, `${prefix}_`].some(
-      (begin) => head.startsWith(begin) || (head !== pattern && begin.startsWith(head)),
-    ),
-  );
-}
-
-function namesOf(entries: readonly Named[]): readonly string[] {
-  return [...new Set(entries.flatMap(({ id, name = id }) => [name, id]))].toSorted();
-}
-
-function toWarning({ pattern, where }: Placed, names: readonly string[]): string {
-  const near = nearNames(pattern, names).map((name) => `"${name}"`);
-  const hint = near.length === 0 ? "" : `; near it are ${near.join(", ")}`;
-  return `the pattern "${pattern}" in ${where} fits nothing${hint}`;
 }
 
 /**
@@ -67,5 +42,5 @@ export function viewWarnings(views: Views, catalog: Catalog, mounted: readonly s
     .slice(0, maxWarnings);
   if (vain.length === 0) return [];
   const names = namesOf([...tools, ...others]);
-  return Object.freeze(vain.map((each) => toWarning(each, names)));
+  return Object.freeze(vain.map((each) => toVainWarning(each, names)));
 }

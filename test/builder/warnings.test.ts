@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { mcp } from "../../src/builder/mcp.ts";
+import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { cellSource } from "../../src/surface/source.ts";
+import type { ViewRules } from "../../src/views/views-input.ts";
+import { counter, deadLink } from "./support.ts";
+
+const handler = (): number => 1;
+
+describe("what an app warns its author of", () => {
+  const warned = vi.spyOn(console, "error");
+  const told = (): readonly string[] =>
+    warned.mock.calls.flat().map((line) => String(line).replace("[surface-mcp] warning: ", ""));
+  beforeEach(() => void warned.mockReset().mockReturnValue());
+  afterEach(() => void warned.mockReset());
+
+  it("tells of a reach that fits nothing, with names that are near, when it is opened", async () => {
+    const app = mcp(counter)
+      .bridge(deadLink())
+      .mount("hub", operationRegistry())
+      .tools({
+        outer: { reach: ["iner", "hub.a", "h*", "inner", "outer", "zzz*"], handler },
+        inner: { handler },
+      });
+    const runtime = app.open();
+    expect(told()).toEqual([
+      'the pattern "iner" in "reach" of tool "outer" fits nothing; near it are "inner"',
+      'the pattern "zzz*" in "reach" of tool "outer" fits nothing',
+    ]);
+    await runtime.close();
+  });
+
+  it("tells of a tool that only reads and calls only what changes something when it says nothing of its authority", async () => {
+    const app = mcp(counter)
+      .bridge(deadLink())
+      .tools({
+        outer: { reach: ["inner"], mutates: false, handler },
+        said: { reach: ["inner"], mutates: false, authority: ["counter:write"], handler },
+        both: { reach: ["*"], mutates: false, handler },
+        writes: { reach: ["inner"], handler },
+        inner: { handler },
+      });
+    const runtime = app.open();
+    expect(told()).toEqual([
+      'tool "outer" may call nothing that its "reach" fits: for "inner", its "authority" must have "counter:write", and has "counter:read"',
+    ]);
+    await runtime.close();
+  });
+
+  it("tells of patterns that fit nothing, each once, when the rules are replaced while it is served", async () => {
+    const allowing = (...allow: string[]): ViewRules => [{ id: "a", verdict: { kind: "tool_surface", allow } }];
+    const rules = cellSource(allowing("first"));
+    const runtime = mcp(counter).bridge(deadLink()).tools({ inner: { handler } }).views(rules).open();
+    const first = 'the pattern "first" in "allow" of rule "a" of packet "views" fits nothing';
+    expect(told()).toEqual([first]);
+    rules.set(allowing("first", "inner", "second"));
+    rules.set(allowing("second"));
+    expect(told()).toEqual([first, first.replace("first", "second")]);
+    await runtime.close();
+    rules.set(allowing("third"));
+    expect(told()).toHaveLength(2);
+  });
+});

@@ -10,7 +10,14 @@ import type { Refused } from "./admission.ts";
 import { ByteBudget, toByteBounds, type ByteBounds } from "./body/byte-budget.ts";
 import { decodeBody } from "./body/decode-body.ts";
 import { CorsReply, toPreflight } from "./cors.ts";
-import { eraOf, headerVersionOf, isModernHead, judgeNotification, judgeRequest } from "./envelope/judge-envelope.ts";
+import {
+  eraOf,
+  headerVersionOf,
+  isModernHead,
+  judgeNotification,
+  judgeRequest,
+  type FindHeaderParams,
+} from "./envelope/judge-envelope.ts";
 import { checkBodyHead, checkOrigin, checkRepeated, type HeadRules } from "./head/check-head.ts";
 import { HostList } from "./head/host-list.ts";
 import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
@@ -198,7 +205,9 @@ class Front {
     // What a session's client is was said in its handshake.
     const client = era === "modern" ? envelopeClientOf(frame.params) : undefined;
     const caller = withClient(exchange.caller, client);
-    const refusal = judgeRequest(request, frame, (tool) => runtime.headerParams?.(tool, caller));
+    // Which tools there are for a session is for its own view to say.
+    const find: FindHeaderParams = (tool) => runtime.headerParams?.(tool, caller);
+    const refusal = judgeRequest(request, frame, era === "modern" ? find : undefined);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { modern, legacy } = this.#parts;
     if (era === "modern") return modern.post({ request, reply, caller, bytes, frame });

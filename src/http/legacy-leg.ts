@@ -8,6 +8,7 @@ import type { NotificationFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import { isRefused, type Place } from "./admission.ts";
+import { judgeParams } from "./envelope/judge-envelope.ts";
 import { guard } from "./guard.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "./leg.ts";
 import type { RequestPost } from "./sessions/posted-request.ts";
@@ -106,6 +107,8 @@ class SessionsLeg implements SessionLeg {
     const caller = bind(post.caller, session);
     const denied = runtime.refuse(caller);
     if (denied !== undefined) return responder.answer(reply, denied, { id, era: "legacy", headers });
+    const wrong = judgeParams(request, frame, (tool) => runtime.headerParams?.(tool, caller));
+    if (wrong !== undefined) return responder.refuse(reply, wrong.error, { status: wrong.status, id, headers });
     session.request({ request, reply, caller, frame, bytes });
   }
 

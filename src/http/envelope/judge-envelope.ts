@@ -83,15 +83,27 @@ function headersOf(request: HttpRequest, frame: RequestFrame, find: FindHeaderPa
 /**
  * Whether a request's headers and its body agree, in either era, and its envelope is right where its era has one. A server
  * that looked at the two in different places would let in by one what was refused by the other.
+ *
+ * @param find - left out where who asks is not known yet: {@link judgeParams} is asked then, as soon as they are.
  */
 export function judgeRequest(
   request: HttpRequest,
   frame: RequestFrame,
-  find: FindHeaderParams,
+  find?: FindHeaderParams,
 ): HttpRefusal | undefined {
   const era = eraOf(request, frame.params);
   const wrong = era === "modern" ? checkModern(request, frame) : checkMirrors(request, frame, "where-present");
-  const refusal = wrong ?? checkParams(request, frame.params, headersOf(request, frame, find));
+  if (wrong !== undefined) return { ...wrong, id: frame.id };
+  return find && judgeParams(request, frame, find);
+}
+
+/** Whether the headers that tell arguments of a tool say what the arguments do. */
+export function judgeParams(
+  request: HttpRequest,
+  frame: RequestFrame,
+  find: FindHeaderParams,
+): HttpRefusal | undefined {
+  const refusal = checkParams(request, frame.params, headersOf(request, frame, find));
   return refusal === undefined ? undefined : { ...refusal, id: frame.id };
 }
 

@@ -37,6 +37,24 @@ async function call(url: string, name: string): Promise<Answered> {
   return { status: answer.status, text: (await answer.text()).replaceAll(name, "…") };
 }
 
+const post = (body: object, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...headers },
+  body: JSON.stringify({ jsonrpc: "2.0", ...body }),
+});
+
+/** The status of a call within a session of some client, whose header says something else than its argument. */
+async function statusInSession(url: string, client: string): Promise<number> {
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: client, version: "1" } };
+  const first = await fetch(url, post({ id: 1, method: "initialize", params }));
+  await first.text();
+  const headers = { "mcp-session-id": first.headers.get("mcp-session-id") ?? "", "mcp-param-region": "us" };
+  const called = { name: "deploy", arguments: { region: "eu" } };
+  const answer = await fetch(url, post({ id: 2, method: "tools/call", params: called }, headers));
+  await answer.text();
+  return answer.status;
+}
+
 describe("a tool whose arguments are told in headers", () => {
   it.each(["scoped", "owned"])(
     "is as one that does not exist when its caller can never have what %s takes",
@@ -46,4 +64,14 @@ describe("a tool whose arguments are told in headers", () => {
       expect((await call(url, "deploy")).status).toBe(400);
     },
   );
+
+  it("is compared with its headers in a session as the session's own view shows it", async () => {
+    const hides = { kind: "tool_surface", disallow: ["deploy"] } as const;
+    const url = await serve([
+      { when: { client: { name: "trusted" } }, verdict: { kind: "tool_surface" } },
+      { verdict: hides },
+    ]);
+    expect(await statusInSession(url, "trusted")).toBe(400);
+    expect(await statusInSession(url, "other")).toBe(200);
+  });
 });

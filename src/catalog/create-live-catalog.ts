@@ -32,6 +32,7 @@ class MountedCatalog implements LiveCatalog {
   #mounted: readonly ToolEntry[] = [];
   #catalog: Catalog;
   #isStale = true;
+  #isMaking = false;
   #isClosed = false;
 
   constructor({ base, mounts, report }: LiveCatalogSource) {
@@ -45,12 +46,15 @@ class MountedCatalog implements LiveCatalog {
 
   // Made when somebody looks: ten thousand operations that are registered one by one come to one catalog.
   get current(): Catalog {
-    if (!this.#isStale) return this.#catalog;
+    // Whoever hears of what is left out may look, or change something: the next look finds that.
+    if (!this.#isStale || this.#isMaking) return this.#catalog;
     this.#isStale = false;
-    const mounted = this.#admit(this.#sources.flatMap((source) => source.entries()));
-    if (isSame(mounted, this.#mounted)) return this.#catalog;
-    this.#mounted = mounted;
-    this.#catalog = withTools(this.#base, mounted);
+    this.#isMaking = true;
+    try {
+      this.#make();
+    } finally {
+      this.#isMaking = false;
+    }
     return this.#catalog;
   }
 
@@ -65,6 +69,13 @@ class MountedCatalog implements LiveCatalog {
     this.#isClosed = true;
     this.#listeners.clear();
     for (const source of this.#sources) source.close();
+  }
+
+  #make(): void {
+    const mounted = this.#admit(this.#sources.flatMap((source) => source.entries()));
+    if (isSame(mounted, this.#mounted)) return;
+    this.#mounted = mounted;
+    this.#catalog = withTools(this.#base, mounted);
   }
 
   #change(): void {

@@ -23,7 +23,10 @@ export class MountedSource {
   #byName: ReadonlyMap<string, ToolEntry> = new Map();
   #entries = none;
   #isStale = true;
-  #isListing = false;
+  #isTaking = false;
+  #isAsked = false;
+  /** Whether it said that something has changed while it was asked. */
+  #isTold = false;
   #stop: (() => unknown) | undefined;
 
   constructor(setting: Omit<MountSetting, "find">) {
@@ -33,17 +36,16 @@ export class MountedSource {
 
   /** What there is now; the same list until something changes. Never throws. */
   entries(): readonly ToolEntry[] {
-    if (!this.#isStale || this.#isListing) return this.#entries;
-    this.#isListing = true;
+    if (!this.#isStale || this.#isTaking) return this.#entries;
+    this.#isTaking = true;
     this.#isStale = false;
     try {
-      const operations = this.#list();
-      this.#take(operations);
+      this.#take(this.#ask());
     } catch (cause) {
       // What was listed last stands.
       this.#tell(cause);
     } finally {
-      this.#isListing = false;
+      this.#isTaking = false;
     }
     return this.#entries;
   }
@@ -51,8 +53,10 @@ export class MountedSource {
   /** Calls `changed` after each change of the source. Never throws. */
   listen(changed: () => void): void {
     const told = (): void => {
-      // What a source says while it is asked is a part of what it answers.
-      if (this.#isListing) return;
+      if (this.#isAsked) {
+        this.#isTold = true;
+        return;
+      }
       this.#isStale = true;
       changed();
     };
@@ -78,6 +82,18 @@ export class MountedSource {
   #find(name: string): ToolEntry | undefined {
     this.entries();
     return this.#byName.get(name);
+  }
+
+  /** Once more where it says that it has changed by then, and only once: it may say so each time. */
+  #ask(): readonly unknown[] {
+    this.#isAsked = true;
+    this.#isTold = false;
+    try {
+      const operations = this.#list();
+      return this.#isTold ? this.#list() : operations;
+    } finally {
+      this.#isAsked = false;
+    }
   }
 
   #list(): readonly unknown[] {

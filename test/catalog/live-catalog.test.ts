@@ -4,8 +4,11 @@ import { createInvoker } from "../../src/call/create-invoker.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { MountedOperation, MountSource } from "../../src/catalog/mount.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
 import { Refusal } from "../../src/errors.ts";
+import type { Fault } from "../../src/surface/fault.ts";
 import { messagesOf, mount, registryOf } from "./mount-support.ts";
+import { catalogOf } from "./support.ts";
 
 function namesOf({ live }: ReturnType<typeof mount>): readonly string[] {
   return live.current.tools.map(({ name }) => name);
@@ -201,6 +204,38 @@ describe("createLiveCatalog()", () => {
     loud.tell();
     expect(namesOf(mounted)).toEqual(["deaf_b", "loud_a", "own"]);
     expect(mounted.faults.length).toBe(1);
+  });
+
+  it("createLiveCatalog() finds at the next look what has changed while it was made", () => {
+    const operations: object[] = [{ name: "good" }];
+    const source = listing(() => [...operations]);
+    const faults: string[] = [];
+    const base = catalogOf({}, {});
+    const report = ({ where }: Fault): void => {
+      faults.push(where);
+      operations.splice(1, 1, { name: "repaired" });
+      source.tell();
+    };
+    const live = createLiveCatalog({ base, mounts: new Map([["hub", source]]), report });
+    live.subscribe(() => void live.current);
+    expect(live.current.tools.map(({ name }) => name)).toEqual(["hub_good"]);
+    operations.push({ name: "bad", inputSchema: { type: "nonsense" } });
+    source.tell();
+    expect(live.current.tools.map(({ name }) => name)).toEqual(["hub_good", "hub_repaired"]);
+    expect(faults).toEqual(['mount "hub"']);
+  });
+
+  it("createLiveCatalog() asks a source once more that changes while it is asked", () => {
+    let operations = [{ name: "a" }];
+    const source: MountSource & { tell(): void } = listing(() => {
+      const before = operations;
+      if (operations.length === 1) {
+        operations = [...operations, { name: "b" }];
+        source.tell();
+      }
+      return before;
+    });
+    expect(namesOf(mount({ hub: source }))).toEqual(["hub_a", "hub_b", "own"]);
   });
 
   it("createLiveCatalog() makes one catalog of ten thousand operations that are registered one by one", () => {

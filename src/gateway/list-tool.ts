@@ -7,7 +7,7 @@ import { toGatewayEntry } from "./gateway-entry.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { isWithin } from "./operation-name.ts";
 import { readText } from "./read-argument.ts";
-import { sortedOperations } from "./sorted-operations.ts";
+import { SortedOperations } from "./sorted-operations.ts";
 import { takePage } from "./take-page.ts";
 
 const limit: NumberField = {
@@ -57,14 +57,15 @@ function decode(args: JsonObject): ListRequest {
 
 /** The tool of a gateway that lists its operations, page by page. */
 export function createListTool(parts: GatewayParts): ToolEntry {
+  const operations = new SortedOperations();
   const list = { name: "list", title: "List operations", description, input, output, decode } as const;
   return toGatewayEntry<ListRequest, string>(
     {
       ...list,
       run({ namespace, limit: most, after }, { caller }) {
-        const all = sortedOperations(parts.catalog(caller)).filter(
-          (entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller),
-        );
+        const all = operations
+          .of(parts.catalog(caller))
+          .filter((entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller));
         const rest = after === "" ? all : all.filter(({ id }) => id > after);
         const page = takePage(rest, most, describeOperation);
         const last = page.count < rest.length ? rest[page.count - 1] : undefined;

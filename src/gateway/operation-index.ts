@@ -3,8 +3,9 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { nameOf, namespaceOf } from "./operation-name.ts";
 import type { SearchQuery } from "./search-query.ts";
-import { sortedOperations } from "./sorted-operations.ts";
+import { patchSorted } from "./patch-sorted.ts";
 import { toWords } from "./to-words.ts";
+import { toolChanges } from "./tool-changes.ts";
 import { WordCosts, fields, notFound, type IndexedDocument } from "./word-costs.ts";
 
 /** How many operations are indexed before others have their turn. */
@@ -27,6 +28,8 @@ function rankOfName({ id, name, wireName }: Indexed, text: string): number {
   if (name === text) return named.name;
   return id.startsWith(text) || wireName.startsWith(text) ? named.prefix : named.words;
 }
+
+const idOf = ({ entry }: Indexed): string => entry.id;
 
 function toIndexed(entry: ToolEntry, slot: number): Indexed {
   const { id, title = "", description = "", tags = [] } = entry;
@@ -71,9 +74,11 @@ function nextTurn(): Promise<void> {
 export class OperationIndex {
   #index: MiniSearch<IndexedDocument> | undefined;
   #costs: WordCosts | undefined;
-  #catalog: Catalog | undefined;
+  /** Those of the catalog that it is up with; left out where it is up with none. */
+  #tools: Catalog["tools"] | undefined;
+  /** By id. */
   #ordered: readonly Indexed[] = [];
-  readonly #byId = new Map<string, Indexed>();
+  readonly #byTool = new Map<ToolEntry, Indexed>();
   #slots = 0;
   readonly #free: number[] = [];
   #turn: Promise<unknown> = Promise.resolve();
@@ -91,45 +96,42 @@ export class OperationIndex {
     return found;
   }
 
-  async #bringUp(catalog: Catalog): Promise<WordCosts> {
+  async #bringUp({ tools }: Catalog): Promise<WordCosts> {
     this.#index ??= await loadIndex();
-    if (catalog !== this.#catalog) await this.#follow(catalog, this.#index);
-    this.#costs ??= new WordCosts(this.#index, this.#slots);
+    this.#costs ??= new WordCosts(this.#index);
+    if (tools !== this.#tools) await this.#follow(tools, this.#index, this.#costs);
     return this.#costs;
   }
 
-  async #follow(catalog: Catalog, index: MiniSearch<IndexedDocument>): Promise<void> {
-    this.#catalog = undefined;
-    for (const indexed of this.#byId.values()) {
-      if (catalog.toolOf(indexed.entry.id) !== indexed.entry) this.#remove(indexed, index);
+  async #follow(tools: Catalog["tools"], index: MiniSearch<IndexedDocument>, costs: WordCosts): Promise<void> {
+    // Where one catalog could not be followed to its end, the index is between two.
+    const isBetween = this.#tools === undefined;
+    const ordered = isBetween
+      ? patchSorted([], { gone: new Set(), come: [...this.#byTool.values()] }, idOf)
+      : this.#ordered;
+    const { gone, come } = toolChanges(this.#tools ?? [...this.#byTool.keys()], tools);
+    this.#tools = undefined;
+    const left = new Set<Indexed>();
+    for (const tool of gone) {
+      const indexed = this.#byTool.get(tool);
+      if (indexed === undefined) continue;
+      index.remove(indexed.document);
+      costs.remove(indexed.document);
+      this.#free.push(indexed.document.slot);
+      this.#byTool.delete(tool);
+      left.add(indexed);
     }
-    const operations = sortedOperations(catalog);
-    const missing = operations.filter(({ id }) => !this.#byId.has(id));
-    for (const [position, entry] of missing.entries()) {
+    const added: Indexed[] = [];
+    for (const [position, tool] of come.entries()) {
       if (position % sliceSize === sliceSize - 1) await nextTurn();
-      this.#add(entry, index);
+      const indexed = toIndexed(tool, this.#free.pop() ?? this.#slots++);
+      index.add(indexed.document);
+      costs.add(indexed.document);
+      this.#byTool.set(tool, indexed);
+      added.push(indexed);
     }
-    const ordered: Indexed[] = [];
-    for (const { id } of operations) {
-      const indexed = this.#byId.get(id);
-      if (indexed !== undefined) ordered.push(indexed);
-    }
-    this.#ordered = ordered;
-    this.#catalog = catalog;
-  }
-
-  #add(entry: ToolEntry, index: MiniSearch<IndexedDocument>): void {
-    const indexed = toIndexed(entry, this.#free.pop() ?? this.#slots++);
-    index.add(indexed.document);
-    this.#byId.set(entry.id, indexed);
-    this.#costs = undefined;
-  }
-
-  #remove({ entry, document }: Indexed, index: MiniSearch<IndexedDocument>): void {
-    index.remove(document);
-    this.#free.push(document.slot);
-    this.#byId.delete(entry.id);
-    this.#costs = undefined;
+    this.#ordered = patchSorted(ordered, { gone: left, come: added }, idOf);
+    this.#tools = tools;
   }
 
   #rank(costs: WordCosts, { text, chunks }: SearchQuery): readonly ToolEntry[] {

@@ -8,7 +8,7 @@ import { OperationIndex } from "./operation-index.ts";
 import { isWithin } from "./operation-name.ts";
 import { readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
-import { sortedOperations } from "./sorted-operations.ts";
+import { SortedOperations } from "./sorted-operations.ts";
 import { takePage } from "./take-page.ts";
 
 const limit: NumberField = { name: "limit", minimum: 1, maximum: 500, default: 50, description: "At most so many" };
@@ -53,10 +53,11 @@ function describe({ id, description: words, title }: ToolEntry): object {
 /** The tool of a gateway that finds operations. The index is its own. */
 export function createSearchTool(parts: GatewayParts): ToolEntry {
   const index = new OperationIndex();
+  const operations = new SortedOperations();
 
   async function run({ query, namespace, limit: most }: SearchRequest, { caller }: EntryCall): Promise<string> {
     const catalog = parts.catalog(caller);
-    const found = query.chunks.length === 0 ? sortedOperations(catalog) : await index.search(catalog, query);
+    const found = query.chunks.length === 0 ? operations.of(catalog) : await index.search(catalog, query);
     const seen = found.filter((entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller));
     return `{"tools":[${takePage(seen, most, describe).text}],"total":${seen.length}}`;
   }

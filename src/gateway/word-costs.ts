@@ -1,5 +1,5 @@
 import type MiniSearch from "minisearch";
-import type { Chunk } from "./to-words.ts";
+import { toWords, type Chunk } from "./to-words.ts";
 
 /** Where words are looked for, the best place first. */
 export const fields = ["name", "namespace", "tags", "description"] as const;
@@ -32,18 +32,41 @@ function costOf(match: Readonly<Record<string, readonly string[]>>, word: string
   return best;
 }
 
+/** How badly a word fits an operation: as {@link costOf} what the index finds. */
+function costIn(words: readonly ReadonlySet<string>[], word: string): number {
+  for (const [place, own] of words.entries()) {
+    if (own.has(word)) return place * 2;
+    if (word.length < minPrefix) continue;
+    for (const one of own) if (one.startsWith(word)) return place * 2 + 1;
+  }
+  return notFound;
+}
+
 /**
  * How well words fit each operation of an index, by its slot: `notFound`, or the less the better. Remembers words, since a few of
- * them are in almost everything and take long to be looked up: its owner makes it anew when the index has changed.
+ * them are in almost everything and take long to be looked up: its owner says what the index has gained and lost.
  */
 export class WordCosts {
   readonly #index: MiniSearch<IndexedDocument>;
-  readonly #slots: number;
-  readonly #known = new Map<string, Uint8Array>();
+  readonly #known = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** For how many slots there is room. */
+  #room = 0;
 
-  constructor(index: MiniSearch<IndexedDocument>, slots: number) {
+  constructor(index: MiniSearch<IndexedDocument>) {
     this.#index = index;
-    this.#slots = slots;
+  }
+
+  /** The index has an operation more. */
+  add(document: IndexedDocument): void {
+    if (document.slot >= this.#room) this.#grow(document.slot + 1);
+    if (this.#known.size === 0) return;
+    const words = fields.map((field) => new Set(toWords(document[field])));
+    for (const [word, costs] of this.#known) costs[document.slot] = costIn(words, word);
+  }
+
+  /** The index has an operation less. */
+  remove({ slot }: IndexedDocument): void {
+    for (const costs of this.#known.values()) costs[slot] = notFound;
   }
 
   /** The costs of a chunk: those of itself, or of the worst of its parts where that is better. */
@@ -54,7 +77,20 @@ export class WordCosts {
     return costs.map((cost, slot) => Math.min(cost, Math.max(...all.map((part) => part[slot] ?? notFound))));
   }
 
-  #ofWord(word: string): Uint8Array {
+  #grow(slots: number): void {
+    this.#room = Math.ceil(slots * 1.25);
+    for (const [word, costs] of this.#known) {
+      const larger = this.#none();
+      larger.set(costs);
+      this.#known.set(word, larger);
+    }
+  }
+
+  #none(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#room).fill(notFound);
+  }
+
+  #ofWord(word: string): Uint8Array<ArrayBuffer> {
     const known = this.#known.get(word);
     this.#known.delete(word);
     const costs = known ?? this.#lookUp(word);
@@ -66,8 +102,8 @@ export class WordCosts {
     return costs;
   }
 
-  #lookUp(word: string): Uint8Array {
-    const costs = new Uint8Array(this.#slots).fill(notFound);
+  #lookUp(word: string): Uint8Array<ArrayBuffer> {
+    const costs = this.#none();
     this.#index.search(word, {
       tokenize: (text) => [text],
       prefix: word.length >= minPrefix,

@@ -117,13 +117,16 @@ describe("search", () => {
         let catalog = catalogOf([]);
         const bench = new GatewayBench({ catalog: () => catalog, isGranted: () => true });
         let kept: readonly ToolEntry[] = [];
-        for (const [drawn, q] of steps) {
+        for (const [drawn] of steps) {
           // Every other operation of the step before stays, as the same object.
           const stays = kept.filter((_one, index) => index % 2 === 0);
           const names = new Set(stays.map(({ name }) => name));
           kept = [...stays, ...drawn.filter(({ name }) => !names.has(name))];
           catalog = catalogOf(kept);
-          expect({ q, found: await bench.find({ q }) }).toEqual({ q, found: scan(kept, q) });
+          // All of them each time: what is known of a word that was looked for has to follow.
+          for (const [, q] of steps) expect({ q, found: await bench.find({ q }) }).toEqual({ q, found: scan(kept, q) });
+          const { operations } = await bench.ask("list");
+          expect(operations).toMatchObject(scan(kept, "").map((tool) => ({ tool })));
         }
       }),
       { numRuns: 150 },

@@ -1,0 +1,37 @@
+/** What is to become of a sorted list. */
+export interface SortedPatch<TItem> {
+  readonly gone: ReadonlySet<TItem>;
+  readonly come: readonly TItem[];
+}
+
+/** Where in a list, from a place on, the first item stands that does not go before `id`. */
+function placeOf<TItem>(list: readonly TItem[], id: string, toId: (item: TItem) => string): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const item = list[middle];
+    if (item !== undefined && toId(item) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A list that is sorted by id, without what has gone and with what has come: one copy, and a search for each that has come. */
+export function patchSorted<TItem>(
+  list: readonly TItem[],
+  { gone, come }: SortedPatch<TItem>,
+  toId: (item: TItem) => string,
+): readonly TItem[] {
+  const left = gone.size === 0 ? list : list.filter((item) => !gone.has(item));
+  const patched: TItem[] = [];
+  let from = 0;
+  for (const item of come.toSorted((one, other) => (toId(one) < toId(other) ? -1 : 1))) {
+    const at = placeOf(left, toId(item), toId);
+    for (const before of left.slice(from, at)) patched.push(before);
+    patched.push(item);
+    from = at;
+  }
+  for (const after of left.slice(from)) patched.push(after);
+  return patched;
+}

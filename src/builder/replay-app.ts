@@ -8,6 +8,7 @@ import { internalError, reportToConsole, toSafeReporter } from "../surface/fault
 import { replayView } from "../views/replay-view.ts";
 import type { ViewReplay } from "../views/view-replay.ts";
 import type { AppDefinition } from "./app-definition.ts";
+import { checkReplayOptions } from "./check-replay-options.ts";
 import { createWhole, type Finding } from "./create-whole.ts";
 
 /** Of whom `app.replay()` is asked. */
@@ -40,9 +41,10 @@ function toAsking({ surface, project, caller = anonymous }: ReplayOptions): Call
  * Tells what somebody would be shown of an app, by its rules and mounts as they are now. Opens nothing that outlives it: neither
  * a connection nor what implements the surface.
  *
- * @throws SurfaceError with a boot code.
+ * @throws SurfaceError with a boot code, `INVALID_OPTION` for options that are none.
  */
 export function replayApp(definition: AppDefinition, options: ReplayOptions = {}): ViewReplay {
+  checkReplayOptions(options);
   const { surface } = definition;
   const report = toSafeReporter(definition.options.onFault ?? reportToConsole);
   const scope = new Scope(`a replay of the app over surface "${surface.name}"`);

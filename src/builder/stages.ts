@@ -311,7 +311,7 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
    * Says what somebody would be shown, and what hides the rest, without serving: the same decision that requests get, from the
    * rules and mounts as they are now. Nothing is connected, and no handler runs.
    *
-   * @throws SurfaceError with a boot code.
+   * @throws SurfaceError with a boot code, `INVALID_OPTION` for options that are none.
    */
   replay(options?: ReplayOptions): ViewReplay;
   /** The calls that are made of this app, over everything that serves it. */

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
+import type { ReplayOptions } from "../../src/builder/replay-app.ts";
 import { anonymous, type Caller } from "../../src/catalog/caller.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { cell } from "../../src/surface/cell.ts";
@@ -43,6 +44,30 @@ describe("what an app says that somebody would be shown", () => {
     expect(app.replay()).toMatchObject({ entity: { surface: "default" }, visible_tool_count: 2 });
     expect(app.replay({ surface: "other" })).toMatchObject({ verdict: { kind: "deny" }, visible_tool_count: 0 });
     expect(link.dials).toBe(0);
+  });
+
+  it.each<readonly [string, unknown, string]>([
+    ["a text", "readonly", "its options must be an object"],
+    ["null", null, "its options must be an object"],
+    ["a list", [], "its options must be an object"],
+    ["a name that is none", { view: "readonly" }, 'there is no option "view"'],
+    ["a view that is no text", { surface: 7 }, '"surface" must be a text that is not empty'],
+    ["a view that is empty", { surface: "" }, '"surface" must be a text that is not empty'],
+    ["a project that is no text", { project: null }, '"project" must be a text that is not empty'],
+    ["a caller by name", { caller: "ada" }, '"caller" must be an object'],
+  ])("replay() refuses its options when they are or hold %s", (_what, options, problem) => {
+    const app = mcp(surface)
+      .bridge(deadLink())
+      .views({ readonly: { readOnly: true } });
+    // What it is tested for.
+    const replay = (): unknown => app.replay(options as ReplayOptions);
+    expectRefusal(replay, "INVALID_OPTION", `Calling replay(): ${problem}`);
+  });
+
+  it("replay() takes options that are undefined for left out", () => {
+    const app = mcp(surface).bridge(deadLink());
+    const nothing: object = { surface: undefined, project: undefined, caller: undefined };
+    expect(app.replay(nothing)).toEqual(app.replay());
   });
 
   it("replay() tells of everything when nothing was said of views", () => {

@@ -36,7 +36,10 @@ export interface MountedOperation extends ScopeOptions {
   readonly openWorld?: boolean;
   /** Milliseconds until a call answers `TIMEOUT`. Default 60,000; at most 600,000. */
   readonly timeoutMs?: number;
-  /** The ids that it may call by `context.call`, as patterns with `*` and `?`. Default: none. */
+  /**
+   * What it may call by `context.call`: ids or names on the wire as the app has them, with the prefix, as patterns with `*` and `?`.
+   * Default: none.
+   */
   readonly reach?: readonly string[];
   /**
    * The scopes that it calls them with. Default: those that it takes itself by default, and for one that may change something
@@ -53,7 +56,10 @@ export interface MountContext {
   readonly caller: Caller;
   readonly progress: (report: ProgressReport) => void;
   readonly log: (level: LogLevel, data: unknown, logger?: string) => void;
-  /** Calls another tool or operation, within its reach. */
+  /**
+   * Calls another tool or operation, within its reach: by its id or name on the wire as the app has it, with the prefix. Resolves and
+   * rejects as that of a tool by hand does.
+   */
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
 }
 

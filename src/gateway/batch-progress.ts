@@ -19,8 +19,8 @@ export class BatchProgress {
     this.#tell(index, said > before && said < 1 ? said : before + (1 - before) / 16, message);
   }
 
-  /** One of them has ended. */
-  finish(index: number, tool: string): void {
+  /** One of them has ended; it has no name where it was none. */
+  finish(index: number, tool: string | undefined): void {
     this.#tell(index, 1, tool);
   }
 

@@ -1,13 +1,12 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import type { JsonObject } from "../schema/json.ts";
 import type { BatchResult } from "./batch-result.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { misfit, ownArgument } from "./read-argument.ts";
-import { batchMs, runBatch, type BatchCall, type BatchRequest } from "./run-batch.ts";
-
-const maxCalls = 50;
+import { maxCalls, readCalls } from "./read-calls.ts";
+import { batchMs, runBatch, type BatchRequest } from "./run-batch.ts";
 
 /** How much longer than its calls it may take itself, in milliseconds: what became of them is still told. */
 const slackMs = 5000;
@@ -26,6 +25,7 @@ const input = deepFreeze({
           input: { type: "object", description: "What fits its inputSchema; default {}" },
         },
         required: ["tool"],
+        additionalProperties: false,
       },
     },
     parallel: {
@@ -61,49 +61,32 @@ const description =
   "or { success: false, error: { code, message, details? } }; one that fails stops no other. All together have " +
   `${batchMs / 1000} seconds: what is not done then answers TIMEOUT.`;
 
-function readCalls(args: JsonObject): readonly BatchCall[] {
-  const calls = ownArgument(args, "calls");
-  if (!Array.isArray(calls) || calls.length === 0 || calls.length > maxCalls) {
-    throw misfit("calls", `expected a list of 1 to ${maxCalls} calls`);
-  }
-  return calls.map(readCall);
-}
-
-function readCall(call: JsonValue, index: number): BatchCall {
-  const path = `calls.${index}`;
-  if (!isJsonObject(call)) throw misfit(path, "expected { tool, input? }, an object");
-  const tool = ownArgument(call, "tool");
-  if (typeof tool !== "string") throw misfit(`${path}.tool`, "expected the id of an operation, a string");
-  const given = ownArgument(call, "input");
-  if (given === undefined) return { tool, input: {} };
-  if (!isJsonObject(given)) throw misfit(`${path}.input`, "expected the operation's input, an object");
-  return { tool, input: given };
-}
-
 function decode(args: JsonObject): BatchRequest {
   const parallel = ownArgument(args, "parallel") ?? false;
   if (typeof parallel !== "boolean") throw misfit("parallel", "expected true or false");
   return { calls: readCalls(args), isParallel: parallel };
 }
 
-/**
- * What holds of whatever a view may show. Hints of what it shows now would tell its callers of operations that they lack, and
- * each of them would need a list of their own to be told of theirs.
- */
+/** What holds of whatever a view may show. Hints of what it shows now would tell its callers of operations that they lack. */
 const anyHints: ToolHints = Object.freeze({
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,
   openWorldHint: true,
 });
-const readingHints: ToolHints = Object.freeze({
+
+/** What `call` says of itself where everything that it can run only reads. */
+export const readingHints: ToolHints = Object.freeze({
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: true,
 });
 
-/** The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows more. */
+/**
+ * The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows
+ * more; what is listed to whom it only reads for now is made of it by `toReadingTools()`.
+ */
 export function createCallTool(parts: GatewayParts): ToolEntry {
   const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
   return toGatewayEntry<BatchRequest, readonly BatchResult[]>(

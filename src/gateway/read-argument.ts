@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
+import { createIssue, maxIssues } from "../schema/render-issues.ts";
 
 /** What is thrown for an argument that does not fit: a `VALIDATION_ERROR` that names where, and what was expected. */
 export function misfit(path: string, message: string): SurfaceError {
@@ -9,6 +10,20 @@ export function misfit(path: string, message: string): SurfaceError {
 /** An argument as it came; `undefined` where it was left out. */
 export function ownArgument(args: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(args, name) ? args[name] : undefined;
+}
+
+/**
+ * Refuses arguments that nobody reads, the first few of them by name: one that is misspelt would be left out, and its caller would
+ * take what was answered for what was asked.
+ *
+ * @throws SurfaceError `VALIDATION_ERROR`.
+ */
+export function rejectUnknown(args: JsonObject, known: readonly string[], path: readonly string[] = []): void {
+  const unknown = Object.keys(args).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const message = `there is no such argument; expected ${known.join(", ")}`;
+  const issues = unknown.slice(0, maxIssues).map((name) => createIssue([...path, name], message));
+  throw new SurfaceError("VALIDATION_ERROR", "Reading arguments: some are unknown", { issues });
 }
 
 /** The text of an argument that may be left out. @throws SurfaceError `VALIDATION_ERROR`. */

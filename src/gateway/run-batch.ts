@@ -21,7 +21,8 @@ export interface BatchCall {
 
 /** What a batch is asked to do. */
 export interface BatchRequest {
-  readonly calls: readonly BatchCall[];
+  /** Where one did not fit, what is answered of it. */
+  readonly calls: readonly (BatchCall | Refused)[];
   /** Whether they need not wait for one another. */
   readonly isParallel: boolean;
 }
@@ -37,7 +38,7 @@ const aborted = unbegun("ABORTED", "the batch was cancelled before this was begu
 class Batch {
   readonly #parts: GatewayParts;
   readonly #call: EntryCall;
-  readonly #calls: readonly BatchCall[];
+  readonly #calls: BatchRequest["calls"];
   readonly #progress: BatchProgress;
   readonly #deadlineAt = performance.now() + batchMs;
   /** The same, as callers are told. */
@@ -93,11 +94,12 @@ class Batch {
   }
 
   /** Its turn is over when its work is, and not when somebody has given that up. */
-  async #take(one: BatchCall, index: number): Promise<void> {
+  async #take(one: BatchCall | Refused, index: number): Promise<void> {
     let work: Promise<unknown> | undefined;
-    const outcome = await this.#one(one, index, (overrun) => void (work = overrun));
+    const isCall = "tool" in one;
+    const outcome = isCall ? await this.#one(one, index, (overrun) => void (work = overrun)) : one;
     this.#results[index] = toBatchResult(outcome);
-    this.#progress.finish(index, one.tool);
+    this.#progress.finish(index, isCall ? one.tool : undefined);
     this.#left -= 1;
     if (this.#left === 0) this.#done();
     const free = (): void => this.#free(1);

@@ -4,6 +4,7 @@ import { CallContext } from "../../src/call/call-context.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import type { NestedCall } from "../../src/catalog/entry.ts";
 import type { Refused, ToolOutcome } from "../../src/catalog/outcome.ts";
+import type { Issue } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
 
@@ -274,25 +275,67 @@ describe("call", () => {
   });
 
   const fits = { tool: "n.op1" };
-  it.each<readonly [string, unknown, string]>([
-    ["left out", undefined, "calls"],
-    ["none", [], "calls"],
-    ["51", Array.from({ length: 51 }, () => fits), "calls"],
-    ["10,000", Array.from({ length: 10_000 }, () => fits), "calls"],
-    ["an object", { 0: fits, length: 1 }, "calls"],
-    ["a text among them", [fits, "n.op1"], "calls.1"],
-    ["a list among them", [[fits]], "calls.0"],
-    ["one without a tool", [fits, fits, { input: {} }], "calls.2.tool"],
-    ["one whose tool is inherited", [JSON.parse('{"__proto__":{"tool":"n.op1"}}')], "calls.0.tool"],
-    ["input that is null", [{ tool: "n.op1", input: null }], "calls.0.input"],
-    ["input that is a text", [{ tool: "n.op1", input: "{}" }], "calls.0.input"],
-    ["input that is a list", [{ tool: "n.op1", input: [] }], "calls.0.input"],
-  ])("refuses all of it before anything runs when its calls are %s", (_what, calls, path) => {
+  it.each<readonly [string, unknown]>([
+    ["left out", undefined],
+    ["none", []],
+    ["51", Array.from({ length: 51 }, () => fits)],
+    ["10,000", Array.from({ length: 10_000 }, () => fits)],
+    ["an object", { 0: fits, length: 1 }],
+  ])("refuses all of it before anything runs when its calls are %s", (_what, calls) => {
     const args = calls === undefined ? {} : { calls };
     // Whatever JSON it is.
     const attempt = (): unknown => bench.tool("call").input.decode(args as never);
-    const issues = [{ path, message: expect.any(String) }];
+    const issues = [{ path: "calls", message: "expected a list of 1 to 50 calls" }];
     expect(attempt).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR", issues }));
+  });
+
+  const noTool = "expected the id of an operation, a string";
+  const noInput = "expected the operation's input, an object";
+  const noCall = "expected { tool, input? }, an object";
+  const unknown = "there is no such argument; expected tool, input";
+  it.each<readonly [string, unknown, Issue]>([
+    ["a text", "n.op1", { path: "calls.1", message: noCall }],
+    ["a list", [fits], { path: "calls.1", message: noCall }],
+    ["null", null, { path: "calls.1", message: noCall }],
+    ["without a tool", { input: {} }, { path: "calls.1.tool", message: noTool }],
+    ["of a tool that is no text", { tool: 3 }, { path: "calls.1.tool", message: noTool }],
+    [
+      "of a tool that is inherited",
+      JSON.parse('{"__proto__":{"tool":"n.op1"}}'),
+      { path: "calls.1.__proto__", message: unknown },
+    ],
+    ["with input that is null", { ...fits, input: null }, { path: "calls.1.input", message: noInput }],
+    ["with input that is a text", { ...fits, input: "{}" }, { path: "calls.1.input", message: noInput }],
+    ["with input that is a list", { ...fits, input: [] }, { path: "calls.1.input", message: noInput }],
+    ["with another word for its input", { ...fits, arguments: {} }, { path: "calls.1.arguments", message: unknown }],
+    ["of what does not exist, misspelt", { tool: "no.such", args: {} }, { path: "calls.1.args", message: unknown }],
+    [
+      "with a name as long as that",
+      { ...fits, ["x".repeat(10_000)]: 1 },
+      { path: `calls.1.${"x".repeat(117)}…`, message: unknown },
+    ],
+  ])("fails one alone, and says what it expected of it, when it is %s", async (_what, call, issue) => {
+    const begun: string[] = [];
+    const nest = async (nested: NestedCall): Promise<ToolOutcome> => {
+      begun.push(idOf(nested));
+      return answers({});
+    };
+    // Whatever JSON it is.
+    const args = { calls: [{ tool: "n.op0" }, call, { tool: "n.op2" }] } as never;
+    const error = { code: "VALIDATION_ERROR", message: "the arguments do not fit", details: [issue] };
+    const succeeded = { success: true, result: {} };
+    const progress = callOf({ nest });
+    expect(await bench.ask("call", args, progress)).toEqual({
+      results: [succeeded, { success: false, error }, succeeded],
+    });
+    expect(begun).toEqual(["n.op0", "n.op2"]);
+    expect(progress.told.map(({ message }) => message)).toEqual(["1 of 3: n.op0", "2 of 3", "3 of 3: n.op2"]);
+  });
+
+  it("is an error when none of its calls is one", async () => {
+    const tool = bench.tool("call");
+    const results = await tool.run(tool.input.decode({ calls: [null, "n.op1"] }), callOf());
+    expect(tool.output.isError?.(results)).toBe(true);
   });
 
   it("takes 50 calls, and no more, when there are as many", async () => {

@@ -1,9 +1,11 @@
-import type { EntryCall, ToolEntry, ToolHints, ToolOutput } from "../catalog/entry.ts";
+import type { EntryCall, ToolEntry, ToolHints, ToolInput, ToolOutput } from "../catalog/entry.ts";
 import { gatewayOrigin, type GatewayToolName } from "../catalog/gateway-tool-names.ts";
 import { toToolHints } from "../catalog/tool-hints.ts";
-import type { JsonObject, JsonSchema } from "../schema/json.ts";
+import { deepFreeze } from "../schema/deep-freeze.ts";
+import { isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
+import { rejectUnknown } from "./read-argument.ts";
 
 /** How long what only looks things up may take, in milliseconds. */
 const lookUpMs = 10_000;
@@ -13,13 +15,14 @@ export interface GatewayTool<TInput, TAnswer> {
   readonly name: GatewayToolName;
   readonly title: string;
   readonly description: string;
+  /** What it names under `properties` is all that it takes. */
   readonly input: JsonSchema;
   readonly output: JsonSchema;
   /** Default: it only reads. */
   readonly hints?: ToolHints;
   /** Default: 10 seconds. */
   readonly timeoutMs?: number;
-  /** Arguments off the wire -> what `run` takes. @throws SurfaceError `VALIDATION_ERROR`. */
+  /** Arguments, none of them unknown -> what `run` takes. @throws SurfaceError `VALIDATION_ERROR`. */
   decode(args: JsonObject): TInput;
   run(input: TInput, call: EntryCall): TAnswer | Promise<TAnswer>;
   /** The answer as the text of a JSON object. */
@@ -29,6 +32,19 @@ export interface GatewayTool<TInput, TAnswer> {
 }
 
 const reads: ToolHints = toToolHints("read", {});
+
+function toInput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolInput {
+  const { properties } = tool.input;
+  const known = isJsonObject(properties) ? Object.keys(properties) : [];
+  return {
+    root: "",
+    json: deepFreeze({ ...tool.input, additionalProperties: false }),
+    decode(args) {
+      rejectUnknown(args, known);
+      return tool.decode(args);
+    },
+  };
+}
 
 function toOutput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolOutput {
   return Object.freeze({
@@ -54,7 +70,7 @@ export function toGatewayEntry<TInput, TAnswer>(
     description,
     hints,
     scopes: Object.freeze([catalog().scopes.read]),
-    input: { root: "", json: tool.input, decode: (args) => tool.decode(args) },
+    input: toInput(tool),
     output: toOutput(tool),
     timeoutMs,
     // The operations that it calls are counted; what only tells of them is, as lists are, counted nowhere.

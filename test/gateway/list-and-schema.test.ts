@@ -55,6 +55,39 @@ describe("createGatewayTools()", () => {
   });
 });
 
+describe("the tools of a gateway", () => {
+  it.each([
+    ["call", { calls: [{ tool: "a.b" }], timeout: 5 }, { path: "timeout", expected: "calls, parallel" }],
+    ["list", { query: "x" }, { path: "query", expected: "namespace, limit, cursor" }],
+    ["schema", { tool: "a.b", id: "a.b" }, { path: "id", expected: "tool" }],
+    ["schema", { operation: "a.b" }, { path: "operation", expected: "tool" }],
+    ["search", { query: "x" }, { path: "query", expected: "q, namespace, limit" }],
+    ["search", JSON.parse('{"__proto__":{"q":"x"}}'), { path: "__proto__", expected: "q, namespace, limit" }],
+  ])("refuse an argument by its name when it is none of theirs: %s %j", (name, args, { path, expected }) => {
+    const attempt = (): unknown =>
+      GatewayBench.over([operation("a.b")])
+        .tool(name)
+        .input.decode(args);
+    const issues = [{ path, message: `there is no such argument; expected ${expected}` }];
+    expect(attempt).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR", issues }));
+  });
+
+  it("name a few of the arguments that are none of theirs when there are thousands, each of any length", () => {
+    const args = Object.fromEntries(Array.from({ length: 5000 }, (_none, index) => [`${index}-${"x".repeat(500)}`, 1]));
+    const attempt = (): unknown => GatewayBench.over([]).tool("search").input.decode(args);
+    const path = expect.stringMatching(/^\d-x{100,130}…$/);
+    const issues = Array.from({ length: 5 }, () => expect.objectContaining({ path }));
+    expect(attempt).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR", issues }));
+  });
+
+  it("say in their schemas that they take no other arguments when they are listed", () => {
+    for (const { input } of GatewayBench.over([]).tools) expect(input.json["additionalProperties"]).toBe(false);
+    expect(GatewayBench.over([]).tool("call").input.json).toMatchObject({
+      properties: { calls: { items: { additionalProperties: false } } },
+    });
+  });
+});
+
 describe("call", () => {
   const hintsOf = (entries: readonly ToolEntry[], isReadOnly: boolean): unknown =>
     new GatewayBench({ catalog: () => catalogOf(entries), isGranted: () => true, isReadOnly }).tool("call").hints;

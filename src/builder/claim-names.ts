@@ -43,6 +43,14 @@ function claimMounts(claims: Claims, mounts: AppDefinition["mounts"]): void {
   }
 }
 
+/** The names of a gateway, if there may ever be one: that no rule shows it yet is said, since nobody would find that rule. */
+function claimGateway(claims: Claims, views: AppDefinition["views"]): void {
+  const chance = mayBeGateway(views);
+  if (chance === undefined) return;
+  const when = chance === "later" ? ", which rules may turn on later" : "";
+  for (const name of gatewayToolNames) claim(claims, name, `${gatewayOrigin(name)}${when}`);
+}
+
 function claimTools({ exposures, tools, pull, views, replay, mounts }: AppDefinition): void {
   const claims: Claims = new Map();
   for (const { key, as, member } of exposures) {
@@ -54,7 +62,7 @@ function claimTools({ exposures, tools, pull, views, replay, mounts }: AppDefini
     claim(claims, toWireName(name, { origin, allowDash: allowDash ?? false }), origin);
   }
   if (pull) for (const name of pullToolNames) claim(claims, name, pullOrigin(name));
-  if (mayBeGateway(views)) for (const name of gatewayToolNames) claim(claims, name, gatewayOrigin(name));
+  claimGateway(claims, views);
   if (replay) claim(claims, replayToolName, replayOrigin);
   claimMounts(claims, mounts);
 }

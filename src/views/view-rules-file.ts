@@ -1,6 +1,7 @@
 import { readFileSync, statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { SurfaceError } from "../errors.ts";
+import { codeOf } from "../links/system-error.ts";
 import { internalError, reportToConsole, runUnawaited, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import type { Source } from "../surface/source.ts";
 import { unreadableRules } from "./create-views.ts";
@@ -61,6 +62,15 @@ function parse(text: string, path: string): readonly ViewPacket[] {
   return readViewRules(json);
 }
 
+/** What the log is told of a file that could not be read; what it holds that does not fit says so itself. */
+function toUnread(cause: unknown, path: string): unknown {
+  if (cause instanceof SurfaceError) return cause;
+  const code = codeOf(cause);
+  const problem = code === "ENOENT" ? "and there is none" : `and cannot be read${code === "" ? "" : ` (${code})`}`;
+  const message = `Reading view rules: "${path}" must be a file of UTF-8 text, ${problem}: nobody gets in until it is`;
+  return new SurfaceError("INVALID_OPTION", message, { cause });
+}
+
 class WatchedRules implements ViewRulesFile {
   readonly #path: string;
   readonly #report: FaultReporter;
@@ -110,7 +120,7 @@ class WatchedRules implements ViewRulesFile {
       this.#print = printOf(this.#path);
       this.#text = readTextOf(this.#path);
     } catch (cause) {
-      this.#tell(cause);
+      this.#tell(toUnread(cause, this.#path));
       return;
     }
     this.#rules = parse(this.#text, this.#path);
@@ -147,7 +157,7 @@ class WatchedRules implements ViewRulesFile {
     } catch (cause) {
       // Told once: it is looked at again and again.
       if (text === this.#text) return;
-      this.#tell(cause);
+      this.#tell(toUnread(cause, this.#path));
       this.#replace(text, denyAll);
     }
   }

@@ -241,6 +241,14 @@ describe("who an app says sees what", () => {
     expect(error.message).toMatch(/of the gateway|of views\(\)/);
   });
 
+  it("an app is told that rules may turn a gateway on later when its rules come from a source", () => {
+    const later = (): AnyStage => linked().views(rules).tools({ schema: { handler } });
+    expect(refused(later).message).toBe(
+      'Naming tool "schema" of the gateway, which rules may turn on later: its name on the wire, "schema", is taken by tool "schema"',
+    );
+    expect(refused(() => linked().views(gateway).tools({ call: { handler } })).message).not.toContain("later");
+  });
+
   it("the names of a gateway are free when no view is one", () => {
     const app = linked()
       .tools({ list: { handler }, call: { handler }, replay: { handler } })

@@ -41,6 +41,10 @@ describe("rules in a file", () => {
     views = createViews(file);
   }
 
+  function missing(): string {
+    return `SurfaceError: Reading view rules: "${path}" must be a file of UTF-8 text, and there is none: nobody gets in until it is`;
+  }
+
   function reason(): string {
     const { verdict } = views.decide({ surface: "default" });
     return verdict.kind === "deny" ? verdict.reason : "shown";
@@ -77,8 +81,26 @@ describe("rules in a file", () => {
     await rm(path);
     await becomes("the view rules cannot be read");
     expect(faults).toHaveLength(1);
+    expect(String(faults[0]?.cause)).toBe(missing());
     await writeFile(path, denying("two"));
     await becomes("two");
+  });
+
+  it("everybody is denied, and the log hears which file it is, when there is none to begin with", async () => {
+    views.close();
+    file.close();
+    await rm(path);
+    open();
+    expect(reason()).toBe("the view rules cannot be read");
+    expect(faults.map(({ cause }) => String(cause))).toEqual([missing()]);
+  });
+
+  it("everybody is denied, and the log hears which file it is, when it holds what is no text", async () => {
+    await writeFile(path, Buffer.from([0xff, 0xfe, 0x00]));
+    await becomes("the view rules cannot be read");
+    expect(String(faults[0]?.cause)).toContain(
+      `Reading view rules: "${path}" must be a file of UTF-8 text, and cannot`,
+    );
   });
 
   it("everybody is denied, and the log hears why, when what is written is half a file or does not fit (B9)", async () => {

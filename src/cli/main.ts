@@ -1,9 +1,13 @@
 #!/usr/bin/env node
 import { homedir } from "node:os";
+import { guardStdout } from "../links/stdout-guard.ts";
 import { runCli } from "./run-cli.ts";
 
+// What a module prints that is loaded for its app is no part of what was asked for.
+const { output } = guardStdout();
+
 // Whoever reads what is written may go before its end.
-process.stdout.on("error", () => process.exit(1));
+for (const stream of [output, process.stdout]) stream.on("error", () => process.exit(1));
 
 const code = await runCli(process.argv.slice(2), {
   home: homedir(),
@@ -11,9 +15,9 @@ const code = await runCli(process.argv.slice(2), {
   platform: process.platform,
   env: process.env,
   isTerminal: process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "",
-  write: (text) => void process.stdout.write(text),
+  write: (text) => void output.write(text),
   complain: (text) => void process.stderr.write(text),
 });
 
 // A module that was loaded for its app may hold timers and sockets, which nobody waits for; what was written is waited for.
-process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+output.write("", () => process.stderr.write("", () => process.exit(code)));

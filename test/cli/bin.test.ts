@@ -62,6 +62,23 @@ describe("the built command", () => {
     expect(JSON.parse(ran.stdout)).toMatchObject({ entity: { surface }, visible_tools: tools, ...more });
   });
 
+  it("writes nothing but the replay to standard output when the app's module prints", () => {
+    writeFileSync(
+      join(home, "loud.mjs"),
+      `const { log } = console;
+       log("loading");
+       process.stdout.write("by hand\\n");
+       setInterval(() => log("later"), 0);
+       const replay = { entity: { surface: "default" }, verdict: { kind: "tool_surface" }, visible_tools: [],
+         visible_tool_count: 0, visible_resources: [], hidden: [] };
+       export const app = { replay: () => (log("replaying"), replay) };`,
+    );
+    const ran = run("replay", "loud.mjs", "--json");
+    expect(ran.status).toBe(0);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ visible_tool_count: 0 });
+    expect(ran.stderr).toContain("loading\nby hand\nreplaying\n");
+  });
+
   it("says what hides what, as the guide shows it, when a person reads it", () => {
     const { stdout } = run("replay", app, "--surface", "readonly");
     expect(readFileSync(join(root, "docs/guide/clients.md"), "utf8")).toContain(`\`\`\`text\n${stdout}\`\`\``);

@@ -7,7 +7,8 @@ import { createSearchTool } from "./search-tool.ts";
 
 /**
  * Makes the four tools of a gateway over one view: `call`, `list`, `schema`, `search`. They own the index that is searched, which
- * needs no disposal. What they say of themselves is the same whatever is behind them.
+ * needs no disposal. What they say of themselves is the same whatever is behind them: where all that a caller finds there only
+ * reads, they are listed by `toReadingTools()`.
  */
 export function createGatewayTools(parts: GatewayParts): readonly ToolEntry[] {
   return Object.freeze([

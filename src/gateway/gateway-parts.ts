@@ -12,8 +12,8 @@ export interface GatewayParts {
   /** Whether a caller was granted what an operation takes: what they lack is not there. */
   readonly isGranted: (entry: ToolEntry, caller: Caller) => boolean;
   /**
-   * Whether the view never shows anything that changes something: then `call` only reads.
-   * Default `false`.
+   * Whether the view never shows anything that changes something: then `call` says that it only reads. Where that holds only of
+   * what a caller finds now, it is said in what is listed to them. Default `false`.
    */
   readonly isReadOnly?: boolean;
 }

@@ -7,6 +7,7 @@ import { narrowCatalog } from "../catalog/narrow-catalog.ts";
 import { replaceTools } from "../catalog/replace-tools.ts";
 import { createGatewayTools } from "../gateway/create-gateway-tools.ts";
 import type { Decision } from "../views/decision.ts";
+import { toReadingTools } from "../gateway/to-reading-tools.ts";
 import { show } from "../views/show.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
 import { ViewFace } from "./view-face.ts";
@@ -67,13 +68,7 @@ export class ViewSlot {
   /** As of now; the same object for as long as it shows the same. */
   get face(): ViewFace {
     const direct = this.#refresh();
-    const { dress, instructions } = this.#setting;
-    this.#face ??= new ViewFace({
-      catalog: this.#toShown(direct),
-      instructions: join(instructions, this.#decision.verdict.instructions),
-      dress,
-      behind: () => this.#refresh(),
-    });
+    this.#face ??= this.#toFace(direct);
     return this.#face;
   }
 
@@ -113,13 +108,24 @@ export class ViewSlot {
     return this.#behind(caller) ?? narrowCatalog(this.#refresh(), keepNone);
   }
 
-  #toShown(direct: Catalog): Catalog {
-    if (!this.#isGateway) return direct;
+  #toFace(direct: Catalog): ViewFace {
+    const { dress, instructions } = this.#setting;
+    const gateway = this.#isGateway ? this.#toGateway() : undefined;
+    return new ViewFace({
+      catalog: gateway === undefined ? direct : replaceTools(direct, gateway),
+      reading: gateway && replaceTools(direct, toReadingTools(gateway)),
+      instructions: join(instructions, this.#decision.verdict.instructions),
+      dress,
+      behind: () => this.#refresh(),
+    });
+  }
+
+  #toGateway(): readonly ToolEntry[] {
     this.#gateway ??= createGatewayTools({
       catalog: (caller) => this.#catalogOf(caller),
       isGranted: (entry, caller) => authorise(caller, entry) === undefined,
       isReadOnly: this.#decision.verdict.readOnly === true,
     });
-    return replaceTools(direct, this.#gateway);
+    return this.#gateway;
   }
 }

@@ -58,6 +58,7 @@ const app = mcp(surface, { onFault: () => undefined })
     open: {},
     hub: { face: "gateway", disallow: ["hub.hidden.*"] },
     reading: { face: "gateway", readOnly: true },
+    counting: { face: "gateway", allow: ["job.count"] },
     locked: { deny: "closed" },
   });
 
@@ -104,12 +105,14 @@ describe("a gateway behind a view", () => {
       ["schema", true],
       ["search", true],
     ]);
-    expect(await hints("reading")).toEqual([
-      ["call", true],
-      ["list", true],
-      ["schema", true],
-      ["search", true],
-    ]);
+    for (const view of ["reading", "counting"]) {
+      expect(await hints(view)).toEqual([
+        ["call", true],
+        ["list", true],
+        ["schema", true],
+        ["search", true],
+      ]);
+    }
   });
 
   it("lists the same to who lacks an operation and where there is none", async () => {

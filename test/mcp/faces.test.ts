@@ -86,6 +86,12 @@ class Setup {
 
 const [a, b] = [toTool("a"), toTool("b")];
 
+const mutating = toTool("m", {
+  hints: { ...a.hints, readOnlyHint: false, destructiveHint: true },
+  scopes: ["s:write"],
+});
+const known = (...scopes: string[]): Caller => ({ id: "ann", isAnonymous: false, scopes });
+
 function rule(surface: string, verdict: object): ViewRule {
   return { when: { surface }, verdict: { kind: "tool_surface", ...verdict } };
 }
@@ -104,7 +110,7 @@ describe("a face", () => {
       instructions: "app",
       windowMs: 100,
     });
-    const view = { surface: "default", project: "p", userAgent: "u", client: { name: "c" } };
+    const view = { surface: "default", project: "p", userAgent: "u", client: { name: "c", version: "1" } };
     const callers: readonly Caller[] = [
       anonymous,
       { ...anonymous, view },
@@ -145,7 +151,6 @@ describe("a face", () => {
   it("lists the same object to all who were granted the same, of what they were granted", () => {
     const c = toTool("c", { scopes: ["s:read", "more"], requires: { scopes: ["more"], scopesAny: [] } });
     const face = new Setup([a, b, c]).of("default");
-    const known = (...scopes: string[]): Caller => ({ id: "ann", isAnonymous: false, scopes });
     expect(face.listedFor(known("s:read", "more", "other"))).toBe(face.catalog);
     expect(face.listedFor(known("s:read")).tools).toEqual([a, b]);
     expect(face.listedFor(known("s:read", "other"))).toBe(face.listedFor({ ...known("s:read"), id: "bob" }));
@@ -160,9 +165,26 @@ describe("a face", () => {
     expect(before.catalog.tools.map(({ name }) => name)).toEqual(["call", "list", "schema", "search"]);
     setup.set([a, b]);
     expect(setup.of("hub")).toBe(before);
-    const mutating = toTool("m", { hints: { ...a.hints, readOnlyHint: false, destructiveHint: true } });
     setup.set([a, mutating]);
     expect(setup.of("hub")).toBe(before);
+  });
+
+  it("of a gateway lists a call that only reads exactly to whom all that can be called only reads", () => {
+    const setup = new Setup(
+      [a, mutating],
+      [rule("hub", { face: "gateway" }), rule("x", { face: "gateway", disallow: ["m"] })],
+    );
+    const reads = (caller: Caller, surface = "hub"): boolean | undefined =>
+      setup.of(surface).listedFor(caller).tool("call")?.hints.readOnlyHint;
+    expect([reads(anonymous), reads(known("s:read", "s:write")), reads(known("s:read"))]).toEqual([false, false, true]);
+    expect([reads(anonymous, "x"), reads(known("s:read", "s:write"), "x")]).toEqual([true, true]);
+    const face = setup.of("x");
+    expect(face.listedFor(anonymous)).toBe(face.listedFor(known("s:read", "s:write")));
+    expect(face.catalog.tool("call")?.hints.readOnlyHint).toBe(false);
+    setup.set([a]);
+    expect(reads(anonymous)).toBe(true);
+    setup.set([]);
+    expect([reads(anonymous), reads(anonymous, "x")]).toEqual([false, false]);
   });
 
   it("is kept for no more than 64 rules, and made again for others", () => {
@@ -219,6 +241,24 @@ describe("a list that is watched", () => {
     setup.set([]);
     setup.clock.pass(100);
     expect(heard).toMatchObject({ all: 3, x: 0 });
+  });
+
+  it("of a gateway is told of when its call comes to read only, or to do more, and else not when operations change", () => {
+    const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
+    const heard = { all: 0, reader: 0 };
+    const by = (caller: Caller): Caller => ({ ...caller, view: { surface: "hub" } });
+    setup.faces.watchList("tools", by(anonymous), () => void (heard.all += 1));
+    setup.faces.watchList("tools", by(known("s:read")), () => void (heard.reader += 1));
+    const after = (...tools: readonly ToolEntry[]): object => {
+      setup.set(tools);
+      setup.clock.pass(100);
+      return { ...heard };
+    };
+    expect(after(a, b)).toEqual({ all: 0, reader: 0 });
+    expect(after(a, b, mutating)).toEqual({ all: 1, reader: 0 });
+    expect(after(mutating, toTool("n", mutating))).toEqual({ all: 1, reader: 1 });
+    expect(after(a, toTool("n", mutating))).toEqual({ all: 1, reader: 2 });
+    expect(after(b)).toEqual({ all: 2, reader: 2 });
   });
 
   it("is told of to nobody whom nobody lets in, and when they are let in again only if it is another", () => {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
-import { usage } from "./cli-errors.ts";
+import { unknownView } from "../views/unknown-view.ts";
+import { refused, usage } from "./cli-errors.ts";
 import type { CliSetting } from "./cli-setting.ts";
 import { loadApp } from "./load-app.ts";
 import { renderReplay } from "./render-replay.ts";
@@ -13,7 +14,7 @@ const options = {
 /**
  * Writes what an app would show by a view, and what hides the rest, without serving it.
  *
- * @throws Refusal `USAGE` or `REFUSED`. What the app's module throws goes on as it is.
+ * @throws Refusal `USAGE` or `REFUSED`, the latter also behind a replay, where nobody has defined the view. What the app's module throws goes on as it is.
  */
 export async function replay(args: readonly string[], setting: CliSetting): Promise<void> {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
@@ -26,4 +27,8 @@ export async function replay(args: readonly string[], setting: CliSetting): Prom
     ...(project === undefined ? {} : { project }),
   });
   setting.write(json === true ? `${JSON.stringify(replayed, null, 2)}\n` : renderReplay(replayed, setting.isTerminal));
+  const { entity, verdict } = replayed;
+  if (verdict.kind === "deny" && verdict.reason === unknownView) {
+    throw refused(`Replaying: the app has no view "${entity.surface}"`);
+  }
 }

@@ -1,5 +1,6 @@
 import { defaultView } from "../catalog/caller.ts";
 import type { Decision } from "./decision.ts";
+import { unknownView } from "./unknown-view.ts";
 import type { OneOf, ViewCondition, ViewEntity, ViewPacket } from "./view-rules.ts";
 
 /** A field of an entity that rules may ask about. */
@@ -73,7 +74,7 @@ interface CompiledPacket {
 function toFallbacks(about: Omit<Decision, "verdict">): Pick<CompiledPacket, "passed" | "unknown"> {
   return {
     passed: Object.freeze({ ...about, verdict: Object.freeze({ kind: "tool_surface" }) }),
-    unknown: Object.freeze({ ...about, verdict: Object.freeze({ kind: "deny", reason: "unknown MCP surface" }) }),
+    unknown: Object.freeze({ ...about, verdict: Object.freeze({ kind: "deny", reason: unknownView }) }),
   };
 }
 

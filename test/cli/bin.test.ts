@@ -55,11 +55,16 @@ describe("the built command", () => {
     ["readonly", ["note_show"], { visible_resources: ["notes"] }],
     ["hub", ["call", "list", "schema", "search"], { operations: ["hub.git.branch", "note.add", "note.show"] }],
     ["locked", [], { verdict: { kind: "deny", reason: "not now" } }],
-    ["never", [], { verdict: { kind: "deny", reason: "unknown MCP surface" } }],
   ])("replays the view %s of an app that serves nobody", (surface, tools, more) => {
     const ran = run("replay", app, "--surface", surface, "--json");
     expect(ran).toMatchObject({ status: 0, stderr: "" });
     expect(JSON.parse(ran.stdout)).toMatchObject({ entity: { surface }, visible_tools: tools, ...more });
+  });
+
+  it("exits with 1, and says what it replayed, when nobody has defined the view", () => {
+    const ran = run("replay", app, "--surface", "nevr", "--json");
+    expect(ran).toMatchObject({ status: 1, stderr: `surface-mcp: Replaying: the app has no view "nevr"\n` });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ verdict: { kind: "deny", reason: "unknown MCP surface" } });
   });
 
   it("writes nothing but the replay to standard output when the app's module prints", () => {

@@ -81,6 +81,16 @@ hidden (2)
     expect(out).toContain("\u001B[1mtools (0)\u001B[22m\n");
   });
 
+  it("fails, and says what it replayed, when nobody has defined the view", async () => {
+    const at = await bench();
+    const entity = { surface: "nevr" };
+    const unknown = { ...shown, entity, verdict: { kind: "deny", reason: "unknown MCP surface" } };
+    await put(at, "app.mjs", answering(unknown, "export const app ="));
+    const ran = await at.run("replay", "app.mjs", "--surface", "nevr", "--json");
+    expect(ran).toMatchObject({ code: 1, err: `surface-mcp: Replaying: the app has no view "nevr"\n` });
+    expect(JSON.parse(ran.out)).toMatchObject(unknown);
+  });
+
   it.each([
     ["there is no module", "gone.mjs", 1, `Loading "gone.mjs": there is no such file`],
     ["the module exports no app", "none.mjs", 1, `an app must be its default export, or its export "app"`],

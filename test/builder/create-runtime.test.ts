@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { createRuntime } from "../../src/builder/create-runtime.ts";
 import { mcp } from "../../src/builder/mcp.ts";
+import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import type { Schema } from "../../src/schema/standard.ts";
@@ -98,6 +99,20 @@ describe("an open app", () => {
     expect(warned.mock.calls.flat().join("\n")).toContain(`the name "${name}"`);
     warned.mockRestore();
     expect(await client.toolNames()).toContain(name);
+    await client.close();
+  });
+
+  it("finds what a tool calls by its name on the wire too", async () => {
+    const hub = operationRegistry([[{ name: "git.branch" }, () => "main"]]);
+    const app = mcp(counter)
+      .bridge(deadLink())
+      .mount("hub", hub)
+      .tools({
+        outer: { reach: ["hub_git_*"], handler: async (_args, { call }) => ({ got: await call("hub_git_branch") }) },
+      });
+    const client = createTestClient(app);
+    const answer = await client.request("tools/call", { name: "outer", arguments: {} });
+    expect(answer).toMatchObject({ structuredContent: { got: { value: "main" } } });
     await client.close();
   });
 

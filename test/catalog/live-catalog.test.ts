@@ -342,6 +342,37 @@ describe("createLiveCatalog()", () => {
     expect(faults.length).toBe(1);
   });
 
+  it.each([
+    ["a schema", z.object({ run: z.number() })],
+    ["a schema that is asynchronous", z.object({ run: z.number() }).refine(() => Promise.resolve(true))],
+  ])(
+    "run() sends of the details of a declared code what its schema made of them when that is %s",
+    async (_what, BUSY) => {
+      const registry = operationRegistry();
+      registry.register({ name: "a", errorSchemas: { BUSY } }, () => {
+        throw new Refusal("BUSY", "it is busy", { run: 7, token: "secret" });
+      });
+      const { live } = mount({ hub: registry });
+      const run = async (): Promise<unknown> => live.current.toolOf("hub.a")?.run(undefined, new CallContext({}));
+      await expect(run()).rejects.toEqual(expect.objectContaining({ code: "BUSY", details: { run: 7 } }));
+    },
+  );
+
+  it("a call within a call that finds nothing is a fault of the operation when that declares the code of it", async () => {
+    const registry = operationRegistry();
+    const errorSchemas = { OPERATION_NOT_FOUND: z.object({ run: z.number() }) };
+    registry.register({ name: "a", reach: ["*"], errorSchemas }, (_input, { call }) => call("hub.gone"));
+    const mounted = mount({ hub: registry });
+    const entry = mounted.live.current.toolOf("hub.a");
+    if (entry === undefined) throw new Error("there is no operation");
+    const invoker = createInvoker({ report: (fault) => void mounted.faults.push(fault), find: () => undefined });
+    expect(await invoker.call(entry, {}, new CallContext({}))).toMatchObject({ kind: "refused", code: "INTERNAL" });
+    expect(messagesOf(mounted)).toEqual([
+      'Calling "hub.gone" from operation "hub.a": there is no tool of this id or name',
+    ]);
+    invoker.close();
+  });
+
   it("run() gives a handler what it may take apart when it is called", async () => {
     const registry = operationRegistry();
     registry.register({ name: "a" }, async (input, { progress, log, call, caller, signal }) => {

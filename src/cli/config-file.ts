@@ -15,9 +15,12 @@ export interface ConfigFile {
   readonly text: string | undefined;
   /** What the file begins with to say how it is encoded. */
   readonly bom: string;
-  /** Its permissions. For a new one: its owner alone, since what others add to it may be secret. */
-  readonly mode: number;
+  /** Its permissions; `undefined` for a new one that has those which its owner gives to files. */
+  readonly mode: number | undefined;
 }
+
+/** Whom a new file is for: its owner alone, since what others add to it may be secret, or whoever has the folder. */
+export type Audience = "owner" | "folder";
 
 const BOM = "\uFEFF";
 function decode(bytes: Uint8Array, path: string): string {
@@ -33,11 +36,11 @@ function decode(bytes: Uint8Array, path: string): string {
  *
  * @throws Refusal `REFUSED` for one that is no file or no text, and for a link that leads nowhere.
  */
-export async function readConfigFile(path: string): Promise<ConfigFile> {
+export async function readConfigFile(path: string, audience: Audience = "owner"): Promise<ConfigFile> {
   const target = await unlessMissing(realpath(path));
   if (target === undefined) {
     if ((await unlessMissing(lstat(path))) !== undefined) throw refused(`Reading "${path}": the link leads nowhere`);
-    return { path, target: path, text: undefined, bom: "", mode: 0o600 };
+    return { path, target: path, text: undefined, bom: "", mode: audience === "owner" ? 0o600 : undefined };
   }
   // Reading a pipe would wait for whoever writes to it.
   if (!(await stat(target)).isFile()) throw refused(`Reading "${path}": it must be a file, and is none`);
@@ -46,9 +49,9 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
   return { path, target, text: text.slice(bom.length), bom, mode: (await stat(target)).mode & 0o777 };
 }
 
-async function writeBeside(path: string, text: string, mode: number): Promise<string> {
+async function writeBeside(path: string, text: string, mode: number | undefined): Promise<string> {
   const beside = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  const handle = await open(beside, "wx", mode);
+  const handle = await open(beside, "wx", mode ?? 0o666);
   try {
     try {
       await handle.writeFile(text);
@@ -57,7 +60,7 @@ async function writeBeside(path: string, text: string, mode: number): Promise<st
       await handle.close();
     }
     // What open() is told goes through the umask.
-    await chmod(beside, mode);
+    if (mode !== undefined) await chmod(beside, mode);
     return beside;
   } catch (error) {
     await rm(beside, { force: true });
@@ -91,10 +94,14 @@ export async function replaceConfigFile(file: ConfigFile, text: string): Promise
  *
  * @throws Refusal `REFUSED` as both do, and where somebody else is at it for too long; and what `change` throws.
  */
-export async function changeConfigFile(path: string, change: (text: string) => string): Promise<ConfigFile> {
+export async function changeConfigFile(
+  path: string,
+  change: (text: string) => string,
+  audience: Audience = "owner",
+): Promise<ConfigFile> {
   const target = (await unlessMissing(realpath(path))) ?? path;
   return withConfigLock(target, async () => {
-    const file = await readConfigFile(path);
+    const file = await readConfigFile(path, audience);
     await replaceConfigFile(file, change(file.text ?? ""));
     return file;
   });

@@ -2,7 +2,7 @@ import { Refusal } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
 import type { CliSetting } from "./cli-setting.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
-import { changeConfigFile, readConfigFile, type ConfigFile } from "./config-file.ts";
+import { changeConfigFile, readConfigFile, type Audience, type ConfigFile } from "./config-file.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
 import { jsonConfig } from "./json-config.ts";
 import { tomlConfig } from "./toml-config.ts";
@@ -12,6 +12,8 @@ export interface ClientFile {
   readonly client: ClientConfig;
   readonly scope: ConfigScope;
   readonly path: string;
+  /** Whom it is for when it is made. */
+  readonly audience: Audience;
 }
 
 /** Which files are meant: all of them, unless it is said. */
@@ -40,7 +42,9 @@ export function clientFiles(setting: CliSetting, chosen: FileChoice): readonly C
       return path === undefined ? [] : [{ client, scope, path }];
     }),
   );
-  return all.filter(
+  const mine = new Set(all.flatMap(({ scope, path }) => (scope === "user" ? [path] : [])));
+  const files = all.map((file): ClientFile => ({ ...file, audience: mine.has(file.path) ? "owner" : "folder" }));
+  return files.filter(
     ({ client, scope, path }, index) =>
       (chosen.client === undefined || chosen.client === client) &&
       (chosen.scope === undefined ? all.findIndex((one) => one.path === path) === index : chosen.scope === scope),
@@ -75,5 +79,5 @@ export async function serversOf(file: ClientFile): Promise<readonly InstalledSer
  * @throws Refusal `REFUSED`, which names the file.
  */
 export async function changeFile(at: ClientFile, change: (text: string) => string): Promise<ConfigFile> {
-  return changeConfigFile(at.path, (text) => inFile("Changing", at.path, () => change(text)));
+  return changeConfigFile(at.path, (text) => inFile("Changing", at.path, () => change(text)), at.audience);
 }

@@ -1,3 +1,4 @@
+import { isLoopback } from "../http/loopback.ts";
 import { refused, usage } from "./cli-errors.ts";
 
 /** How a client reaches a server. */
@@ -34,13 +35,23 @@ function readUrl(text: string): URL {
   return url;
 }
 
+/** What the client sends with every request is read by everybody on the way, unless there is none. */
+function assertSafe({ protocol, hostname }: URL): void {
+  if (protocol === "https:" || isLoopback(hostname.replace(/^\[|\]$/g, ""))) return;
+  throw refused(
+    `Installing: the token would go to "${hostname}" unencrypted: the URL must begin with "https://", or leave out "--token-env"`,
+  );
+}
+
 /**
  * A server that is reached by a URL. What the URL asks for stays as it is written; the view is added to it.
  *
- * @throws Refusal `USAGE` for what is no such URL, or one that names a view already; `REFUSED` for one with a password.
+ * @throws Refusal `USAGE` for what is no such URL, or one that names a view already; `REFUSED` for one with a password, and for
+ * one to which a token would go unencrypted.
  */
 export function toHttpTarget(text: string, view: ViewChoice, tokenEnv: string | undefined): ServerTarget {
   const url = readUrl(text);
+  if (tokenEnv !== undefined) assertSafe(url);
   for (const field of viewFields) {
     const value = view[field];
     if (value === undefined) continue;

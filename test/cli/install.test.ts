@@ -159,10 +159,34 @@ describe("install", () => {
     expect(await readdir(join(at.home, "elsewhere"))).toEqual(["mcp.json"]);
   });
 
-  it("makes a new file for its owner alone", async () => {
+  it.each(["http://localhost:1/", "http://127.9.9.9/", "http://[::1]:1/", "https://ci.example/mcp"])(
+    "takes the variable of a token when it goes no way unencrypted, as to %s",
+    async (safe) => {
+      const at = await bench();
+      expect((await at.run("install", "cursor", "--token-env", "A", "--url", safe)).code).toBe(0);
+    },
+  );
+
+  it.each([
+    ["user", 0o022, ".cursor/mcp.json", 0o600],
+    ["project", 0o022, "project/.cursor/mcp.json", 0o644],
+    ["project", 0o027, "project/.cursor/mcp.json", 0o640],
+  ] as const)("makes a file for a %s with a umask of %o with its permissions", async (...[scope, mask, path, mode]) => {
     const at = await bench();
-    await at.run("install", "cursor", "--url", url);
-    expect((await stat(join(at.home, ".cursor", "mcp.json"))).mode & 0o777).toBe(0o600);
+    const before = process.umask(mask);
+    try {
+      await at.run("install", "cursor", "--scope", scope, "--url", url);
+    } finally {
+      process.umask(before);
+    }
+    expect((await stat(join(at.home, path))).mode & 0o777).toBe(mode);
+  });
+
+  it("makes a file for its owner alone when the folder is the home, and clients keep their secrets in it", async () => {
+    const there = await bench();
+    const at = await bench({ home: there.home, cwd: there.home });
+    await at.run("install", "codex", "--name", "x", "--scope", "project", "--url", url);
+    expect((await stat(join(there.home, ".codex/config.toml"))).mode & 0o777).toBe(0o600);
   });
 
   it("refuses a link that leads nowhere", async () => {
@@ -176,6 +200,12 @@ describe("install", () => {
     ["a URL for Claude Desktop", 1, ["claude-desktop", "--url", url], "takes commands alone"],
     ["Claude Desktop for a project", 1, ["claude-desktop", "--scope", "project", "--", "a"], "no file for a project"],
     ["a password in the URL", 1, ["cursor", "--url", "http://a:b@c/"], "must hold no password"],
+    [
+      "a token over plain HTTP",
+      1,
+      ["cursor", "--token-env", "A", "--url", "http://ci.example/mcp"],
+      `the token would go to "ci.example" unencrypted: the URL must begin with "https://", or leave out "--token-env"`,
+    ],
     ["no client", 2, ["--url", url], "one client must be named"],
     ["an unknown client", 2, ["emacs", "--url", url], `is "emacs"`],
     ["no server", 2, ["cursor"], "must say where the server is"],

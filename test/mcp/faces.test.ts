@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { anonymous, type Caller } from "../../src/catalog/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
-import type { ToolEntry } from "../../src/catalog/entry.ts";
+import type { PromptEntry, ToolEntry } from "../../src/catalog/entry.ts";
 import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";
 import { replaceTools } from "../../src/catalog/replace-tools.ts";
 import { cellSource, type ViewRule } from "../../src/index.ts";
@@ -29,6 +29,14 @@ function toTool(name: string, more: Partial<ToolEntry> = {}): ToolEntry {
     ...more,
   };
 }
+
+/** Beside the tools, for those who were granted `prompts`. */
+const prompt: PromptEntry = {
+  ...{ id: "p", name: "p", origin: 'prompt "p"', title: undefined, description: undefined, arguments: [] },
+  ...{ scopes: ["s:read", "prompts"], requires: { scopes: ["prompts"], scopesAny: [] } },
+  check: () => ({}),
+  render: () => Promise.resolve("[]"),
+};
 
 const empty: Catalog = {
   ...{ tools: [], resources: [], templates: [], prompts: [], warnings: [], uriPrefix: "s://" },
@@ -68,8 +76,8 @@ class Setup {
     this.faces = createFaces({ live, views, lists, dress, instructions: "app", windowMs: 100, clock: this.clock });
   }
 
-  set(tools: readonly ToolEntry[]): void {
-    this.#current = replaceTools(empty, tools);
+  set(tools: readonly ToolEntry[], base = empty): void {
+    this.#current = replaceTools(base, tools);
     for (const changed of [...this.#changed]) changed();
   }
 
@@ -185,6 +193,21 @@ describe("a face", () => {
     expect(reads(anonymous)).toBe(true);
     setup.set([]);
     expect([reads(anonymous), reads(anonymous, "x")]).toEqual([false, false]);
+  });
+
+  it("of a gateway lists its call as it is now also to who lacks something besides", () => {
+    const setup = new Setup([], [rule("hub", { face: "gateway" })]);
+    const withPrompt: Catalog = { ...empty, prompts: [prompt] };
+    setup.set([a, mutating], withPrompt);
+    const lists = (): unknown => {
+      const listed = setup.of("hub").listedFor(anonymous);
+      return [listed.prompts, listed.tool("call")?.hints.readOnlyHint];
+    };
+    expect(lists()).toEqual([[], false]);
+    setup.set([a], withPrompt);
+    expect(lists()).toEqual([[], true]);
+    setup.set([mutating], withPrompt);
+    expect(lists()).toEqual([[], false]);
   });
 
   it("is kept for no more than 64 rules, and made again for others", () => {

@@ -12,6 +12,11 @@ export function refused(message: string): Refusal {
   return new Refusal("REFUSED", message);
 }
 
+/** What to throw where a file has a server of that name. */
+export function taken(alias: string): Refusal {
+  return refused(`"${alias}" is in it already: give "--remove ${alias}" first, or another "--name"`);
+}
+
 /** Whether it is the command line that is wrong. */
 export function isUsage(error: unknown): boolean {
   return error instanceof Refusal && error.code === usageCode;

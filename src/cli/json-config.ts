@@ -1,6 +1,6 @@
 import { applyEdits, getNodeValue, parseTree, type Node, type ParseError } from "jsonc-parser";
 import type { JsonObject } from "../schema/json.ts";
-import { refused } from "./cli-errors.ts";
+import { refused, taken } from "./cli-errors.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
 import { isTable, toTable } from "./to-table.ts";
 import { addProperty, removeProperty } from "./json-edits.ts";
@@ -60,7 +60,7 @@ export const jsonConfig: ConfigFormat = {
     const from = text.trim() === "" ? "{}\n" : text;
     const root = parse(from);
     const held = containerOf(root, container);
-    if (held !== undefined && propertyOf(held, alias) !== undefined) throw refused(`"${alias}" is in it already`);
+    if (held !== undefined && propertyOf(held, alias) !== undefined) throw taken(alias);
     const edits =
       held === undefined
         ? addProperty(from, root, [container, { [alias]: entry }])

@@ -1,22 +1,26 @@
 import { isDeepStrictEqual } from "node:util";
-import { parse as parseToml } from "smol-toml";
+import { parse as parseToml, TomlError } from "smol-toml";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
-import { refused } from "./cli-errors.ts";
+import { refused, taken } from "./cli-errors.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
 import { isTable, toTable, type Table } from "./to-table.ts";
 
+const read = (text: string): Table => parseToml(text, { integersAsBigInt: "asNeeded" });
+
 function tryParse(text: string): Table | undefined {
   try {
-    return parseToml(text, { integersAsBigInt: "asNeeded" });
+    return read(text);
   } catch {
     return undefined;
   }
 }
 
 function parse(text: string): Table {
-  const value = tryParse(text);
-  if (value === undefined) throw refused("it is not TOML");
-  return value;
+  try {
+    return read(text);
+  } catch (error) {
+    throw refused(error instanceof TomlError ? `it is not TOML in line ${error.line}` : "it is not TOML");
+  }
 }
 
 /** The same without a server, and without a container that only held that one. */
@@ -31,8 +35,19 @@ function spell(value: JsonValue | undefined): string {
   return Array.isArray(value) ? `[${value.map((one) => JSON.stringify(one)).join(", ")}]` : JSON.stringify(value);
 }
 
+function headerOf(container: string, alias: string): string {
+  return `[${container}.${/^[\w-]+$/.test(alias) ? alias : JSON.stringify(alias)}]`;
+}
+
+/** How to go on where servers are written within another value. */
+function notTables(container: string, value: Table): Error {
+  const [first] = Object.keys(toTable(value[container]));
+  const how = first === undefined ? "leave it out first" : `write "${headerOf(container, first)}" first`;
+  return refused(`"${container}" must be made of tables: ${how}`);
+}
+
 function toBlock(container: string, alias: string, entry: JsonObject): readonly string[] {
-  return [`[${container}.${alias}]`, ...Object.entries(entry).map(([key, value]) => `${key} = ${spell(value)}`)];
+  return [headerOf(container, alias), ...Object.entries(entry).map(([key, value]) => `${key} = ${spell(value)}`)];
 }
 
 /** One line of a file, with what ends it. */
@@ -79,7 +94,7 @@ export const tomlConfig: ConfigFormat = {
 
   add(text, container, { alias, entry }): string {
     const value = parse(text);
-    if (Object.hasOwn(toTable(value[container]), alias)) throw refused(`"${alias}" is in it already`);
+    if (Object.hasOwn(toTable(value[container]), alias)) throw taken(alias);
     const eol = text.includes("\r\n") ? "\r\n" : "\n";
     const ended = text === "" || text.endsWith("\n") ? text : text + eol;
     const block = toBlock(container, alias, entry).map((line) => line + eol);
@@ -87,7 +102,7 @@ export const tomlConfig: ConfigFormat = {
     const after = tryParse(changed);
     const isThere = after !== undefined && isDeepStrictEqual({ ...toTable(toTable(after[container])[alias]) }, entry);
     if (!isThere || !isDeepStrictEqual(without(after, container, alias), without(value, container, alias))) {
-      throw refused(`a table "${container}.${alias}" cannot be added to it: "${container}" must be made of tables`);
+      throw notTables(container, value);
     }
     return changed;
   },
@@ -101,7 +116,7 @@ export const tomlConfig: ConfigFormat = {
     const after = tryParse(changed);
     const isGone = after !== undefined && !Object.hasOwn(toTable(after[container]), alias);
     if (!isGone || !isDeepStrictEqual(without(after, container, alias), without(value, container, alias))) {
-      throw refused(`"${alias}" must be a table of its own to be removed: it is written within another`);
+      throw refused(`"${alias}" must be a table of its own: write "${headerOf(container, alias)}" first`);
     }
     return changed;
   },

@@ -128,7 +128,8 @@ describe("install", () => {
     const text = `{ "mcpServers": { "x": {} } }`;
     const file = await put(at, ".cursor/mcp.json", text);
     const ran = await at.run("install", "cursor", "--name", "x", "--url", url);
-    expect(ran).toEqual({ code: 1, out: "", err: `surface-mcp: Changing "${file}": "x" is in it already\n` });
+    const why = `"x" is in it already: give "--remove x" first, or another "--name"`;
+    expect(ran).toEqual({ code: 1, out: "", err: `surface-mcp: Changing "${file}": ${why}\n` });
     expect(await at.read(".cursor/mcp.json")).toBe(text);
   });
 

@@ -48,16 +48,29 @@ describe("the configuration in TOML", () => {
   });
 
   it.each([
-    ["no TOML", `a = `, "it is not TOML"],
-    ["the server already", `mcp_servers.ours.url = "u"`, `"ours" is in it already`],
-    ["servers in one line", `mcp_servers = { x = { url = "u" } }`, "must be made of tables"],
+    ["no TOML", `a = 1\nb = \n`, "it is not TOML in line 2"],
+    [
+      "the server already",
+      `mcp_servers.ours.url = "u"`,
+      `"ours" is in it already: give "--remove ours" first, or another "--name"`,
+    ],
+    [
+      "servers in one line",
+      `mcp_servers = { "x.y" = { url = "u" } }`,
+      `"mcp_servers" must be made of tables: write "[mcp_servers."x.y"]" first`,
+    ],
+    ["no servers in one line", `mcp_servers = {}`, `"mcp_servers" must be made of tables: leave it out first`],
   ])("refuses to add when the file holds %s", (_name, text, message) => {
     expect(() => add(text)).toThrow(message);
   });
 
   it.each([
     ["is not there", `[a]`, `there is no "ours" in it`],
-    ["is within another table", `[mcp_servers]\nours = { url = "u" }\n`, "must be a table of its own"],
+    [
+      "is within another table",
+      `[mcp_servers]\nours = { url = "u" }\n`,
+      `must be a table of its own: write "[mcp_servers.ours]" first`,
+    ],
   ])("refuses to remove when the server %s", (_name, text, message) => {
     expect(() => remove(text)).toThrow(message);
   });

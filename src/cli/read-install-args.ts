@@ -70,7 +70,8 @@ function readAlias({ name, surface }: Values): string {
   const plain = surface?.replaceAll(/[^A-Za-z0-9_-]/g, "-").slice(0, 48);
   const alias = name ?? (plain === undefined ? "surface-mcp" : `surface-mcp-${plain}`);
   if (aliasPattern.test(alias)) return alias;
-  throw usage(`Installing: "--name" must be 1 to 64 letters, digits, "-" and "_", is "${alias}"`);
+  const rule = `1 to 64 letters, digits, "-" and "_", and begin with a letter or digit`;
+  throw usage(`Installing: "--name" must be ${rule}, is "${alias}"`);
 }
 
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -114,6 +114,12 @@ describe("install", () => {
     expect(await named("--surface", "read only")).toBe("surface-mcp-read-only");
   });
 
+  it("begins a server's name as clients take it when that of its view does not", async () => {
+    const at = await bench();
+    const view = ["--surface", "__proto__", "--print", "--url", url];
+    expect((await at.run("install", "cursor", ...view)).out).toContain(`"surface-mcp-__proto__"`);
+  });
+
   it("changes nothing when it only prints", async () => {
     const at = await bench();
     const ran = await at.run("install", "vscode", "--name", "x", "--print", "--url", url);
@@ -217,7 +223,7 @@ describe("install", () => {
     ["an empty view", 2, ["cursor", "--surface", "", "--url", url], `"--surface" must be`],
     ["a view of 10 kB", 2, ["cursor", "--surface", "a".repeat(10_000), "--url", url], `"--surface" must be`],
     ["a name with a dot", 2, ["cursor", "--name", "a.b", "--url", url], `"--name" must be`],
-    ["a name that means something", 2, ["cursor", "--name", "__proto__", "--url", url], `"--name" must be`],
+    ["a name that means something", 2, ["cursor", "--name", "__proto__", "--url", url], `begin with a letter or digit`],
     ["an unknown scope", 2, ["cursor", "--scope", "world", "--url", url], "must be user or project"],
     ["an unknown option", 2, ["cursor", "--frobnicate", "--url", url], "--frobnicate"],
     ["a variable of a command", 2, ["cursor", "--token-env", "A", "--", "a"], `goes with "--url" alone`],

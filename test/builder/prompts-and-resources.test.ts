@@ -143,7 +143,10 @@ describe("prompts() and resources()", () => {
       resources: { b: { uri: "app://b", read: () => 1 } },
     });
     opened.push(...target.served);
-    const listed = await target.served[0]?.handlers["resources/list"](undefined, { era: "modern", call: new CallContext() });
+    const listed = await target.served[0]?.handlers["resources/list"](undefined, {
+      era: "modern",
+      call: new CallContext(),
+    });
     expect(JSON.stringify(listed)).toContain("app://b");
   });
 });

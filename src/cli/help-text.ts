@@ -20,6 +20,10 @@ options of install
 options of replay
   --surface NAME      the view; "default" where it is left out
   --project NAME      the project
+  --principal ID      who asks; nobody known where it is left out
+  --client NAME       the program that they ask with, as it names itself; NAME@VERSION with its version
+  --user-agent TEXT   the same, as it names itself to the transport
+  --scopes A,B        what they were granted
   --json              write JSON
 
   --help, --version

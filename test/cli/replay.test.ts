@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { ViewReplay } from "../../src/views/view-replay.ts";
 import { bench, type Bench } from "./support.ts";
@@ -16,6 +17,9 @@ const shown: ViewReplay = {
     { name: "x\u001B[31m", by: "scopes" },
   ],
 };
+
+/** An app as authors write one. */
+const real = fileURLToPath(new URL("fixtures/app.mjs", import.meta.url));
 
 /** A module with what counts as an app, which answers as it is told and says what it was asked. */
 async function put(at: Bench, name: string, text: string): Promise<void> {
@@ -67,6 +71,46 @@ hidden (2)
     expect(await asked("--surface", "a", "--project", "b")).toMatchObject({ asked: { surface: "a", project: "b" } });
   });
 
+  it("hands on who would ask, and with what, when it is told", async () => {
+    const at = await bench();
+    await put(at, "app.mjs", answering(shown, "export default"));
+    const asked = async (...more: readonly string[]): Promise<unknown> =>
+      JSON.parse((await at.run("replay", "app.mjs", "--json", ...more)).out).asked;
+    const view = { surface: "default" };
+    const somebody = { id: "anonymous", isAnonymous: true, scopes: [], view };
+    expect(await asked("--principal", "ann")).toEqual({ caller: { ...somebody, id: "ann", isAnonymous: false } });
+    expect(await asked("--scopes", "a,b:c")).toEqual({ caller: { ...somebody, scopes: ["a", "b:c"] } });
+    const client = { name: "@x/y", version: "1.0" };
+    expect(await asked("--surface", "s", "--client", "@x/y@1.0", "--user-agent", "u/1")).toEqual({
+      surface: "s",
+      caller: { ...somebody, view: { surface: "s", userAgent: "u/1", client } },
+    });
+    for (const [given, name] of [
+      ["cursor", "cursor"],
+      ["@x/y", "@x/y"],
+    ] as const) {
+      expect(await asked("--client", given)).toMatchObject({ caller: { view: { client: { name, version: "" } } } });
+    }
+  });
+
+  it("shows what somebody was granted when they are named", async () => {
+    const at = await bench();
+    const shownTo = async (...more: readonly string[]): Promise<unknown> =>
+      JSON.parse((await at.run("replay", real, "--surface", "readonly", "--json", ...more)).out);
+    const who = ["--principal", "ann", "--client", "c@1", "--user-agent", "u", "--project", "p"];
+    expect(await shownTo(...who)).toMatchObject({
+      entity: {
+        surface: "readonly",
+        project: "p",
+        user_agent: "u",
+        client: { name: "c", version: "1" },
+        principal: "ann",
+      },
+      visible_tools: [],
+    });
+    expect(await shownTo(...who, "--scopes", "notes:read")).toMatchObject({ visible_tools: ["note_show"] });
+  });
+
   it("says why nobody gets in when a view is denied, and is bold on a terminal", async () => {
     const denied = {
       ...shown,
@@ -109,6 +153,10 @@ hidden (2)
     ["no module", ["replay"]],
     ["two modules", ["replay", "a.mjs", "b.mjs"]],
     ["an unknown option", ["replay", "a.mjs", "--frobnicate"]],
+    ["a view without a name", ["replay", "a.mjs", "--surface", ""]],
+    ["nobody's name", ["replay", "a.mjs", "--principal", ""]],
+    ["a scope that is none", ["replay", "a.mjs", "--scopes", "a,,b"]],
+    ["a client of no name", ["replay", "a.mjs", "--client", ""]],
     ["an unknown command", ["frobnicate"]],
     ["no command", []],
   ])("answers %s with code 2 and where help is", async (_name, args) => {

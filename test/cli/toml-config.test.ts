@@ -38,6 +38,11 @@ describe("the configuration in TOML", () => {
     expect(remove(before)).toBe(`\n# about b\n[b]\nc = 1\n`);
   });
 
+  it("leaves comments above a server's table, which are somebody's own, when it removes the table", () => {
+    const before = `a = 1\n\n# about ours\n[mcp_servers.ours]\n# within\nurl = "u"\n# behind\n`;
+    expect(remove(before)).toBe(`a = 1\n\n# about ours\n# behind\n`);
+  });
+
   it("is not deceived when a value holds what looks like a header", () => {
     const text = `a = """\n[mcp_servers.ours]\n"""\nb = [\n["mcp_servers.ours"],\n]\n\n[mcp_servers.ours]\nargs = [\n["[c]"],\n]\n\n[z]\ny = 1\n`;
     expect(remove(text)).toBe(`a = """\n[mcp_servers.ours]\n"""\nb = [\n["mcp_servers.ours"],\n]\n\n[z]\ny = 1\n`);

@@ -40,7 +40,7 @@ interface Asked {
 
 function toAsk(asked: Asked, found: Found | undefined, exposure: Exposure): Ask {
   if (found === undefined) return { ...asked, verdict: "unknown", runs: [] };
-  if (!exposure.grants(found)) return { ...asked, verdict: "denied", runs: [] };
+  if (!exposure.grants(found)) return { ...asked, verdict: exposure.isKnown ? "denied" : "unknown", runs: [] };
   return { ...asked, verdict: "answered", runs: found.runs };
 }
 

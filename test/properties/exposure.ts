@@ -10,6 +10,7 @@ import {
 
 /** Something that is exposed: what it takes, and what using it runs. */
 export interface Found {
+  /** The one that is asked for by default, then those that its author asks for. */
   readonly scopes: readonly string[];
   readonly runs: readonly string[];
 }
@@ -38,9 +39,15 @@ export class Exposure {
     this.#granted = granted;
   }
 
-  /** Whether the caller may use it. */
+  /** Whether anybody is known to ask: only they can be told what they lack. */
+  get isKnown(): boolean {
+    return this.#granted !== undefined;
+  }
+
+  /** Whether the caller may use it. Who is not known is asked for what its author asks for, and has nothing. */
   grants({ scopes }: Pick<Found, "scopes">): boolean {
-    return this.#granted === undefined || scopes.every((scope) => this.#granted?.includes(scope));
+    const granted = this.#granted;
+    return granted === undefined ? scopes.length <= 1 : scopes.every((scope) => granted.includes(scope));
   }
 
   /** The keys of the members that the caller can come to at all. */

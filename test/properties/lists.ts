@@ -1,8 +1,8 @@
 import type { JsonValue } from "../../src/schema/json.ts";
 import { differences } from "./differences.ts";
 import type { Door, OpenDoor } from "./door.ts";
-import type { Exposure } from "./exposure.ts";
-import { surfaceName, wireNameOf, type RandomSurface } from "./random-surface.ts";
+import type { Exposure, Found } from "./exposure.ts";
+import { readScope, surfaceName, wireNameOf, type RandomSurface } from "./random-surface.ts";
 
 /** What lists are compared by. */
 interface Listing {
@@ -20,47 +20,69 @@ function named(items: JsonValue | undefined, field: string): ReadonlySet<string>
 
 const uriOf = (name: string): string => `surface://${surfaceName}/${name}`;
 
+/** Whether the caller may read what is of one name. */
+type MayRead = (of: { readonly scopes: readonly string[] }) => boolean;
+
+function mayReadBy(exposure: Exposure): MayRead {
+  return ({ scopes }) => exposure.grants({ scopes: [readScope, ...scopes] });
+}
+
 function resourcesOf({ members, written }: RandomSurface, exposure: Exposure): readonly string[] {
   const listed = new Set(exposure.listedKeys);
+  const may = mayReadBy(exposure);
   return [
-    ...members.flatMap(({ key, kind, shown, hasInput }) => {
+    ...members.filter(may).flatMap(({ key, kind, shown, hasInput }) => {
       if (shown !== "resource" || (hasInput && kind !== "collection")) return [];
       return [uriOf(key), ...(listed.has(key) ? [`${uriOf(key)}/a`] : [])];
     }),
-    ...written.filter(({ sort, hasInput }) => sort === "resource" && !hasInput).map(({ name }) => uriOf(name)),
+    ...written
+      .filter(may)
+      .filter(({ sort, hasInput }) => sort === "resource" && !hasInput)
+      .map(({ name }) => uriOf(name)),
   ];
 }
 
-function templatesOf({ members, written }: RandomSurface): readonly string[] {
+function templatesOf({ members, written }: RandomSurface, exposure: Exposure): readonly string[] {
+  const may = mayReadBy(exposure);
   return [
-    ...members.flatMap(({ key, kind, shown, hasInput }) => {
+    ...members.filter(may).flatMap(({ key, kind, shown, hasInput }) => {
       if (shown !== "resource") return [];
       if (kind === "collection") return [`${uriOf(key)}/{key}`];
       return hasInput ? [`${uriOf(key)}/{value}`] : [];
     }),
     ...written
+      .filter(may)
       .filter(({ sort, hasInput }) => sort === "resource" && hasInput)
       .map(({ name }) => `${uriOf(name)}/{value}`),
   ];
 }
 
-function toolsOf({ members, written, pull }: RandomSurface): readonly string[] {
-  return [
+function toolsOf({ members, written, pull }: RandomSurface, exposure: Exposure): readonly string[] {
+  const named = [
     ...members.filter(({ shown }) => shown === "tool").map(({ key }) => wireNameOf(key)),
     ...written.filter(({ sort }) => sort === "tool").map(({ name }) => wireNameOf(name)),
     ...(pull ? ["read_resource", "wait_for_change"] : []),
   ];
+  return named.filter((name) => isGranted(exposure.tool(name), exposure));
 }
 
-/** Whether what an app lists is what it exposes, and listing runs nothing but what is listed because it is there. */
+function promptsOf({ written }: RandomSurface, exposure: Exposure): readonly string[] {
+  const names = written.filter(({ sort }) => sort === "prompt").map(({ name }) => wireNameOf(name));
+  return names.filter((name) => isGranted(exposure.prompt(name), exposure));
+}
+
+function isGranted(found: Found | undefined, exposure: Exposure): boolean {
+  return found !== undefined && exposure.grants(found);
+}
+
+/** Whether what an app lists is what it exposes and its caller was granted, and listing runs nothing but what is listed because it is there. */
 export async function checkLists({ door, open, ran, ambient, surface, exposure }: Listing): Promise<readonly string[]> {
   ran.clear();
-  const prompts = surface.written.filter(({ sort }) => sort === "prompt").map(({ name }) => wireNameOf(name));
   const lists: readonly (readonly [string, string, string, readonly string[]])[] = [
-    ["tools/list", "tools", "name", toolsOf(surface)],
+    ["tools/list", "tools", "name", toolsOf(surface, exposure)],
     ["resources/list", "resources", "uri", resourcesOf(surface, exposure)],
-    ["resources/templates/list", "resourceTemplates", "uriTemplate", templatesOf(surface)],
-    ["prompts/list", "prompts", "name", prompts],
+    ["resources/templates/list", "resourceTemplates", "uriTemplate", templatesOf(surface, exposure)],
+    ["prompts/list", "prompts", "name", promptsOf(surface, exposure)],
   ];
   const wrong: string[] = [];
   for (const [method, key, field, expected] of lists) {

@@ -19,8 +19,8 @@ export interface MomentSetting {
 }
 
 const POLL_MS = 25;
-/** How long a command must have been running, so that its end is not upon us. */
-const RUNNING_MS = 300;
+/** How long a command must have been running, so that it is seen to be; the shortest of them takes less than half a second. */
+const RUNNING_MS = 100;
 
 /**
  * Waits until a run is well under way: something has ended, something else has been running for a moment, and nobody

@@ -58,12 +58,12 @@ function templatesOf({ members, written }: RandomSurface, exposure: Exposure): r
 }
 
 function toolsOf({ members, written, pull }: RandomSurface, exposure: Exposure): readonly string[] {
-  const named = [
+  const names = [
     ...members.filter(({ shown }) => shown === "tool").map(({ key }) => wireNameOf(key)),
     ...written.filter(({ sort }) => sort === "tool").map(({ name }) => wireNameOf(name)),
     ...(pull ? ["read_resource", "wait_for_change"] : []),
   ];
-  return named.filter((name) => isGranted(exposure.tool(name), exposure));
+  return names.filter((name) => isGranted(exposure.tool(name), exposure));
 }
 
 function promptsOf({ written }: RandomSurface, exposure: Exposure): readonly string[] {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Places } from "../spine/places.ts";
-import { internalError, reportToConsole, runUnawaited, type FaultReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, type FaultReporter } from "../surface/fault.ts";
+import { Listeners } from "../surface/listeners.ts";
 import type { CallEvent, CallNode, Calls } from "./call-node.ts";
 import { TrackedCall, type AskedCall, type CallTold } from "./tracked-call.ts";
 
@@ -30,7 +31,7 @@ type Listener = (event: CallEvent) => void;
 class KeptCalls implements CallTree, CallTold {
   readonly prefix = randomUUID().slice(0, 8);
   readonly #report: FaultReporter;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Listeners<CallEvent>();
   readonly #running = new Places<TrackedCall>();
   /** Those that ended, in a ring: no list that grows and shrinks with each call. */
   readonly #ended: (TrackedCall | undefined)[] = Array.from({ length: maxEnded });
@@ -66,16 +67,12 @@ class KeptCalls implements CallTree, CallTold {
   }
 
   subscribe(listener: Listener): () => void {
-    // One of its own, so that who listens twice with one function hears twice, and stops once.
-    const own: Listener = (event) => listener(event);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
+    return this.#listeners.add(listener);
   }
 
   tell(event: CallEvent): void {
     Object.freeze(event);
-    const fail = (cause: unknown): void => void internalError(cause, "a listener for calls", this.#report);
-    for (const listener of [...this.#listeners]) runUnawaited(() => listener(event), fail);
+    this.#listeners.tell(event, (cause) => void internalError(cause, "a listener for calls", this.#report));
   }
 
   ended(root: TrackedCall): void {

@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { Listeners } from "../surface/listeners.ts";
 import type { Catalog } from "./catalog.ts";
 import { withTools } from "./create-catalog.ts";
 import type { ToolEntry } from "./entry.ts";
@@ -26,7 +27,7 @@ class MountedCatalog implements LiveCatalog {
   readonly #base: Catalog;
   readonly #report: FaultReporter;
   readonly #sources: readonly MountedSource[];
-  readonly #listeners = new Set<{ readonly changed: () => void }>();
+  readonly #listeners = new Listeners();
   /** Those that were left out because of something of another origin, and were told of. */
   #taken: ReadonlySet<ToolEntry> = new Set();
   #mounted: readonly ToolEntry[] = [];
@@ -59,9 +60,7 @@ class MountedCatalog implements LiveCatalog {
   }
 
   subscribe(changed: () => void): () => void {
-    const listener = { changed };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#listeners.add(changed);
   }
 
   close(): void {
@@ -81,14 +80,8 @@ class MountedCatalog implements LiveCatalog {
   #change(): void {
     if (this.#isClosed) return;
     this.#isStale = true;
-    for (const { changed } of [...this.#listeners]) {
-      try {
-        changed();
-      } catch (cause) {
-        // Whoever registers an operation has no part in what becomes of it.
-        internalError(cause, "catalog", this.#report);
-      }
-    }
+    // Whoever registers an operation has no part in what becomes of it.
+    this.#listeners.tell(undefined, (cause) => void internalError(cause, "catalog", this.#report));
   }
 
   /** Those whose name nothing else has. An app's own names are kept from its mounts when it is put together. */

@@ -1,7 +1,8 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
-import { internalError, reportToConsole, runUnawaited } from "../surface/fault.ts";
+import { internalError, reportToConsole } from "../surface/fault.ts";
+import { Listeners } from "../surface/listeners.ts";
 import { assertOperation } from "./assert-operation.ts";
 import { operationNotFound } from "./cannot-nest.ts";
 import { keepOperation } from "./keep-operation.ts";
@@ -74,7 +75,7 @@ class Registry implements OperationRegistry {
   readonly #registered = new Map<string, Registered>();
   /** What has which name on the wire. */
   readonly #names = new Map<string, string>();
-  readonly #listeners = new Set<{ readonly changed: () => void }>();
+  readonly #listeners = new Listeners();
   #listed: readonly MountedOperation[] | undefined;
 
   get size(): number {
@@ -87,9 +88,7 @@ class Registry implements OperationRegistry {
   }
 
   subscribe(changed: () => void): () => void {
-    const listener = { changed };
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#listeners.add(changed);
   }
 
   invoke(name: string, input: unknown, context: MountContext): unknown {
@@ -150,8 +149,7 @@ class Registry implements OperationRegistry {
   #change(): void {
     this.#listed = undefined;
     // What was registered is; whoever did it has no part in this.
-    const fail = (cause: unknown): void => void internalError(cause, "operation registry", reportToConsole);
-    for (const { changed } of [...this.#listeners]) runUnawaited(changed, fail);
+    this.#listeners.tell(undefined, (cause) => void internalError(cause, "operation registry", reportToConsole));
   }
 }
 

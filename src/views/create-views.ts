@@ -7,6 +7,7 @@ import {
   toSafeReporter,
   type FaultReporter,
 } from "../surface/fault.ts";
+import { Listeners } from "../surface/listeners.ts";
 import type { Source } from "../surface/source.ts";
 import { assertNoGatewayCollision, type NamedTool } from "./assert-no-gateway-collision.ts";
 import { compileRules, readField, type CompiledRules } from "./compile-rules.ts";
@@ -81,7 +82,7 @@ class CompiledViews implements Views {
   #remembered = new Map<string, Decision>();
   #stop: (() => unknown) | undefined;
   #isClosed = false;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   readonly #setting: ViewsSetting;
   readonly #report: FaultReporter;
 
@@ -113,12 +114,7 @@ class CompiledViews implements Views {
   }
 
   subscribe(changed: () => void): () => void {
-    // One of its own, so that subscribing one function twice gives two subscriptions.
-    const listener = (): void => changed();
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#listeners.add(changed);
   }
 
   close(): void {
@@ -176,7 +172,7 @@ class CompiledViews implements Views {
     this.#installed = next;
     this.#generation++;
     this.#remembered = new Map();
-    for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) this.#guard(listener);
+    this.#listeners.tell(undefined, (cause) => this.#tell(cause));
   }
 }
 

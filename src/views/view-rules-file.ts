@@ -2,7 +2,8 @@ import { readFileSync, statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { SurfaceError } from "../errors.ts";
 import { codeOf } from "../links/system-error.ts";
-import { internalError, reportToConsole, runUnawaited, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import { Listeners } from "../surface/listeners.ts";
 import type { Source } from "../surface/source.ts";
 import { unreadableRules } from "./create-views.ts";
 import { readViewRules } from "./read-view-rules.ts";
@@ -74,7 +75,7 @@ function toUnread(cause: unknown, path: string): unknown {
 class WatchedRules implements ViewRulesFile {
   readonly #path: string;
   readonly #report: FaultReporter;
-  readonly #listeners = new Set<(rules: readonly ViewPacket[]) => void>();
+  readonly #listeners = new Listeners<readonly ViewPacket[]>();
   readonly #looking: NodeJS.Timeout;
   #watcher: FSWatcher | undefined;
   #settling: NodeJS.Timeout | undefined;
@@ -99,11 +100,7 @@ class WatchedRules implements ViewRulesFile {
   }
 
   subscribe(fn: (rules: readonly ViewPacket[]) => void): () => void {
-    const listener = (rules: readonly ViewPacket[]): void => fn(rules);
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+    return this.#listeners.add(fn);
   }
 
   close(): void {
@@ -165,11 +162,7 @@ class WatchedRules implements ViewRulesFile {
   #replace(text: string | undefined, rules: readonly ViewPacket[]): void {
     this.#text = text;
     this.#rules = rules;
-    const fail = (cause: unknown): void => this.#tell(cause);
-    // One of them may end another, or close the file.
-    for (const listener of [...this.#listeners]) {
-      if (this.#listeners.has(listener)) runUnawaited(() => listener(rules), fail);
-    }
+    this.#listeners.tell(rules, (cause) => this.#tell(cause));
   }
 
   #tell(cause: unknown): void {

@@ -5,6 +5,7 @@ import { operationNotFound } from "./cannot-nest.ts";
 import type { EntryCall } from "./entry.ts";
 import type { Refused, ToolOutcome } from "./outcome.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
+import { toResultText } from "./to-result-text.ts";
 import { toUnreached } from "./unreached.ts";
 
 /** Calls another tool from within a call, by its id or its name on the wire. */
@@ -42,22 +43,11 @@ function toError(refused: Refused): Refusal | SurfaceError {
   return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });
 }
 
-function parse(text: string): JsonValue {
-  // The text of an answer is JSON: the invoker has written it.
-  return JSON.parse(text) as JsonValue;
-}
-
 function answerOf(outcome: ToolOutcome): JsonValue {
-  switch (outcome.kind) {
-    case "answer":
-      return parse(outcome.text);
-    case "rich":
-      return parse(outcome.structured ?? outcome.blocks);
-    case "denied":
-      throw toError(operationNotFound);
-    case "refused":
-      throw toError(outcome);
-  }
+  const result = toResultText(outcome);
+  if (typeof result !== "string") throw toError(result);
+  // The text of an answer is JSON: the invoker has written it.
+  return JSON.parse(result) as JsonValue;
 }
 
 /** A copy, so that what a handler does to its own afterwards is not what is called with. */

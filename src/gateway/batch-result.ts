@@ -1,5 +1,5 @@
-import { operationNotFound } from "../catalog/cannot-nest.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import { toResultText } from "../catalog/to-result-text.ts";
 
 /** What became of one call of a batch. */
 export interface BatchResult {
@@ -23,14 +23,6 @@ function toSuccess(result: string): BatchResult {
  * what does not exist.
  */
 export function toBatchResult(outcome: ToolOutcome): BatchResult {
-  switch (outcome.kind) {
-    case "answer":
-      return toSuccess(outcome.text);
-    case "rich":
-      return toSuccess(outcome.structured ?? outcome.blocks);
-    case "denied":
-      return toFailure(operationNotFound);
-    case "refused":
-      return toFailure(outcome);
-  }
+  const result = toResultText(outcome);
+  return typeof result === "string" ? toSuccess(result) : toFailure(result);
 }

@@ -1,0 +1,19 @@
+import { operationNotFound } from "./cannot-nest.ts";
+import type { Refused, ToolOutcome } from "./outcome.ts";
+
+/**
+ * What a call within a call comes to, as programs are told: the JSON text of its result, which is its blocks where nothing is
+ * said to programs besides, or what it was refused. What its caller was denied does not exist.
+ */
+export function toResultText(outcome: ToolOutcome): string | Refused {
+  switch (outcome.kind) {
+    case "answer":
+      return outcome.text;
+    case "rich":
+      return outcome.structured ?? outcome.blocks;
+    case "denied":
+      return operationNotFound;
+    case "refused":
+      return outcome;
+  }
+}

@@ -35,7 +35,10 @@ function isStale() {
 }
 
 /** The public entries, as package.json maps them, and its command. */
-const entries = ["index.ts", "http/index.ts", "testing/index.ts", "cli/main.ts"].map((path) => join(root, "src", path));
+const entries = [
+  ...["index.ts", "http/index.ts", "testing/index.ts", "cli/main.ts"],
+  ...["from/agentic/index.ts", "from/invoker/index.ts", "from/agent/index.ts", "sdk-v1/index.ts"],
+].map((path) => join(root, "src", path));
 
 async function build() {
   mkdirSync(staging, { recursive: true });

@@ -51,6 +51,7 @@ export const surfaceErrorCodes = [
   "PROTOCOL_MISMATCH",
   "FRAME_TOO_LARGE",
   "DROPPED",
+  "INPUT_REQUIRED",
   "CLOSED",
   "INTERNAL",
 ] as const;

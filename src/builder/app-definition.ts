@@ -10,7 +10,9 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Source } from "../surface/source.ts";
+import type { EntryCall } from "../catalog/entry.ts";
 import type { Icon } from "../tags/looks.ts";
+import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ViewPacket } from "../views/view-rules.ts";
 import type { ViewRules } from "../views/views-input.ts";
 
@@ -48,9 +50,36 @@ export interface McpOptions {
   readonly maxResourceBytes?: number;
   /** Answer in the gate what our handlers know. Default `true`; `false` sends every request through the SDK, to compare. */
   readonly hotPath?: boolean;
+  /** How what clients of the modern era are asked is kept between two requests. */
+  readonly asking?: AskingOptions;
   /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */
   readonly onFault?: FaultReporter;
 }
+
+/** How questions to clients are kept between two requests: by the clients themselves, sealed. */
+export interface AskingOptions {
+  /**
+   * What states are sealed with, at least 32 bytes; the same for all processes that answer one client. Default: made anew with
+   * each time the app is opened, so that nobody else can open them, and they do not outlive the process.
+   */
+  readonly secret?: Uint8Array;
+  /**
+   * Takes a state for used, once: `false` says that it was used before. Needed where several processes share a secret. Default:
+   * in memory.
+   *
+   * @param id - names the state.
+   * @param expiresAt - when nobody can use it any more, in milliseconds since 1970.
+   */
+  readonly claim?: (id: string, expiresAt: number) => boolean | Promise<boolean>;
+  /**
+   * For development: a handler that asks is run twice up to its first question, and one that asks or calls something else the
+   * second time is refused, with the difference in the author's log. Default `false`.
+   */
+  readonly rehearse?: boolean;
+}
+
+/** Makes what the handlers of one call have of their own. */
+export type ContextFactory = (call: Pick<EntryCall, "caller" | "signal">) => unknown;
 
 /** How an app reaches its live surface. */
 export type Reach =
@@ -73,6 +102,10 @@ export interface AppDefinition {
   readonly views: readonly ViewPacket[] | Source<ViewRules> | undefined;
   /** Whether agents may ask what a view shows. */
   readonly replay: boolean;
+  /** Makes what handlers have of their own. `undefined`: in memory, anew for each call. */
+  readonly context: ContextFactory | undefined;
+  /** Whether users are asked before tools run that may change something and say nothing of it themselves. */
+  readonly confirm: ConfirmRule | undefined;
   /** Whether agents may read and wait by tools. */
   readonly pull: boolean;
   /** The calls that are made of it, over everything that serves it. */

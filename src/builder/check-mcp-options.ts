@@ -38,6 +38,7 @@ const checks: ReadonlyMap<string, Check> = new Map(
     changeWindowMs: window,
     maxResultBytes: bytes,
     maxResourceBytes: bytes,
+    asking: () => undefined,
     hotPath: flag,
     onFault: callable,
   } satisfies Record<keyof McpOptions, Check>),

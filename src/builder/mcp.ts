@@ -180,6 +180,8 @@ export function mcp<TSpec extends Spec>(
     views: undefined,
     replay: false,
     reach: undefined,
+    context: undefined,
+    confirm: undefined,
     pull: false,
   });
   // The seam: one class behind stages that show only what is legal.

@@ -1,9 +1,12 @@
-import { SurfaceError } from "../errors.ts";
+import { Refusal, SurfaceError } from "../errors.ts";
+import type { ClientAsk } from "../catalog/asking.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
 import type { EntryCall, LogEntry, NestedCall, OnAbort, ProgressReport, ToolEntry, Touched } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import { clipText } from "../schema/clip-text.ts";
+import type { JsonObject } from "../schema/json.ts";
+import type { AskPort } from "./ask-port.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { TrackedCall } from "./tracked-call.ts";
 
@@ -58,6 +61,8 @@ export interface CallSetting {
   readonly reached?: ((stage: CallStage) => void) | undefined;
   /** Left out: it is part of none. */
   readonly partOf?: PartOf | undefined;
+  /** How its client is asked. Left out: nobody can be. */
+  readonly asking?: AskPort | undefined;
 }
 
 /**
@@ -73,6 +78,8 @@ export class CallContext implements EntryCall {
   /** Counts the calls of tools. */
   readonly limiter: RateLimiter | undefined;
   readonly partOf: PartOf | undefined;
+  /** How its client is asked. May be said later, before anything runs. */
+  asking: AskPort | undefined;
   /** How many calls it is within. */
   readonly depth: number;
   /** What is recorded of it; nothing of reads and the like. */
@@ -98,14 +105,16 @@ export class CallContext implements EntryCall {
   #isDropped = false;
   #last = Number.NEGATIVE_INFINITY;
   #touched: Map<string, Touched> | undefined;
+  #meta: JsonObject | undefined;
 
-  constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf }: CallSetting = {}) {
+  constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf, asking }: CallSetting = {}) {
     this.#sink = sink;
     this.log = log && ((entry) => void (this.isOver || log(entry)));
     this.caller = caller;
     this.reached = reached;
     this.limiter = limiter;
     this.partOf = partOf;
+    this.asking = asking;
     this.depth = partOf === undefined ? 0 : partOf.call.depth + 1;
   }
 
@@ -147,6 +156,24 @@ export class CallContext implements EntryCall {
   /** What it has touched with all its parts, each once. */
   get touched(): readonly Touched[] {
     return this.#touched === undefined ? [] : [...this.#touched.values()];
+  }
+
+  ask(_key: string, _ask: ClientAsk): Promise<JsonObject> {
+    return Promise.reject(new Refusal("CLIENT_CANNOT", "the client cannot be asked this"));
+  }
+
+  onRoots(changed: () => void): () => void {
+    return this.asking?.onRoots?.(changed) ?? ignore;
+  }
+
+  /** Said to the client of the call that it is a part of, unless it is made by other rights than theirs. */
+  addMeta(members: JsonObject): void {
+    this.#meta = { ...this.#meta, ...members };
+  }
+
+  /** What is said beside the answer, for programs. */
+  get meta(): JsonObject | undefined {
+    return this.#meta;
   }
 
   nest(nested: NestedCall): Promise<ToolOutcome> {

@@ -1,3 +1,4 @@
+import type { Asking } from "../catalog/asking.ts";
 import type { ResourceContent } from "../catalog/entry.ts";
 import type { Denied, Refused } from "../catalog/outcome.ts";
 
@@ -8,6 +9,7 @@ export type PromptOutcome =
       /** The text of a JSON array of messages. */
       readonly text: string;
     }
+  | Asking
   | Denied
   | Refused;
 
@@ -31,5 +33,6 @@ export type ReadOutcome =
       /** There is nothing under this URI. */
       readonly kind: "absent";
     }
+  | Asking
   | Denied
   | Refused;

@@ -2,11 +2,12 @@ import type { JsonObject, JsonSchema } from "../schema/json.ts";
 import type { Schema } from "../schema/standard.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
+import type { ClientAsk } from "./asking.ts";
 import type { Caller } from "./caller.ts";
 import type { UriSegment } from "./free-uri.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
-import type { OnDisconnect } from "../tags/tool-options.ts";
+import type { ConfirmRule, OnDisconnect } from "../tags/tool-options.ts";
 import type { ToolOutcome } from "./outcome.ts";
 
 /** How far along a call is. `progress` must grow from report to report; MCP clients show `message`. */
@@ -14,6 +15,8 @@ export interface ProgressReport {
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
+  /** Said beside it, for programs. At most 4 KiB of JSON; more is left out. */
+  readonly meta?: JsonObject;
 }
 
 /** How much something matters to whoever reads a log; the levels of RFC 5424. */
@@ -47,6 +50,16 @@ export interface EntryCall {
    * Never rejects: what cannot be called answers as what does not exist.
    */
   nest(nested: NestedCall): Promise<ToolOutcome>;
+  /**
+   * Asks the client something, under a key that names the question within this call. Resolves with what it answered. Rejects with
+   * a `Refusal`: `CLIENT_CANNOT`, `ASK_FAILED`, `ASK_TIMEOUT`; or with a `SurfaceError` `INPUT_REQUIRED` where the answer comes with
+   * another request: nothing more of this call counts then.
+   */
+  ask(key: string, ask: ClientAsk): Promise<JsonObject>;
+  /** Told when the client says that its roots are others, while the call runs. Returns what stops it. */
+  onRoots(changed: () => void): () => void;
+  /** Says something beside the answer, for programs, whatever the answer is: members of its `_meta`. */
+  addMeta(members: JsonObject): void;
 }
 
 /** What an answer is made of: a tool that was called, by its id, or what was read under a URI. */
@@ -163,6 +176,8 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly authority?: readonly string[] | undefined;
   /** What becomes of a call when the client of a session drops the connection that it was made on. */
   readonly onDisconnect: OnDisconnect;
+  /** Whether the user is asked before it runs. Left out: as the app says for tools that change something. */
+  readonly confirm?: ConfirmRule | undefined;
   /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */
   readonly owner: FaceOwned | "surface";
   /**

@@ -1,3 +1,4 @@
+import { cannotAsk } from "./cannot-ask.ts";
 import { cannotNest } from "./cannot-nest.ts";
 import { SurfaceError } from "../errors.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
@@ -66,7 +67,7 @@ function endQuietly(iterator: AsyncIterator<unknown> | undefined): void {
  */
 export async function* followChanges(setting: ChangesSetting): AsyncGenerator<ResourceContent | undefined> {
   const signal = setting.signal ?? new AbortController().signal;
-  const call: EntryCall = { signal, progress: quiet, caller: setting.caller, nest: cannotNest };
+  const call: EntryCall = { signal, progress: quiet, caller: setting.caller, nest: cannotNest, ...cannotAsk };
   const wait = <TValue>(start: () => Promise<TValue>): Promise<TValue> =>
     untilAborted({ start, signal, doing: `Watching ${setting.where}` });
   let iterator: AsyncIterator<unknown> | undefined;

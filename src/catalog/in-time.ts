@@ -1,3 +1,4 @@
+import { cannotAsk } from "./cannot-ask.ts";
 import { cannotNest } from "./cannot-nest.ts";
 import { SurfaceError } from "../errors.ts";
 import { LinkedAbort } from "../spine/linked-abort.ts";
@@ -33,7 +34,7 @@ export async function inTime<TValue>(read: TimedRead<TValue>): Promise<TValue> {
   const stop = systemClock.after(timeoutMs, late);
   try {
     return await untilAborted({
-      start: () => run({ signal, progress: quiet, caller, nest: cannotNest }),
+      start: () => run({ signal, progress: quiet, caller, nest: cannotNest, ...cannotAsk }),
       signal,
       doing,
     });

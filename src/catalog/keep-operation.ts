@@ -5,7 +5,7 @@ const keys: Readonly<Record<keyof MountedOperation, "itself" | "copy">> = {
   ...{ name: "itself", type: "itself", version: "itself", title: "itself", description: "itself" },
   ...{ inputSchema: "itself", outputSchema: "itself", visibility: "itself", timeoutMs: "itself" },
   ...{ destructive: "itself", idempotent: "itself", openWorld: "itself" },
-  ...{ tags: "copy", errorSchemas: "copy", reach: "copy", authority: "copy" },
+  ...{ tags: "copy", confirm: "copy", errorSchemas: "copy", reach: "copy", authority: "copy" },
   ...{ scopes: "copy", scopesAny: "copy", resource: "copy" },
 };
 

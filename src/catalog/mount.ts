@@ -1,5 +1,7 @@
 import type { JsonObject, JsonSchema, JsonValue } from "../schema/json.ts";
+import type { Asks } from "./asking.ts";
 import type { Schema } from "../schema/standard.ts";
+import type { Confirm } from "../tags/tool-options.ts";
 import type { ScopeOptions } from "../tags/scopes.ts";
 import type { Caller } from "./caller.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
@@ -36,6 +38,8 @@ export interface MountedOperation extends ScopeOptions {
   readonly openWorld?: boolean;
   /** Milliseconds until a call answers `TIMEOUT`. Default 60,000; at most 600,000. */
   readonly timeoutMs?: number;
+  /** Is the user asked before each call? As the option of tools of this name. */
+  readonly confirm?: Confirm;
   /**
    * What it may call by `context.call`: ids or names on the wire as the app has them, with the prefix, as patterns with `*` and `?`.
    * Default: none.
@@ -61,6 +65,20 @@ export interface MountContext {
    * rejects as that of a tool by hand does.
    */
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
+  /** Asks the client. */
+  readonly ask: Asks;
+  /** Says something beside the answer, for programs: members of its `_meta`. */
+  readonly addMeta: (members: JsonObject) => void;
+}
+
+/** One resource that is known only at run time. Its URI is `<uriPrefix><prefix>/<path>`, its id `<prefix>/<path>`. */
+export interface MountedResource extends ScopeOptions {
+  /** Segments, percent-encoded where they have to be, joined by slashes: `"state/hp"`. Unique within its source. */
+  readonly path: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** What is listed as its type. Default: JSON. */
+  readonly mimeType?: string;
 }
 
 /**
@@ -76,4 +94,14 @@ export interface MountSource {
   subscribe(changed: () => void): () => void;
   /** Runs one, by its name, with input that fits its schema. What it throws is masked, but for `Refusal`. */
   invoke(name: string, input: unknown, context: MountContext): unknown;
+  /** What of it can be read now. Asked again after each change. Default: nothing. */
+  resources?(): readonly MountedResource[];
+  /**
+   * What is under a path now: JSON, or what `body()` gives, now or later; `undefined`: nothing. Needed where there are resources.
+   */
+  read?(path: string, context: MountContext): unknown;
+  /**
+   * Calls `changed` whenever there may be something else under a path. Returns what stops it. Default: nobody is told of changes.
+   */
+  watch?(path: string, changed: () => void): () => void;
 }

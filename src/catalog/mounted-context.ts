@@ -1,4 +1,7 @@
+import type { JsonObject } from "../schema/json.ts";
+import type { Asks } from "./asking.ts";
 import type { Caller } from "./caller.ts";
+import { createAsks } from "./create-asks.ts";
 import type { EntryCall, LogLevel, ProgressReport } from "./entry.ts";
 import type { MountContext } from "./mount.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
@@ -21,7 +24,13 @@ export class MountedContext implements MountContext {
     return this.#call.caller;
   }
 
+  get ask(): Asks {
+    return createAsks(this.#call);
+  }
+
   // Fields and not methods, since handlers take them out of the context.
+  readonly addMeta = (members: JsonObject): void => this.#call.addMeta(members);
+
   readonly progress = (report: ProgressReport): void => this.#call.progress(report);
 
   readonly log = (level: LogLevel, data: unknown, logger?: string): void => {

@@ -1,5 +1,6 @@
 import type { Issue } from "../errors.ts";
 import type { JsonValue } from "../schema/json.ts";
+import type { Asking } from "./asking.ts";
 
 /** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */
 export interface Refused {
@@ -45,5 +46,6 @@ export type ToolOutcome =
       /** The text of a JSON object that says the same to programs; left out where its author gave none. */
       readonly structured: string | undefined;
     }
+  | Asking
   | Denied
   | Refused;

@@ -1,6 +1,16 @@
 import { operationNotFound } from "./cannot-nest.ts";
 import type { Refused, ToolOutcome } from "./outcome.ts";
 
+/** Questions end the call that a host made, and all within it: nobody reads this. */
+const unanswered: Refused = Object.freeze({
+  kind: "refused",
+  code: "INPUT_REQUIRED",
+  message: "the client is asked something first",
+  issues: Object.freeze([]),
+  details: undefined,
+  correlationId: undefined,
+});
+
 /**
  * What a call within a call comes to, as programs are told: the JSON text of its result, which is its blocks where nothing is
  * said to programs besides, or what it was refused. What its caller was denied does not exist.
@@ -15,5 +25,7 @@ export function toResultText(outcome: ToolOutcome): string | Refused {
       return operationNotFound;
     case "refused":
       return outcome;
+    case "asking":
+      return unanswered;
   }
 }

@@ -1,7 +1,9 @@
 import type { SurfaceClient } from "../surface/client.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
+import type { Asks } from "./asking.ts";
 import type { Caller } from "./caller.ts";
 import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
+import { createAsks } from "./create-asks.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
 
 /** What may be said of one nested call. */
@@ -47,6 +49,10 @@ export interface ToolContext<TSpec> {
    * ```
    */
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
+  /** Asks the client: its user, its model, where its user works. */
+  readonly ask: Asks;
+  /** Says something beside the answer, for programs: members of its `_meta`. May be taken out of the context. */
+  readonly addMeta: (members: JsonObject) => void;
 }
 
 /** A context over an entry's call: the signal stays unmade until it is asked for. */
@@ -72,7 +78,13 @@ class CallToolContext implements ToolContext<unknown> {
     return createNestedCall(this.#call);
   }
 
+  get ask(): Asks {
+    return createAsks(this.#call);
+  }
+
   // Fields and not methods, since handlers take them out of the context.
+  readonly addMeta = (members: JsonObject): void => this.#call.addMeta(members);
+
   readonly progress = (report: ProgressReport): void => this.#call.progress(report);
 
   readonly log = (level: LogLevel, data: unknown, logger?: string): void => {

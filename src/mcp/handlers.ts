@@ -68,6 +68,8 @@ const noArguments: JsonObject = Object.freeze({});
 /** The answer for a tool that does not exist, or that this caller cannot see: one text for both. */
 const unknownTool = toRpcError(rpcCodes.invalidParams, "Invalid params: there is no such tool");
 
+export const unanswerable = toRpcError(rpcCodes.internal, "Internal error");
+
 const badToolParams = toRpcError(
   rpcCodes.invalidParams,
   'Invalid params: "name" must be a string and "arguments" an object',
@@ -104,6 +106,7 @@ function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, call }: An
   }
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);
+  if (outcome.kind === "asking") return unanswerable;
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
   return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
     meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(outcome))}`,
@@ -144,6 +147,7 @@ function createReadHandler(source: HandlerSource): Handler {
     if (outcome.kind === "absent") return toAbsent(uri, request.era);
     if (outcome.kind === "denied") return toDeniedError(outcome.scopes, toNotFound(uri, request.era));
     if (outcome.kind === "refused") return toReadError(outcome);
+    if (outcome.kind === "asking") return unanswerable;
     const { scopes, requires } = resolved;
     const keeping = { large: source.large, caller: call.caller, scopes, requires, of: [{ uri }] };
     return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });

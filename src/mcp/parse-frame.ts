@@ -23,6 +23,15 @@ export interface NotificationFrame {
   readonly params: JsonObject | undefined;
 }
 
+/** What somebody answers to something that we asked. */
+export interface ResponseFrame {
+  readonly kind: "response";
+  /** As it came; left out where it could not be read. */
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
 /**
  * One frame, judged. A `response` answers something that we asked. A `blank` frame holds whitespace only. An `ignored`
  * one is a notification with bad params: JSON-RPC allows no answer to a notification, not even an error.
@@ -31,7 +40,7 @@ export type ParsedFrame =
   | RequestFrame
   | NotificationFrame
   | FrameError
-  | { readonly kind: "response" }
+  | ResponseFrame
   | { readonly kind: "blank" }
   | { readonly kind: "ignored" };
 
@@ -78,7 +87,14 @@ function refuseUnparsed(text: string, first: "{" | "[", fault: "too-deep" | "too
 function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {
   if (ownParam(message, "jsonrpc") !== "2.0") return toFrameError("bad-version");
   const method = ownParam(message, "method");
-  if (method === undefined && isAnswer(message)) return { kind: "response" };
+  if (method === undefined && isAnswer(message)) {
+    return {
+      kind: "response",
+      id: ownParam(message, "id"),
+      result: ownParam(message, "result"),
+      error: ownParam(message, "error"),
+    };
+  }
   const id = ownParam(message, "id");
   if (id !== undefined && !isRequestId(id)) return toFrameError("bad-id");
   if (typeof method !== "string") return toFrameError("bad-method", id ?? null);

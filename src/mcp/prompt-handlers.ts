@@ -67,6 +67,7 @@ function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: P
 function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, source: PromptSource): RpcAnswer {
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownPrompt);
   if (outcome.kind === "refused") return toRefusedAnswer(outcome);
+  if (outcome.kind === "asking") return toRpcError(rpcCodes.internal, "Internal error");
   const messages = toWellFormedJson(outcome.text);
   const bytes = bytesOver(messages, source.large.maxResultBytes);
   if (bytes !== undefined) return toTooLarge(prompt, bytes, source);

@@ -25,6 +25,8 @@ export const rpcCodes = {
   insufficientScope: -32011,
   /** A header says something else than the body. */
   headerMismatch: -32020,
+  /** Serving this takes something of the client that it did not say it can do. */
+  missingCapability: -32021,
   unsupportedVersion: -32022,
 } as const;
 
@@ -49,6 +51,8 @@ export interface RpcResult {
   readonly cacheable: boolean;
   /** Whether it is by this that a client of the modern era learns everything that the server says of itself. */
   readonly introduces: boolean;
+  /** Whether it asks the client something before there is an answer. Of the modern era only. */
+  readonly asks?: true;
 }
 
 /** What a handler answers. */
@@ -79,8 +83,8 @@ export function toDeniedError(scopes: readonly string[] | undefined, unknown: Rp
 /** Makes a result answer. */
 export function toRpcResult(
   body: string,
-  more: Partial<Pick<RpcResult, "meta" | "cacheable" | "introduces">> = {},
+  more: Partial<Pick<RpcResult, "meta" | "cacheable" | "introduces" | "asks">> = {},
 ): RpcResult {
-  const { meta = "", cacheable = false, introduces = false } = more;
-  return { kind: "result", body, meta, cacheable, introduces };
+  const { meta = "", cacheable = false, introduces = false, asks } = more;
+  return { kind: "result", body, meta, cacheable, introduces, ...(asks === undefined ? {} : { asks }) };
 }

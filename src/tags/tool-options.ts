@@ -46,7 +46,25 @@ export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, 
    * a batch and no other. Default `"finish"`.
    */
   readonly onDisconnect?: OnDisconnect;
+  /**
+   * Is the user asked before each call, with the tool's title and its actual arguments? `true`: a client that cannot ask its user
+   * is refused; `{ otherwise: "allow" }`: then it runs unasked. What a model says is never consent. Default: as the app says by
+   * `confirm()`, and not asked where it says nothing.
+   */
+  readonly confirm?: Confirm;
 }
+
+/** Whether the user is asked before a tool runs, and what becomes of calls of clients that cannot ask. */
+export type Confirm = boolean | ConfirmOptions;
+
+/** How a user is asked before a tool runs. */
+export interface ConfirmOptions {
+  /** What becomes of a call whose client cannot ask its user. Default `"refuse"`. */
+  readonly otherwise?: "refuse" | "allow";
+}
+
+/** The same, as an entry keeps it. `"never"`: its author says that it is not asked, whatever the app says. */
+export type ConfirmRule = "never" | "refuse" | "allow";
 
 /** What becomes of a call whose connection its client drops. */
 export type OnDisconnect = "abort" | "finish";
@@ -61,6 +79,7 @@ export const toolOptionNames: readonly (keyof ToolOptions)[] = [
   "openWorld",
   "timeoutMs",
   "onDisconnect",
+  "confirm",
   "icons",
   "meta",
   "scopes",

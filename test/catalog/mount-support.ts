@@ -1,3 +1,6 @@
+import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
+import { cannotNest } from "../../src/catalog/cannot-nest.ts";
+import { createAsks } from "../../src/catalog/create-asks.ts";
 import { anonymous } from "../../src/catalog/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
@@ -32,11 +35,20 @@ export function registryOf(...names: readonly string[]): OperationRegistry {
   return operationRegistry(names.map((name) => [{ name }, () => name] as const));
 }
 
+const quietCall = {
+  signal: new AbortController().signal,
+  caller: anonymous,
+  progress() {},
+  nest: cannotNest,
+};
+
 /** What an operation is run with where nothing of it is used. */
 export const context: MountContext = {
   signal: new AbortController().signal,
   caller: anonymous,
   progress() {},
   log() {},
+  addMeta() {},
+  ask: createAsks({ ...cannotAsk, ...quietCall }),
   call: () => Promise.reject(new TypeError("nothing can be called from here")),
 };

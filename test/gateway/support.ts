@@ -1,3 +1,4 @@
+import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
 import type { Caller } from "../../src/catalog/caller.ts";
 import { anonymous } from "../../src/catalog/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
@@ -63,6 +64,7 @@ export function callOf({ caller = anonymous, nest = cannotNest, signal }: CallGi
   const told: ProgressReport[] = [];
   return {
     told,
+    ...cannotAsk,
     caller,
     nest,
     signal: signal ?? new AbortController().signal,

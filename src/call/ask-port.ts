@@ -1,0 +1,17 @@
+import type { AskKind, AskRecord, ClientAsk } from "../catalog/asking.ts";
+import type { JsonObject } from "../schema/json.ts";
+
+/** How the client of a call is asked. */
+export interface AskPort {
+  /** What it says that it can be asked. */
+  readonly kinds: ReadonlySet<AskKind>;
+  /**
+   * Sends a question and waits for the answer, however long that may take for its kind. Rejects with a `Refusal`: `ASK_FAILED`,
+   * `ASK_TIMEOUT`; or as the signal does. Left out where nothing can be sent: then a call that asks ends with its questions.
+   */
+  readonly push?: ((ask: ClientAsk, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  /** Told when the client says that its roots are others. Left out where it never does. Returns what stops it. */
+  readonly onRoots?: ((changed: () => void) => () => void) | undefined;
+  /** What the call had come to when it ended with questions, and what its client has answered since, by key. */
+  readonly resumed?: { readonly record: AskRecord; readonly answers: Readonly<Record<string, JsonObject>> } | undefined;
+}

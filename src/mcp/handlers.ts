@@ -68,7 +68,7 @@ const noArguments: JsonObject = Object.freeze({});
 /** The answer for a tool that does not exist, or that this caller cannot see: one text for both. */
 const unknownTool = toRpcError(rpcCodes.invalidParams, "Invalid params: there is no such tool");
 
-export const unanswerable = toRpcError(rpcCodes.internal, "Internal error");
+const unanswerable = toRpcError(rpcCodes.internal, "Internal error");
 
 const badToolParams = toRpcError(
   rpcCodes.invalidParams,

@@ -1,10 +1,10 @@
 import type { Caller } from "../catalog/caller.ts";
-import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
+import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import type { HeldBytes } from "./body/byte-budget.ts";
 import type { HttpReply, HttpRequest } from "./message.ts";
 
 /** A message of the client's, judged: one JSON-RPC object, and headers that agree with it. */
-export type HttpFrame = RequestFrame | NotificationFrame | { readonly kind: "response" };
+export type HttpFrame = RequestFrame | NotificationFrame | ResponseFrame;
 
 /** A request whose caller is known. */
 export interface HttpExchange {

@@ -4,7 +4,7 @@ import { checkInitialize, readClient } from "../mcp/envelope.ts";
 import { legacyVersions } from "../mcp/handshake.ts";
 import { answerAsked, Methods } from "../mcp/methods.ts";
 import { ownParam } from "../mcp/own-param.ts";
-import type { NotificationFrame } from "../mcp/parse-frame.ts";
+import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import { isRefused, type Place } from "./admission.ts";
@@ -55,7 +55,9 @@ class SessionsLeg implements SessionLeg {
     const session = this.#find(post);
     if (session === undefined) return;
     session.touch();
-    if (frame.kind === "notification") this.#notice(session, frame, bind(post.caller, session));
+    const caller = bind(post.caller, session);
+    if (frame.kind === "notification") this.#notice(session, frame, caller);
+    else if (frame.kind === "response") this.#answered(session, frame, caller);
     reply.answer({ status: 202, headers: session.headers });
   }
 
@@ -116,6 +118,11 @@ class SessionsLeg implements SessionLeg {
   #notice(session: Session, frame: NotificationFrame, caller: Caller): void {
     const isLetIn = frame.method === "notifications/cancelled" || this.#setting.runtime.refuse(caller) === undefined;
     if (isLetIn) session.notice(frame, caller);
+  }
+
+  /** Taken from whoever has the session, and heard only from who may ask here. */
+  #answered(session: Session, frame: ResponseFrame, caller: Caller): void {
+    if (this.#setting.runtime.refuse(caller) === undefined) session.answered(frame);
   }
 
   /** The session that a request names, where it is its caller's; else it was answered. */

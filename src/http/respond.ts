@@ -18,12 +18,18 @@ export interface Answered {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What the modern era says by the status, too. */
+const modernStatuses: ReadonlyMap<number, number> = new Map([
+  [rpcCodes.methodNotFound, 404],
+  [rpcCodes.missingCapability, 400],
+]);
+
 /** The status of an answer that a handler gave: an error of a method that ran is no error of the transport's. */
 function statusOf(answer: RpcAnswer, era: Era): number {
   if (answer.kind === "result") return 200;
   if (answer.scopes !== undefined) return 403;
   if (answer.code === rpcCodes.busy) return 429;
-  return era === "modern" && answer.code === rpcCodes.methodNotFound ? 404 : 200;
+  return (era === "modern" ? modernStatuses.get(answer.code) : undefined) ?? 200;
 }
 
 /** How an answer becomes text, and what is said of missing scopes. */

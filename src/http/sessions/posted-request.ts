@@ -1,5 +1,6 @@
 import type { RpcAnswer } from "../../mcp/protocol.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
+import type { SendAsk } from "../../mcp/asking/pushed-asks.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { acceptsType } from "../head/media-type.ts";
 import type { HttpPost } from "../leg.ts";
@@ -17,17 +18,19 @@ export type ProgressToken = string | number;
 const ended = toRpcError(rpcCodes.sessionNotFound, "Session not found");
 
 /**
- * One request and its answer: JSON in one piece, or, where its client wants to hear more, a stream of events from the
- * first word on. A stream goes on when its connection is gone: what is said is kept for who resumes it.
+ * One request and its answer: JSON in one piece, or, where its client wants to hear more or is asked something, a stream of
+ * events from the first word on. A stream goes on when its connection is gone: what is said is kept for who resumes it.
  */
 export class PostedRequest {
   readonly post: RequestPost;
   /** Left out where nothing but the answer is to be said. */
   readonly token: ProgressToken | undefined;
   readonly #streams: SessionStreams;
+  readonly #isStreamable: boolean;
   #stream: EventStream | undefined;
   #stopTimer: (() => void) | undefined;
   #isGone: boolean;
+  #isOver = false;
   /** Told when its client has gone, before it was answered. */
   onGone: (() => void) | undefined;
 
@@ -37,7 +40,8 @@ export class PostedRequest {
     this.#streams = streams;
     this.#isGone = reply.isOver;
     reply.onGone = () => this.#left();
-    this.token = acceptsType(request.header("accept"), "text/event-stream") ? token : undefined;
+    this.#isStreamable = acceptsType(request.header("accept"), "text/event-stream");
+    this.token = this.#isStreamable ? token : undefined;
     const { keepAliveMs } = streams.http.bounds;
     if (this.token === undefined || keepAliveMs === 0) return;
     // A connection on which nothing is heard is taken for a dead one.
@@ -62,8 +66,20 @@ export class PostedRequest {
     if (stream !== undefined) this.#streams.append(stream, { json });
   };
 
+  /**
+   * Asks its client something: on a stream of its own, also where nothing else is told on it; of who has left before there was
+   * one, where what belongs to no request is told. Of a request that is over nobody is asked anything.
+   */
+  readonly ask: SendAsk = (json, onDropped) => {
+    if (this.#isOver) return onDropped();
+    const stream = this.#open(this.#isStreamable);
+    if (stream === undefined) this.#streams.tell(json, onDropped);
+    else this.#streams.append(stream, { json, onDropped });
+  };
+
   /** Answers. Once. */
   answer(answer: RpcAnswer): void {
+    this.#isOver = true;
     const stream = answer.kind === "result" ? this.#open() : this.#stream;
     this.#stopTimer?.();
     const { reply, frame } = this.post;
@@ -74,6 +90,7 @@ export class PostedRequest {
 
   /** Ends without an answer: its client has cancelled it. */
   cancelled(): void {
+    this.#isOver = true;
     this.#stopTimer?.();
     if (this.#stream !== undefined) this.#streams.finish(this.#stream);
     else this.post.reply.answer({ status: 202, headers: this.#streams.headers });
@@ -81,6 +98,7 @@ export class PostedRequest {
 
   /** Ends because its session does. */
   ended(): void {
+    this.#isOver = true;
     this.#stopTimer?.();
     const { reply, frame } = this.post;
     if (this.#stream !== undefined) this.#streams.finish(this.#stream);
@@ -92,8 +110,8 @@ export class PostedRequest {
     this.onGone?.();
   }
 
-  #open(): EventStream | undefined {
-    if (this.#stream !== undefined || this.token === undefined || this.#isGone) return this.#stream;
+  #open(isWanted = this.token !== undefined): EventStream | undefined {
+    if (this.#stream !== undefined || !isWanted || this.#isGone) return this.#stream;
     this.#stopTimer?.();
     const { post } = this;
     const stream = this.#streams.open();

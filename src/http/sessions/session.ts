@@ -1,12 +1,11 @@
 import { CallContext } from "../../call/call-context.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { SurfaceError } from "../../errors.ts";
-import { ClientLog } from "../../mcp/client-log.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import type { Handler } from "../../mcp/handlers.ts";
 import { answerAsked, isNod, toInternalAnswer, type Methods } from "../../mcp/methods.ts";
 import { ownParam } from "../../mcp/own-param.ts";
-import type { NotificationFrame } from "../../mcp/parse-frame.ts";
+import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
 import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
@@ -17,7 +16,7 @@ import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
 import { PostedRequest, type RequestPost } from "./posted-request.ts";
 import { type Running, RunningRequests } from "./running-requests.ts";
-import { toSessionCall } from "./session-call.ts";
+import { SessionCalls } from "./session-calls.ts";
 import { SessionScopes } from "./session-scopes.ts";
 import { SessionSdk, toAnswer } from "./session-sdk.ts";
 import { SessionStreams } from "./session-streams.ts";
@@ -52,14 +51,14 @@ export class Session {
   readonly #subscriptions: SubscriptionSession;
   readonly #streams: SessionStreams;
   readonly #scopes: SessionScopes;
-  #log: ClientLog | undefined;
+  readonly #calls: SessionCalls;
   #sdk: SessionSdk | undefined;
   readonly #work = new WorkCount();
   #activeAt: number;
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
-    const { http, id, version, caller } = setting;
+    const { http, id, version, caller, handshake } = setting;
     this.#setting = setting;
     this.#activeAt = http.clock.now();
     this.#scopes = new SessionScopes(http.runtime);
@@ -72,6 +71,7 @@ export class Session {
       setFull: (isFull) => this.#subscriptions.setOutputFull(isFull),
       announce: () => this.#subscriptions.announce(),
     });
+    this.#calls = new SessionCalls(this.#streams, handshake);
     this.#subscriptions = new SubscriptionSession({
       runtime: http.runtime,
       send: (json) => this.#streams.tell(json),
@@ -134,7 +134,13 @@ export class Session {
       this.#asked(caller);
       this.#subscriptions.initialised(caller);
     }
+    if (method === "notifications/roots/list_changed") this.#calls.rootsChanged();
     if (method.startsWith("notifications/")) this.#sdk?.notify(frame);
+  }
+
+  /** Takes what its client answers to something that it was asked; whatever else it is, it is dropped. */
+  answered(frame: ResponseFrame): void {
+    this.#calls.answered(frame);
   }
 
   /** Opens the stream of what belongs to no request, or resumes one, for who was granted all that was asked with here. */
@@ -167,6 +173,8 @@ export class Session {
 
   #letGo(): void {
     this.#subscriptions.close();
+    // First of all: who waits for an answer hears that there is nobody who could give it.
+    this.#calls.close();
     for (const { posted, call, turning } of this.#running.takeAll()) {
       if (turning?.withdraw() !== true) call?.abort(new SurfaceError("CLOSED", "Calling: the session has ended"));
       posted.ended();
@@ -182,7 +190,7 @@ export class Session {
     if (method.startsWith("notifications/")) return unknownMethod;
     const token = progressTokenOf(params);
     if (typeof token === "object") return token;
-    if (method === "logging/setLevel" && this.#setting.http.runtime.logs) return this.#ownLog().setLevel(params);
+    if (method === "logging/setLevel" && this.#setting.http.runtime.logs) return this.#calls.setLevel(params);
     this.#start(new PostedRequest(post, token, this.#streams));
     return undefined;
   }
@@ -239,7 +247,7 @@ export class Session {
   #run(posted: PostedRequest, handler: Handler): void {
     const { frame, caller } = posted.post;
     const { http, methods, id: session } = this.#setting;
-    const call = toSessionCall(posted, this.#streams, http.runtime.logs ? this.#ownLog() : undefined);
+    const call = this.#calls.open(posted);
     const running: Running = { posted, call };
     this.#running.set(frame.id, running);
     const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
@@ -294,10 +302,5 @@ export class Session {
     this.#running.take(id);
     if (running.turning?.withdraw() !== true) running.call?.cancel();
     running.posted.cancelled();
-  }
-
-  #ownLog(): ClientLog {
-    this.#log ??= new ClientLog();
-    return this.#log;
   }
 }

@@ -1,0 +1,70 @@
+import { CallContext } from "../../call/call-context.ts";
+import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
+import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
+import { ownParam } from "../../mcp/own-param.ts";
+import type { ResponseFrame } from "../../mcp/parse-frame.ts";
+import { toProgressSink } from "../../mcp/progress-sink.ts";
+import type { RpcAnswer } from "../../mcp/protocol.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { PostedRequest } from "./posted-request.ts";
+import type { SessionStreams } from "./session-streams.ts";
+
+/** What the calls of one session have in common: the level of its log, and what its client is asked. Whoever made it closes it. */
+export class SessionCalls {
+  readonly #streams: SessionStreams;
+  readonly #asks: PushedAsks;
+  #log: ClientLog | undefined;
+
+  /** @param handshake - what is kept of the params of the session's own. */
+  constructor(streams: SessionStreams, handshake: JsonObject) {
+    this.#streams = streams;
+    const capabilities = ownParam(handshake, "capabilities");
+    const said = isJsonObject(capabilities) ? capabilities : undefined;
+    this.#asks = new PushedAsks({ capabilities: () => said, send: streams.tell, clock: streams.http.clock });
+  }
+
+  /** Makes the call of one request: what it tells goes out on its own stream, or on that of what belongs to no request. */
+  open(posted: PostedRequest): CallContext {
+    const { token, post, ask } = posted;
+    const { http } = this.#streams;
+    // What belongs to a request that is answered in one piece goes where what belongs to none does.
+    const { tell, isFull } = token === undefined ? this.#streams : posted;
+    const log = http.runtime.logs ? this.#ownLog() : undefined;
+    return new CallContext({
+      sink: token === undefined ? undefined : toProgressSink(token, { send: tell, isFull }),
+      log: log?.sinkFor("legacy", undefined, { send: (params) => tell(renderLogged(params)), isFull }),
+      caller: post.caller,
+      limiter: http.limiter,
+      asking: this.#asks.portFor(ask),
+      reached: (stage) => {
+        http.counters.reached(stage);
+        if (stage === "backend") posted.begun();
+      },
+    });
+  }
+
+  /** Answers `logging/setLevel`. */
+  setLevel(params: JsonObject | undefined): RpcAnswer {
+    return this.#ownLog().setLevel(params);
+  }
+
+  /** Its client has answered something. */
+  answered(frame: ResponseFrame): void {
+    this.#asks.answer(frame);
+  }
+
+  /** Its client works somewhere else now. */
+  rootsChanged(): void {
+    this.#asks.rootsChanged();
+  }
+
+  /** Nobody is there to be asked any more. Callable twice. */
+  close(): void {
+    this.#asks.close();
+  }
+
+  #ownLog(): ClientLog {
+    this.#log ??= new ClientLog();
+    return this.#log;
+  }
+}

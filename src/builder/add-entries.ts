@@ -3,7 +3,8 @@ import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import { SurfaceError } from "../errors.ts";
-import { assertPrefix } from "../catalog/mount-prefix.ts";
+import { assertMountSource } from "../catalog/assert-mount-source.ts";
+import { assertPrefix, mountOrigin } from "../catalog/mount-prefix.ts";
 import { assertBespokeResource } from "../catalog/assert-bespoke-resource.ts";
 import { assertBespokePrompt, assertBespokeTool } from "./check-bespoke.ts";
 
@@ -55,8 +56,6 @@ export function addResources(
   return add(known, more, { sort: "resource", check: assertBespokeResource });
 }
 
-const sourceMethods = ["list", "subscribe", "invoke"] as const;
-
 /**
  * A mount and those before it.
  *
@@ -69,12 +68,7 @@ export function addMount(
   source: MountSource,
 ): ReadonlyMap<string, MountSource> {
   assertPrefix(prefix);
-  if (sourceMethods.some((method) => typeof source?.[method] !== "function")) {
-    throw new SurfaceError(
-      "INVALID_OPTION",
-      `Adding mount "${prefix}": its source must have the methods list(), subscribe() and invoke()`,
-    );
-  }
+  assertMountSource(source, `Adding ${mountOrigin(prefix)}`);
   if (known.has(prefix)) throw new SurfaceError("NAME_COLLISION", `Adding mount "${prefix}": there is one already`);
   return new Map([...known, [prefix, source]]);
 }

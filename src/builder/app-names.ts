@@ -38,3 +38,7 @@ export interface ExposedNames<
   readonly written: TWritten;
   readonly viewed: TViewed;
 }
+
+// Where any name at all may be there, nobody knows that this one is: what is put together says so, and what is mounted gives way.
+/** names -> those that are known to be taken. */
+export type KnownNames<TName extends string> = string extends TName ? never : TName;

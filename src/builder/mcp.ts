@@ -149,6 +149,11 @@ class App implements ServableApp {
   }
 }
 
+/** Puts an app together of parts that were looked at one by one. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
+export function toApp(parts: AppParts): ServableApp {
+  return new App(parts);
+}
+
 /**
  * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`,
  * `tools`, `prompts`, `resources`, and `serve`; every step returns a new app and leaves the one before as it was.

@@ -24,7 +24,7 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ViewReplay } from "../views/view-replay.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
-import type { AppNames, ExposedNames } from "./app-names.ts";
+import type { AppNames, ExposedNames, KnownNames } from "./app-names.ts";
 import type { PrefixProblem, WithMount } from "./mount-names.ts";
 import type { ReplayOptions } from "./replay-app.ts";
 import type { ReplayProblem, ViewedProblem, ViewsChecked, ViewsOptions, WithViews } from "./view-names.ts";
@@ -157,7 +157,7 @@ export type WithResources<TNames extends AppNames, TKeys extends ToolKey> = [TNa
   : never;
 
 /** `unknown` when `pull()` may add its tools, else the sentence that says why not. */
-export type PullProblem<TNames extends AppNames> = [PullToolName & TNames["tools"]] extends [never]
+export type PullProblem<TNames extends AppNames> = [PullToolName & KnownNames<TNames["tools"]>] extends [never]
   ? unknown
   : TypeProblem<`the tool name "${PullToolName & TNames["tools"]}" is taken: by another tool, or by pull() before`>;
 
@@ -176,7 +176,7 @@ export type ExposeCollisions<TNames extends AppNames, TExpose> = {
 
 /** `unknown` when a bespoke tool may have this name, else the sentence that says why not. */
 type ToolNameProblem<TNames extends AppNames, TName extends string> =
-  WireName<TName> extends TNames["tools"]
+  WireName<TName> extends KnownNames<TNames["tools"]>
     ? TypeProblem<`the tool name "${WireName<TName>}" is taken by another tool`>
     : unknown;
 
@@ -233,9 +233,10 @@ export type ResourcesArgument<TSpec, TNames extends AppNames, TKeys extends Tool
   >;
 
 /** `unknown` when a hand-written resource may have this key, else the sentence that says why not. */
-type ResourceKeyProblem<TNames extends AppNames, TKey extends string> = TKey extends TNames["resources"]
-  ? TypeProblem<`the key "${TKey}" is taken by another resource`>
-  : unknown;
+type ResourceKeyProblem<TNames extends AppNames, TKey extends string> =
+  TKey extends KnownNames<TNames["resources"]>
+    ? TypeProblem<`the key "${TKey}" is taken by another resource`>
+    : unknown;
 
 /**
  * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of

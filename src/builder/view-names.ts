@@ -4,7 +4,7 @@ import type { WireName } from "../catalog/wire-name.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
-import type { AppNames, ExposedNames } from "./app-names.ts";
+import type { AppNames, ExposedNames, KnownNames } from "./app-names.ts";
 
 /** What `.views()` may be told besides. */
 export interface ViewsOptions<TReplay extends boolean = boolean> {
@@ -37,13 +37,13 @@ export type ViewedProblem<TNames extends AppNames> = true extends TNames["viewed
   : unknown;
 
 /** `unknown` when the app may have these faces, else the sentence that says why not. */
-type FaceProblem<TNames extends AppNames, TInput> = [FaceTools<TInput> & TNames["tools"]] extends [never]
+type FaceProblem<TNames extends AppNames, TInput> = [FaceTools<TInput> & KnownNames<TNames["tools"]>] extends [never]
   ? unknown
   : TypeProblem<`the tool name "${FaceTools<TInput> & TNames["tools"]}" is taken by another tool: a gateway needs it`>;
 
 /** `unknown` when the app may have the tool that replays, else the sentence that says why not. */
 export type ReplayProblem<TNames extends AppNames, TReplay extends boolean> = [
-  ReplayTools<TReplay> & TNames["tools"],
+  ReplayTools<TReplay> & KnownNames<TNames["tools"]>,
 ] extends [never]
   ? unknown
   : { readonly replay: TypeProblem<`the tool name "${ReplayToolName}" is taken by another tool`> };

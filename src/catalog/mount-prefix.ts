@@ -19,10 +19,20 @@ export function assertPrefix(prefix: unknown): void {
 
 /** How messages name a mount. */
 export function mountOrigin(prefix: string): string {
-  return `mount "${prefix}"`;
+  return prefix === "" ? "what is mounted" : `mount "${prefix}"`;
 }
 
-/** Whether a name on the wire is one that only a mount may have. */
+/** The id of something mounted. The empty prefix is that of a source which is all that its app has. */
+export function mountedId(prefix: string, name: string): string {
+  return prefix === "" ? name : `${prefix}.${name}`;
+}
+
+/** The id of something mounted that is read, and what its URI has behind what all have. */
+export function mountedPath(prefix: string, path: string): string {
+  return prefix === "" ? path : `${prefix}/${path}`;
+}
+
+/** Whether a name on the wire is one that only a mount may have. One without a prefix gives way to whatever else there is. */
 export function takesName(prefix: string, wireName: string): boolean {
-  return wireName.startsWith(`${prefix}_`);
+  return prefix !== "" && wireName.startsWith(`${prefix}_`);
 }

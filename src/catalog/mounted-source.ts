@@ -3,7 +3,7 @@ import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
 import { assertOperation } from "./assert-operation.ts";
 import type { ToolEntry } from "./entry.ts";
 import { keepOperation } from "./keep-operation.ts";
-import { mountOrigin } from "./mount-prefix.ts";
+import { mountedId, mountOrigin } from "./mount-prefix.ts";
 import { toMountedEntry, type MountSetting } from "./mounted-entry.ts";
 
 const none: readonly ToolEntry[] = Object.freeze([]);
@@ -124,7 +124,7 @@ export class MountedSource {
   #make(given: unknown): ToolEntry | undefined {
     try {
       const operation = keepOperation(given);
-      assertOperation(operation, { verb: "Mounting", prefix: `${this.#setting.prefix}.` });
+      assertOperation(operation, { verb: "Mounting", prefix: mountedId(this.#setting.prefix, "") });
       return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#setting);
     } catch (cause) {
       this.#tell(cause);

@@ -6,6 +6,8 @@ import { headOf } from "./near-names.ts";
  * @param prefixes - the prefixes of mounts.
  */
 export function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
+  // Of a mount without a prefix, anything may be.
+  if (prefixes.includes("")) return true;
   const head = headOf(pattern);
   return prefixes.some((prefix) =>
     [`${prefix}.`, `${prefix}_`].some(

@@ -26,8 +26,9 @@ export interface NotificationFrame {
 /** What somebody answers to something that we asked. */
 export interface ResponseFrame {
   readonly kind: "response";
-  /** As it came; left out where it could not be read. */
-  readonly id?: unknown;
+  /** As it came. */
+  readonly id: unknown;
+  /** Left out, as the error is, where it was too large to be read. */
   readonly result?: unknown;
   readonly error?: unknown;
 }
@@ -81,7 +82,7 @@ function firstMark(text: string): string {
 function refuseUnparsed(text: string, first: "{" | "[", fault: "too-deep" | "too-many-elements"): ParsedFrame {
   if (first === "[") return toFrameError(fault === "too-deep" ? fault : "batch");
   const { id, isResponse } = scanEnvelope(text);
-  return isResponse ? { kind: "response" } : toFrameError(fault, id);
+  return isResponse ? { kind: "response", id } : toFrameError(fault, id);
 }
 
 function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {

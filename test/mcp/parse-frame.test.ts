@@ -116,7 +116,21 @@ describe("parseFrame()", () => {
     `"id":null,"error":{"code":-32700}`,
     `"id":1.5,"result":1`,
   ])("reads a response when the frame is {%s}", (body) => {
-    expect(parse(`{"jsonrpc":"2.0",${body}}`)).toEqual({ kind: "response" });
+    expect(parse(`{"jsonrpc":"2.0",${body}}`)).toMatchObject({ kind: "response" });
+  });
+
+  it("keeps what a response says when it is one", () => {
+    expect(parse(`{"jsonrpc":"2.0","id":"a","result":{"v":1}}`)).toEqual({
+      kind: "response",
+      id: "a",
+      result: { v: 1 },
+    });
+    const error = { code: 1, message: "no" };
+    expect(parse(`{"jsonrpc":"2.0","id":1,"error":${JSON.stringify(error)}}`)).toEqual({
+      kind: "response",
+      id: 1,
+      error,
+    });
   });
 
   it("reads a request when a result stands beside the method", () => {
@@ -174,7 +188,10 @@ describe("parseFrame()", () => {
   });
 
   it("answers no response when one has too many elements", () => {
-    expect(parse(`{"jsonrpc":"2.0","id":1,"result":{"v":[${"1,".repeat(20_000)}1]}}`)).toEqual({ kind: "response" });
+    expect(parse(`{"jsonrpc":"2.0","id":1,"result":{"v":[${"1,".repeat(20_000)}1]}}`)).toEqual({
+      kind: "response",
+      id: 1,
+    });
   });
 
   it("answers -32600 without an id when a batch has too many elements", () => {

@@ -1,14 +1,16 @@
 import type { AskPort } from "../../call/ask-port.ts";
+import type { AskKind, ClientAsk } from "../../catalog/asking.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
+import { internalError, type FaultReporter } from "../../surface/fault.ts";
+import { Listeners } from "../../surface/listeners.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
+import { clientKinds } from "./client-kinds.ts";
+import { OpenQuestions, type SentAsk } from "./open-questions.ts";
+import { SharedRoots } from "./shared-roots.ts";
 
-/**
- * Sends a question, as the text of one message.
- *
- * @param onDropped - told where it is thrown away before anybody was sent it.
- */
-export type SendAsk = (json: string, onDropped: () => void) => void;
+/** Sends a question to a client, as {@link SentAsk} says. */
+export type SendAsk = SentAsk["send"];
 
 /** What the questions to one client are made of. */
 export interface PushedAsksSetting {
@@ -17,6 +19,8 @@ export interface PushedAsksSetting {
   /** Where questions go that belong to no request. */
   readonly send: SendAsk;
   readonly clock: Clock;
+  /** Told what those throw who are told of other roots. Left out: nobody is. */
+  readonly report?: FaultReporter;
 }
 
 /**
@@ -25,22 +29,77 @@ export interface PushedAsksSetting {
  */
 export class PushedAsks {
   readonly #setting: PushedAsksSetting;
+  readonly #questions: OpenQuestions;
+  readonly #roots = new SharedRoots();
+  readonly #rootsListeners = new Listeners();
+  readonly #port: AskPort;
+  #capabilities: JsonObject | undefined;
+  #kinds = clientKinds(undefined);
 
   constructor(setting: PushedAsksSetting) {
     this.#setting = setting;
+    this.#questions = new OpenQuestions(setting.clock);
+    this.#port = this.#createPort(setting.send);
+  }
+
+  /** How many questions wait for their answer. */
+  get size(): number {
+    return this.#questions.size;
   }
 
   /** How the client of one call is asked. @param send - where its questions go. Default: where those of no request do. */
-  portFor(_send: SendAsk = this.#setting.send): AskPort {
-    return { kinds: new Set() };
+  portFor(send?: SendAsk): AskPort {
+    return send === undefined ? this.#port : this.#createPort(send);
+  }
+
+  /** Keeps what is asked from being sent, for as long as nobody reads it; then sends what is still waited for. */
+  hold(held: boolean): void {
+    this.#questions.hold(held);
   }
 
   /** Takes what a client answers; what nobody asked, or waits for any more, is dropped. */
-  answer(_frame: ResponseFrame): void {}
+  answer(frame: ResponseFrame): void {
+    this.#questions.answer(frame);
+  }
 
   /** Its client says that its roots are others. */
-  rootsChanged(): void {}
+  rootsChanged(): void {
+    this.#roots.forget();
+    const { report } = this.#setting;
+    this.#rootsListeners.tell(undefined, (cause) => {
+      if (report !== undefined) internalError(cause, "telling of other roots", report);
+    });
+  }
 
   /** Rejects whatever is open, and all that is asked later. Callable twice. */
-  close(): void {}
+  close(): void {
+    this.#rootsListeners.clear();
+    this.#roots.forget();
+    this.#questions.close();
+  }
+
+  /** What its client can be asked. A handshake may be made a second time, by who cancelled the first. */
+  #kindsNow(): ReadonlySet<AskKind> {
+    const capabilities = this.#setting.capabilities();
+    if (capabilities !== this.#capabilities) {
+      this.#capabilities = capabilities;
+      this.#kinds = clientKinds(capabilities);
+    }
+    return this.#kinds;
+  }
+
+  #createPort(send: SendAsk): AskPort {
+    const kinds = (): ReadonlySet<AskKind> => this.#kindsNow();
+    const push = (ask: ClientAsk, signal: AbortSignal): Promise<JsonObject> =>
+      ask.kind === "roots"
+        ? this.#roots.get((shared) => this.#questions.ask({ ask, send, signal: shared }), signal)
+        : this.#questions.ask({ ask, send, signal });
+    return {
+      get kinds() {
+        return kinds();
+      },
+      push,
+      onRoots: (changed) => this.#rootsListeners.add(changed),
+    };
+  }
 }

@@ -1,0 +1,137 @@
+import type { ClientAsk } from "../../catalog/asking.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { Clock } from "../../spine/clock.ts";
+import { followSignal } from "../../spine/follow-signal.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
+import { ownParam } from "../own-param.ts";
+import type { ResponseFrame } from "../parse-frame.ts";
+import { writeJson } from "../write-json.ts";
+import { askTimeoutOf, toAskRequest } from "./ask-method.ts";
+
+/** One question, and where it goes. */
+export interface SentAsk {
+  readonly ask: ClientAsk;
+  /**
+   * Sends the question, or that it is not waited for any more, as the text of one message. Must not throw.
+   *
+   * @param onDropped - told where it is thrown away before anybody was sent it.
+   */
+  readonly send: (json: string, onDropped: () => void) => void;
+  /** Nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** A question that has no answer. */
+interface Question {
+  /** Sends it; left out where it was sent. */
+  deliver: (() => void) | undefined;
+  resolve(answer: JsonObject): void;
+  reject(cause: Error): void;
+}
+
+function failed(message: string, details?: JsonObject): Refusal {
+  return new Refusal("ASK_FAILED", message, details);
+}
+
+/** Why an answer with an error is none. Its text is the client's own, and is not handed on. */
+function toFailure(error: unknown): Refusal {
+  const code = isJsonObject(error) ? ownParam(error, "code") : undefined;
+  const details = Number.isSafeInteger(code) ? { clientCode: Number(code) } : undefined;
+  return failed("the client answered the question with an error", details);
+}
+
+function ended(): SurfaceError {
+  return new SurfaceError("DISCONNECTED", "Asking the client: its session has ended");
+}
+
+/** The questions to one client that are open: each is answered once, is given up, or ends with the session. */
+export class OpenQuestions {
+  readonly #clock: Clock;
+  /** No client and no SDK makes ids like it, and no other session has the same. */
+  readonly #prefix = `ask ${crypto.randomUUID()} `;
+  readonly #open = new Map<string, Question>();
+  #count = 0;
+  #held = false;
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How many wait for an answer. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Asks, and waits for the answer. */
+  ask(sent: SentAsk): Promise<JsonObject> {
+    const { ask, signal } = sent;
+    if (this.#closed) return Promise.reject(ended());
+    if (signal.aborted) return Promise.reject(toAborted(signal, "Asking the client"));
+    this.#count += 1;
+    const id = `${this.#prefix}${this.#count}`;
+    return new Promise((resolve, reject) => {
+      const question: Question = { deliver: undefined, resolve, reject };
+      const leave = followSignal(signal, () => this.#reject(id, toAborted(signal, "Asking the client")));
+      const stopTimer = this.#clock.after(askTimeoutOf(ask.kind), () => this.#expire(id, sent));
+      const settle = (): void => {
+        this.#open.delete(id);
+        leave();
+        stopTimer();
+      };
+      question.resolve = (answer) => (settle(), resolve(answer));
+      question.reject = (cause) => (settle(), reject(cause));
+      question.deliver = () => this.#deliver(id, sent);
+      this.#open.set(id, question);
+      if (!this.#held) question.deliver();
+    });
+  }
+
+  /** Keeps what is asked from being sent, or sends what was kept and is still waited for. */
+  hold(held: boolean): void {
+    this.#held = held;
+    if (!held) for (const question of [...this.#open.values()]) question.deliver?.();
+  }
+
+  /** Takes what a client answers; what nobody asked, or waits for any more, is dropped. */
+  answer({ id, result, error }: ResponseFrame): void {
+    const question = typeof id === "string" ? this.#open.get(id) : undefined;
+    if (question === undefined) return;
+    // Some write both members and leave one of them empty.
+    if (error !== undefined && error !== null) question.reject(toFailure(error));
+    else if (isJsonObject(result)) question.resolve(result);
+    else question.reject(failed("the client answered the question with what is no answer"));
+  }
+
+  /** Rejects whatever is open, and all that is asked later. Callable twice. */
+  close(): void {
+    this.#closed = true;
+    for (const question of [...this.#open.values()]) question.reject(ended());
+  }
+
+  #deliver(id: string, { ask, send }: SentAsk): void {
+    const question = this.#open.get(id);
+    if (question === undefined) return;
+    question.deliver = undefined;
+    send(writeJson({ jsonrpc: "2.0", id, ...toAskRequest(ask) }), () =>
+      this.#reject(id, failed("the question was thrown away before the client was sent it")),
+    );
+  }
+
+  #expire(id: string, { ask, send }: SentAsk): void {
+    const question = this.#open.get(id);
+    if (question === undefined) return;
+    const timeoutMs = askTimeoutOf(ask.kind);
+    const wasSent = question.deliver === undefined;
+    question.reject(new Refusal("ASK_TIMEOUT", `the client did not answer within ${timeoutMs} ms`, { timeoutMs }));
+    // A form that nobody waits for is not to stay on somebody's screen.
+    if (!wasSent) return;
+    const params = { requestId: id, reason: "no answer in time" };
+    send(writeJson({ jsonrpc: "2.0", method: "notifications/cancelled", params }), () => {});
+  }
+
+  #reject(id: string, cause: Error): void {
+    this.#open.get(id)?.reject(cause);
+  }
+}

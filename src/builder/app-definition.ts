@@ -3,6 +3,7 @@ import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { MountSource } from "../catalog/mount.ts";
+import type { ContextFactory } from "../catalog/own-context.ts";
 import type { Exposure } from "../catalog/read-exposures.ts";
 import type { Link } from "../links/link.ts";
 import type { Surface } from "../surface/define-surface.ts";
@@ -10,7 +11,6 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Source } from "../surface/source.ts";
-import type { EntryCall } from "../catalog/entry.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ViewPacket } from "../views/view-rules.ts";
@@ -77,9 +77,6 @@ export interface AskingOptions {
    */
   readonly rehearse?: boolean;
 }
-
-/** Makes what the handlers of one call have of their own. */
-export type ContextFactory = (call: Pick<EntryCall, "caller" | "signal">) => unknown;
 
 /** How an app reaches its live surface. */
 export type Reach =

@@ -50,7 +50,7 @@ export interface Whole {
 
 /** Everything but what is there only while something runs. */
 function createWritten({ definition, held, report }: WholeParts): Catalog {
-  const { surface, options, exposures, tools, prompts, resources } = definition;
+  const { surface, options, exposures, tools, prompts, resources, context } = definition;
   const { channel } = held;
   return createCatalog({
     surface: surface.name,
@@ -61,6 +61,7 @@ function createWritten({ definition, held, report }: WholeParts): Catalog {
     uriPrefix: options.uriPrefix ?? `surface://${surface.name}/`,
     channel,
     client: createClient(surface, channel),
+    contexts: { make: context, report },
     report,
   });
 }
@@ -73,7 +74,8 @@ function createOpenViews({ definition, report, scope }: WholeParts, { tools }: C
 }
 
 function createOpenLive({ definition, report, scope }: WholeParts, base: Catalog): LiveCatalog {
-  const live = createLiveCatalog({ base, mounts: definition.mounts, report });
+  const { mounts, context } = definition;
+  const live = createLiveCatalog({ base, mounts, report, contexts: { make: context, report } });
   scope.add(() => live.close());
   return live;
 }

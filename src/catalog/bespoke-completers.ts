@@ -1,11 +1,12 @@
 import { SurfaceError } from "../errors.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
-import type { SurfaceClient } from "../surface/client.ts";
+import type { BespokeSource } from "./bespoke-source.ts";
 import type { Completer, Filled } from "./entry.ts";
-import { createToolContext, type ToolContext } from "./tool-context.ts";
+import type { MemoryContext } from "./memory/memory-context.ts";
+import { runInContext, type ToolContext } from "./tool-context.ts";
 
 /** What a completer receives besides what somebody has begun to write. */
-export interface CompleterContext<TSpec> extends ToolContext<TSpec> {
+export interface CompleterContext<TSpec, TContext = MemoryContext> extends ToolContext<TSpec, TContext> {
   /**
    * The other fields that are filled in already, as texts, whatever their schemas: nothing of it is validated. Hosts that
    * do not say leave it empty.
@@ -14,30 +15,32 @@ export interface CompleterContext<TSpec> extends ToolContext<TSpec> {
 }
 
 /** Proposes values for one field, given what somebody has begun to write. */
-export type BespokeCompleter<TSpec> = (
+export type BespokeCompleter<TSpec, TContext = MemoryContext> = (
   begun: string,
-  context: CompleterContext<TSpec>,
+  context: CompleterContext<TSpec, TContext>,
 ) => readonly string[] | Promise<readonly string[]>;
 
 /** Completers by field of an input. */
-export type BespokeCompleters<TInput, TSpec> = [Extract<TInput, Schema>] extends [never]
+export type BespokeCompleters<TInput, TSpec, TContext = MemoryContext> = [Extract<TInput, Schema>] extends [never]
   ? Readonly<Record<string, never>>
-  : { readonly [Key in keyof InferInput<Extract<TInput, Schema>>]?: BespokeCompleter<TSpec> };
+  : { readonly [Key in keyof InferInput<Extract<TInput, Schema>>]?: BespokeCompleter<TSpec, TContext> };
 
 /** Completers as the catalog keeps them. */
-export type AnyBespokeCompleters = Readonly<Record<string, BespokeCompleter<unknown> | undefined>>;
+export type AnyBespokeCompleters = Readonly<Record<string, BespokeCompleter<unknown, unknown> | undefined>>;
 
 /** What {@link toCompleter} takes. */
-export interface CompleterSource {
+export interface CompleterSource extends Pick<BespokeSource, "client" | "contexts"> {
   readonly complete: AnyBespokeCompleters | undefined;
-  readonly client: SurfaceClient<unknown>;
 }
 
 /** The completer of one field; `undefined` where its author wrote none. */
-export function toCompleter(name: string, { complete, client }: CompleterSource): Completer | undefined {
+export function toCompleter(name: string, source: CompleterSource): Completer | undefined {
+  const { complete } = source;
   const own = complete !== undefined && Object.hasOwn(complete, name) ? complete[name] : undefined;
   return (
-    own && ((begun, call, filled) => own(begun, Object.assign(createToolContext(call, client), { arguments: filled })))
+    own &&
+    ((begun, call, filled) =>
+      runInContext(call, source, (context) => own(begun, Object.assign(context, { arguments: filled }))))
   );
 }
 

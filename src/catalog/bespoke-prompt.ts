@@ -6,7 +6,6 @@ import type { InferInput, Schema } from "../schema/standard.ts";
 import { setOwn } from "../schema/set-own.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
-import type { SurfaceClient } from "../surface/client.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { UnfitForUri } from "../tags/mcp-resource.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
@@ -24,8 +23,9 @@ import { blockJson, type ContentBlock } from "./content.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { PromptArgument, PromptEntry } from "./entry.ts";
 import { runHandler } from "./handler-fault.ts";
+import type { MemoryContext } from "./memory/memory-context.ts";
 import { toSchemaCompleter } from "./schema-completer.ts";
-import { createToolContext, type ToolContext } from "./tool-context.ts";
+import { runInContext, type ToolContext } from "./tool-context.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** One message of a prompt. */
@@ -45,12 +45,12 @@ export interface PromptWords extends Looks, ScopeOptions {
 }
 
 /** A prompt: an input, all texts on the wire, and a function that writes the messages. */
-export interface BespokePrompt<TInput, TSpec> extends PromptWords {
+export interface BespokePrompt<TInput, TSpec, TContext = MemoryContext> extends PromptWords {
   /** The schema of the arguments: a flat object of scalars. Default: it takes none. */
   readonly input?: TInput & MaybeSchema;
   /** Proposes values by field; fields of an enum or of true and false need none. */
-  readonly complete?: BespokeCompleters<TInput, TSpec>;
-  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec>): PromptAnswer | Promise<PromptAnswer>;
+  readonly complete?: BespokeCompleters<TInput, TSpec, TContext>;
+  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext>): PromptAnswer | Promise<PromptAnswer>;
 }
 
 /** `unknown` when a schema's fields can all be told as texts, else the sentence that says why not. */
@@ -67,7 +67,7 @@ type AreTexts<TInput> = [TInput] extends [object] ? ([UnfitForUri<TInput>] exten
 export interface AnyBespokePrompt extends PromptWords {
   readonly input?: MaybeSchema;
   readonly complete?: AnyBespokeCompleters;
-  handler(args: unknown, context: ToolContext<unknown>): unknown;
+  handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
 const knownWords: ReadonlySet<string> = new Set([
@@ -118,11 +118,11 @@ function textOf(json: JsonObject, key: "title" | "description"): string | undefi
 function toArgument(
   { name, json, required }: ScalarField,
   prompt: AnyBespokePrompt,
-  client: SurfaceClient<unknown>,
+  source: BespokeSource,
 ): PromptArgument {
   const title = textOf(json, "title");
   const description = textOf(json, "description");
-  const complete = toCompleter(name, { complete: prompt.complete, client }) ?? toSchemaCompleter(json);
+  const complete = toCompleter(name, { ...source, complete: prompt.complete }) ?? toSchemaCompleter(json);
   return Object.freeze({
     name,
     required,
@@ -178,7 +178,7 @@ function writeMessages(answer: unknown, origin: string): string {
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `INVALID_MEMBER`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  */
-export function toPromptEntry(name: string, prompt: AnyBespokePrompt, { client, scopes }: BespokeSource): PromptEntry {
+export function toPromptEntry(name: string, prompt: AnyBespokePrompt, source: BespokeSource): PromptEntry {
   const origin = `prompt "${name}"`;
   assertWords(prompt, origin);
   const schema = toInputSchema(prompt.input, origin);
@@ -195,11 +195,12 @@ export function toPromptEntry(name: string, prompt: AnyBespokePrompt, { client, 
     title: prompt.title,
     description: prompt.description,
     ...keepLooks(prompt),
-    ...toGuard(scopes.read, prompt),
-    arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, client))),
+    ...toGuard(source.scopes.read, prompt),
+    arguments: Object.freeze(fields.map((field) => toArgument(field, prompt, source))),
     check: (args) => checkInput(prompt.input, schema.codec.decode(readArguments(args, fields)), origin),
     async render(input, call) {
-      const answer = await runHandler(() => prompt.handler(input, createToolContext(call, client)), origin);
+      const write = (): unknown => runInContext(call, source, (context) => prompt.handler(input, context));
+      const answer = await runHandler(write, origin);
       return writeMessages(answer, origin);
     },
   };

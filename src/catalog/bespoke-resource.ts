@@ -3,7 +3,6 @@ import type { JsonObject } from "../schema/json.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
-import type { SurfaceClient } from "../surface/client.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { keepLooks } from "../tags/looks.ts";
@@ -32,10 +31,12 @@ import { assertFreeUri, readFreeTemplate, type UriSegment } from "./free-uri.ts"
 import { runHandler } from "./handler-fault.ts";
 import { followChanges } from "./follow-changes.ts";
 import type { ResourceEntries } from "./mapping.ts";
+import type { MemoryContext } from "./memory/memory-context.ts";
+import { OwnContext } from "./own-context.ts";
 import { toResourceContent } from "./resource-body.ts";
 import { toSchemaCompleter } from "./schema-completer.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
-import { createToolContext, type ToolContext } from "./tool-context.ts";
+import { createToolContext, runInContext, type ToolContext } from "./tool-context.ts";
 
 /** What every hand-written resource says, whatever its variables. */
 export interface ResourceWords extends ResourceOptions {
@@ -44,7 +45,7 @@ export interface ResourceWords extends ResourceOptions {
 }
 
 /** A resource that is not a member: a function that reads it, and maybe one that says when it has changed. */
-export interface BespokeResource<TVariables, TSpec> extends ResourceWords {
+export interface BespokeResource<TVariables, TSpec, TContext = MemoryContext> extends ResourceWords {
   /** A URI of its own; read before what a template says of it. Default: what all URIs start with, and its key. */
   readonly uri?: string;
   /**
@@ -55,14 +56,14 @@ export interface BespokeResource<TVariables, TSpec> extends ResourceWords {
   /** The schema of its variables, a flat object of scalars: it is a template then. Default: it has none. */
   readonly variables?: TVariables & MaybeSchema;
   /** Proposes values by variable; those of an enum or of true and false need none. */
-  readonly complete?: BespokeCompleters<TVariables, TSpec>;
+  readonly complete?: BespokeCompleters<TVariables, TSpec, TContext>;
   /** What is there now: any JSON, or what `body()` makes. `undefined`: nothing. */
-  read(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec>): unknown;
+  read(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec, TContext>): unknown;
   /**
    * Says, by each item, that what `read` gives has changed: agents are told, and reading while somebody watches is answered
    * by what was read last. It has to say so of every change. Left out, a subscription is taken and nothing ever told.
    */
-  watch?(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec>): AsyncIterable<unknown>;
+  watch?(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec, TContext>): AsyncIterable<unknown>;
 }
 
 /** `unknown` when a schema can be the variables of a URI, else the sentence that says why not. */
@@ -78,8 +79,8 @@ export interface AnyBespokeResource extends ResourceWords {
   readonly uriTemplate?: string;
   readonly variables?: MaybeSchema;
   readonly complete?: AnyBespokeCompleters;
-  read(variables: unknown, context: ToolContext<unknown>): unknown;
-  watch?(variables: unknown, context: ToolContext<unknown>): AsyncIterable<unknown>;
+  read(variables: unknown, context: ToolContext<unknown, unknown>): unknown;
+  watch?(variables: unknown, context: ToolContext<unknown, unknown>): AsyncIterable<unknown>;
 }
 
 /** What the entries of hand-written resources are made of. */
@@ -105,11 +106,8 @@ class Reader {
   async read(given: unknown, call: EntryCall): Promise<ResourceContent | undefined> {
     const { mimeType, variables: schema } = this.#resource;
     const variables: unknown = await checkInput(schema, given, this.#origin);
-    const context = createToolContext(call, this.#source.client);
-    return runHandler(
-      async () => toResourceContent(await this.#resource.read(variables, context), mimeType),
-      this.#origin,
-    );
+    const read = (): unknown => runInContext(call, this.#source, (context) => this.#resource.read(variables, context));
+    return runHandler(async () => toResourceContent(await read(), mimeType), this.#origin);
   }
 
   watch(given: unknown): LocalWatch {
@@ -117,26 +115,32 @@ class Reader {
     const spell = { isFailing: false };
     return {
       windowMs,
-      followHere: (use) =>
-        followChanges({
+      followHere: (use) => {
+        let own: OwnContext | undefined;
+        return followChanges({
           read: (call) => this.read(given, call),
-          open: (call) => this.#open(given, call),
+          open: (call) => {
+            own = new OwnContext(call, this.#source.contexts);
+            return this.#open(given, createToolContext(call, this.#source, own));
+          },
+          // What says when something has changed needs what it has of its own until then.
+          ended: () => void own?.end(),
           signal: use.signal,
           caller: use.caller,
           where: this.#origin,
           report: this.#source.report,
           spell,
-        }),
+        });
+      },
       // What it follows are contents.
       render: (content) => content as ResourceContent | undefined,
     };
   }
 
   /** What its author says of changes; `undefined` where that is nothing. */
-  async #open(given: unknown, call: EntryCall): Promise<AsyncIterable<unknown> | undefined> {
+  async #open(given: unknown, context: ToolContext<unknown, unknown>): Promise<AsyncIterable<unknown> | undefined> {
     const resource = this.#resource;
     const variables: unknown = await checkInput(resource.variables, given, this.#origin);
-    const context = createToolContext(call, this.#source.client);
     return runHandler(() => resource.watch?.(variables, context), this.#origin);
   }
 }
@@ -159,11 +163,11 @@ function toHead(key: string, resource: AnyBespokeResource, { scopes }: BespokeSo
 /** Puts an author's completers, and those that schemas are by themselves, beside the variables. */
 function withCompleters(
   variables: readonly TemplateVariable[],
-  complete: AnyBespokeCompleters | undefined,
-  client: SurfaceClient<unknown>,
+  { complete }: AnyBespokeResource,
+  source: BespokeSource,
 ): readonly TemplateVariable[] {
   const completed = variables.map((variable) => {
-    const completer = toCompleter(variable.name, { complete, client }) ?? toSchemaCompleter(variable.json);
+    const completer = toCompleter(variable.name, { ...source, complete }) ?? toSchemaCompleter(variable.json);
     return Object.freeze(completer === undefined ? variable : { ...variable, complete: completer });
   });
   return Object.freeze(completed);
@@ -199,7 +203,7 @@ function toTemplate(key: string, resource: AnyBespokeResource, source: BespokeRe
     base: uriTemplate ?? base,
     uriTemplate: uriTemplate ?? `${base}${shape.suffix}`,
     ...(segments === undefined ? {} : { segments }),
-    variables: withCompleters(shape.variables, complete, source.client),
+    variables: withCompleters(shape.variables, resource, source),
     read: (variables: JsonObject, call) => reader.read(shape.toInput(variables), call),
     watch: (variables) => reader.watch(shape.toInput(variables)),
   };

@@ -8,7 +8,8 @@ import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.t
 import type { BespokeSource } from "./bespoke-source.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { ToolEntry } from "./entry.ts";
-import { createToolContext, type ToolContext } from "./tool-context.ts";
+import type { MemoryContext } from "./memory/memory-context.ts";
+import { runInContext, type ToolContext } from "./tool-context.ts";
 import { toToolHints } from "./tool-hints.ts";
 import { toToolInput } from "./tool-input.ts";
 import { toToolOutput } from "./tool-output.ts";
@@ -31,16 +32,16 @@ export type BespokeArguments<TInput> = [Extract<TInput, Schema>] extends [never]
   : InferOutput<Extract<TInput, Schema>>;
 
 /** A tool that is not a member: an input and a function over the live client. */
-export interface BespokeTool<TInput, TSpec> extends BespokeWords {
+export interface BespokeTool<TInput, TSpec, TContext = MemoryContext> extends BespokeWords {
   /** The schema of the arguments. Default: it takes none. */
   readonly input?: TInput & MaybeSchema;
-  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec>): unknown;
+  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext>): unknown;
 }
 
 /** A bespoke tool as the catalog keeps it. */
 export interface AnyBespokeTool extends BespokeWords {
   readonly input?: MaybeSchema;
-  handler(args: unknown, context: ToolContext<unknown>): unknown;
+  handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
 /** What a bespoke tool says that is not an option of every tool. */
@@ -55,7 +56,8 @@ function optionsOf(tool: AnyBespokeTool): ToolOptions {
  *
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
  */
-export function toBespokeEntry(name: string, tool: AnyBespokeTool, { client, scopes }: BespokeSource): ToolEntry {
+export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: BespokeSource): ToolEntry {
+  const { scopes } = source;
   const origin = `tool "${name}"`;
   const options = optionsOf(tool);
   assertToolOptions(options, `Adding ${origin}`);
@@ -82,6 +84,6 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, { client, sco
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     owner: { input: tool.input, output: tool.output },
-    run: (args, call) => tool.handler(args, createToolContext(call, client)),
+    run: (args, call) => runInContext(call, source, (context) => tool.handler(args, context)),
   };
 }

@@ -14,6 +14,7 @@ import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./ent
 import { entryWarnings } from "./entry-warnings.ts";
 import { kindMappings } from "./kind-mappings.ts";
 import type { Exposed, KindMapping, ResourceEntries } from "./mapping.ts";
+import type { ContextSource } from "./own-context.ts";
 import type { Exposure } from "./read-exposures.ts";
 
 /** What a catalog is made from. */
@@ -30,6 +31,8 @@ export interface CatalogSource {
   readonly uriPrefix: string;
   readonly channel: SurfaceChannel;
   readonly client: SurfaceClient<unknown>;
+  /** Where handlers have from what is their own. Default: in memory. */
+  readonly contexts?: ContextSource | undefined;
   /** Told of faults that nobody else hears of. Default: the console. */
   readonly report?: FaultReporter;
 }

@@ -7,6 +7,7 @@ import type { ToolEntry } from "./entry.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
 import type { MountSource } from "./mount.ts";
 import { MountedSource } from "./mounted-source.ts";
+import type { ContextSource } from "./own-context.ts";
 
 /** What a live catalog is made from. */
 export interface LiveCatalogSource {
@@ -16,6 +17,8 @@ export interface LiveCatalogSource {
   readonly mounts: ReadonlyMap<string, MountSource>;
   /** Told of operations that are left out, and of sources that fail. */
   readonly report: FaultReporter;
+  /** Where handlers have from what is their own. Default: in memory. */
+  readonly contexts?: ContextSource | undefined;
 }
 
 function isSame(left: readonly ToolEntry[], right: readonly ToolEntry[]): boolean {
@@ -36,12 +39,13 @@ class MountedCatalog implements LiveCatalog {
   #isMaking = false;
   #isClosed = false;
 
-  constructor({ base, mounts, report }: LiveCatalogSource) {
+  constructor({ base, mounts, report, contexts }: LiveCatalogSource) {
     this.#base = base;
     this.#catalog = base;
     this.#report = report;
     const { scopes } = base;
-    this.#sources = Array.from(mounts, ([prefix, source]) => new MountedSource({ prefix, source, scopes, report }));
+    const shared = { scopes, report, contexts };
+    this.#sources = Array.from(mounts, ([prefix, source]) => new MountedSource({ prefix, source, ...shared }));
     for (const source of this.#sources) source.listen(() => this.#change());
   }
 

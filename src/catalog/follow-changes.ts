@@ -14,6 +14,8 @@ export interface ChangesSetting {
   read(call: EntryCall): Promise<ResourceContent | undefined>;
   /** What says, by each item, that there is something else now; nothing, where nobody says so. */
   open(call: EntryCall): Promise<AsyncIterable<unknown> | undefined>;
+  /** Told when what was opened has come to its end, once. */
+  ended?(): void;
   readonly signal: AbortSignal | undefined;
   /** For whom: what is there may be theirs alone. */
   readonly caller: Caller;
@@ -56,9 +58,9 @@ function toFailure(cause: unknown, { where, report, spell }: ChangesSetting): un
 }
 
 /** Ends an iteration that nobody wants any more, and waits for nothing: its maker may never settle. */
-function endQuietly(iterator: AsyncIterator<unknown> | undefined): void {
+function endQuietly(iterator: AsyncIterator<unknown> | undefined, ended: () => void): void {
   const end = async (): Promise<unknown> => iterator?.return?.();
-  end().catch(quiet);
+  void end().catch(quiet).then(ended);
 }
 
 /**
@@ -84,6 +86,6 @@ export async function* followChanges(setting: ChangesSetting): AsyncGenerator<Re
   } catch (cause) {
     throw signal.aborted ? cause : toFailure(cause, setting);
   } finally {
-    endQuietly(iterator);
+    endQuietly(iterator, () => setting.ended?.());
   }
 }

@@ -69,6 +69,8 @@ export interface MountContext {
   readonly ask: Asks;
   /** Says something beside the answer, for programs: members of its `_meta`. */
   readonly addMeta: (members: JsonObject) => void;
+  /** What the app's `context()` makes for each call, when it is first asked for; a `MemoryContext` where the app has none. */
+  readonly context: unknown;
 }
 
 /** One resource that is known only at run time. Its URI is `<uriPrefix><prefix>/<path>`, its id `<prefix>/<path>`. */

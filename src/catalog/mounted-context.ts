@@ -5,15 +5,22 @@ import { createAsks } from "./create-asks.ts";
 import type { EntryCall, LogLevel, ProgressReport } from "./entry.ts";
 import type { MountContext } from "./mount.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
+import { OwnContext, type ContextSource } from "./own-context.ts";
 
 /** What a mounted operation is run with, over an entry's call: the signal stays unmade until it is asked for. */
-export class MountedContext implements MountContext {
+class MountedContext implements MountContext {
   readonly call: NestedCaller;
   readonly #call: EntryCall;
+  readonly #own: OwnContext;
 
-  constructor(call: EntryCall) {
+  constructor(call: EntryCall, own: OwnContext) {
     this.#call = call;
+    this.#own = own;
     this.call = createNestedCall(call);
+  }
+
+  get context(): unknown {
+    return this.#own.value;
   }
 
   get signal(): AbortSignal {
@@ -36,4 +43,14 @@ export class MountedContext implements MountContext {
   readonly log = (level: LogLevel, data: unknown, logger?: string): void => {
     this.#call.log?.({ level, data, ...(logger === undefined ? {} : { logger }) });
   };
+}
+
+/** Runs something of a mount in the context of one call; what it has of its own ends with it. */
+export function runMounted<TValue>(
+  call: EntryCall,
+  contexts: ContextSource | undefined,
+  run: (context: MountContext) => TValue,
+): TValue | Promise<Awaited<TValue>> {
+  const own = new OwnContext(call, contexts);
+  return own.during(() => run(new MountedContext(call, own)));
 }

@@ -6,9 +6,11 @@ import { operationNotFound } from "./cannot-nest.ts";
 import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
 import type { EntryCall, ToolEntry } from "./entry.ts";
 import type { MountedOperation, MountSource } from "./mount.ts";
-import { MountedContext } from "./mounted-context.ts";
+import { mountedId } from "./mount-prefix.ts";
+import { runMounted } from "./mounted-context.ts";
 import { toMountedSchemas, type MountedSchemas } from "./mounted-schemas.ts";
 import { keepNesting } from "./nesting-words.ts";
+import type { ContextSource } from "./own-context.ts";
 import { operationOrigin } from "./operation-origin.ts";
 import { toToolHints } from "./tool-hints.ts";
 import { unreachedFault } from "./unreached.ts";
@@ -20,6 +22,8 @@ export interface MountSetting {
   readonly source: MountSource;
   readonly scopes: DefaultScopes;
   readonly report: FaultReporter;
+  /** Where handlers have from what is their own. Left out: in memory. */
+  readonly contexts?: ContextSource | undefined;
   /** What the source lists now under a name on the wire. */
   readonly find: (name: string) => ToolEntry | undefined;
 }
@@ -66,7 +70,7 @@ function withDetails(run: Run, details: MountedSchemas["details"], check: Parame
 export function toMountedEntry(operation: MountedOperation, setting: MountSetting): ToolEntry {
   const { prefix, scopes, report } = setting;
   const { name, title, description, version } = operation;
-  const id = `${prefix}.${name}`;
+  const id = mountedId(prefix, name);
   const origin = operationOrigin(id);
   const hints = hintsOf(operation);
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, operation);
@@ -76,7 +80,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
   // Only as long as it is the one whose schemas its input was held against.
   const run: Run = (value, call) => {
     if (setting.find(wireName) !== entry) throw notThere();
-    return setting.source.invoke(name, value, new MountedContext(call));
+    return runMounted(call, setting.contexts, (context) => setting.source.invoke(name, value, context));
   };
   const entry: ToolEntry = Object.freeze({
     id,

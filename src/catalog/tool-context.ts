@@ -3,8 +3,11 @@ import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Asks } from "./asking.ts";
 import type { Caller } from "./caller.ts";
 import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
+import type { BespokeSource } from "./bespoke-source.ts";
 import { createAsks } from "./create-asks.ts";
+import type { MemoryContext } from "./memory/memory-context.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
+import { OwnContext } from "./own-context.ts";
 
 /** What may be said of one nested call. */
 export interface NestedCallOptions {
@@ -16,7 +19,7 @@ export interface NestedCallOptions {
 }
 
 /** What the handlers of tools, prompts and resources that are no members receive besides their arguments. */
-export interface ToolContext<TSpec> {
+export interface ToolContext<TSpec, TContext = MemoryContext> {
   /** The surface behind the app. Connects on first use, so that a handler which needs no backend works without one. */
   readonly client: SurfaceClient<TSpec>;
   /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
@@ -53,16 +56,27 @@ export interface ToolContext<TSpec> {
   readonly ask: Asks;
   /** Says something beside the answer, for programs: members of its `_meta`. May be taken out of the context. */
   readonly addMeta: (members: JsonObject) => void;
+  /**
+   * What the app's `context()` makes for each call, when it is first asked for; where the app has none, topics, values and jobs in
+   * memory, of which nothing outlives the call.
+   */
+  readonly context: TContext;
 }
 
 /** A context over an entry's call: the signal stays unmade until it is asked for. */
-class CallToolContext implements ToolContext<unknown> {
+class CallToolContext implements ToolContext<unknown, unknown> {
   readonly client: SurfaceClient<unknown>;
   readonly #call: EntryCall;
+  readonly #own: OwnContext;
 
-  constructor(call: EntryCall, client: SurfaceClient<unknown>) {
+  constructor(call: EntryCall, client: SurfaceClient<unknown>, own: OwnContext) {
     this.#call = call;
+    this.#own = own;
     this.client = client;
+  }
+
+  get context(): unknown {
+    return this.#own.value;
   }
 
   get signal(): AbortSignal {
@@ -92,7 +106,21 @@ class CallToolContext implements ToolContext<unknown> {
   };
 }
 
-/** The context of one call. */
-export function createToolContext(call: EntryCall, client: SurfaceClient<unknown>): ToolContext<unknown> {
-  return new CallToolContext(call, client);
+/** The context of one call. @param own - whoever gives it ends it with the call. */
+export function createToolContext(
+  call: EntryCall,
+  { client }: Pick<BespokeSource, "client">,
+  own: OwnContext,
+): ToolContext<unknown, unknown> {
+  return new CallToolContext(call, client, own);
+}
+
+/** Runs a handler in the context of one call; what it has of its own ends with it. */
+export function runInContext<TValue>(
+  call: EntryCall,
+  source: Pick<BespokeSource, "client" | "contexts">,
+  run: (context: ToolContext<unknown, unknown>) => TValue,
+): TValue | Promise<Awaited<TValue>> {
+  const own = new OwnContext(call, source.contexts);
+  return own.during(() => run(createToolContext(call, source, own)));
 }

@@ -10,7 +10,7 @@ import { Refusal, SurfaceError } from "../../src/errors.ts";
 import { toEntity } from "../../src/views/to-entity.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
-type Context = ToolContext<unknown>;
+type Context = ToolContext<unknown, unknown>;
 
 /** What calling another comes to, within a handler: its answer, or the code of what it was refused with. */
 async function tryCall({ call }: Context, ...args: Parameters<Context["call"]>): Promise<unknown> {

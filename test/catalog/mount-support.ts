@@ -51,4 +51,5 @@ export const context: MountContext = {
   addMeta() {},
   ask: createAsks({ ...cannotAsk, ...quietCall }),
   call: () => Promise.reject(new TypeError("nothing can be called from here")),
+  context: undefined,
 };

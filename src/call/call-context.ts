@@ -1,12 +1,14 @@
-import { Refusal, SurfaceError } from "../errors.ts";
+import { SurfaceError } from "../errors.ts";
 import type { ClientAsk } from "../catalog/asking.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
+import { cannotAsk } from "../catalog/cannot-ask.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
 import type { EntryCall, LogEntry, NestedCall, OnAbort, ProgressReport, ToolEntry, Touched } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import { clipText } from "../schema/clip-text.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskPort } from "./ask-port.ts";
+import { keepMeta } from "./keep-meta.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { TrackedCall } from "./tracked-call.ts";
 
@@ -32,6 +34,14 @@ export type CallStage = "gate" | "arguments" | "backend";
 export interface Nester {
   /** Never rejects. */
   nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome>;
+}
+
+/** Asks the clients of calls. */
+export interface Asker {
+  /** As {@link EntryCall.ask}. */
+  ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject>;
+  /** Tells the author that what a call was to say beside its answer is left out. */
+  leftOut(call: CallContext): void;
 }
 
 /** What a call is a part of. */
@@ -106,6 +116,7 @@ export class CallContext implements EntryCall {
   #last = Number.NEGATIVE_INFINITY;
   #touched: Map<string, Touched> | undefined;
   #meta: JsonObject | undefined;
+  #asker: Asker | undefined;
 
   constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf, asking }: CallSetting = {}) {
     this.#sink = sink;
@@ -132,13 +143,15 @@ export class CallContext implements EntryCall {
    */
   progress(report: ProgressReport): void {
     if (this.#sink === undefined || this.isOver) return;
-    const { progress, total, message } = report;
+    const { progress, total, message, meta } = report;
     if (!Number.isFinite(progress) || progress <= this.#last) return;
     this.#last = progress;
+    const kept = meta === undefined ? undefined : keepMeta(undefined, meta);
     this.#sink({
       progress,
       ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
       ...(typeof message === "string" ? { message: clipText(message, maxMessageBytes) } : {}),
+      ...(kept === undefined ? {} : { meta: kept }),
     });
   }
 
@@ -158,8 +171,8 @@ export class CallContext implements EntryCall {
     return this.#touched === undefined ? [] : [...this.#touched.values()];
   }
 
-  ask(_key: string, _ask: ClientAsk): Promise<JsonObject> {
-    return Promise.reject(new Refusal("CLIENT_CANNOT", "the client cannot be asked this"));
+  ask(key: string, ask: ClientAsk): Promise<JsonObject> {
+    return this.#asker === undefined ? cannotAsk.ask(key, ask) : this.#asker.ask(this, key, ask);
   }
 
   onRoots(changed: () => void): () => void {
@@ -168,7 +181,15 @@ export class CallContext implements EntryCall {
 
   /** Said to the client of the call that it is a part of, unless it is made by other rights than theirs. */
   addMeta(members: JsonObject): void {
-    this.#meta = { ...this.#meta, ...members };
+    const { partOf } = this;
+    if (this.isOver) return;
+    if (partOf !== undefined) {
+      if (partOf.isForTool !== true) partOf.call.addMeta(members);
+      return;
+    }
+    const kept = keepMeta(this.#meta, members);
+    if (kept === undefined) this.#asker?.leftOut(this);
+    else this.#meta = kept;
   }
 
   /** What is said beside the answer, for programs. */
@@ -180,6 +201,11 @@ export class CallContext implements EntryCall {
     return this.#nester === undefined || this.#by === undefined
       ? cannotNest(nested)
       : this.#nester.nest(this, this.#by, nested);
+  }
+
+  /** From here on its client can be asked. */
+  allowAsking(asker: Asker): void {
+    this.#asker = asker;
   }
 
   /** From here on others can be called as a part of it, by the tool that it is a call of. */

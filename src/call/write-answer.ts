@@ -15,6 +15,7 @@ export interface Answering {
 interface Made {
   readonly blocks: readonly object[];
   readonly structured: unknown;
+  readonly isError?: boolean | undefined;
 }
 
 function isRich({ output }: ToolEntry, value: unknown): value is Content {
@@ -22,13 +23,14 @@ function isRich({ output }: ToolEntry, value: unknown): value is Content {
 }
 
 /** What blocks and what is said to programs beside them come to. */
-function toRich(output: ToolOutput, { blocks, structured }: Made): ToolOutcome {
+function toRich(output: ToolOutput, { blocks, structured, isError }: Made): ToolOutcome {
   const isSaid = structured !== undefined || output.json !== undefined;
   return {
     kind: "rich",
     // A list of our own: one that says of itself how it is written may be written as anything.
     blocks: JSON.stringify([...blocks]),
     structured: isSaid ? output.stringify(structured) : undefined,
+    ...(isError === true ? { isError } : {}),
   };
 }
 
@@ -38,8 +40,7 @@ function write({ output, origin }: ToolEntry, answer: unknown, report: FaultRepo
     return output.isError?.(answer) === true ? { kind: "answer", text, isError: true } : { kind: "answer", text };
   }
   // It may come from another process: what is in it is looked at again. That schema answers at once.
-  const { blocks, structured } = checkOutput(richContent, answer, { where: origin, report }) as RichContent;
-  return toRich(output, { blocks, structured });
+  return toRich(output, checkOutput(richContent, answer, { where: origin, report }) as RichContent & Made);
 }
 
 /** What was answered: blocks, where its author made any, and what is said to programs, checked. */
@@ -51,7 +52,7 @@ interface Checked {
 function finish(entry: ToolEntry, { made, said }: Checked, report: FaultReporter): ToolOutcome {
   return made === undefined
     ? write(entry, said, report)
-    : toRich(entry.output, { blocks: made.blocks, structured: said });
+    : toRich(entry.output, { blocks: made.blocks, structured: said, isError: made.isError });
 }
 
 /**

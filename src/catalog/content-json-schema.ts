@@ -62,7 +62,13 @@ function makeSchema(): JsonObject {
       "icons?": { type: "array", maxItems: 16, items: icon },
     }),
   ];
-  return deepFreeze(closed({ blocks: { type: "array", maxItems: 1000, items: { anyOf: blocks } }, "structured?": {} }));
+  return deepFreeze(
+    closed({
+      blocks: { type: "array", maxItems: 1000, items: { anyOf: blocks } },
+      "structured?": {},
+      "isError?": { type: "boolean" },
+    }),
+  );
 }
 
 let made: JsonObject | undefined;

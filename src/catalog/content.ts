@@ -15,7 +15,20 @@ export interface ContentBlock {
 
 /** A rich answer, made by {@link content}. */
 export interface Content {
-  readonly [kContent]: { readonly blocks: readonly JsonObject[]; readonly structured: unknown };
+  readonly [kContent]: {
+    readonly blocks: readonly JsonObject[];
+    readonly structured: unknown;
+    /** Left out: it does not say that anything has failed. */
+    readonly isError?: true;
+  };
+}
+
+/** What may be said beside the blocks of a rich answer. */
+export interface ContentOptions {
+  /** Says the same to programs: it has to fit the tool's `output` where there is one. */
+  readonly structured?: unknown;
+  /** Says that what was asked for has failed, in the author's words. Default `false`. */
+  readonly isError?: boolean;
 }
 
 /** For whom a block is, how much it matters, and how old it is. */
@@ -201,17 +214,13 @@ export function blockJson(value: unknown): JsonObject | undefined {
 /**
  * A rich answer of a bespoke tool: blocks of text, pictures, sounds and resources, in this order.
  *
- * @param options - `structured` says the same to programs: it has to fit the tool's `output` where there is one.
  * @throws SurfaceError `INVALID_OPTION` for what is no block.
  * @example
  * ```ts
  * content(["The queue of the last hour", imageBlock({ data: png, mimeType: "image/png" })]);
  * ```
  */
-export function content(
-  blocks: readonly (ContentBlock | string)[],
-  options: { readonly structured?: unknown } = {},
-): Content {
+export function content(blocks: readonly (ContentBlock | string)[], options: ContentOptions = {}): Content {
   if (!Array.isArray(blocks) || blocks.length > maxBlocks) {
     throw refuse("content", `its blocks must be a list of at most ${maxBlocks}`);
   }
@@ -220,7 +229,10 @@ export function content(
     if (json !== undefined) return json;
     throw refuse("content", `block ${index} must be a text, or made by textBlock() or its like`);
   });
-  return Object.freeze({ [kContent]: Object.freeze({ blocks: Object.freeze(made), structured: options.structured }) });
+  const { structured, isError = false } = options;
+  if (typeof isError !== "boolean") throw refuse("content", '"isError" must be true or false');
+  const said = { blocks: Object.freeze(made), structured, ...(isError ? { isError } : {}) };
+  return Object.freeze({ [kContent]: Object.freeze(said) });
 }
 
 function isObject(value: unknown): value is object {

@@ -1,5 +1,5 @@
 import type { Issue } from "../errors.ts";
-import type { JsonValue } from "../schema/json.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Asking } from "./asking.ts";
 
 /** What a caller is told of a call or read that did not give an answer. Safe to show as it is. */
@@ -17,6 +17,8 @@ export interface Refused {
   readonly correlationId: string | undefined;
   /** Nothing has happened: the same may be tried again shortly. */
   readonly retryable?: true;
+  /** What its client would have to say that it can do; only ever said by the package itself, of questions it did not ask. */
+  readonly requiredCapabilities?: JsonObject;
 }
 
 /** The caller was not granted what this takes. Nothing has happened. */
@@ -45,6 +47,8 @@ export type ToolOutcome =
       readonly blocks: string;
       /** The text of a JSON object that says the same to programs; left out where its author gave none. */
       readonly structured: string | undefined;
+      /** It says that what was asked for has failed; told as an error that says all the same. */
+      readonly isError?: true;
     }
   | Asking
   | Denied

@@ -16,6 +16,7 @@ import {
   type BlockOptions,
   type Content,
   type ContentBlock,
+  type ContentOptions,
   type EmbeddedDefinition,
   type LinkDefinition,
   type MediaDefinition,
@@ -57,6 +58,8 @@ export interface RichContent {
   readonly blocks: readonly RichBlock[];
   /** Says the same to programs: any JSON. */
   readonly structured?: JsonValue;
+  /** Says that what was asked for has failed. */
+  readonly isError?: boolean;
 }
 
 /** The schema of rich answers. */
@@ -107,12 +110,14 @@ function readBlock(given: unknown): ContentBlock {
 }
 
 /** The blocks of a value and what it says to programs, as they were given. */
-function partsOf(value: unknown): { readonly blocks: readonly unknown[]; readonly structured: unknown } {
+function partsOf(value: unknown): ContentOptions & { readonly blocks: readonly unknown[] } {
   if (isContent(value)) return value[kContent];
   if (!isJsonObject(value) || !Array.isArray(value["blocks"])) {
     throw refuse("it must be made by content(), or be { blocks, structured? } as JSON");
   }
-  return { blocks: value["blocks"], structured: value["structured"] };
+  const { blocks, structured, isError } = value;
+  // What it is, is looked at where the content is made.
+  return { blocks, structured, ...(isError === undefined ? {} : { isError: isError as boolean }) };
 }
 
 /**
@@ -122,15 +127,16 @@ function partsOf(value: unknown): { readonly blocks: readonly unknown[]; readonl
  * @throws SurfaceError `INVALID_OPTION` saying what is wrong with it.
  */
 export function readContent(value: unknown): Content {
-  const { blocks, structured } = partsOf(value);
-  return content([...blocks].map(readBlock), { structured });
+  const { blocks, ...said } = partsOf(value);
+  return content([...blocks].map(readBlock), said);
 }
 
-function toPlain({ [kContent]: { blocks, structured } }: Content): RichContent {
+function toPlain({ [kContent]: { blocks, structured, isError } }: Content): RichContent {
   // Whoever made the blocks wrote no others.
   const plain = Object.freeze([...blocks]) as unknown as RichContent["blocks"];
-  if (structured === undefined) return Object.freeze({ blocks: plain });
-  return Object.freeze({ blocks: plain, structured: anyCodec.encode(structured) });
+  const failed = isError === true ? { isError } : {};
+  if (structured === undefined) return Object.freeze({ blocks: plain, ...failed });
+  return Object.freeze({ blocks: plain, structured: anyCodec.encode(structured), ...failed });
 }
 
 function validate(

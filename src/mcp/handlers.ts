@@ -81,9 +81,10 @@ function textBlock(text: string): string {
   return `"content":[{"type":"text","text":${writeJson(text)}}]`;
 }
 
-function toRichAnswer(tool: ToolEntry, { blocks, structured }: RichOutcome, large: LargeValues): RpcAnswer {
+function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutcome, large: LargeValues): RpcAnswer {
   const said = structured === undefined ? "" : `,"structuredContent":${structured}`;
-  const body = toWellFormedJson(`"content":${blocks}${said}`);
+  const failed = isError === true ? `,"isError":true` : "";
+  const body = toWellFormedJson(`"content":${blocks}${said}${failed}`);
   const bytes = bytesOver(body, large.maxResultBytes);
   return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
 }

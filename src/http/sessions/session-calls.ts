@@ -20,7 +20,18 @@ export class SessionCalls {
     this.#streams = streams;
     const capabilities = ownParam(handshake, "capabilities");
     const said = isJsonObject(capabilities) ? capabilities : undefined;
-    this.#asks = new PushedAsks({ capabilities: () => said, send: streams.tell, clock: streams.http.clock });
+    const { clock, runtime } = streams.http;
+    this.#asks = new PushedAsks({
+      capabilities: () => said,
+      send: streams.tell,
+      clock,
+      report: runtime.report,
+    });
+  }
+
+  /** Whether its client has yet to answer something. */
+  get isAsking(): boolean {
+    return this.#asks.size > 0;
   }
 
   /** Makes the call of one request: what it tells goes out on its own stream, or on that of what belongs to no request. */
@@ -41,6 +52,12 @@ export class SessionCalls {
         if (stage === "backend") posted.begun();
       },
     });
+  }
+
+  /** Whether the call of a request is to end when its client drops the connection. */
+  endsOnDrop({ post: { frame, caller } }: PostedRequest): boolean {
+    const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
+    return typeof name === "string" && this.#streams.http.runtime.abortsOnDisconnect?.(name, caller) === true;
   }
 
   /** Answers `logging/setLevel`. */

@@ -95,9 +95,10 @@ export class Session {
     return this.#streams.headers;
   }
 
-  /** Since when it has done nothing; `undefined`: something runs, or somebody listens. */
+  /** Since when it has done nothing; `undefined`: something runs, somebody listens, or has yet to answer. */
   get idleSince(): number | undefined {
-    return this.#running.size > 0 || this.#streams.isRead ? undefined : this.#activeAt;
+    const isActive = this.#running.size > 0 || this.#streams.isRead || this.#calls.isAsking;
+    return isActive ? undefined : this.#activeAt;
   }
 
   /** How many messages were thrown away before anybody was sent them. */
@@ -250,8 +251,7 @@ export class Session {
     const call = this.#calls.open(posted);
     const running: Running = { posted, call };
     this.#running.set(frame.id, running);
-    const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
-    const isEnded = typeof name === "string" && http.runtime.abortsOnDisconnect?.(name, caller) === true;
+    const isEnded = this.#calls.endsOnDrop(posted);
     posted.onGone = () => (isEnded ? this.#end(frame.id, running) : call.drop());
     const turn = methods.turnOf(frame.method);
     const guarding: Guarding = {

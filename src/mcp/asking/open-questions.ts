@@ -48,10 +48,7 @@ function ended(): SurfaceError {
 /** The questions to one client that are open: each is answered once, is given up, or ends with the session. */
 export class OpenQuestions {
   readonly #clock: Clock;
-  /** No client and no SDK makes ids like it, and no other session has the same. */
-  readonly #prefix = `ask ${crypto.randomUUID()} `;
   readonly #open = new Map<string, Question>();
-  #count = 0;
   #held = false;
   #closed = false;
 
@@ -69,8 +66,8 @@ export class OpenQuestions {
     const { ask, signal } = sent;
     if (this.#closed) return Promise.reject(ended());
     if (signal.aborted) return Promise.reject(toAborted(signal, "Asking the client"));
-    this.#count += 1;
-    const id = `${this.#prefix}${this.#count}`;
+    // No client and no SDK makes ids like it, and nobody can guess it: who was not sent a question cannot answer it.
+    const id = `ask ${crypto.randomUUID()}`;
     return new Promise((resolve, reject) => {
       const question: Question = { deliver: undefined, resolve, reject };
       const leave = followSignal(signal, () => this.#reject(id, toAborted(signal, "Asking the client")));

@@ -17,6 +17,7 @@ import {
   resourceBlock,
   withJsonSchema,
 } from "../../src/index.ts";
+import { askingPrompts, askingTools } from "./asking-tools.ts";
 
 /** One red pixel, and the shortest sound, in base64. */
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==";
@@ -183,11 +184,15 @@ function addSchemas() {
   });
 }
 
+function addAsking() {
+  return addSchemas().tools(askingTools).prompts(askingPrompts);
+}
+
 /** What the prompt's first argument can be, for whoever fills it in. */
 const places = ["paris", "park", "party", "test"];
 
 function addPrompts() {
-  return addSchemas().prompts({
+  return addAsking().prompts({
     test_simple_prompt: {
       description: "A prompt without arguments",
       handler: () => "This is a simple prompt for testing.",
@@ -232,7 +237,7 @@ async function* change(signal: AbortSignal): AsyncGenerator<void> {
   }
 }
 
-/** Everything that the conformance suite wants of a server, but for what asks the client something. */
+/** Everything that the conformance suite wants of a server. */
 export function createConformanceApp() {
   return addPrompts().resources({
     static_text: {

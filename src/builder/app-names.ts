@@ -1,3 +1,8 @@
+import type { MemoryContext } from "../catalog/memory/memory-context.ts";
+
+/** A step of the chain that comes once, or not after others. */
+export type OnceStep = "context" | "confirm";
+
 /** What an app's type remembers: the names that an agent may reach through it. */
 export interface AppNames {
   /** Names of tools, on the wire. A superset of what is reachable. */
@@ -16,6 +21,10 @@ export interface AppNames {
   readonly written: string;
   /** Whether it was said who sees what. */
   readonly viewed: boolean;
+  /** What its handlers have of their own. */
+  readonly context: unknown;
+  /** The steps that cannot come any more. */
+  readonly done: OnceStep;
 }
 
 /** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
@@ -28,6 +37,8 @@ export interface ExposedNames<
   TPrompts extends string = never,
   TWritten extends string = never,
   TViewed extends boolean = false,
+  TContext = MemoryContext,
+  TDone extends OnceStep = never,
 > {
   readonly tools: TTools;
   readonly resources: TResources;
@@ -37,6 +48,8 @@ export interface ExposedNames<
   readonly prompts: TPrompts;
   readonly written: TWritten;
   readonly viewed: TViewed;
+  readonly context: TContext;
+  readonly done: TDone;
 }
 
 // Where any name at all may be there, nobody knows that this one is: what is put together says so, and what is mounted gives way.

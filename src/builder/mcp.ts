@@ -5,6 +5,7 @@ import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../catalog/expose.ts";
 import type { MountSource } from "../catalog/mount.ts";
+import type { ContextFactory } from "../catalog/own-context.ts";
 import { readExposeMap, readTags, type Exposure } from "../catalog/read-exposures.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
@@ -14,13 +15,16 @@ import { isSurface, type Surface } from "../surface/define-surface.ts";
 import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
+import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewReplay } from "../views/view-replay.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import { addMount, addPrompts, addResources, addTools } from "./add-entries.ts";
+import { assertContext } from "./assert-context.ts";
 import { assertMcpOptions } from "./check-mcp-options.ts";
 import { claimNames } from "./claim-names.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
 import { createRuntime } from "./create-runtime.ts";
+import { readConfirm } from "./read-confirm.ts";
 import { readViewsInput } from "./read-views-input.ts";
 import { replayApp, type ReplayOptions } from "./replay-app.ts";
 import type { TagNames, UnlinkedApp } from "./stages.ts";
@@ -107,6 +111,15 @@ class App implements ServableApp {
     return this.#with({ pull: true });
   }
 
+  context(factory: ContextFactory): App {
+    assertContext(this[kDefinition], factory);
+    return this.#with({ context: factory });
+  }
+
+  confirm(which: "mutating", options?: ConfirmOptions): App {
+    return this.#with({ confirm: readConfirm(this[kDefinition].confirm, { which, options }) });
+  }
+
   replay(options?: ReplayOptions): ViewReplay {
     this.#assertLinked("replay()");
     return replayApp(this[kDefinition], options);
@@ -155,8 +168,8 @@ export function toApp(parts: AppParts): ServableApp {
 }
 
 /**
- * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`,
- * `tools`, `prompts`, `resources`, and `serve`; every step returns a new app and leaves the one before as it was.
+ * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`, `context`,
+ * `tools`, `prompts`, `resources`, `confirm`, and `serve`; every step returns a new app and leaves the one before as it was.
  *
  * @throws SurfaceError `INVALID_OPTION`, also for a surface that `defineSurface()` did not make; `NAME_COLLISION` or
  * `INVALID_NAME` when two tagged members would have one name on the wire, or one that no host takes.

@@ -15,7 +15,9 @@ export type WithMount<TNames extends AppNames, TPrefix extends string> = [TNames
       Names["inputs"],
       Names["prompts"],
       Names["written"],
-      Names["viewed"]
+      Names["viewed"],
+      Names["context"],
+      Names["done"]
     >
   : never;
 

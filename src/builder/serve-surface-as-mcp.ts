@@ -1,22 +1,24 @@
 import type { ExposeChecked, ExposeValue } from "../catalog/expose.ts";
 import type { MountSource } from "../catalog/mount.ts";
+import type { MemoryContext } from "../catalog/memory/memory-context.ts";
+import type { ContextFactory } from "../catalog/own-context.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
 import type { ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import { type McpOptions } from "./app-definition.ts";
 import type { AppNames } from "./app-names.ts";
 import { mcp } from "./mcp.ts";
+import type { PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
 import type { MountsChecked, WithMounts } from "./mount-names.ts";
+import type { WithContext } from "./once-names.ts";
 import type {
   ExposeCollisions,
-  PromptsArgument,
   PullProblem,
-  ResourcesArgument,
   TagNames,
-  ToolsArgument,
   WithExposed,
   WithPrompts,
   WithPull,
@@ -25,16 +27,29 @@ import type {
 } from "./stages.ts";
 import type { ReplayArgument, ViewsChecked, ViewsOptions } from "./view-names.ts";
 
-/** What {@link serveSurfaceAsMcp} takes, besides what is that of the chain. */
+/** What {@link serveSurfaceAsMcp} takes, besides what names are made of. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
   readonly surface: Surface<TSpec>;
   readonly link: Link;
   /** Where to serve. Default: standard input and output. */
   readonly target?: ServeTarget;
+  /** As in `confirm()`: `"mutating"`, or its options. Default: only what tools say of themselves. */
+  readonly confirm?: "mutating" | ConfirmOptions;
 }
 
 /** The names of a surface's own tags, and those of `pull()` where it may be called. */
 type PulledNames<TSpec, TPull> = true extends TPull ? WithPull<TagNames<TSpec>> : TagNames<TSpec>;
+
+/** Objections to an expose map. */
+type ExposeObjections<TSpec extends Spec, TPull, TExpose> = ExposeChecked<TSpec, TExpose> &
+  ExposeCollisions<PulledNames<TSpec, TPull>, TExpose> &
+  LiteralKeys<TExpose>;
+
+/** The names of a surface's own tags and of an expose map, for handlers that have something of their own. */
+type Owning<TSpec, TPull, TExpose, TContext> = WithContext<
+  WithExposed<TSpec, PulledNames<TSpec, TPull>, TExpose>,
+  TContext
+>;
 
 /** The names after `tools()`. */
 type ToldNames<TSpec, TPull, TExpose, TKeys extends string | number, TInputs, TTools> = WithTools<
@@ -57,6 +72,8 @@ interface Chain {
   bridge(link: Link): Chain;
   expose(map: object): Chain;
   pull(): Chain;
+  context(factory: ContextFactory): Chain;
+  confirm(which: "mutating", options?: ConfirmOptions): Chain;
   tools(tools: object): Chain;
   prompts(prompts: object): Chain;
   resources(resources: object): Chain;
@@ -72,6 +89,8 @@ interface Given extends McpOptions {
   readonly target?: ServeTarget;
   readonly expose?: object;
   readonly pull?: boolean;
+  readonly context?: ContextFactory;
+  readonly confirm?: "mutating" | ConfirmOptions;
   readonly tools?: object;
   readonly prompts?: object;
   readonly resources?: object;
@@ -89,23 +108,30 @@ function assertTold({ surface, pull, views, replay }: Given): void {
   }
 }
 
+/** What was asked for besides names: before handlers, since they have it. */
+function settle(app: Chain, { pull, context, confirm }: Given): Chain {
+  const pulled = pull === true ? app.pull() : app;
+  const owning = context === undefined ? pulled : pulled.context(context);
+  if (confirm === undefined) return owning;
+  return typeof confirm === "string" ? owning.confirm(confirm) : owning.confirm("mutating", confirm);
+}
+
 function toChain(given: Omit<Given, "target">): Chain {
-  const { surface, link, expose = {}, pull, tools = {}, prompts = {}, resources = {}, ...more } = given;
-  const { mounts = {}, views, replay, ...rest } = more;
+  const { surface, link, expose = {}, tools = {}, prompts = {}, resources = {}, ...more } = given;
+  const { pull: _pull, context: _context, confirm: _confirm, mounts = {}, views, replay, ...rest } = more;
   assertTold(given);
   // Every stage is one object, which has the methods of all.
   const app = mcp(surface, rest) as unknown as Chain;
-  const exposed = app.bridge(link).expose(expose);
-  const pulled = pull === true ? exposed.pull() : exposed;
-  const written = pulled.tools(tools).prompts(prompts).resources(resources);
+  const settled = settle(app.bridge(link).expose(expose), given);
+  const written = settled.tools(tools).prompts(prompts).resources(resources);
   const mounted = Object.entries(mounts).reduce((chain, [prefix, source]) => chain.mount(prefix, source), written);
   if (views === undefined) return mounted;
   return replay === undefined ? mounted.views(views) : mounted.views(views, { replay });
 }
 
 /**
- * Bridges a surface and serves it, in one call: `mcp(surface).bridge(link).expose(…).pull().tools(…).prompts(…).resources(…)`, then
- * `.mount(…)` for each mount and `.views(…)`, then `.serve()`, and nothing else.
+ * Bridges a surface and serves it, in one call: `mcp(surface).bridge(link).expose(…).pull().context(…).confirm(…)`, then `.tools(…)`,
+ * `.prompts(…)` and `.resources(…)`, `.mount(…)` for each mount and `.views(…)`, then `.serve()`, and nothing else.
  *
  * @throws SurfaceError with a boot code, before anything is served.
  * @example
@@ -127,27 +153,26 @@ export async function serveSurfaceAsMcp<
   const $Mounts extends Readonly<Record<string, MountSource>> = Record<never, never>,
   const $Views extends ViewsInput | undefined = undefined,
   const $Replay extends boolean = false,
+  $Context = MemoryContext,
 >(
   options: ServeSurfaceOptions<TSpec> & {
     /** As in `expose()`. Default: only what is tagged. */
-    readonly expose?: $Expose &
-      ExposeChecked<TSpec, $Expose> &
-      ExposeCollisions<PulledNames<TSpec, $Pull>, $Expose> &
-      LiteralKeys<$Expose>;
+    readonly expose?: $Expose & ExposeObjections<TSpec, $Pull, $Expose>;
     /** Whether to add the tools of `pull()`. Default `false`. */
     readonly pull?: $Pull & (true extends $Pull ? PullProblem<TagNames<TSpec>> : unknown);
+    /** As in `context()`; stands before the handlers that have it, so that they are typed by it. Default: in memory. */
+    readonly context?: ContextFactory<$Context>;
     /** As in `tools()`. Default: none. */
-    readonly tools?: ToolsArgument<
-      TSpec,
-      WithExposed<TSpec, PulledNames<TSpec, $Pull>, $Expose>,
-      $Keys,
-      $Inputs,
-      $Tools
-    >;
+    readonly tools?: ToolsArgument<TSpec, Owning<TSpec, $Pull, $Expose, NoInfer<$Context>>, $Keys, $Inputs, $Tools>;
     /** As in `prompts()`. Default: none. */
-    readonly prompts?: PromptsArgument<TSpec, TagNames<TSpec>, $Prompts, $PromptInputs>;
+    readonly prompts?: PromptsArgument<TSpec, WithContext<TagNames<TSpec>, NoInfer<$Context>>, $Prompts, $PromptInputs>;
     /** As in `resources()`. Default: none. */
-    readonly resources?: ResourcesArgument<TSpec, WithExposed<TSpec, TagNames<TSpec>, $Expose>, $Resources, $Variables>;
+    readonly resources?: ResourcesArgument<
+      TSpec,
+      Owning<TSpec, false, $Expose, NoInfer<$Context>>,
+      $Resources,
+      $Variables
+    >;
     /** As in `mount()`, by prefix. Default: none. */
     readonly mounts?: $Mounts & MountsChecked<ToldNames<TSpec, $Pull, $Expose, $Keys, $Inputs, $Tools>, $Mounts>;
     /** As in `views()`. Default: there is the default view, of everything. */

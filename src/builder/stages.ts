@@ -1,6 +1,3 @@
-import type { BespokePrompt, TextsProblem } from "../catalog/bespoke-prompt.ts";
-import type { BespokeResource, VariablesProblem } from "../catalog/bespoke-resource.ts";
-import type { BespokeTool } from "../catalog/bespoke-tool.ts";
 import type {
   ExposeChecked,
   ExposedKeys,
@@ -11,21 +8,24 @@ import type {
 } from "../catalog/expose.ts";
 import type { Calls } from "../call/call-node.ts";
 import type { MountSource } from "../catalog/mount.ts";
+import type { ContextFactory } from "../catalog/own-context.ts";
 import type { PullToolName } from "../catalog/pull-tool-names.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
-import type { SaidEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
 import type { ProvablyReads } from "../tags/provably-reads.ts";
 import type { Exposure, kExposure } from "../tags/symbols.ts";
+import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ViewReplay } from "../views/view-replay.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
 import type { AppNames, ExposedNames, KnownNames } from "./app-names.ts";
+import type { EffectOfTool, HandKey, PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
 import type { PrefixProblem, WithMount } from "./mount-names.ts";
+import type { ConfirmProblem, ContextProblem, WithConfirm, WithContext } from "./once-names.ts";
 import type { ReplayOptions } from "./replay-app.ts";
 import type { ReplayProblem, ViewedProblem, ViewsChecked, ViewsOptions, WithViews } from "./view-names.ts";
 
@@ -82,20 +82,19 @@ export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] ext
       TNames["inputs"],
       TNames["prompts"],
       TNames["written"],
-      TNames["viewed"]
+      TNames["viewed"],
+      TNames["context"],
+      TNames["done"]
     >
   : never;
 
-/** What may name a bespoke tool: a tool called `1` is a tool too. */
-type ToolKey = string | number;
-
 /** The names of bespoke tools that may change something: all that do not say a literal `mutates: false`. */
-type MutatingTools<TKeys extends ToolKey, TTools> = [TKeys] extends [infer Keys extends ToolKey]
+type MutatingTools<TKeys extends HandKey, TTools> = [TKeys] extends [infer Keys extends HandKey]
   ? { [Key in Keys]: Key extends keyof TTools ? (EffectOfTool<TTools[Key]> extends "read" ? never : Key) : Key }[Keys]
   : never;
 
 /** The names after bespoke tools. */
-export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, TTools> = [TInputs] extends [
+export type WithTools<TNames extends AppNames, TKeys extends HandKey, TInputs, TTools> = [TInputs] extends [
   infer Inputs,
 ]
   ? ExposedNames<
@@ -106,7 +105,9 @@ export type WithTools<TNames extends AppNames, TKeys extends ToolKey, TInputs, T
       TNames["inputs"] & Inputs,
       TNames["prompts"],
       TNames["written"],
-      TNames["viewed"]
+      TNames["viewed"],
+      TNames["context"],
+      TNames["done"] | "context"
     >
   : never;
 
@@ -120,12 +121,14 @@ export type WithPull<TNames extends AppNames> = [TNames] extends [infer Names ex
       Names["inputs"],
       Names["prompts"],
       Names["written"],
-      Names["viewed"]
+      Names["viewed"],
+      Names["context"],
+      Names["done"]
     >
   : never;
 
 /** The names after prompts. */
-export type WithPrompts<TNames extends AppNames, TKeys extends ToolKey> = [TNames] extends [
+export type WithPrompts<TNames extends AppNames, TKeys extends HandKey> = [TNames] extends [
   infer Names extends AppNames,
 ]
   ? ExposedNames<
@@ -136,12 +139,14 @@ export type WithPrompts<TNames extends AppNames, TKeys extends ToolKey> = [TName
       Names["inputs"],
       Names["prompts"] | WireName<`${TKeys}`>,
       Names["written"],
-      Names["viewed"]
+      Names["viewed"],
+      Names["context"],
+      Names["done"] | "context"
     >
   : never;
 
 /** The names after hand-written resources. */
-export type WithResources<TNames extends AppNames, TKeys extends ToolKey> = [TNames] extends [
+export type WithResources<TNames extends AppNames, TKeys extends HandKey> = [TNames] extends [
   infer Names extends AppNames,
 ]
   ? ExposedNames<
@@ -152,7 +157,9 @@ export type WithResources<TNames extends AppNames, TKeys extends ToolKey> = [TNa
       Names["inputs"],
       Names["prompts"],
       Names["written"] | `${TKeys}`,
-      Names["viewed"]
+      Names["viewed"],
+      Names["context"],
+      Names["done"] | "context"
     >
   : never;
 
@@ -174,70 +181,6 @@ export type ExposeCollisions<TNames extends AppNames, TExpose> = {
         : unknown;
 };
 
-/** `unknown` when a bespoke tool may have this name, else the sentence that says why not. */
-type ToolNameProblem<TNames extends AppNames, TName extends string> =
-  WireName<TName> extends KnownNames<TNames["tools"]>
-    ? TypeProblem<`the tool name "${WireName<TName>}" is taken by another tool`>
-    : unknown;
-
-// Only where every arm says so, under a key that is there for certain: what may be absent mutates.
-/** a tool, or what is known of it -> the effect that it says. */
-type EffectOfTool<TTool> = [TTool] extends [{ readonly mutates: infer Said }] ? SaidEffect<Said> : "mutates";
-
-// Inference looks into both arms of a type that is still undecided, so that the first, which no tool takes, is where it
-// finds the tool as a whole. What reads is asked to say so, for those who write the type arguments themselves.
-/** a tool -> an objection when it contradicts itself. */
-type Consistent<TTool> = [TTool] extends [never]
-  ? TTool
-  : EffectOfTool<TTool> extends "read"
-    ? { readonly mutates: false; readonly destructive?: boolean & ToolOptionsProblem<ReadsAndDestroys> }
-    : unknown;
-
-/** Options that contradict themselves. */
-interface ReadsAndDestroys {
-  readonly mutates: false;
-  readonly destructive: true;
-}
-
-// Three maps over one argument. The first tells the names, and does so whatever else can be told: names are the proof.
-// The others are inferred backwards: inputs give the handlers their arguments, whole tools the rest of the proof. What
-// cannot be inferred is `unknown`, which reads as no input, and as mutating; for a tool that has no place in the second
-// map, the first stands in.
-/** names, inputs by name, tools by name -> the parameter of tools(). */
-export type ToolsArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TInputs, TTools> = {
-  readonly [Key in TKeys]?: ToolNameProblem<TNames, `${Key}`> &
-    (Key extends keyof TInputs ? unknown : BespokeTool<undefined, TSpec>);
-} & { readonly [Key in keyof TInputs]: BespokeTool<TInputs[Key], TSpec> } & {
-  readonly [Key in keyof TTools]: Consistent<TTools[Key]>;
-} & LiteralKeys<Record<TKeys, unknown>>;
-
-// As with tools: the first map tells the names, whatever else can be told, the second is inferred backwards.
-/** names, inputs by name -> the parameter of prompts(). */
-export type PromptsArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TInputs> = {
-  readonly [Key in TKeys]?: PromptNameProblem<TNames, `${Key}`> &
-    (Key extends keyof TInputs ? TextsProblem<TInputs[Key]> : BespokePrompt<undefined, TSpec>);
-} & { readonly [Key in keyof TInputs]: BespokePrompt<TInputs[Key], TSpec> } & LiteralKeys<Record<TKeys, unknown>>;
-
-/** `unknown` when a prompt may have this name, else the sentence that says why not. */
-type PromptNameProblem<TNames extends AppNames, TName extends string> =
-  WireName<TName> extends TNames["prompts"]
-    ? TypeProblem<`the prompt name "${WireName<TName>}" is taken by another prompt`>
-    : unknown;
-
-/** keys, variables by key -> the parameter of resources(). */
-export type ResourcesArgument<TSpec, TNames extends AppNames, TKeys extends ToolKey, TVariables> = {
-  readonly [Key in TKeys]?: ResourceKeyProblem<TNames, `${Key}`> &
-    (Key extends keyof TVariables ? VariablesProblem<TVariables[Key]> : BespokeResource<undefined, TSpec>);
-} & { readonly [Key in keyof TVariables]: BespokeResource<TVariables[Key], TSpec> } & LiteralKeys<
-    Record<TKeys, unknown>
-  >;
-
-/** `unknown` when a hand-written resource may have this key, else the sentence that says why not. */
-type ResourceKeyProblem<TNames extends AppNames, TKey extends string> =
-  TKey extends KnownNames<TNames["resources"]>
-    ? TypeProblem<`the key "${TKey}" is taken by another resource`>
-    : unknown;
-
 /**
  * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
  * `tools()`, `prompts()` and `resources()` need a client, so they come after that.
@@ -256,6 +199,25 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
    * resources nor notices. Once an app.
    */
   pull(this: PullProblem<TNames>): UnlinkedApp<TSpec, WithPull<TNames>>;
+  /**
+   * Gives every handler something of its own, as `context.context`: what the factory makes for each call, when the handler first asks
+   * for it. What can be disposed of (`Symbol.dispose`, `Symbol.asyncDispose`) is, when the handler has come to an end, so hand out what
+   * several calls share within an object. Default: a `MemoryContext` for each call. Once an app, and before `tools()`, `prompts()` and
+   * `resources()`.
+   */
+  context<$Context>(
+    this: ContextProblem<TNames>,
+    factory: ContextFactory<$Context>,
+  ): UnlinkedApp<TSpec, WithContext<TNames, $Context>>;
+  /**
+   * Has users asked before a tool runs that may change something, with its title and actual arguments, unless the tool says of itself
+   * whether they are. What a model says is never consent. Once an app.
+   */
+  confirm(
+    this: ConfirmProblem<TNames>,
+    which: "mutating",
+    options?: ConfirmOptions,
+  ): UnlinkedApp<TSpec, WithConfirm<TNames>>;
   readonly tools: TypeProblem<"tools() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly prompts: TypeProblem<"prompts() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly resources: TypeProblem<"resources() needs a link: call .bridge(link) or .implement(handlers) first">;
@@ -277,6 +239,25 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
    * resources nor notices. Once an app.
    */
   pull(this: PullProblem<TNames>): LinkedApp<TSpec, WithPull<TNames>>;
+  /**
+   * Gives every handler something of its own, as `context.context`: what the factory makes for each call, when the handler first asks
+   * for it. What can be disposed of (`Symbol.dispose`, `Symbol.asyncDispose`) is, when the handler has come to an end, so hand out what
+   * several calls share within an object. Default: a `MemoryContext` for each call. Once an app, and before `tools()`, `prompts()` and
+   * `resources()`.
+   */
+  context<$Context>(
+    this: ContextProblem<TNames>,
+    factory: ContextFactory<$Context>,
+  ): LinkedApp<TSpec, WithContext<TNames, $Context>>;
+  /**
+   * Has users asked before a tool runs that may change something, with its title and actual arguments, unless the tool says of itself
+   * whether they are. What a model says is never consent. Once an app.
+   */
+  confirm(
+    this: ConfirmProblem<TNames>,
+    which: "mutating",
+    options?: ConfirmOptions,
+  ): LinkedApp<TSpec, WithConfirm<TNames>>;
   /** Adds tools that are not members: an input, and a function over the live client. */
   tools<const $Keys extends string | number, const $Inputs, const $Tools>(
     tools: ToolsArgument<TSpec, TNames, $Keys, $Inputs, $Tools>,

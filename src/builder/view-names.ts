@@ -27,7 +27,9 @@ export type WithViews<TNames extends AppNames, TInput, TReplay extends boolean> 
       Names["inputs"],
       Names["prompts"],
       Names["written"],
-      true
+      true,
+      Names["context"],
+      Names["done"]
     >
   : never;
 

@@ -7,7 +7,14 @@ export { readOnly } from "./tags/read-only.ts";
 export type { Effect, Exposure } from "./tags/symbols.ts";
 export type { Icon, Looks } from "./tags/looks.ts";
 export type { ResourceRequirement, ScopeOptions } from "./tags/scopes.ts";
-export type { CollectionResourceOptions, OnDisconnect, ResourceOptions, ToolOptions } from "./tags/tool-options.ts";
+export type {
+  CollectionResourceOptions,
+  Confirm,
+  ConfirmOptions,
+  OnDisconnect,
+  ResourceOptions,
+  ToolOptions,
+} from "./tags/tool-options.ts";
 export type { TypeProblem } from "./tags/type-problem.ts";
 
 export { withJsonSchema } from "./schema/with-json-schema.ts";
@@ -104,10 +111,21 @@ export type { UnixSocketOptions } from "./links/unix-socket.ts";
 export type { WebSocketOptions } from "./links/web-socket.ts";
 
 export { audioBlock, content, imageBlock, linkBlock, resourceBlock, textBlock } from "./catalog/content.ts";
+export { memoryContext } from "./catalog/memory/create-memory-context.ts";
 export { operationRegistry } from "./catalog/operation-registry.ts";
 export { staleMetaKey } from "./catalog/render-carried.ts";
 export { body } from "./catalog/resource-body.ts";
 export { richContent } from "./catalog/rich-content.ts";
+export type {
+  AskContent,
+  Asks,
+  AskSchema,
+  Elicited,
+  Root,
+  Sampled,
+  SampleMessage,
+  SampleRequest,
+} from "./catalog/asking.ts";
 export type { BespokeCompleter, CompleterContext } from "./catalog/bespoke-completers.ts";
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
@@ -125,7 +143,8 @@ export type {
 } from "./catalog/content.ts";
 export type { LogLevel, OnAbort, ProgressReport } from "./catalog/entry.ts";
 export type { Expose, ExposeValue } from "./catalog/expose.ts";
-export type { MountContext, MountedOperation, MountedSchema, MountSource } from "./catalog/mount.ts";
+export type { DeadJob, Job, Jobs, KeyValue, MemoryContext, PubSub } from "./catalog/memory/memory-context.ts";
+export type { MountContext, MountedOperation, MountedResource, MountedSchema, MountSource } from "./catalog/mount.ts";
 export type {
   OperationAnswer,
   OperationDefinition,
@@ -135,6 +154,7 @@ export type {
   RegisteredOperation,
   RegisterOptions,
 } from "./catalog/operation-registry.ts";
+export type { ContextCall, ContextFactory } from "./catalog/own-context.ts";
 export type { Body, BodyDefinition } from "./catalog/resource-body.ts";
 export type { RichBlock, RichContent, RichContentSchema } from "./catalog/rich-content.ts";
 export type { NestedCallOptions, ToolContext } from "./catalog/tool-context.ts";
@@ -169,8 +189,9 @@ export type { StdioOptions } from "./stdio/stdio.ts";
 
 export { mcp } from "./builder/mcp.ts";
 export { serveSurfaceAsMcp } from "./builder/serve-surface-as-mcp.ts";
-export type { McpOptions } from "./builder/app-definition.ts";
-export type { AppNames, ExposedNames } from "./builder/app-names.ts";
+export type { AskingOptions, McpOptions } from "./builder/app-definition.ts";
+export type { AppNames, ExposedNames, OnceStep } from "./builder/app-names.ts";
+export type { MountedApp } from "./builder/app-of-mount.ts";
 export type { ReplayOptions } from "./builder/replay-app.ts";
 export type { ViewsOptions } from "./builder/view-names.ts";
 export type { MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";

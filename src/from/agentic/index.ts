@@ -1,1 +1,6 @@
-export {};
+/** The entry `surface-mcp/from/agentic`: services whose states and actions come and go, as they are. */
+export { mcpAgentic, type McpAgenticOptions } from "../../builder/mcp-agentic.ts";
+export { agenticService, type AgenticServices } from "./agentic-service.ts";
+export type { ActionWords, AgenticOptions, StateWords } from "./agentic-options.ts";
+export type { AgenticAction, AgenticService, AgenticState, Observe } from "./service-shape.ts";
+export { toJSONSchema } from "./to-json-schema.ts";

@@ -1,0 +1,129 @@
+import type { MountedOperation } from "../../catalog/mount.ts";
+import { SurfaceError } from "../../errors.ts";
+import { canonicalText } from "../../schema/canonical-text.ts";
+import { clipText } from "../../schema/clip-text.ts";
+import { toActionInput, type ActionInput } from "./action-input.ts";
+import type { AgenticOptions } from "./agentic-options.ts";
+import type { Complaints } from "./complaints.ts";
+import { entriesOf } from "./entries-of.ts";
+import { toId } from "./names.ts";
+import { saidBy } from "./said-by.ts";
+import { runAction, type OwnedAction } from "./run-action.ts";
+import type { Place } from "./service-tree.ts";
+
+/** Something that can be called, and how. */
+export interface Callable {
+  readonly operation: MountedOperation;
+  run(input: unknown): unknown;
+}
+
+/** What an action says of itself, as it says it. */
+type Words = readonly [description: unknown, schema: unknown, parameters: unknown];
+
+interface Known extends Callable, OwnedAction {
+  readonly words: Words;
+  /** The same for the same words, whoever says them. */
+  readonly signature: string;
+}
+
+interface Found extends Omit<OwnedAction, "input"> {
+  readonly id: string;
+  readonly words: Words;
+}
+
+const maxShownBytes = 128;
+
+/** Where what is called so is from, for messages. */
+function originOf(id: string): string {
+  return `action "${clipText(id, maxShownBytes)}"`;
+}
+
+function wordsOf(action: object): Words {
+  return [Reflect.get(action, "description"), Reflect.get(action, "schema"), Reflect.get(action, "parameters")];
+}
+
+function isSame(known: Known, { service, action, words }: Found): boolean {
+  return known.service === service && known.action === action && known.words.every((word, at) => word === words[at]);
+}
+
+/** What the actions of all places come to: each an operation, the same one for as long as it says the same. */
+export class ActionBook {
+  readonly #describe: AgenticOptions["describe"];
+  readonly #complaints: Complaints;
+  #known: ReadonlyMap<string, Known> = new Map();
+
+  constructor(describe: AgenticOptions["describe"], complaints: Complaints) {
+    this.#describe = describe;
+    this.#complaints = complaints;
+  }
+
+  /**
+   * Reads them again, those of a service before those that it has links to. What cannot be called is left out and told of.
+   *
+   * @param taken - names that are no actions'.
+   */
+  read(places: readonly Place[], taken: ReadonlyMap<string, Callable>): ReadonlyMap<string, Callable> {
+    const made = new Map<string, Known>();
+    for (const place of places) {
+      const where = `actions of ${toId(place.keys)}`;
+      const entries = entriesOf(place.parts.actions.value, (cause) => this.#complaints.add(where, cause));
+      for (const [key, action] of entries) {
+        const id = toId([...place.keys, key]);
+        const known = this.#take({ ...place, key, id }, { action, taken });
+        if (known !== undefined) made.set(id, known);
+      }
+    }
+    this.#known = made;
+    return made;
+  }
+
+  #take(
+    at: Omit<Found, "action" | "words">,
+    { action, taken }: { readonly action: unknown; readonly taken: ReadonlyMap<string, Callable> },
+  ): Known | undefined {
+    const { id, service, key } = at;
+    try {
+      if (taken.has(id)) throw new SurfaceError("NAME_COLLISION", `its name is taken by tool "${id}" of its source`);
+      if (typeof action !== "object" || action === null) {
+        throw new SurfaceError("INVALID_OPTION", "an action must be an object");
+      }
+      const found = { id, service, key, action, words: wordsOf(action) };
+      const known = this.#known.get(id);
+      return known !== undefined && isSame(known, found) ? known : this.#make(found, known);
+    } catch (cause) {
+      this.#leaveOut(id, cause);
+      return undefined;
+    }
+  }
+
+  #make(found: Found, known: Known | undefined): Known {
+    const { id, service, key, action, words } = found;
+    const [description] = words;
+    const input = toActionInput(action);
+    assertRuns(action, input);
+    const said = typeof description === "string" ? { description } : {};
+    const inputSchema = input.schema === undefined ? {} : { inputSchema: input.schema };
+    const signature = canonicalText({
+      ...said,
+      ...(input.schema === undefined ? {} : { schema: { ...input.schema } }),
+    });
+    const operation =
+      known?.signature === signature
+        ? known.operation
+        : Object.freeze({ ...said, ...saidBy(this.#describe, id), name: id, ...inputSchema });
+    const owned = { service, key, action, input };
+    return { ...owned, words, signature, operation, run: (given) => runAction(owned, given) };
+  }
+
+  #leaveOut(id: string, cause: unknown): void {
+    const why = cause instanceof SurfaceError ? cause.message : "it cannot be read";
+    const code = cause instanceof SurfaceError ? cause.code : "INVALID_OPTION";
+    const message = `Listing ${originOf(id)}: it is left out, since ${why}`;
+    this.#complaints.add(message, new SurfaceError(code, message, { cause }));
+  }
+}
+
+function assertRuns(action: object, { spread }: ActionInput): void {
+  if (spread === undefined || typeof Reflect.get(action, "execute") === "function") return;
+  throw new SurfaceError("MISSING_HANDLER", "it takes several parameters, and its execute() must be a function");
+}

@@ -1,0 +1,245 @@
+import { setImmediate } from "node:timers";
+import { operationNotFound } from "../../catalog/cannot-nest.ts";
+import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
+import { Refusal } from "../../errors.ts";
+import { reportToConsole, toSafeReporter } from "../../surface/fault.ts";
+import { Listeners } from "../../surface/listeners.ts";
+import { ActionBook, type Callable } from "./action-book.ts";
+import type { AgenticOptions } from "./agentic-options.ts";
+import { Complaints } from "./complaints.ts";
+import { createLinksTool } from "./links-tool.ts";
+import type { PartName } from "./service-parts.ts";
+import { ServiceTree, type ServiceRoot } from "./service-tree.ts";
+import { isSameValue, StateBook, type Seen } from "./state-book.ts";
+import { createStateTool } from "./state-tool.ts";
+
+/** One who watches what is under a path. */
+interface Watch {
+  readonly listeners: Listeners;
+  /** What was there when they were told last. */
+  value: unknown;
+}
+
+/** What there is at one time. */
+interface Snapshot {
+  readonly callables: ReadonlyMap<string, Callable>;
+  readonly operations: readonly MountedOperation[];
+  readonly resources: readonly MountedResource[];
+}
+
+const nothing: Snapshot = Object.freeze({ callables: new Map(), operations: [], resources: [] });
+const noStates: ReadonlyMap<string, Seen> = new Map();
+
+function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((item, index) => item === right[index]);
+}
+
+/**
+ * Services as a source of operations and resources. They are observed from the first who subscribes or watches to the last, and
+ * what they say is looked at when somebody asks for it, or once all that they said in one go is said.
+ */
+export class AgenticSource {
+  readonly #options: AgenticOptions;
+  readonly #tree: ServiceTree;
+  readonly #actions: ActionBook;
+  readonly #states: StateBook;
+  readonly #complaints: Readonly<Record<PartName, Complaints>>;
+  readonly #tools: ReadonlyMap<string, Callable>;
+  readonly #listeners = new Listeners();
+  readonly #watches = new Map<string, Watch>();
+  readonly #stale = new Set<PartName>();
+  #users = 0;
+  #now = nothing;
+  /** What everybody knows who was told. */
+  #told = nothing;
+  #seen = noStates;
+  #isReading = false;
+  /** Whether somebody will look soon. */
+  #isDue = false;
+
+  constructor(roots: readonly ServiceRoot[], options: AgenticOptions, where: string) {
+    const report = toSafeReporter(options.onFault ?? reportToConsole);
+    const complaints = (): Complaints => new Complaints(report, where);
+    this.#options = options;
+    this.#complaints = { actions: complaints(), states: complaints(), links: complaints() };
+    const { links = false, listLinks = false, states = "omit" } = options;
+    this.#tree = new ServiceTree({
+      roots,
+      shows: links ? "everything" : "nothing",
+      follows: links || listLinks,
+      parts: states === "omit" ? ["actions"] : ["actions", "states"],
+      changed: (part) => this.#change(part),
+      complaints: this.#complaints.links,
+    });
+    this.#actions = new ActionBook(options.describe, this.#complaints.actions);
+    this.#states = new StateBook(options.describeState, this.#complaints.states);
+    this.#tools = this.#createTools();
+  }
+
+  /** What can be called now. */
+  operations(): readonly MountedOperation[] {
+    this.#read();
+    return this.#now.operations;
+  }
+
+  /** What can be read now. */
+  resources(): readonly MountedResource[] {
+    this.#read();
+    return this.#now.resources;
+  }
+
+  /** What is under a path now. */
+  value(path: string): unknown {
+    this.#read();
+    return this.#seen.get(path)?.value;
+  }
+
+  subscribe(changed: () => void): () => void {
+    const stop = this.#listeners.add(changed);
+    return this.#use(stop);
+  }
+
+  watch(path: string, changed: () => void): () => void {
+    const leave = this.#use(() => {});
+    let watch = this.#watches.get(path);
+    if (watch === undefined) {
+      watch = { listeners: new Listeners(), value: this.value(path) };
+      this.#watches.set(path, watch);
+    }
+    const { listeners } = watch;
+    const stop = listeners.add(changed);
+    return () => {
+      stop();
+      if (listeners.size === 0 && this.#watches.get(path)?.listeners === listeners) this.#watches.delete(path);
+      leave();
+    };
+  }
+
+  /** Runs what can be called now, and could when everybody was told last: its input was held against what it said then. */
+  run(name: string, input: unknown): unknown {
+    this.#read();
+    const callable = this.#now.callables.get(name);
+    if (callable === undefined || this.#told.callables.get(name)?.operation !== callable.operation) {
+      throw new Refusal(operationNotFound.code, operationNotFound.message);
+    }
+    return callable.run(input);
+  }
+
+  #createTools(): ReadonlyMap<string, Callable> {
+    const fail = (cause: unknown): void => this.#complaints.states.tell(cause);
+    const tools: Callable[] = [];
+    if (this.#options.states === "tool") {
+      tools.push(
+        createStateTool(() => {
+          this.#read();
+          return this.#seen;
+        }, fail),
+      );
+    }
+    if (this.#options.listLinks === true) tools.push(createLinksTool(() => this.#tree.links));
+    return new Map(tools.map((tool) => [tool.operation.name, tool] as const));
+  }
+
+  #use(stop: () => void): () => void {
+    this.#users += 1;
+    if (this.#users === 1) this.#open();
+    let isUsed = true;
+    return () => {
+      stop();
+      if (!isUsed) return;
+      isUsed = false;
+      this.#users -= 1;
+      if (this.#users === 0) this.#close();
+    };
+  }
+
+  #open(): void {
+    this.#stale.add("links");
+    this.#read();
+    this.#told = this.#now;
+  }
+
+  #close(): void {
+    this.#tree.close();
+    this.#stale.clear();
+    this.#now = nothing;
+    this.#told = nothing;
+    this.#seen = noStates;
+  }
+
+  #change(part: PartName): void {
+    if (this.#users === 0) return;
+    this.#stale.add(part);
+    this.#tellSoon();
+  }
+
+  #tellSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    const tell = (): void => {
+      this.#isDue = false;
+      this.#tell();
+    };
+    // What says something each time that it is looked at must not keep others from their turn.
+    if (this.#isReading) setImmediate(tell);
+    else queueMicrotask(tell);
+  }
+
+  /** Looks at what has said something. Never throws. */
+  #read(): void {
+    if (this.#stale.size === 0 || this.#isReading || this.#users === 0) return;
+    this.#isReading = true;
+    const stale = new Set(this.#stale);
+    this.#stale.clear();
+    try {
+      if (stale.has("links")) this.#walk();
+      const { places } = this.#tree;
+      if (stale.has("links") || stale.has("actions")) this.#readActions(places);
+      if (stale.has("links") || stale.has("states")) this.#readStates(places);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #walk(): void {
+    this.#complaints.links.restart();
+    this.#tree.walk();
+  }
+
+  #readActions(places: ServiceTree["places"]): void {
+    this.#complaints.actions.restart();
+    const callables = new Map([...this.#tools, ...this.#actions.read(places, this.#tools)]);
+    const operations = Array.from(callables.values(), ({ operation }) => operation);
+    const isSame = isSameList(operations, this.#now.operations);
+    // The newest actions run, also where they say the same as those before.
+    this.#now = { ...this.#now, callables, operations: isSame ? this.#now.operations : Object.freeze(operations) };
+  }
+
+  #readStates(places: ServiceTree["places"]): void {
+    const { states = "omit" } = this.#options;
+    if (states === "omit") return;
+    this.#complaints.states.restart();
+    this.#seen = states === "tool" ? this.#states.byName(places) : this.#states.byPath(places);
+    if (states === "tool") return;
+    const resources = this.#states.resources(this.#seen);
+    if (!isSameList(resources, this.#now.resources)) this.#now = { ...this.#now, resources: Object.freeze(resources) };
+  }
+
+  #tell(): void {
+    if (this.#users === 0) return;
+    this.#read();
+    const before = this.#told;
+    this.#told = this.#now;
+    const { operations, resources } = this.#told;
+    const fail = (cause: unknown): void => this.#complaints.links.tell(cause);
+    if (!isSameList(operations, before.operations) || !isSameList(resources, before.resources)) {
+      this.#listeners.tell(undefined, fail);
+    }
+    for (const [path, watch] of [...this.#watches]) {
+      const value = this.#seen.get(path)?.value;
+      if (isSameValue(watch.value, value)) continue;
+      watch.value = value;
+      watch.listeners.tell(undefined, fail);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from "node:util";
+import type { MountedResource } from "../../catalog/mount.ts";
+import { SurfaceError } from "../../errors.ts";
+import { clipText } from "../../schema/clip-text.ts";
+import type { AgenticOptions } from "./agentic-options.ts";
+import type { Complaints } from "./complaints.ts";
+import { entriesOf } from "./entries-of.ts";
+import { toDotted, toStatePath } from "./names.ts";
+import { saidBy } from "./said-by.ts";
+import type { Place } from "./service-tree.ts";
+
+/** A state that can be seen. */
+export interface Seen {
+  readonly value: unknown;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+}
+
+interface KnownResource {
+  readonly resource: MountedResource;
+  readonly seen: Seen;
+}
+
+/** Keys from link to link, and what a name is made of them by. */
+interface Named {
+  readonly keys: readonly string[];
+  readonly toName: (keys: readonly string[]) => string;
+}
+
+const maxShownBytes = 128;
+
+function textOf(schema: unknown, name: "title" | "description"): string | undefined {
+  if (typeof schema !== "object" || schema === null) return undefined;
+  const text: unknown = Reflect.get(schema, name);
+  return typeof text === "string" ? text : undefined;
+}
+
+/** A state, read once; `undefined` where there is nothing to be seen. */
+function toSeen(state: unknown): Seen | undefined {
+  if (typeof state !== "object" || state === null)
+    throw new SurfaceError("INVALID_OPTION", "a state must be an object");
+  const value: unknown = Reflect.get(state, "value");
+  if (value === undefined) return undefined;
+  const schema: unknown = Reflect.get(state, "schema");
+  return { value, title: textOf(schema, "title"), description: textOf(schema, "description") };
+}
+
+/** Whether two values are the same to whoever reads them. Never throws. */
+export function isSameValue(left: unknown, right: unknown): boolean {
+  if (Object.is(left, right)) return true;
+  if (typeof left !== "object" || typeof right !== "object") return false;
+  try {
+    return isDeepStrictEqual(left, right);
+  } catch {
+    // Something of it throws when it is looked at, or it is too deep.
+    return false;
+  }
+}
+
+/** What the states of all places come to. */
+export class StateBook {
+  readonly #describe: AgenticOptions["describeState"];
+  readonly #complaints: Complaints;
+  #known: ReadonlyMap<string, KnownResource> = new Map();
+
+  constructor(describe: AgenticOptions["describeState"], complaints: Complaints) {
+    this.#describe = describe;
+    this.#complaints = complaints;
+  }
+
+  /** Those that can be seen, by their names in answers. */
+  byName(places: readonly Place[]): ReadonlyMap<string, Seen> {
+    return this.#read(places, toDotted);
+  }
+
+  /** The same by where they are. */
+  byPath(places: readonly Place[]): ReadonlyMap<string, Seen> {
+    return this.#read(places, (keys) => toStatePath(keys.slice(0, -1), keys.at(-1) ?? ""));
+  }
+
+  /** The resources of states: each the same one for as long as it says the same. */
+  resources(states: ReadonlyMap<string, Seen>): readonly MountedResource[] {
+    const made = new Map<string, KnownResource>();
+    for (const [path, seen] of states) {
+      const known = this.#known.get(path);
+      const resource = known !== undefined && isSameTold(known.seen, seen) ? known.resource : this.#make(path, seen);
+      if (resource !== undefined) made.set(path, { resource, seen });
+    }
+    this.#known = made;
+    return Array.from(made.values(), ({ resource }) => resource);
+  }
+
+  #read(places: readonly Place[], toName: Named["toName"]): ReadonlyMap<string, Seen> {
+    const read = new Map<string, Seen>();
+    for (const { keys, parts } of places) {
+      const fail = (cause: unknown): void => this.#complaints.add(`states of ${toDotted(keys)}`, cause);
+      for (const [key, state] of entriesOf(parts.states.value, fail)) {
+        const named = this.#look(state, { keys: [...keys, key], toName });
+        if (named !== undefined) read.set(...named);
+      }
+    }
+    return read;
+  }
+
+  #look(state: unknown, { keys, toName }: Named): readonly [name: string, seen: Seen] | undefined {
+    try {
+      const seen = toSeen(state);
+      return seen === undefined ? undefined : [toName(keys), seen];
+    } catch (cause) {
+      this.#leaveOut(toDotted(keys), cause);
+      return undefined;
+    }
+  }
+
+  #make(path: string, { title, description }: Seen): MountedResource | undefined {
+    try {
+      const words = {
+        ...(title === undefined ? {} : { title }),
+        ...(description === undefined ? {} : { description }),
+      };
+      return Object.freeze({ ...words, ...saidBy(this.#describe, path), path });
+    } catch (cause) {
+      this.#leaveOut(path, cause);
+      return undefined;
+    }
+  }
+
+  #leaveOut(name: string, cause: unknown): void {
+    const why = cause instanceof SurfaceError ? cause.message : "it cannot be read";
+    const code = cause instanceof SurfaceError ? cause.code : "INVALID_OPTION";
+    const message = `Showing state "${clipText(name, maxShownBytes)}": it is left out, since ${why}`;
+    this.#complaints.add(message, new SurfaceError(code, message, { cause }));
+  }
+}
+
+function isSameTold(left: Seen, right: Seen): boolean {
+  return left.title === right.title && left.description === right.description;
+}

@@ -1,7 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { internalError, onRejection, reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import type { Caller } from "./caller.ts";
-import type { EntryCall } from "./entry.ts";
 import { createMemoryContext } from "./memory/create-memory-context.ts";
 
 /** What is known of a call when what its handler has of its own is made. */
@@ -33,7 +32,7 @@ async function dispose(value: unknown): Promise<void> {
 }
 
 /** What an author's factory is told: of the call as little as that. */
-function toContextCall(call: EntryCall): ContextCall {
+function toContextCall(call: ContextCall): ContextCall {
   return Object.freeze({
     caller: call.caller,
     get signal() {
@@ -44,12 +43,12 @@ function toContextCall(call: EntryCall): ContextCall {
 
 /** What the handler of one call has of its own: made when it is first asked for, and only then. Whoever made this ends it. */
 export class OwnContext {
-  readonly #call: EntryCall;
+  readonly #call: ContextCall;
   readonly #source: ContextSource;
   #made: { readonly value: unknown } | undefined;
   #isOver = false;
 
-  constructor(call: EntryCall, source: ContextSource = inMemory) {
+  constructor(call: ContextCall, source: ContextSource = inMemory) {
     this.#call = call;
     this.#source = source;
   }

@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import type { MemoryContext } from "../../catalog/memory/memory-context.ts";
+import type { MountContext, MountedOperation, MountedSchema, MountSource } from "../../catalog/mount.ts";
+import type { OperationAnswer, OperationInput } from "../../catalog/operation-registry.ts";
+import { operationRegistry } from "../../catalog/operation-registry.ts";
+import { SurfaceError } from "../../errors.ts";
+import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
+import type { AgentCall, AgentContext } from "./agent-context.ts";
+import { AgentRun, type RunSetting } from "./agent-run.ts";
+import type { AgentStep } from "./agent-step.ts";
+import { runSteps, stepsOf } from "./run-steps.ts";
+
+/** What an agent answers: its output, now or later, or the steps that come to it. */
+export type AgentAnswer<TOutput> = OperationAnswer<TOutput> | AsyncGenerator<AgentStep, OperationAnswer<TOutput>>;
+
+/** An agent: what it takes, what it answers, and how it comes to that. */
+export interface AgentDefinition<TInput, TOutput, TContext> extends Omit<
+  MountedOperation,
+  "type" | "inputSchema" | "outputSchema"
+> {
+  /** The schema of what it takes: an object. Default: nothing. */
+  readonly input?: TInput & MountedSchema;
+  /** The schema of what it answers; checked. Default: any JSON, unchecked. */
+  readonly output?: TOutput & MountedSchema;
+  /** Does a run change anything? Default `true`. */
+  readonly mutates?: boolean;
+  /**
+   * Makes what one run has of its own. What says how it is put away, by `Symbol.asyncDispose` or `Symbol.dispose`, is put away when
+   * the run has ended. Default: memory, made anew for each run.
+   */
+  readonly context?: (call: AgentCall) => TContext;
+  /** Receives what no caller is told: steps that are none, and what goes wrong while a run is ended. Default: the console's error stream. */
+  readonly onFault?: FaultReporter;
+  /**
+   * Runs it: a generator that yields steps and returns the output, or a function that returns it. When the call ends early its
+   * signal fires and the generator is returned. Where it asks a client from 2026-07-28 on, it runs again from its beginning.
+   */
+  readonly run: (input: OperationInput<TInput>, context: AgentContext<TContext>) => AgentAnswer<TOutput>;
+}
+
+/** The same, without its types. */
+interface AnyAgent {
+  readonly setting: Omit<RunSetting, "runId">;
+  readonly run: (input: unknown, context: AgentContext<unknown>) => unknown;
+}
+
+function startRun({ setting, run }: AnyAgent, input: unknown, call: MountContext): Promise<unknown> {
+  const started = new AgentRun(call, { ...setting, runId: randomUUID() });
+  const { where, report } = setting;
+  return started.during(async () => {
+    const answer: unknown = await run(input, started);
+    const steps = stepsOf(answer);
+    if (steps === undefined) return answer;
+    return runSteps(steps, {
+      signal: call.signal,
+      tell: (step) => started.tell(step),
+      fail: (cause) => void internalError(cause, `ending ${where}`, report),
+    });
+  });
+}
+
+/**
+ * Makes an agent mountable: one operation, whose steps its callers are told of as progress. Each run has a `runId`, which its
+ * answer's `_meta` names under `surface-mcp/runId`, and shares nothing with another. Nothing to close.
+ *
+ * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`, `CONTRADICTION`, `MISSING_HANDLER` or `SCHEMA_UNSUPPORTED`.
+ * @example
+ * ```ts
+ * const writer = agent({
+ *   name: "write",
+ *   input: z.object({ about: z.string() }),
+ *   async *run({ about }, { ask }) {
+ *     yield { kind: "llm_call_started" };
+ *     const draft = await ask.sample("draft", { messages: [{ role: "user", content: about }], maxTokens: 500 });
+ *     yield { kind: "llm_call_completed", model: draft.model };
+ *     return draft.text;
+ *   },
+ * });
+ * ```
+ */
+export function agent<$Input, $Output, $Context = MemoryContext>(
+  definition: AgentDefinition<$Input, $Output, $Context>,
+): MountSource {
+  const { input, output, mutates, context, onFault, run, ...words } = definition;
+  const where = `agent "${words.name}"`;
+  for (const [name, given] of Object.entries({ run, context, onFault })) {
+    if (typeof given === "function" || (given === undefined && name !== "run")) continue;
+    throw new SurfaceError(
+      name === "run" ? "MISSING_HANDLER" : "INVALID_OPTION",
+      `Making ${where}: its ${name} must be a function`,
+    );
+  }
+  const setting = { where, report: toSafeReporter(onFault ?? reportToConsole), make: context };
+  // Its types were held together above, and the face validates its input.
+  const untyped = { setting, run: run.bind(definition) as AnyAgent["run"] };
+  const operation: MountedOperation = {
+    ...words,
+    type: mutates === false ? "query" : "mutation",
+    ...(input === undefined ? {} : { inputSchema: input }),
+    ...(output === undefined ? {} : { outputSchema: output }),
+  };
+  return operationRegistry([[operation, (value: unknown, call) => startRun(untyped, value, call)]]);
+}

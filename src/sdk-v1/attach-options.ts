@@ -1,0 +1,101 @@
+import { anonymous, defaultView, type Caller, type CallerView } from "../catalog/caller.ts";
+import type { RateLimiter } from "../call/rate-limiter.ts";
+import { SurfaceError } from "../errors.ts";
+import { readClient } from "../mcp/envelope.ts";
+import { withClient } from "../mcp/with-client.ts";
+import { assertScopes } from "../tags/scopes.ts";
+import type { V1AuthInfo, V1RequestInfo } from "./v1-server.ts";
+
+/** What {@link attach} may be told. */
+export interface AttachOptions {
+  /** The view that the server's client is served by. Default `"default"`. */
+  readonly surface?: string;
+  /** The project that rules of views are asked about. Default: none. */
+  readonly project?: string;
+  /** What somebody of whom nothing is known is granted. Default: none. */
+  readonly scopes?: readonly string[];
+  /**
+   * Who asks. Default: by `authInfo`, the program that asks and, where its `extra.sub` says so, for whom; without it somebody of
+   * whom nothing is known, as where this answers with `undefined`. Must be right: whoever has the same `id` is the same.
+   */
+  readonly caller?: (request: V1RequestInfo) => Caller | undefined;
+  /** How often callers may call tools. Default: as often as they like. */
+  readonly rateLimit?: RateLimiter;
+}
+
+const maxNameBytes = 256;
+const maxAgentChars = 512;
+
+function assertName(option: string, name: unknown): void {
+  if (name === undefined || (typeof name === "string" && name !== "" && Buffer.byteLength(name) <= maxNameBytes))
+    return;
+  const what = `Attaching to a server: "${option}" must be a text of 1 to ${maxNameBytes} bytes`;
+  throw new SurfaceError("INVALID_OPTION", what);
+}
+
+/**
+ * Checks options.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertAttachOptions({ surface, project, scopes = [], caller, rateLimit }: AttachOptions): void {
+  assertScopes(scopes, "Attaching to a server");
+  assertName("surface", surface);
+  assertName("project", project);
+  if (caller !== undefined && typeof caller !== "function") {
+    throw new SurfaceError("INVALID_OPTION", 'Attaching to a server: "caller" must be a function');
+  }
+  if (rateLimit !== undefined && typeof rateLimit.limit !== "function") {
+    throw new SurfaceError("INVALID_OPTION", 'Attaching to a server: "rateLimit" must have a method "limit"');
+  }
+}
+
+function fromAuth({ clientId, scopes, expiresAt, extra }: V1AuthInfo): Caller {
+  const subject = extra?.["sub"];
+  return {
+    // Written so that no program and no subject can be called what two others are.
+    id: JSON.stringify(typeof subject === "string" ? [clientId, subject] : [clientId]),
+    isAnonymous: false,
+    scopes: Object.freeze([...scopes]),
+    clientId,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+/** What an author's function says, or what went wrong with it. */
+function assertCaller(caller: Caller | undefined): Caller | undefined {
+  const isFit =
+    caller === undefined || (typeof caller.id === "string" && caller.id !== "" && Array.isArray(caller.scopes));
+  if (isFit) return caller;
+  const what = 'Attaching to a server: "caller" must answer with an "id" that is not empty and a list of "scopes"';
+  throw new SurfaceError("INVALID_OUTPUT", what);
+}
+
+function userAgentOf({ requestInfo }: V1RequestInfo): string | undefined {
+  const agent = requestInfo?.headers["user-agent"];
+  return typeof agent === "string" && agent !== "" ? agent.slice(0, maxAgentChars) : undefined;
+}
+
+function viewOf({ surface, project }: AttachOptions, userAgent: string | undefined): CallerView | undefined {
+  if (surface === undefined && project === undefined && userAgent === undefined) return undefined;
+  return Object.freeze({
+    surface: surface ?? defaultView,
+    ...(project === undefined ? {} : { project }),
+    ...(userAgent === undefined ? {} : { userAgent }),
+  });
+}
+
+/**
+ * Says who asks a request, by which view and with which program. Throws what an author's function throws.
+ *
+ * @param client - what the client says that it is.
+ */
+export function toCaller(options: AttachOptions, request: V1RequestInfo, client: unknown): Caller {
+  const said = options.caller === undefined ? undefined : assertCaller(options.caller(request));
+  const { authInfo } = request;
+  const isKnown = options.caller === undefined && authInfo !== undefined;
+  const nobody = (): Caller => (options.scopes === undefined ? anonymous : { ...anonymous, scopes: options.scopes });
+  const caller = said ?? (isKnown ? fromAuth(authInfo) : nobody());
+  const view = caller.view ?? viewOf(options, userAgentOf(request));
+  return withClient(view === undefined ? caller : Object.freeze({ ...caller, view }), readClient(client));
+}

@@ -1,0 +1,240 @@
+import { CallContext } from "../call/call-context.ts";
+import type { Caller } from "../catalog/caller.ts";
+import { SurfaceError } from "../errors.ts";
+import { CallQueue } from "../mcp/call-queue.ts";
+import { progressTokenOf } from "../mcp/envelope.ts";
+import type { Handler } from "../mcp/handlers.ts";
+import { answerAsked, Methods, toInternalAnswer } from "../mcp/methods.ts";
+import type { RequestFrame } from "../mcp/parse-frame.ts";
+import { toProgressSink } from "../mcp/progress-sink.ts";
+import { rpcCodes, toRpcError, type RpcAnswer } from "../mcp/protocol.ts";
+import type { RequestId } from "../mcp/request-id.ts";
+import type { AppRuntime } from "../mcp/servable-app.ts";
+import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
+import { systemClock } from "../surface/system-clock.ts";
+import { toCaller, type AttachOptions } from "./attach-options.ts";
+import { toFrame, toResult } from "./v1-frame.ts";
+import { V1Failure } from "./v1-failure.ts";
+import { V1Log } from "./v1-log.ts";
+import { V1Output } from "./v1-output.ts";
+import type { V1Port } from "./v1-port.ts";
+import { V1Questions } from "./v1-questions.ts";
+import type { V1Asked, V1Extra } from "./v1-extra.ts";
+
+/** What a connection is made of. */
+export interface V1Setting {
+  readonly runtime: AppRuntime;
+  readonly port: V1Port;
+  readonly options: AttachOptions;
+  /** Whether the level of the client's log is kept by the server itself. */
+  readonly logsItself: boolean;
+}
+
+/** A request under way. */
+interface Running {
+  readonly settle: (answer: RpcAnswer) => void;
+  call?: CallContext;
+  /** Its handler runs, and answers. */
+  hasStarted: boolean;
+}
+
+/** A request that may be served. */
+interface Admitted {
+  readonly frame: RequestFrame;
+  readonly extra: V1Extra;
+  readonly caller: Caller;
+  readonly running: Running;
+}
+
+const stallMs = 30_000;
+
+const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
+const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
+const closing = toRpcError(rpcCodes.busy, "Server busy: it is closing");
+const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
+/** One text for a session of somebody else's and one that never was. */
+const notTheirs = toRpcError(rpcCodes.sessionNotFound, "Session not found");
+
+/**
+ * Answers what the client of one server asks, from our own handlers: the gate of a connection that somebody else has framed and
+ * greeted. Always legacy, which is all that the SDK 1.x speaks. Whoever made it closes it.
+ */
+export class V1Connection {
+  readonly #setting: V1Setting;
+  readonly #methods: Methods;
+  readonly #running = new Map<RequestId, Running>();
+  readonly #calls = new CallQueue<RequestId>();
+  readonly #reads = new CallQueue<RequestId>();
+  readonly #output: V1Output;
+  readonly #subscriptions: SubscriptionSession;
+  readonly #questions: V1Questions;
+  readonly #log: V1Log;
+  /** Whose it is: the first that asks. What it is told of changes is told to whoever reads it. */
+  #owner: Caller | undefined;
+  #isInitialised = false;
+  #isClosed = false;
+
+  constructor(setting: V1Setting) {
+    const { runtime, port, logsItself } = setting;
+    this.#setting = setting;
+    // The SDK that answers what we do not is the author's own.
+    this.#methods = new Methods({ ...runtime, hotPath: true });
+    this.#output = new V1Output((full) => this.#setFull(full));
+    this.#questions = new V1Questions(port, runtime.report);
+    this.#log = new V1Log(port, this.#output, logsItself);
+    this.#subscriptions = new SubscriptionSession({
+      runtime,
+      send: (json) => this.#output.send(json, (notice) => port.notify(notice)),
+      answer: (id, answer) => this.#answer(id, answer),
+      clock: systemClock,
+      stallMs,
+    });
+  }
+
+  /** Answers one request: a result, or a rejection with an error that has a code. Both are dropped where it was cancelled. */
+  serve(asked: V1Asked): Promise<object> {
+    return new Promise((resolve, reject) => {
+      this.#receive(asked, (answer) => {
+        if (answer.kind === "error") reject(new V1Failure(answer));
+        else resolve(toResult(answer));
+      });
+    });
+  }
+
+  /** The handshake is complete. */
+  initialised(): void {
+    this.#isInitialised = true;
+    this.#watchLists();
+  }
+
+  /** Its client says that its roots are others. */
+  rootsChanged(): void {
+    this.#questions.rootsChanged();
+  }
+
+  /** Aborts everything that runs, and ends every subscription. Nothing is told after it, and nothing begun. Callable twice. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#subscriptions.close();
+    this.#questions.close();
+    this.#calls.clear();
+    this.#reads.clear();
+    const all = [...this.#running.values()];
+    this.#running.clear();
+    for (const { call, hasStarted, settle } of all) {
+      call?.abort(new SurfaceError("CLOSED", "Calling: the server is closing"));
+      if (!hasStarted) settle(closing);
+    }
+  }
+
+  #setFull(full: boolean): void {
+    this.#calls.hold(full);
+    this.#reads.hold(full);
+    this.#questions.hold(full);
+    this.#subscriptions.setOutputFull(full);
+  }
+
+  #receive(asked: V1Asked, settle: Running["settle"]): void {
+    const { extra, method } = asked;
+    if (this.#isClosed) return settle(closing);
+    const frame = toFrame(asked, this.#setting.runtime.limits);
+    if (frame.kind === "error") return settle(frame);
+    if (this.#running.has(frame.id)) return settle(duplicateId);
+    const { runtime, options, port } = this.#setting;
+    try {
+      const caller = toCaller(options, extra, port.clientInfo);
+      const refusal = this.#refuse(caller);
+      if (refusal !== undefined) return settle(refusal);
+      this.#serve({ frame, extra, caller, running: { settle, hasStarted: false } });
+    } catch (cause) {
+      this.#running.delete(frame.id);
+      this.#subscriptions.cancel(frame.id);
+      settle(toInternalAnswer(cause, method, runtime.report));
+    }
+  }
+
+  #refuse(caller: Caller): RpcAnswer | undefined {
+    if (this.#owner !== undefined && this.#owner.id !== caller.id) return notTheirs;
+    const refusal = this.#setting.runtime.refuse(caller);
+    if (refusal !== undefined) return refusal;
+    this.#owner = caller;
+    this.#watchLists();
+    return undefined;
+  }
+
+  /** Whose lists are watched is known from the first request on: before it, its client knows none that could have changed. */
+  #watchLists(): void {
+    if (this.#isInitialised && this.#owner !== undefined && !this.#isClosed) {
+      this.#subscriptions.initialised(this.#owner);
+    }
+  }
+
+  #serve(admitted: Admitted): void {
+    const { frame, extra, caller, running } = admitted;
+    const { id, method, params } = frame;
+    const token = progressTokenOf(params);
+    if (typeof token === "object") return running.settle(token);
+    if (method === "logging/setLevel") return running.settle(this.#log.setLevel(params));
+    this.#running.set(id, running);
+    this.#followSignal(admitted);
+    if (this.#subscriptions.serve(frame, "legacy", caller)) return;
+    const handler = this.#methods.find(method, "legacy");
+    if (handler === undefined) return this.#answer(id, unknownMethod);
+    running.call = new CallContext({
+      sink:
+        token === undefined
+          ? undefined
+          : toProgressSink(token, {
+              send: (json) => this.#output.send(json, (notice) => extra.sendNotification(notice)),
+              isFull: this.#output.isFull,
+            }),
+      log: this.#setting.runtime.logs ? this.#log.sinkFor(extra) : undefined,
+      caller,
+      limiter: this.#setting.options.rateLimit,
+      asking: this.#questions.portFor(extra),
+    });
+    this.#run(admitted, handler, running.call);
+  }
+
+  #followSignal({ frame, extra, running }: Admitted): void {
+    // A turn later: the signal fires as well when the connection closes, and then the server says so right behind it.
+    const cancel = (): void => queueMicrotask(() => this.#cancel(frame.id, running));
+    if (extra.signal.aborted) cancel();
+    else extra.signal.addEventListener("abort", cancel, { once: true });
+  }
+
+  #run({ frame, running }: Admitted, handler: Handler, call: CallContext): void {
+    const { id, method } = frame;
+    const turn = this.#methods.turnOf(method);
+    const queue = turn === "none" ? undefined : turn === "calls" ? this.#calls : this.#reads;
+    if (queue?.full) return this.#answer(id, busy);
+    const start = async (): Promise<void> => {
+      running.hasStarted = true;
+      const { report } = this.#setting.runtime;
+      const request = { era: "legacy", call } as const;
+      running.settle(await answerAsked({ method, handler, params: frame.params, request, report }));
+      if (this.#running.get(id) === running) this.#running.delete(id);
+    };
+    if (queue === undefined) return void start();
+    // Of one that was cancelled the place is free when its work has ended, and not when its client was told.
+    queue.add(id, () => void start().finally(() => call.whenIdle(() => queue.done())));
+  }
+
+  /** Ends a request that nobody waits for; what it is answered with is dropped by the server. */
+  #cancel(id: RequestId, running: Running): void {
+    if (this.#running.get(id) !== running) return;
+    this.#running.delete(id);
+    this.#subscriptions.cancel(id);
+    this.#calls.withdraw(id);
+    this.#reads.withdraw(id);
+    running.call?.cancel();
+    if (!running.hasStarted) running.settle(closing);
+  }
+
+  #answer(id: RequestId, answer: RpcAnswer): void {
+    const running = this.#running.get(id);
+    this.#running.delete(id);
+    running?.settle(answer);
+  }
+}

@@ -1,0 +1,33 @@
+import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
+import type { FrameLimits } from "../mcp/limits.ts";
+import { parseFrame, type RequestFrame } from "../mcp/parse-frame.ts";
+import type { RpcResult } from "../mcp/protocol.ts";
+import type { V1Asked } from "./v1-extra.ts";
+
+/** A request as the text of a frame; `undefined` where it is nested so deep that nobody could write it. */
+function write({ method, params, extra }: V1Asked): string | undefined {
+  try {
+    return JSON.stringify({ jsonrpc: "2.0", id: extra.requestId, method, params });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A request that the SDK has read, judged as the same frame would be anywhere else: the SDK reads whatever is JSON, however
+ * deep and large. Never throws.
+ */
+export function toFrame(asked: V1Asked, limits: FrameLimits): RequestFrame | FrameError {
+  const text = write(asked);
+  if (text === undefined) return toFrameError("too-deep");
+  if (Buffer.byteLength(text) > limits.maxBytes) return toFrameError("too-large");
+  const frame = parseFrame(text, limits);
+  return frame.kind === "request" || frame.kind === "error" ? frame : toFrameError("bad-id");
+}
+
+/** An answer as the SDK takes it. */
+export function toResult({ body, meta }: RpcResult): object {
+  const members = [body, meta === "" ? "" : `"_meta":{${meta}}`].filter((part) => part !== "");
+  // The braces make it an object.
+  return JSON.parse(`{${members.join(",")}}`) as object;
+}

@@ -4,6 +4,8 @@ import { SurfaceError } from "../errors.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Clock } from "../spine/clock.ts";
+import type { Admitted, HotRun } from "./admitted.ts";
+import { ConnectionAsks } from "./asking/connection-asks.ts";
 import { toBriefHandshake } from "./brief-handshake.ts";
 import { CallQueue } from "./call-queue.ts";
 import { ClientLog, loggedMethod, renderLogged, type LogOutput } from "./client-log.ts";
@@ -70,6 +72,8 @@ export class Gate {
   readonly #log = new ClientLog();
   readonly #logOutput: LogOutput;
   readonly #render: AnswerRenderer;
+  /** What the client is asked, in the legacy era. */
+  readonly #asks: ConnectionAsks;
   readonly #subscriptions: SubscriptionSession;
   /** The methods that are answered here; none when the hot path is off. */
   readonly #methods: Methods;
@@ -78,8 +82,8 @@ export class Gate {
    * choose the same.
    */
   readonly #replayId = `replayed-handshake ${crypto.randomUUID()}`;
-  /** The legacy handshake that was answered here, for an SDK that joins later. */
-  #handshake: JsonObject | undefined;
+  /** Whether the legacy handshake was answered here, so that an SDK that joins later has not heard of it. */
+  #isGreeted = false;
   /** What a hasty client sent behind its handshake, before the answer. */
   #held: RequestFrame[] = [];
   #sdk: SdkPort | undefined;
@@ -101,6 +105,7 @@ export class Gate {
     this.#progress = { send, isFull };
     this.#logOutput = { send: (params) => send(renderLogged(params)), isFull };
     this.#render = createAnswerRenderer(runtime.info);
+    this.#asks = new ConnectionAsks({ send, clock, report: runtime.report });
     const setLevel: Handler = (params) => this.#log.setLevel(params);
     this.#methods = new Methods(runtime, runtime.logs ? { "logging/setLevel": setLevel } : {});
   }
@@ -111,6 +116,7 @@ export class Gate {
     this.#calls.hold(full);
     this.#reads.hold(full);
     this.#subscriptions.setOutputFull(full);
+    this.#asks.hold(full);
   }
 
   /** Takes one frame. Never throws. */
@@ -119,6 +125,8 @@ export class Gate {
     const frame = parseFrame(text, this.#options.runtime.limits);
     if (frame.kind === "request") this.#onRequest(frame);
     else if (frame.kind === "notification") this.#onNotification(frame);
+    // The SDK asks nothing, so nobody there waits for what is none of ours.
+    else if (frame.kind === "response") this.#asks.answer(frame);
     else if (frame.kind === "error") this.#answer(frame.id, { ...frame, kind: "error" }, "legacy");
   }
 
@@ -135,6 +143,7 @@ export class Gate {
   async close(): Promise<void> {
     this.#subscriptions.close();
     this.#closed = true;
+    this.#asks.close();
     this.#calls.clear();
     this.#reads.clear();
     this.#held = [];
@@ -171,13 +180,14 @@ export class Gate {
     const { id, method, params } = frame;
     const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
+    if (method === "initialize") this.#asks.handshake = toBriefHandshake(params);
     if (isNod(method, era)) return this.#answer(id, empty, era);
     if (this.#serveSubscription(admitted)) return;
     const handler = this.#methods.find(method, era);
     if (handler === undefined) return this.#forward(admitted);
     const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
     const log = this.#options.runtime.logs ? this.#log.sinkFor(era, logLevelOf(params), this.#logOutput) : undefined;
-    this.#run({ frame, handler, era, call: new CallContext({ sink, log, caller }) });
+    this.#run({ frame, handler, era, call: new CallContext({ sink, log, caller, asking: this.#asks.portOf(era) }) });
   }
 
   #serveSubscription({ frame, era, caller }: Admitted): boolean {
@@ -211,14 +221,14 @@ export class Gate {
     const answer = answering instanceof Promise ? await answering : answering;
     if (this.#running.get(frame.id) !== call) return;
     this.#running.delete(frame.id);
-    if (frame.method === "initialize") this.#onInitialised(frame, answer);
+    if (frame.method === "initialize") this.#onInitialised(frame.id, answer);
     this.#answer(frame.id, answer, era);
   }
 
-  #onInitialised({ id, params }: RequestFrame, answer: RpcAnswer): void {
+  #onInitialised(id: RequestId, answer: RpcAnswer): void {
     this.#era.initialised(id, answer.kind === "result");
     if (answer.kind !== "result") return;
-    this.#handshake = toBriefHandshake(params);
+    this.#isGreeted = true;
     // A second handshake, after a client cancelled its first: an SDK that has joined must not stay with that one.
     if (this.#sdk !== undefined) this.#replayHandshake(this.#sdk);
   }
@@ -229,6 +239,7 @@ export class Gate {
     if (!method.startsWith("notifications/")) return;
     const isHeard = method === "notifications/cancelled" ? this.#cancel(params) : this.#era.isLegacy;
     if (!isHeard) return;
+    this.#asks.notified(method);
     if (method === "notifications/initialized") this.#subscriptions.initialised(this.#caller.current);
     this.#sdk?.deliver(params === undefined ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", method, params });
   }
@@ -263,14 +274,16 @@ export class Gate {
     const sdk = this.#options.connectSdk(this.#options.runtime, {
       send: (message) => this.#fromSdk(message),
       caller: (id) => (id === undefined ? undefined : this.#asking.get(id)) ?? this.#caller.current,
+      askPort: (era) => this.#asks.portOf(era),
     });
     this.#replayHandshake(sdk);
     return sdk;
   }
 
   #replayHandshake(sdk: SdkPort): void {
-    if (this.#handshake === undefined) return;
-    sdk.deliver({ jsonrpc: "2.0", id: this.#replayId, method: "initialize", params: this.#handshake });
+    const { handshake } = this.#asks;
+    if (!this.#isGreeted || handshake === undefined) return;
+    sdk.deliver({ jsonrpc: "2.0", id: this.#replayId, method: "initialize", params: handshake });
     sdk.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
   }
 
@@ -295,18 +308,4 @@ export class Gate {
   #answer(id: RequestId | null, answer: RpcAnswer, era: Era): void {
     this.#options.send(this.#render(id, answer, era));
   }
-}
-
-/** A request that may be served. */
-interface Admitted {
-  readonly frame: RequestFrame;
-  readonly era: Era;
-  readonly caller: Caller;
-}
-
-interface HotRun {
-  readonly frame: RequestFrame;
-  readonly handler: Handler;
-  readonly era: Era;
-  readonly call: CallContext;
 }

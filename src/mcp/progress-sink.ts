@@ -1,4 +1,6 @@
 import type { ProgressSink } from "../call/call-context.ts";
+import type { ProgressReport } from "../catalog/entry.ts";
+import type { JsonObject } from "../schema/json.ts";
 import { writeJson } from "./write-json.ts";
 
 /** Where reports of progress go. */
@@ -8,14 +10,22 @@ export interface ProgressOutput {
   readonly isFull: () => boolean;
 }
 
+/** A report as the params of a notification, without the token that it goes under. */
+export function toProgressParams({
+  meta,
+  ...report
+}: ProgressReport): Omit<ProgressReport, "meta"> & { _meta?: JsonObject } {
+  return meta === undefined ? report : { ...report, _meta: meta };
+}
+
 /**
  * Sends a call's reports as progress notifications under the token that its caller chose. While the output is full they
  * are dropped: nothing else would stop a handler that reports faster than its caller reads.
  */
 export function toProgressSink(progressToken: string | number, output: ProgressOutput): ProgressSink {
-  return ({ progress, total, message }) => {
+  return (report) => {
     if (output.isFull()) return;
-    const params = { progressToken, progress, total, message };
+    const params = { progressToken, ...toProgressParams(report) };
     output.send(writeJson({ jsonrpc: "2.0", method: "notifications/progress", params }));
   };
 }

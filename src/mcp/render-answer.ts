@@ -27,12 +27,13 @@ export function createAnswerRenderer(info: ServerInfo): AnswerRenderer {
       const { code, message, data } = answer;
       return `${head}"error":${writeJson({ code, message, data })}}`;
     }
-    const { body, meta, cacheable, introduces } = answer;
+    const { body, meta, cacheable, introduces, asks } = answer;
     if (era === "legacy") {
       const legacyMeta = meta === "" ? "" : `"_meta":{${meta}}`;
       return `${head}"result":{${[body, legacyMeta].filter((part) => part !== "").join(",")}}}`;
     }
-    const stamps = `"resultType":"complete"${cacheable ? cacheHints : ""},"_meta":{${introduces ? all : short}${member(meta)}}`;
+    const type = asks === undefined ? "complete" : "input_required";
+    const stamps = `"resultType":"${type}"${cacheable ? cacheHints : ""},"_meta":{${introduces ? all : short}${member(meta)}}`;
     return `${head}"result":{${body === "" ? "" : `${body},`}${stamps}}}`;
   };
 }

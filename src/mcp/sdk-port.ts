@@ -1,4 +1,6 @@
+import type { AskPort } from "../call/ask-port.ts";
 import type { Caller } from "../catalog/caller.ts";
+import type { Era } from "./protocol.ts";
 import type { RequestId } from "./request-id.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -19,6 +21,8 @@ export interface SdkPeer {
   readonly send: (message: RpcMessage) => void;
   /** Who asks a request, and by which view; without an id, who asked last. Asked when a request is served. */
   readonly caller: (id?: RequestId) => Caller;
+  /** How whoever asks is asked themselves. Left out: they are not, but by answers. */
+  readonly askPort?: ((era: Era) => AskPort | undefined) | undefined;
 }
 
 /** Makes the SDK's side of one connection. */

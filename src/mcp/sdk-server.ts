@@ -6,15 +6,15 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { CallContext, type CallSetting, type LogSink } from "../call/call-context.ts";
-import { isJsonObject } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { ClientLog, loggedMethod, type LogOutput } from "./client-log.ts";
-import type { Caller } from "../catalog/caller.ts";
 import type { HandledMethod } from "./handlers.ts";
 import { toCapabilities } from "./handshake.ts";
 import { isLogLevel } from "./log-level.ts";
+import { toProgressParams } from "./progress-sink.ts";
 import type { Era, RpcAnswer } from "./protocol.ts";
-import type { RequestId } from "./request-id.ts";
 import type { SdkErrors } from "./sdk-errors.ts";
+import type { SdkPeer } from "./sdk-port.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 /** What a server of the SDK's is made of. */
@@ -22,8 +22,8 @@ export interface SdkServerParts {
   readonly runtime: AppRuntime;
   readonly era: Era;
   readonly errors: SdkErrors;
-  /** Who asks, by which view, and who counts how far they come. */
-  readonly asking: Pick<CallSetting, "reached" | "limiter"> & { readonly caller: (id?: RequestId) => Caller };
+  /** Who asks, by which view, how they are asked themselves, and who counts how far they come. */
+  readonly asking: Pick<CallSetting, "reached" | "limiter"> & Pick<SdkPeer, "caller" | "askPort">;
   /** Told what a handler of ours answers with: of an error the SDK takes the code, the text and the data alone. */
   readonly onAnswer?: (answer: RpcAnswer) => void;
 }
@@ -43,9 +43,28 @@ const handled: readonly HandledMethod[] = [
 function toSdkResult(answer: RpcAnswer): never {
   if (answer.kind === "error") throw new ProtocolError(answer.code, answer.message, answer.data);
   const meta = answer.meta === "" ? "" : `"_meta":{${answer.meta}}`;
+  const type = answer.asks === undefined ? "" : '"resultType":"input_required"';
   // The handler wrote it in the shape of the method's own result, which the differential test checks; the SDK's type of
   // a result is a union over all methods, and never fits all of its overloads.
-  return JSON.parse(`{${[answer.body, meta].filter((part) => part !== "").join(",")}}`) as never;
+  return JSON.parse(`{${[type, answer.body, meta].filter((part) => part !== "").join(",")}}`) as never;
+}
+
+function toParams(params: unknown): JsonObject | undefined {
+  return isJsonObject(params) ? params : undefined;
+}
+
+/** The params of a modern request as they came: the SDK takes out the envelope, and what a request says that is made again. */
+function toWholeParams(params: unknown, { mcpReq }: ServerContext): JsonObject {
+  const { envelope, inputResponses, requestState, _meta: meta } = mcpReq;
+  const state = requestState();
+  const whole = {
+    ...toParams(params),
+    _meta: { ...envelope, ...meta },
+    ...(inputResponses === undefined ? {} : { inputResponses }),
+    ...(state === undefined ? {} : { requestState: state }),
+  };
+  // It came as JSON.
+  return whole as JsonObject;
 }
 
 /** Makes the calls of one server: their reports and their log go out under the request that each serves. */
@@ -63,12 +82,13 @@ class SdkCalls {
     const progressToken = meta?.progressToken;
     // What cannot be sent any more has no one left to read it.
     const tell = (notice: Parameters<typeof notify>[0]): void => void notify(notice).catch(() => {});
-    const { caller, reached, limiter } = this.#parts.asking;
+    const { caller, askPort, reached, limiter } = this.#parts.asking;
     const call = new CallContext({
       sink:
         progressToken === undefined
           ? undefined
-          : (report) => tell({ method: "notifications/progress", params: { ...report, progressToken } }),
+          : (report) =>
+              tell({ method: "notifications/progress", params: { ...toProgressParams(report), progressToken } }),
       log: this.#logSink(Reflect.get(envelope ?? {}, LOG_LEVEL_META_KEY), {
         // The params of a notice are an object.
         send: (params) => tell({ method: loggedMethod, params: JSON.parse(params) as Record<string, unknown> }),
@@ -77,6 +97,7 @@ class SdkCalls {
       caller: caller(id),
       reached,
       limiter,
+      asking: askPort?.(this.#parts.era),
     });
     signal.addEventListener("abort", () => call.cancel(), { once: true });
     return call;
@@ -117,7 +138,7 @@ export function createSdkServer(parts: SdkServerParts): Server {
     server.setRequestHandler(method, async (request, context) => {
       const { id, signal } = context.mcpReq;
       errors.taken(id, signal);
-      const params = isJsonObject(request.params) ? request.params : undefined;
+      const params = era === "modern" ? toWholeParams(request.params, context) : toParams(request.params);
       const answer = await handler(params, { era, call: calls.open(context) });
       errors.told(id, signal, answer);
       onAnswer?.(answer);

@@ -13,7 +13,7 @@ type SdkMessage = Parameters<Transport["send"]>[0];
  * Connects one gate to the SDK's stdio serving, which owns the handshake, discovery and every rare method; of
  * subscriptions it never hears. The transport between them is a pair of functions: no stream, no framing.
  */
-export const connectSdkStdio: SdkConnector = (runtime, { send, caller }): SdkPort => {
+export const connectSdkStdio: SdkConnector = (runtime, { send, caller, askPort }): SdkPort => {
   const errors = new SdkErrors(runtime.report);
   const transport: Transport = {
     start: async () => {},
@@ -22,7 +22,7 @@ export const connectSdkStdio: SdkConnector = (runtime, { send, caller }): SdkPor
     },
     send: async (message) => send(errors.toClient(message)),
   };
-  const handle = serveStdio(({ era }) => createSdkServer({ runtime, era, errors, asking: { caller } }), {
+  const handle = serveStdio(({ era }) => createSdkServer({ runtime, era, errors, asking: { caller, askPort } }), {
     transport,
     onerror: (cause) => void internalError(cause, "the SDK", runtime.report),
   });

@@ -1,0 +1,20 @@
+import type { CallContext } from "../call/call-context.ts";
+import type { Caller } from "../catalog/caller.ts";
+import type { Handler } from "./handlers.ts";
+import type { RequestFrame } from "./parse-frame.ts";
+import type { Era } from "./protocol.ts";
+
+/** A request that may be served. */
+export interface Admitted {
+  readonly frame: RequestFrame;
+  readonly era: Era;
+  readonly caller: Caller;
+}
+
+/** One that is answered by a handler of ours. */
+export interface HotRun {
+  readonly frame: RequestFrame;
+  readonly handler: Handler;
+  readonly era: Era;
+  readonly call: CallContext;
+}

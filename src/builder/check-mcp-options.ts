@@ -4,7 +4,7 @@ import { leastLargeBytes } from "../mcp/large-values.ts";
 import { isWindow } from "../tags/check-options.ts";
 import { assertIcons } from "../tags/looks.ts";
 import { maxWindowMs } from "../tags/tool-options.ts";
-import type { McpOptions } from "./app-definition.ts";
+import type { AskingOptions, McpOptions } from "./app-definition.ts";
 
 /** Finds what is wrong with one option's value; `undefined` where nothing is. */
 type Check = (value: unknown) => string | undefined;
@@ -38,11 +38,38 @@ const checks: ReadonlyMap<string, Check> = new Map(
     changeWindowMs: window,
     maxResultBytes: bytes,
     maxResourceBytes: bytes,
+    // Looked at by itself.
     asking: () => undefined,
     hotPath: flag,
     onFault: callable,
   } satisfies Record<keyof McpOptions, Check>),
 );
+
+/** The least that a secret may hold, in bytes: as much as the key that is made of it. */
+const leastSecretBytes = 32;
+
+const secret: Check = (value) =>
+  value instanceof Uint8Array && value.byteLength >= leastSecretBytes
+    ? undefined
+    : `must be a Uint8Array of at least ${leastSecretBytes} bytes`;
+
+const askingChecks: ReadonlyMap<string, Check> = new Map(
+  Object.entries({ secret, claim: callable, rehearse: flag } satisfies Record<keyof AskingOptions, Check>),
+);
+
+/** What is wrong is said without what was given: a secret is no text for a log. */
+function assertAsking(asking: unknown, doing: string): void {
+  if (asking === undefined) return;
+  if (typeof asking !== "object" || asking === null) {
+    throw new SurfaceError("INVALID_OPTION", `${doing}: "asking" must be an object`);
+  }
+  for (const [key, value] of Object.entries(asking)) {
+    const check = askingChecks.get(key);
+    if (check === undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "asking.${key}" is not an option`);
+    const problem = value === undefined ? undefined : check(value);
+    if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "asking.${key}" ${problem}`);
+  }
+}
 
 /**
  * Refuses options of an app that the compiler would have refused, for callers who cast, and values that it cannot see.
@@ -60,6 +87,7 @@ export function assertMcpOptions(options: McpOptions, surface: string): void {
       throw new SurfaceError("INVALID_OPTION", `Making an app of surface "${surface}": "${key}" ${problem}`);
     }
   }
+  assertAsking(options.asking, `Making an app of surface "${surface}"`);
   assertIcons(options.icons, `Making an app of surface "${surface}"`);
   if (options.uriPrefix !== undefined) assertUriPrefix(options.uriPrefix);
 }

@@ -7,6 +7,8 @@ import { SurfaceError } from "../errors.ts";
 import { inProcess } from "../links/in-process.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
+import { AskStates } from "../mcp/asking/ask-states.ts";
+import { InputRequired } from "../mcp/asking/input-required.ts";
 import type { Face } from "../mcp/faces.ts";
 import { createHandlers } from "../mcp/handlers.ts";
 import { headerParamsOf } from "../mcp/header-params.ts";
@@ -144,11 +146,12 @@ function assemble(definition: AppDefinition, scope: Scope): Opened {
   const { live, uris } = offer;
   warn(parts, offer);
   const invoker = createOpenInvoker(parts, offer);
+  const asking = new InputRequired(new AskStates(options.asking), report);
   const resolve = (uri: string, caller: Caller): Readable | undefined => uris.findReadable(uri, caller);
   return {
     info: toInfo(definition),
     ...toLookups(offer),
-    handlers: createHandlers({ ...offer, catalog: live.current, invoker, report, resolve }),
+    handlers: createHandlers({ ...offer, catalog: live.current, invoker, report, resolve, asking }),
     // What is mounted may ask for others later.
     scopes: toLiveScopes(live),
     isReady: (signal) => held.isReachable(signal),

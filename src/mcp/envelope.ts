@@ -89,6 +89,12 @@ export function logLevelOf(params: JsonObject | undefined): LogLevel | undefined
   return isLogLevel(level) ? level : undefined;
 }
 
+/** What the client of a modern request says that it can do. */
+export function capabilitiesOf(params: JsonObject | undefined): JsonObject | undefined {
+  const capabilities = ownParam(metaOf(params), capabilitiesKey);
+  return isJsonObject(capabilities) ? capabilities : undefined;
+}
+
 const maxClientBytes = 256;
 
 /** What a client says that it is, in `clientInfo` of a handshake, clipped; left out where it says nothing that can be read. */

@@ -4,9 +4,11 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
 import type { CallContext } from "../call/call-context.ts";
 import type { Invoker } from "../call/create-invoker.ts";
+import type { ReadOutcome } from "../call/outcome.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
+import type { InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
 import type { FaceLists } from "./face-lists.ts";
 import type { Faces } from "./faces.ts";
@@ -19,6 +21,7 @@ import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type McpRequest, type
 import { renderContent, toLargeBlocks, toLargeResult, type Keeping } from "./render-large.ts";
 import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
+import { withMeta } from "./with-meta.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
 /** Answers one method: params off the wire -> an answer. Knows nothing of the SDK, and never rejects. */
@@ -50,6 +53,8 @@ export interface HandlerSource {
   readonly lists: FaceLists;
   /** Finds what a caller can read under a URI, of what they are shown. */
   readonly resolve: (uri: string, caller: Caller) => Readable | undefined;
+  /** Asks clients of the modern era. */
+  readonly asking: InputRequired;
   /** What was too large for one answer. */
   readonly large: LargeValues;
   readonly invoker: Invoker;
@@ -129,9 +134,35 @@ function createCallHandler(source: HandlerSource): Handler {
     if ("kind" in face) return face;
     const tool = face.catalog.tool(name);
     if (tool === undefined) return unknownTool;
+    const asking = { params, request, method: "tools/call", target: name, args };
+    const beginning = source.asking.begin(asking);
+    const refused = beginning instanceof Promise ? await beginning : beginning;
+    if (refused !== undefined) return refused;
     const outcome = await source.invoker.call(tool, args, call);
-    return toCallAnswer(tool, outcome, { large: source.large, call });
+    const asked = source.asking.answer(outcome, asking);
+    return withMeta(asked ?? toCallAnswer(tool, outcome, { large: source.large, call }), call.meta);
   };
+}
+
+/** What was read, and under which URI. */
+interface Read {
+  readonly resolved: Readable;
+  readonly uri: string;
+  readonly outcome: ReadOutcome;
+}
+
+function toReadAnswer(
+  { resolved, uri, outcome }: Read,
+  { era, call }: McpRequest,
+  { large }: HandlerSource,
+): RpcAnswer {
+  if (outcome.kind === "absent") return toAbsent(uri, era);
+  if (outcome.kind === "denied") return toDeniedError(outcome.scopes, toNotFound(uri, era));
+  if (outcome.kind === "refused") return toReadError(outcome);
+  if (outcome.kind === "asking") return unanswerable;
+  const { scopes, requires } = resolved;
+  const keeping = { large, caller: call.caller, scopes, requires, of: [{ uri }] };
+  return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
 }
 
 function createReadHandler(source: HandlerSource): Handler {
@@ -144,14 +175,13 @@ function createReadHandler(source: HandlerSource): Handler {
     if ("kind" in face) return face;
     const resolved = source.resolve(uri, call.caller);
     if (resolved === undefined) return toNotFound(uri, request.era);
+    const asking = { params, request, method: "resources/read", target: uri, args: noArguments };
+    const beginning = source.asking.begin(asking);
+    const refused = beginning instanceof Promise ? await beginning : beginning;
+    if (refused !== undefined) return refused;
     const outcome = await source.invoker.read(resolved, call);
-    if (outcome.kind === "absent") return toAbsent(uri, request.era);
-    if (outcome.kind === "denied") return toDeniedError(outcome.scopes, toNotFound(uri, request.era));
-    if (outcome.kind === "refused") return toReadError(outcome);
-    if (outcome.kind === "asking") return unanswerable;
-    const { scopes, requires } = resolved;
-    const keeping = { large: source.large, caller: call.caller, scopes, requires, of: [{ uri }] };
-    return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
+    const asked = source.asking.answer(outcome, asking);
+    return withMeta(asked ?? toReadAnswer({ resolved, uri, outcome }, request, source), call.meta);
   };
 }
 

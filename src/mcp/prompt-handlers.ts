@@ -6,12 +6,14 @@ import type { PromptEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
+import type { InputRequired } from "./asking/input-required.ts";
 import type { Faces } from "./faces.ts";
 import type { Handler } from "./handlers.ts";
 import { bytesOver, type LargeValues } from "./large-values.ts";
 import { ownParam } from "./own-param.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
 import { refusalData, refusalText } from "./render-refusal.ts";
+import { withMeta } from "./with-meta.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
 /** The handlers of an app that has prompts. */
@@ -27,6 +29,8 @@ export interface PromptSource {
   /** What callers are shown of it. */
   readonly faces: Pick<Faces, "of">;
   readonly invoker: Invoker;
+  /** Asks clients of the modern era. */
+  readonly asking: InputRequired;
   /** How large one answer may be. */
   readonly large: Pick<LargeValues, "maxResultBytes">;
   /** Told of prompts that are larger. */
@@ -67,6 +71,7 @@ function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: P
 function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, source: PromptSource): RpcAnswer {
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownPrompt);
   if (outcome.kind === "refused") return toRefusedAnswer(outcome);
+  // Of the modern era only, where its client was asked before.
   if (outcome.kind === "asking") return toRpcError(rpcCodes.internal, "Internal error");
   const messages = toWellFormedJson(outcome.text);
   const bytes = bytesOver(messages, source.large.maxResultBytes);
@@ -82,7 +87,7 @@ function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, source: PromptSou
  * @param list - the handler of their list.
  */
 export function createPromptHandlers(source: PromptSource, list: Handler): Partial<PromptHandlers> {
-  const { catalog, faces, invoker } = source;
+  const { catalog, faces, invoker, asking } = source;
   if (catalog.prompts.length === 0) return {};
   return {
     "prompts/list": list,
@@ -96,7 +101,12 @@ export function createPromptHandlers(source: PromptSource, list: Handler): Parti
       if ("kind" in face) return face;
       const prompt = face.catalog.prompt(name);
       if (prompt === undefined) return unknownPrompt;
-      return toAnswer(prompt, await invoker.prompt(prompt, args, request.call), source);
+      const asked = { params, request, method: "prompts/get", target: name, args };
+      const beginning = asking.begin(asked);
+      const refused = beginning instanceof Promise ? await beginning : beginning;
+      if (refused !== undefined) return refused;
+      const outcome = await invoker.prompt(prompt, args, request.call);
+      return withMeta(asking.answer(outcome, asked) ?? toAnswer(prompt, outcome, source), request.call.meta);
     },
   };
 }

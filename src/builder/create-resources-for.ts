@@ -23,18 +23,24 @@ interface Watched {
   readonly opened: ((isThere: boolean) => void) | undefined;
 }
 
-/** Watches what a URI names for as long as its caller is shown it, and again when they are again: that is one change. */
+/**
+ * Watches what a URI names for as long as its caller is shown it, and again when they are again: that is one change. That it is there
+ * no more is another; that rules hide it is told to nobody.
+ */
 function watchShown({ watches, faces, uris }: WatchSources, watched: Watched, resolved: Resolved): () => void {
   const { uri, caller, changed, opened } = watched;
-  let shown: string | undefined = resolved.id;
+  let shown: Resolved | undefined = resolved;
   let end = watches.watch({ uri, resolved, caller }, { changed, opened });
-  const stop = faces.subscribe(() => {
+  const stop = faces.subscribe((what) => {
     const now = uris.findOpen(uri, caller);
-    if (now?.id === shown) return;
+    if (now?.id === shown?.id) return;
+    // Whoever knows already that there is nothing is told nothing new.
+    const isKnown =
+      now === undefined && (what === "rules" || watches.isAbsent({ uri, resolved: shown ?? resolved, caller }));
     end();
-    shown = now?.id;
+    shown = now;
     end = now === undefined ? () => {} : watches.watch({ uri, resolved: now, caller }, { changed });
-    if (now !== undefined) changed();
+    if (!isKnown) changed();
   });
   return () => {
     stop();

@@ -100,11 +100,21 @@ function indexNames<TEntry extends ToolEntry | PromptEntry>(entries: readonly TE
   return byName;
 }
 
-/** Entries by a text that no two of them share, frozen. */
+/** Whether a list is as {@link sortFrozen} would make it: it made that one. */
+function isSorted<TEntry>(entries: readonly TEntry[], text: (entry: TEntry) => string): boolean {
+  if (!Object.isFrozen(entries)) return false;
+  return entries.every((entry, index) => {
+    const before = entries[index - 1];
+    return before === undefined || text(before) < text(entry);
+  });
+}
+
+/** Entries by a text that no two of them share, frozen: the same list where it is that already. */
 function sortFrozen<TEntry extends object>(
   entries: readonly TEntry[],
   text: (entry: TEntry) => string,
 ): readonly TEntry[] {
+  if (isSorted(entries, text)) return entries;
   const sorted = entries.toSorted((left, right) => (text(left) < text(right) ? -1 : 1));
   return Object.freeze(sorted.map((entry) => Object.freeze(entry)));
 }
@@ -128,6 +138,22 @@ export function createCatalog(source: CatalogSource): Catalog {
 /** The same catalog with further tools. @throws SurfaceError `NAME_COLLISION` naming both origins. */
 export function withTools(catalog: Catalog, more: readonly ToolEntry[]): Catalog {
   return toCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog);
+}
+
+/** Resources of a catalog and further ones, as {@link withMounted} takes them. */
+export function sortResources(
+  { resources }: Pick<Catalog, "resources">,
+  more: readonly ResourceEntry[],
+): readonly ResourceEntry[] {
+  return sortFrozen([...resources, ...more], ({ uri }) => uri);
+}
+
+/** A catalog with what is mounted: all its resources, of which this list is taken as it is, and further tools. */
+export function withMounted(
+  catalog: Catalog,
+  { tools, resources }: { readonly tools: readonly ToolEntry[]; readonly resources: readonly ResourceEntry[] },
+): Catalog {
+  return toCatalog({ ...catalog, tools: [...catalog.tools, ...tools], resources }, catalog);
 }
 
 function toCatalog(

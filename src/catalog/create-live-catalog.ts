@@ -1,13 +1,14 @@
-import { SurfaceError } from "../errors.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Catalog } from "./catalog.ts";
-import { withTools } from "./create-catalog.ts";
-import type { ToolEntry } from "./entry.ts";
+import { sortResources, withMounted } from "./create-catalog.ts";
+import type { ResourceEntry, ToolEntry } from "./entry.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
+import { Admission } from "./mount-admission.ts";
 import type { MountSource } from "./mount.ts";
-import { MountedSource } from "./mounted-source.ts";
+import { MountedSource, type MountedEntries } from "./mounted-source.ts";
 import type { ContextSource } from "./own-context.ts";
+import { createUriResolver } from "./resolve-uri.ts";
 
 /** What a live catalog is made from. */
 export interface LiveCatalogSource {
@@ -15,25 +16,35 @@ export interface LiveCatalogSource {
   readonly base: Catalog;
   /** Where the rest comes from, by prefix. */
   readonly mounts: ReadonlyMap<string, MountSource>;
-  /** Told of operations that are left out, and of sources that fail. */
+  /** Told of what is left out, and of sources that fail. */
   readonly report: FaultReporter;
   /** Where handlers have from what is their own. Default: in memory. */
   readonly contexts?: ContextSource | undefined;
 }
 
-function isSame(left: readonly ToolEntry[], right: readonly ToolEntry[]): boolean {
+function isSame(left: readonly unknown[], right: readonly unknown[]): boolean {
   return left.length === right.length && left.every((entry, index) => entry === right[index]);
+}
+
+/** Finds what of an app itself a URI names, be it by a template. */
+function createOwnerOf(base: Catalog): (uri: string) => { readonly origin: string } | undefined {
+  const resolve = createUriResolver(base);
+  return (uri) => {
+    const owner = resolve(uri);
+    return owner && [...base.resources, ...base.templates].find(({ id }) => id === owner.id);
+  };
 }
 
 class MountedCatalog implements LiveCatalog {
   readonly canChange = true;
+  readonly canReadOthers: boolean;
   readonly #base: Catalog;
   readonly #report: FaultReporter;
   readonly #sources: readonly MountedSource[];
   readonly #listeners = new Listeners();
-  /** Those that were left out because of something of another origin, and were told of. */
-  #taken: ReadonlySet<ToolEntry> = new Set();
-  #mounted: readonly ToolEntry[] = [];
+  readonly #tools: Admission<ToolEntry>;
+  readonly #resources: Admission<ResourceEntry>;
+  #mounted: MountedEntries = { tools: [], resources: [] };
   #catalog: Catalog;
   #isStale = true;
   #isMaking = false;
@@ -43,9 +54,14 @@ class MountedCatalog implements LiveCatalog {
     this.#base = base;
     this.#catalog = base;
     this.#report = report;
-    const { scopes } = base;
-    const shared = { scopes, report, contexts };
+    const { scopes, uriPrefix } = base;
+    const shared = { scopes, report, contexts, uriPrefix };
     this.#sources = Array.from(mounts, ([prefix, source]) => new MountedSource({ prefix, source, ...shared }));
+    this.canReadOthers = this.#sources.some(({ mayHaveResources }) => mayHaveResources);
+    const nameOf = ({ name }: ToolEntry): string => name;
+    const ownerOf = (name: string): ToolEntry | undefined => base.tool(name);
+    this.#tools = new Admission({ nameOf, ownerOf, called: "name on the wire", report });
+    this.#resources = new Admission({ nameOf: ({ uri }) => uri, ownerOf: createOwnerOf(base), called: "URI", report });
     for (const source of this.#sources) source.listen(() => this.#change());
   }
 
@@ -75,10 +91,16 @@ class MountedCatalog implements LiveCatalog {
   }
 
   #make(): void {
-    const mounted = this.#admit(this.#sources.flatMap((source) => source.entries()));
-    if (isSame(mounted, this.#mounted)) return;
-    this.#mounted = mounted;
-    this.#catalog = withTools(this.#base, mounted);
+    const before = this.#mounted;
+    // An app's own names are kept from its mounts when it is put together, but for one without a prefix.
+    const all = this.#sources.map((source) => source.entries());
+    const tools = this.#tools.admit(all.flatMap((each) => each.tools));
+    const resources = this.#resources.admit(all.flatMap((each) => each.resources));
+    const isRead = isSame(resources, before.resources);
+    if (isRead && isSame(tools, before.tools)) return;
+    this.#mounted = { tools, resources };
+    const read = isRead ? this.#catalog.resources : sortResources(this.#base, resources);
+    this.#catalog = withMounted(this.#base, { tools, resources: read });
   }
 
   #change(): void {
@@ -87,35 +109,15 @@ class MountedCatalog implements LiveCatalog {
     // Whoever registers an operation has no part in what becomes of it.
     this.#listeners.tell(undefined, (cause) => void internalError(cause, "catalog", this.#report));
   }
-
-  /** Those whose name nothing else has. An app's own names are kept from its mounts when it is put together. */
-  #admit(entries: readonly ToolEntry[]): readonly ToolEntry[] {
-    const byName = new Map<string, ToolEntry>();
-    const taken = new Set<ToolEntry>();
-    for (const entry of entries) {
-      const first = this.#base.tool(entry.name) ?? byName.get(entry.name);
-      if (first === undefined) byName.set(entry.name, entry);
-      else taken.add(this.#leaveOut(entry, first));
-    }
-    this.#taken = taken;
-    return [...byName.values()];
-  }
-
-  #leaveOut(entry: ToolEntry, first: ToolEntry): ToolEntry {
-    if (this.#taken.has(entry)) return entry;
-    const message = `Naming ${entry.origin}: its name on the wire, "${entry.name}", is taken by ${first.origin}`;
-    internalError(new SurfaceError("NAME_COLLISION", message), entry.origin, this.#report);
-    return entry;
-  }
 }
 
 function toConstant(current: Catalog): LiveCatalog {
-  return Object.freeze({ current, canChange: false, subscribe: () => () => {}, close() {} });
+  return Object.freeze({ current, canChange: false, canReadOthers: false, subscribe: () => () => {}, close() {} });
 }
 
 /**
  * Makes a catalog of what is always there and of what is mounted, as it is when somebody looks. What a source lists that cannot
- * be a tool is left out and reported once; a source that cannot be listed keeps what it listed last. Its maker closes it.
+ * be a tool or a resource is left out and reported once; a source that cannot be listed keeps what it listed last. Its maker closes it.
  */
 export function createLiveCatalog(source: LiveCatalogSource): LiveCatalog {
   return source.mounts.size === 0 ? toConstant(source.base) : new MountedCatalog(source);

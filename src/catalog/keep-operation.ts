@@ -1,11 +1,20 @@
-import type { MountedOperation } from "./mount.ts";
+import type { MountedOperation, MountedResource } from "./mount.ts";
 
-/** Every key that an operation may have, and whether what is there is kept as it is: a schema is known by its identity. */
+/** Keys that something mounted may have, and whether what is there is kept as it is. */
+type Keys = Readonly<Record<string, "itself" | "copy">>;
+
+/** Every key that an operation may have: a schema is known by its identity. */
 const keys: Readonly<Record<keyof MountedOperation, "itself" | "copy">> = {
   ...{ name: "itself", type: "itself", version: "itself", title: "itself", description: "itself" },
   ...{ inputSchema: "itself", outputSchema: "itself", visibility: "itself", timeoutMs: "itself" },
   ...{ destructive: "itself", idempotent: "itself", openWorld: "itself" },
   ...{ tags: "copy", confirm: "copy", errorSchemas: "copy", reach: "copy", authority: "copy" },
+  ...{ scopes: "copy", scopesAny: "copy", resource: "copy" },
+};
+
+/** Every key that a resource may have. */
+const resourceKeys: Readonly<Record<keyof MountedResource, "itself" | "copy">> = {
+  ...{ path: "itself", title: "itself", description: "itself", mimeType: "itself" },
   ...{ scopes: "copy", scopesAny: "copy", resource: "copy" },
 };
 
@@ -18,9 +27,30 @@ function copyOf(value: unknown): unknown {
   return typeof value === "object" && value !== null ? Object.freeze({ ...value }) : value;
 }
 
+function unknownOf(given: object, known: Keys): string | undefined {
+  return Object.keys(given).find((key) => !Object.hasOwn(known, key));
+}
+
 /** The first key that no operation has; `undefined` where each is one. */
 export function unknownKeyOf(operation: object): string | undefined {
-  return Object.keys(operation).find((key) => !Object.hasOwn(keys, key));
+  return unknownOf(operation, keys);
+}
+
+/** The same for a resource. */
+export function unknownResourceKeyOf(resource: object): string | undefined {
+  return unknownOf(resource, resourceKeys);
+}
+
+function keep(given: unknown, known: Keys): unknown {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
+  const kept: Record<string, unknown> = {};
+  for (const [key, how] of Object.entries(known)) {
+    const value: unknown = Reflect.get(given, key);
+    if (value !== undefined) kept[key] = how === "copy" ? copyOf(value) : value;
+  }
+  const unknown = unknownOf(given, known);
+  if (unknown !== undefined) kept[unknown] = true;
+  return Object.freeze(kept);
 }
 
 /**
@@ -28,13 +58,10 @@ export function unknownKeyOf(operation: object): string | undefined {
  * whatever its author does to theirs. What is not known of operations is kept, for whoever looks to refuse it.
  */
 export function keepOperation(given: unknown): unknown {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
-  const kept: Record<string, unknown> = {};
-  for (const [key, how] of Object.entries(keys)) {
-    const value: unknown = Reflect.get(given, key);
-    if (value !== undefined) kept[key] = how === "copy" ? copyOf(value) : value;
-  }
-  const unknown = unknownKeyOf(given);
-  if (unknown !== undefined) kept[unknown] = true;
-  return Object.freeze(kept);
+  return keep(given, keys);
+}
+
+/** A resource in the same way. */
+export function keepResource(given: unknown): unknown {
+  return keep(given, resourceKeys);
 }

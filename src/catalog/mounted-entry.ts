@@ -16,14 +16,20 @@ import { toToolHints } from "./tool-hints.ts";
 import { unreachedFault } from "./unreached.ts";
 import { toWireName } from "./wire-name.ts";
 
-/** Where the operations of a mount come from, and what is told of them. */
-export interface MountSetting {
+/** Where what is mounted comes from, and what is told of it. */
+export interface MountParts {
   readonly prefix: string;
   readonly source: MountSource;
   readonly scopes: DefaultScopes;
   readonly report: FaultReporter;
   /** Where handlers have from what is their own. Left out: in memory. */
   readonly contexts?: ContextSource | undefined;
+  /** What the URIs of all that is read begin with. */
+  readonly uriPrefix: string;
+}
+
+/** Where the operations of a mount come from. */
+export interface MountSetting extends MountParts {
   /** What the source lists now under a name on the wire. */
   readonly find: (name: string) => ToolEntry | undefined;
 }

@@ -1,27 +1,34 @@
 import { SurfaceError } from "../errors.ts";
 import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
+import { assertMountedResource } from "./assert-mounted-resource.ts";
 import { assertOperation } from "./assert-operation.ts";
-import type { ToolEntry } from "./entry.ts";
-import { keepOperation } from "./keep-operation.ts";
+import type { ResourceEntry, ToolEntry } from "./entry.ts";
+import { keepOperation, keepResource } from "./keep-operation.ts";
 import { mountedId, mountOrigin } from "./mount-prefix.ts";
-import { toMountedEntry, type MountSetting } from "./mounted-entry.ts";
+import { toMountedEntry, type MountParts, type MountSetting } from "./mounted-entry.ts";
+import { MountedList } from "./mounted-list.ts";
+import { toMountedResource, type MountedReading } from "./mounted-resource.ts";
 
-const none: readonly ToolEntry[] = Object.freeze([]);
+/** What a mount has for agents. */
+export interface MountedEntries {
+  readonly tools: readonly ToolEntry[];
+  readonly resources: readonly ResourceEntry[];
+}
 
-/**
- * The entries of one mount, as its source lists them: each made once, for as long as the source gives the same object. What
- * cannot be an entry is left out and reported once, and the others work.
- */
+/** What a source lists; `undefined` where it cannot say, and what it listed last stands. */
+interface Listed {
+  readonly operations: readonly unknown[] | undefined;
+  readonly resources: readonly unknown[] | undefined;
+}
+
+/** The entries of one mount, as its source lists them. */
 export class MountedSource {
-  readonly #setting: MountSetting;
+  readonly #setting: MountParts;
   readonly #where: string;
-  /** What every operation came to that was listed last; `undefined` where nothing came of it. */
-  #made: ReadonlyMap<unknown, ToolEntry | undefined> = new Map();
-  /** Those that were left out because of another of the same name, and were told of. */
-  #doubles: ReadonlySet<unknown> = new Set();
-  /** By the name on the wire, without those. */
-  #byName: ReadonlyMap<string, ToolEntry> = new Map();
-  #entries = none;
+  readonly #toolSetting: MountSetting;
+  readonly #resourceSetting: MountedReading;
+  readonly #tools: MountedList<ToolEntry>;
+  readonly #resources: MountedList<ResourceEntry>;
   #isStale = true;
   #isTaking = false;
   #isAsked = false;
@@ -29,25 +36,26 @@ export class MountedSource {
   #isTold = false;
   #stop: (() => unknown) | undefined;
 
-  constructor(setting: Omit<MountSetting, "find">) {
-    this.#setting = { ...setting, find: (name) => this.#find(name) };
+  constructor(setting: MountParts) {
+    this.#setting = setting;
     this.#where = mountOrigin(setting.prefix);
+    this.#toolSetting = { ...setting, find: (name) => this.#fresh(this.#tools).find(name) };
+    this.#resourceSetting = { ...setting, find: (uri) => this.#fresh(this.#resources).find(uri) };
+    const tell = (cause: unknown): void => this.#tell(cause);
+    const [toTool, toResource] = [this.#toTool.bind(this), this.#toResource.bind(this)];
+    this.#tools = new MountedList({ make: toTool, nameOf: ({ name }) => name, called: "name on the wire", tell });
+    this.#resources = new MountedList({ make: toResource, nameOf: ({ uri }) => uri, called: "URI", tell });
   }
 
-  /** What there is now; the same list until something changes. Never throws. */
-  entries(): readonly ToolEntry[] {
-    if (!this.#isStale || this.#isTaking) return this.#entries;
-    this.#isTaking = true;
-    this.#isStale = false;
-    try {
-      this.#take(this.#ask());
-    } catch (cause) {
-      // What was listed last stands.
-      this.#tell(cause);
-    } finally {
-      this.#isTaking = false;
-    }
-    return this.#entries;
+  /** Whether it may ever have anything to read. */
+  get mayHaveResources(): boolean {
+    return this.#setting.source.resources !== undefined;
+  }
+
+  /** What there is now; the same lists until something changes. Never throws. */
+  entries(): MountedEntries {
+    if (this.#isStale && !this.#isTaking) this.#refresh();
+    return { tools: this.#tools.entries, resources: this.#resources.entries };
   }
 
   /** Calls `changed` after each change of the source. Never throws. */
@@ -79,65 +87,68 @@ export class MountedSource {
     if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
   }
 
-  #find(name: string): ToolEntry | undefined {
-    this.entries();
-    return this.#byName.get(name);
+  #refresh(): void {
+    this.#isTaking = true;
+    this.#isStale = false;
+    try {
+      const { operations, resources } = this.#ask();
+      if (operations !== undefined) this.#tools.take(operations);
+      if (resources !== undefined) this.#resources.take(resources);
+    } finally {
+      this.#isTaking = false;
+    }
   }
 
   /** Once more where it says that it has changed by then, and only once: it may say so each time. */
-  #ask(): readonly unknown[] {
+  #ask(): Listed {
     this.#isAsked = true;
     this.#isTold = false;
     try {
-      const operations = this.#list();
-      return this.#isTold ? this.#list() : operations;
+      const listed = this.#listAll();
+      return this.#isTold ? this.#listAll() : listed;
     } finally {
       this.#isAsked = false;
     }
   }
 
-  #list(): readonly unknown[] {
-    const listed: unknown = this.#setting.source.list();
-    if (Array.isArray(listed)) return Array.from<unknown>(listed);
-    onRejection(listed, (cause) => this.#tell(cause));
-    throw new SurfaceError("INVALID_OPTION", `Listing ${this.#where}: its list() must return an array of operations`);
+  #listAll(): Listed {
+    const { source } = this.#setting;
+    return {
+      operations: this.#list(() => source.list(), "list() must return an array of operations"),
+      resources: this.mayHaveResources
+        ? this.#list(() => source.resources?.(), "resources() must return an array of resources")
+        : undefined,
+    };
   }
 
-  #take(operations: readonly unknown[]): void {
-    const made = new Map<unknown, ToolEntry | undefined>();
-    const doubles = new Set<unknown>();
-    const byName = new Map<string, ToolEntry>();
-    for (const operation of operations) {
-      const entry = this.#made.has(operation) ? this.#made.get(operation) : this.#make(operation);
-      made.set(operation, entry);
-      if (entry === undefined) continue;
-      const first = byName.get(entry.name);
-      if (first === undefined) byName.set(entry.name, entry);
-      else if (first !== entry) this.#leaveOut(operation, { first, entry, doubles });
-    }
-    this.#made = made;
-    this.#doubles = doubles;
-    this.#byName = byName;
-    this.#entries = Object.freeze([...byName.values()]);
-  }
-
-  #make(given: unknown): ToolEntry | undefined {
+  #list(ask: () => unknown, must: string): readonly unknown[] | undefined {
     try {
-      const operation = keepOperation(given);
-      assertOperation(operation, { verb: "Mounting", prefix: mountedId(this.#setting.prefix, "") });
-      return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#setting);
+      const listed = ask();
+      if (Array.isArray(listed)) return Array.from<unknown>(listed);
+      onRejection(listed, (cause) => this.#tell(cause));
+      throw new SurfaceError("INVALID_OPTION", `Listing ${this.#where}: its ${must}`);
     } catch (cause) {
       this.#tell(cause);
       return undefined;
     }
   }
 
-  #leaveOut(operation: unknown, at: { first: ToolEntry; entry: ToolEntry; doubles: Set<unknown> }): void {
-    const { first, entry, doubles } = at;
-    doubles.add(operation);
-    if (this.#doubles.has(operation)) return;
-    const message = `Naming ${entry.origin}: its name on the wire, "${entry.name}", is taken by ${first.origin}`;
-    this.#tell(new SurfaceError("NAME_COLLISION", message));
+  #toTool(given: unknown): ToolEntry | undefined {
+    const operation = keepOperation(given);
+    assertOperation(operation, { verb: "Mounting", prefix: mountedId(this.#setting.prefix, "") });
+    return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#toolSetting);
+  }
+
+  #toResource(given: unknown): ResourceEntry {
+    const resource = keepResource(given);
+    assertMountedResource(resource, this.#setting.prefix);
+    return toMountedResource(resource, this.#resourceSetting);
+  }
+
+  /** One of its lists, as of now. */
+  #fresh<TList>(list: TList): TList {
+    this.entries();
+    return list;
   }
 
   #tell(cause: unknown): void {

@@ -182,6 +182,14 @@ export class ResourceWatches {
     return latest === undefined ? undefined : this.#shared.get(key)?.resource.write(latest.value)?.content;
   }
 
+  /** Whether somebody who watches something knows that there is nothing under its URI now. */
+  isAbsent(wanted: Wanted): boolean {
+    const key = this.#placeOf(keyOf(wanted, wanted.resolved.watch), wanted.resolved.id);
+    const latest = this.#latest(key);
+    const written = latest && this.#shared.get(key)?.resource.write(latest.value);
+    return written !== undefined && written.content === undefined;
+  }
+
   /** Watches what a URI has resolved to. Nothing is told of the snapshot that watching opens with. Returns what ends it. */
   watch(wanted: Wanted, told: WatchTold): () => void {
     let isTold = false;

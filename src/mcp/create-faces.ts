@@ -1,11 +1,12 @@
 import { defaultView, type Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../spine/clock.ts";
+import { Throttle } from "../spine/throttle.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Decision, Views } from "../views/decision.ts";
 import { toEntity } from "../views/to-entity.ts";
 import type { FaceLists } from "./face-lists.ts";
-import type { Face, Faces, ListName } from "./faces.ts";
+import type { Face, Faces, ListName, ShownChange } from "./faces.ts";
 import { ListWatches } from "./list-watches.ts";
 import { rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 import { ViewSlot, type Admitting, type SlotSetting } from "./view-slot.ts";
@@ -33,13 +34,14 @@ function toDenial({ verdict }: Decision): RpcError {
   return toRpcError(rpcCodes.internal, `tool surface denied: ${reason}`);
 }
 
-/** The lists that can ever be others than they are now. Prompts and resources change only as views do. */
+/** The lists that can ever be others than they are now. Prompts change only as views do. */
 function changingOf({ live, views }: FacesSetting): ReadonlySet<ListName> {
   const { prompts, resources, templates } = live.current;
   const changing = new Set<ListName>();
   if (views.canChange || live.canChange) changing.add("tools");
   if (views.canChange && prompts.length > 0) changing.add("prompts");
-  if (views.canChange && resources.length + templates.length > 0) changing.add("resources");
+  const isRead = resources.length + templates.length > 0;
+  if (live.canReadOthers || (views.canChange && isRead)) changing.add("resources");
   return changing;
 }
 
@@ -54,7 +56,10 @@ class ViewFaces implements Faces {
   readonly changing: ReadonlySet<ListName>;
   readonly #setting: FacesSetting;
   readonly #lists: ListWatches;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(what: ShownChange) => void>();
+  readonly #throttle: Throttle;
+  /** The resources that there were when somebody was told of them last. */
+  #resources: Catalog["resources"] | undefined;
   readonly #stops: readonly (() => void)[];
   #generation: number;
   /** Those used least recently first, as soon as there are many. */
@@ -77,8 +82,9 @@ class ViewFaces implements Faces {
       return listed && lists.digestOf(list, listed);
     };
     this.#lists = new ListWatches({ look, windowMs, clock });
+    this.#throttle = new Throttle({ clock, windowMs, fire: () => this.#onResources() });
     this.#stops = [
-      ...(live.canChange ? [live.subscribe(() => this.#lists.touch())] : []),
+      ...(live.canChange ? [live.subscribe(() => this.#onMounted())] : []),
       ...(views.canChange ? [views.subscribe(() => this.#onRules())] : []),
     ];
   }
@@ -95,10 +101,13 @@ class ViewFaces implements Faces {
     return this.changing.has(list) ? this.#lists.watch(list, caller, changed) : () => {};
   }
 
-  subscribe(changed: () => void): () => void {
-    if (!this.#setting.views.canChange) return () => {};
+  subscribe(changed: (what: ShownChange) => void): () => void {
+    const { views, live } = this.#setting;
+    if (!views.canChange && !live.canReadOthers) return () => {};
+    // Whoever comes first has seen what there is now.
+    if (this.#listeners.size === 0) this.#resources = live.current.resources;
     // One of its own, so that subscribing one function twice gives two subscriptions.
-    const listener = (): void => changed();
+    const listener = (what: ShownChange): void => changed(what);
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -106,6 +115,7 @@ class ViewFaces implements Faces {
   close(): void {
     for (const stop of this.#stops) stop();
     this.#lists.close();
+    this.#throttle.dispose();
     this.#listeners.clear();
     this.#slots.clear();
     this.#former.clear();
@@ -130,8 +140,24 @@ class ViewFaces implements Faces {
   }
 
   #onRules(): void {
-    for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener();
+    this.#tell("rules");
     this.#lists.touch();
+  }
+
+  #onMounted(): void {
+    this.#lists.touch();
+    if (this.#setting.live.canReadOthers && this.#listeners.size > 0) this.#throttle.touch();
+  }
+
+  #onResources(): void {
+    const { resources } = this.#setting.live.current;
+    if (resources === this.#resources) return;
+    this.#resources = resources;
+    this.#tell("resources");
+  }
+
+  #tell(what: ShownChange): void {
+    for (const listener of [...this.#listeners]) if (this.#listeners.has(listener)) listener(what);
   }
 
   #slotOf(decision: Admitting): ViewSlot {

@@ -8,6 +8,9 @@ export const listNames = ["tools", "prompts", "resources"] as const;
 /** One of them. */
 export type ListName = (typeof listNames)[number];
 
+/** Why something else may be shown: there are other rules, or other resources. */
+export type ShownChange = "rules" | "resources";
+
 /** What one view shows to everybody who comes by it, whatever they were granted. */
 export interface Face {
   /** What there is in it: what is found by name and by URI. With the tools of the face, where that is a gateway. */
@@ -32,10 +35,11 @@ export interface Faces {
    */
   watchList(list: ListName, caller: Caller, changed: () => void): () => void;
   /**
-   * Calls `changed` whenever other prompts and resources may be shown to anybody, at once. Not when operations come and go:
-   * those are only tools, and may come by the thousand. Returns what stops it.
+   * Calls `changed` whenever other prompts and resources may be shown to anybody: at once where other rules have come, and at most
+   * once a window where other resources are mounted. Not when operations come and go: those are only tools, and may come by the
+   * thousand. Returns what stops it.
    */
-  subscribe(changed: () => void): () => void;
+  subscribe(changed: (what: ShownChange) => void): () => void;
   /** Lets go of what it listens to. Callable twice. */
   close(): void;
 }

@@ -10,7 +10,7 @@ export function mayBeMounted(pattern: string, prefixes: readonly string[]): bool
   if (prefixes.includes("")) return true;
   const head = headOf(pattern);
   return prefixes.some((prefix) =>
-    [`${prefix}.`, `${prefix}_`].some(
+    [`${prefix}.`, `${prefix}_`, `${prefix}/`].some(
       (begin) => head.startsWith(begin) || (head !== pattern && begin.startsWith(head)),
     ),
   );

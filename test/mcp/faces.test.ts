@@ -64,6 +64,7 @@ class Setup {
         return now();
       },
       canChange: true,
+      canReadOthers: false,
       subscribe: (changed) => {
         this.#changed.add(changed);
         return () => void this.#changed.delete(changed);
@@ -107,7 +108,13 @@ function rule(surface: string, verdict: object): ViewRule {
 describe("a face", () => {
   it("is one for all who come by the default view, and nobody's by another, when there are neither rules nor mounts", () => {
     const current = replaceTools(empty, [toTool("a")]);
-    const live: LiveCatalog = { current, canChange: false, subscribe: () => () => {}, close: () => {} };
+    const live: LiveCatalog = {
+      current,
+      canChange: false,
+      canReadOthers: false,
+      subscribe: () => () => {},
+      close: () => {},
+    };
     const dress = (catalog: Catalog): Catalog => catalog;
     const lists = new FaceLists(10);
     const faces = createFaces({

@@ -19,7 +19,7 @@ export interface AttachOptions {
    * whom nothing is known, as where this answers with `undefined`. Must be right: whoever has the same `id` is the same.
    */
   readonly caller?: (request: V1RequestInfo) => Caller | undefined;
-  /** How often callers may call tools. Default: as often as they like. */
+  /** How often callers who are known may call tools. Default: as often as they like. */
   readonly rateLimit?: RateLimiter;
 }
 

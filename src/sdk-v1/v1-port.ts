@@ -26,10 +26,15 @@ function isServer(value: unknown): value is V1Server {
 }
 
 function toServer(given: V1Server | V1McpServer): V1Server {
-  const server: unknown = "server" in given ? given.server : given;
+  const within: unknown = typeof given === "object" && given !== null ? Reflect.get(given, "server") : undefined;
+  const server: unknown = within ?? given;
   if (isServer(server)) return server;
-  const what = 'Attaching to a server: it must be a "Server" or a "McpServer"';
-  throw new SurfaceError("INVALID_OPTION", `${what} of @modelcontextprotocol/sdk 1.x`);
+  throw isNone();
+}
+
+function isNone(cause?: unknown): SurfaceError {
+  const what = 'Attaching to a server: it must be a "Server" or a "McpServer" of @modelcontextprotocol/sdk 1.x';
+  return new SurfaceError("INVALID_OPTION", what, { cause });
 }
 
 /** What is asked of the SDK, and hers to check: its types are not named here, and what stands for them fits all of them. */
@@ -66,10 +71,18 @@ export class V1Port {
     this.#server.registerCapabilities(theirs(capabilities));
   }
 
-  /** Has a method answered, until {@link release}. */
+  /**
+   * Has a method answered, until {@link release}.
+   *
+   * @throws SurfaceError `INVALID_OPTION` where it takes handlers in another way: that of the SDK 2.x looks the same until then.
+   */
   handle(method: string, handler: V1Handler): void {
     const handle = (carried: object, extra: V1Extra): Promise<object> => handler(paramsOf(carried), extra);
-    this.#server.setRequestHandler(theirs(requestsOf(method)), theirs(handle));
+    try {
+      this.#server.setRequestHandler(theirs(requestsOf(method)), theirs(handle));
+    } catch (cause) {
+      throw isNone(cause);
+    }
     this.#set.push(method);
   }
 

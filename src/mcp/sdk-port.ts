@@ -21,8 +21,8 @@ export interface SdkPeer {
   readonly send: (message: RpcMessage) => void;
   /** Who asks a request, and by which view; without an id, who asked last. Asked when a request is served. */
   readonly caller: (id?: RequestId) => Caller;
-  /** How whoever asks is asked themselves. Left out: they are not, but by answers. */
-  readonly askPort?: ((era: Era) => AskPort | undefined) | undefined;
+  /** How whoever asks a request is asked themselves. Left out: they are not, but by answers. */
+  readonly askPort?: ((era: Era, id: RequestId) => AskPort | undefined) | undefined;
 }
 
 /** Makes the SDK's side of one connection. */

@@ -97,7 +97,7 @@ class SdkCalls {
       caller: caller(id),
       reached,
       limiter,
-      asking: askPort?.(this.#parts.era),
+      asking: askPort?.(this.#parts.era, id),
     });
     signal.addEventListener("abort", () => call.cancel(), { once: true });
     return call;

@@ -1,3 +1,4 @@
+import type { AskPort } from "../../call/ask-port.ts";
 import { CallContext } from "../../call/call-context.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
@@ -36,7 +37,7 @@ export class SessionCalls {
 
   /** Makes the call of one request: what it tells goes out on its own stream, or on that of what belongs to no request. */
   open(posted: PostedRequest): CallContext {
-    const { token, post, ask } = posted;
+    const { token, post } = posted;
     const { http } = this.#streams;
     // What belongs to a request that is answered in one piece goes where what belongs to none does.
     const { tell, isFull } = token === undefined ? this.#streams : posted;
@@ -46,12 +47,17 @@ export class SessionCalls {
       log: log?.sinkFor("legacy", undefined, { send: (params) => tell(renderLogged(params)), isFull }),
       caller: post.caller,
       limiter: http.limiter,
-      asking: this.#asks.portFor(ask),
+      asking: this.portOf(posted),
       reached: (stage) => {
         http.counters.reached(stage);
         if (stage === "backend") posted.begun();
       },
     });
+  }
+
+  /** How the client is asked for a request. @param posted - left out where nothing of it is known any more. */
+  portOf(posted?: PostedRequest): AskPort {
+    return this.#asks.portFor(posted?.ask);
   }
 
   /** Whether the call of a request is to end when its client drops the connection. */

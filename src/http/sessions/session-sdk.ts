@@ -1,5 +1,6 @@
 import { toLazyConnector } from "../../mcp/lazy-sdk.ts";
 import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
+import type { AskPort } from "../../call/ask-port.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
@@ -13,6 +14,8 @@ const connectSdk = toLazyConnector(async () => (await import("../../mcp/sdk-stdi
 export interface SdkListener {
   /** Whose the session is, by the view of its handshake. */
   readonly caller: Caller;
+  /** How the client is asked for a request. */
+  readonly askPort: (id: RequestId) => AskPort;
   /** It has answered a request, which may be one that nobody waits for any more. */
   readonly answered: (id: RequestId, message: RpcMessage) => void;
   /** It has something to say by itself. */
@@ -61,7 +64,8 @@ export class SessionSdk {
 
   #connect(): SdkPort {
     const caller = (): Caller => this.#listener.caller;
-    const port = connectSdk(this.#runtime, { send: (message) => this.#receive(message), caller });
+    const askPort = (_era: unknown, id: RequestId): AskPort => this.#listener.askPort(id);
+    const port = connectSdk(this.#runtime, { send: (message) => this.#receive(message), caller, askPort });
     port.deliver({ jsonrpc: "2.0", id: this.#replayId, method: "initialize", params: this.#handshake });
     port.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });
     return port;

@@ -215,6 +215,7 @@ export class Session {
     this.#running.set(frame.id, { posted, isSdks: true });
     this.#sdk ??= new SessionSdk(http.runtime, this.#setting.handshake, {
       caller: this.#setting.caller,
+      askPort: (id) => this.#calls.portOf(this.#running.get(id)?.posted),
       answered: (id, message) => this.#running.answer(id, toAnswer(message)),
       told: (message) => this.#running.relay(message, this.#streams.tell),
     });
@@ -262,11 +263,7 @@ export class Session {
     if (turn === "none") return guard(this.#answer(running, handler), guarding);
     // Its place is free when its work has ended, and not when its client has cancelled it.
     const start = (done: () => void): void => {
-      const end = this.#work.begin();
-      const ended = (): void => {
-        done();
-        end();
-      };
+      const ended = this.#work.begin(done);
       guard(
         this.#answer(running, handler).finally(() => call.whenIdle(ended)),
         guarding,

@@ -3,10 +3,11 @@ export class WorkCount {
   #count = 0;
   #onIdle: (() => void) | undefined;
 
-  /** Some begins. Returns what says that it has ended, to be called once. */
-  begin(): () => void {
+  /** Some begins. Returns what says that it has ended, to be called once, and tells whoever else wants to know. */
+  begin(ended: () => void): () => void {
     this.#count += 1;
     return () => {
+      ended();
       this.#count -= 1;
       if (this.#count === 0) this.#onIdle?.();
     };

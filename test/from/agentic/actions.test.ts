@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+import { isContent, kContent } from "../../../src/catalog/content.ts";
+import { Refusal } from "../../../src/errors.ts";
+import type { AgenticAction } from "../../../src/from/agentic/service-shape.ts";
+import { act, settled, show, stage, type Actions } from "./support.ts";
+
+const number = { type: "number" };
+const object = { type: "object", properties: { by: number }, required: ["by"], additionalProperties: false };
+
+/** What an answer says: its blocks, and whether it is an error. */
+function said(answer: unknown): unknown {
+  return isContent(answer) ? { blocks: answer[kContent].blocks, isError: answer[kContent].isError === true } : answer;
+}
+
+describe("the actions of a service", () => {
+  it("A1 are listed when they are told at once, and again when they are told later, equal ones in silence", async () => {
+    const { service, actions } = stage({ actions: { heal: act(), flee: act() } });
+    const shown = show(service);
+    expect(shown.names()).toEqual(["heal", "flee"]);
+    actions.tell({ heal: act(), flee: act() });
+    await settled();
+    expect(shown.changes()).toBe(0);
+    actions.tell({ heal: act() });
+    await settled();
+    expect(shown.changes()).toBe(1);
+    expect(shown.names()).toEqual(["heal"]);
+  });
+
+  it.each<[string, AgenticAction, unknown]>([
+    ["without parameters", { parameters: [], execute: () => 1 }, undefined],
+    ["of one parameter", { parameters: [number], execute: () => 1 }, number],
+    ["of one object", { parameters: [object], execute: () => 1 }, object],
+    ["with a schema", { description: "d", schema: object }, object],
+    ["with no schema", { description: "d" }, undefined],
+    ["with a schema that nothing fits", { schema: false }, undefined],
+    ["with a schema that all fits", { schema: true }, {}],
+    [
+      "of several parameters",
+      { parameters: [number, object], execute: () => 1 },
+      {
+        type: "object",
+        properties: { arg0: number, arg1: object },
+        required: ["arg0", "arg1"],
+        additionalProperties: false,
+      },
+    ],
+  ])("A2 and A3 say what they take when they are %s", (_shape, action, schema) => {
+    const shown = show(stage({ actions: { it: action } }).service);
+    expect(shown.source.list()[0]?.inputSchema).toEqual(schema);
+  });
+
+  it("A3 are carried out by the service when they take one input, and by themselves when they take several", async () => {
+    const given: unknown[] = [];
+    const add: AgenticAction = {
+      parameters: [number, number],
+      execute(this: unknown, ...args: unknown[]) {
+        given.push([this === add, ...args]);
+        return { sum: 3 };
+      },
+    };
+    const staged = stage({ actions: { add, heal: { schema: number }, rest: act() }, execute: () => undefined });
+    const shown = show(staged.service);
+    expect(await shown.invoke("add", { arg0: 1, arg1: 2 })).toEqual({ sum: 3 });
+    await shown.invoke("heal", 5);
+    await shown.invoke("rest");
+    expect(given).toEqual([[true, 1, 2]]);
+    expect(staged.ran).toEqual([
+      ["heal", 5],
+      ["rest", undefined],
+    ]);
+  });
+
+  it("A5 are none when they were not told yet, and are listed when they are", async () => {
+    const { service, actions } = stage();
+    const shown = show(service);
+    expect(shown.names()).toEqual([]);
+    actions.tell({ heal: act() });
+    // Seen by whoever looks before anybody was told.
+    expect(shown.names()).toEqual(["heal"]);
+    await settled();
+    expect(shown.changes()).toBe(1);
+  });
+
+  it.each<[string, Actions, number]>([
+    ["one is added", { heal: act("d"), flee: act() }, 1],
+    ["one is gone", {}, 1],
+    ["one has another name", { cure: act("d") }, 1],
+    ["one has another description", { heal: act("e") }, 1],
+    ["one takes something else", { heal: { description: "d", schema: number } }, 1],
+    ["one is written in the other form", { heal: { description: "d" } }, 0],
+    ["one does something else", { heal: { ...act("d"), execute: () => 7 } }, 0],
+  ])(
+    "A6 are told to have changed exactly when name, description or schema differ: %s",
+    async (_what, next, changes) => {
+      const { service, actions } = stage({ actions: { heal: act("d") } });
+      const shown = show(service);
+      const [before] = shown.source.list();
+      actions.tell(next);
+      await settled();
+      expect(shown.changes()).toBe(changes);
+      expect(shown.source.list()[0] === before).toBe(changes === 0 || Object.keys(next).length === 2);
+    },
+  );
+
+  it("A6 are told once when a thousand maps come in a tick, and not at all when the last is as the first was", async () => {
+    const { service, actions } = stage({ actions: { heal: act() } });
+    const shown = show(service);
+    for (let at = 0; at < 1000; at += 1) actions.tell({ [`a${at}`]: act() });
+    await settled();
+    expect(shown.changes()).toBe(1);
+    expect(shown.names()).toEqual(["a999"]);
+    for (let at = 0; at < 1000; at += 1) actions.tell({ [`b${at}`]: act() });
+    actions.tell({ a999: act() });
+    await settled();
+    expect(shown.changes()).toBe(1);
+  });
+
+  it("A6 are the same when a schema that is equal is written in another order", async () => {
+    const turned = { additionalProperties: false, required: ["by"], properties: { by: number }, type: "object" };
+    const { service, actions } = stage({ actions: { heal: { schema: object } } });
+    const shown = show(service);
+    actions.tell({ heal: { schema: turned } });
+    await settled();
+    expect(shown.changes()).toBe(0);
+  });
+
+  it("run as they were told last when what they say is the same", async () => {
+    const two = { parameters: [number, number] };
+    const { service, actions } = stage({ actions: { add: { ...two, execute: () => "old" } } });
+    const shown = show(service);
+    actions.tell({ add: { ...two, execute: () => ({ which: "new" }) } });
+    expect(await shown.invoke("add", { arg0: 1, arg1: 2 })).toEqual({ which: "new" });
+  });
+
+  it("A7 are not run when they are not in what was told last", async () => {
+    const { service, actions, ran } = stage({ actions: { heal: act() } });
+    const shown = show(service);
+    actions.tell({});
+    expect(() => shown.invoke("heal")).toThrow(
+      new Refusal("OPERATION_NOT_FOUND", "there is no operation of this name"),
+    );
+    expect(ran).toEqual([]);
+  });
+
+  it("are not run when they take something else than what their input was held against", async () => {
+    const { service, actions, ran } = stage({ actions: { heal: { schema: number } } });
+    const shown = show(service);
+    actions.tell({ heal: { schema: { type: "string" } } });
+    expect(() => shown.invoke("heal", 5)).toThrow(Refusal);
+    expect(ran).toEqual([]);
+    await settled();
+    await shown.invoke("heal", "five");
+    expect(ran).toEqual([["heal", "five"]]);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ["nothing", undefined, { blocks: [{ type: "text", text: "" }], isError: false }],
+    ["a text", "no mana", { blocks: [{ type: "text", text: "no mana" }], isError: true }],
+    ["an empty text", "", { blocks: [{ type: "text", text: "" }], isError: true }],
+    ["data", { hp: 3 }, { hp: 3 }],
+    ["a number", 3, 3],
+    ["null", null, null],
+  ])("A8 answer as the service means it when that is %s", async (_what, answer, expected) => {
+    const shown = show(stage({ actions: { heal: act() }, execute: async () => answer }).service);
+    expect(said(await shown.invoke("heal"))).toEqual(expected);
+  });
+
+  it("A8 reject with what the service throws, for the face to mask, also when it throws at once", async () => {
+    const fault = new Error("secret");
+    const execute = (): never => {
+      throw fault;
+    };
+    const shown = show(stage({ actions: { heal: act() }, execute }).service);
+    await expect(shown.invoke("heal")).rejects.toBe(fault);
+  });
+
+  it("A10 answer the service's own text when it says that they cannot be done any more", async () => {
+    const execute = (name: string): string => `Action "${name}" is not available`;
+    const shown = show(stage({ actions: { heal: act() }, execute }).service);
+    expect(said(await shown.invoke("heal"))).toEqual({
+      blocks: [{ type: "text", text: 'Action "heal" is not available' }],
+      isError: true,
+    });
+  });
+
+  it("are said to be what their author says when there is more to be said than the service does", () => {
+    const asked: string[] = [];
+    const { service, actions } = stage({ actions: { look: act("looks"), heal: act() } });
+    const shown = show(service, {
+      describe: (id) => {
+        asked.push(id);
+        return id === "look" ? { type: "query", scopes: ["game:look"] } : undefined;
+      },
+    });
+    expect(shown.source.list()).toEqual([
+      { name: "look", description: "looks", type: "query", scopes: ["game:look"] },
+      { name: "heal", description: "does it" },
+    ]);
+    actions.tell({ look: act("looks"), heal: act() });
+    shown.names();
+    expect(asked).toEqual(["look", "heal"]);
+  });
+
+  it.each<[string, () => never]>([
+    [
+      "throws",
+      () => {
+        throw new Error("not today");
+      },
+    ],
+    // What a caller who casts may hand over.
+    ["answers later", () => Promise.resolve({ scopes: ["a"] }) as never],
+    ["answers a text", () => "query" as never],
+  ])("are left out, and told of, when what is to say more of them %s", (_what, say) => {
+    const shown = show(stage({ actions: { heal: act() } }).service, { describe: say });
+    expect(shown.names()).toEqual([]);
+    expect(shown.messages()).toEqual([expect.stringMatching(/^Listing action "heal": it is left out, since /)]);
+  });
+});

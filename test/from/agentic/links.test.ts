@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import type { AgenticService } from "../../../src/from/agentic/service-shape.ts";
+import { act, settled, show, stage, state, type Staged } from "./support.ts";
+
+const all = { links: true, states: "resource" } as const;
+
+function cat(name = "cat"): Staged {
+  return stage({ name, actions: { pet: act() }, states: { mood: state("wary") } });
+}
+
+describe("the links of a service", () => {
+  it("are not looked at when nothing is said of them", () => {
+    const staged = stage({ actions: { move: act() }, links: { cat: cat().service } });
+    expect(show(staged.service).names()).toEqual(["move"]);
+    expect(staged.links.opened).toBe(0);
+  });
+
+  it("A15 show what a child has under the key of the link, and so on", async () => {
+    const flea = stage({ name: "flea", actions: { jump: act() }, states: { at: state(1) } });
+    const child = stage({ actions: { pet: act() }, states: { mood: state("wary") }, links: { flea: flea.service } });
+    const root = stage({ actions: { move: act() }, states: { hp: state(1) }, links: { cat: child.service } });
+    const shown = show(root.service, all);
+    expect(shown.names()).toEqual(["move", "cat.pet", "cat.flea.jump"]);
+    expect(shown.paths()).toEqual(["state/hp", "cat/state/mood", "cat/flea/state/at"]);
+    await shown.invoke("cat.flea.jump");
+    expect([root.ran, child.ran, flea.ran]).toEqual([[], [], [["jump", undefined]]]);
+  });
+
+  it("A16 go to another service, of which one change is told, when they say so", async () => {
+    const [first, second] = [cat("first"), cat("second")];
+    const root = stage({ actions: {}, links: { pet: first.service } });
+    const shown = show(root.service, all);
+    second.actions.tell({ feed: act() });
+    root.links.tell({ pet: second.service });
+    await settled();
+    expect(shown.changes()).toBe(1);
+    expect(shown.names()).toEqual(["pet.feed"]);
+    expect([first.actions, first.states].map(({ opened, ended }) => [opened, ended])).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+    expect(second.actions.opened).toBe(1);
+  });
+
+  it("A16 hide all that is behind them when they go", async () => {
+    const flea = stage({ actions: { jump: act() } });
+    const child = stage({ actions: { pet: act() }, links: { flea: flea.service } });
+    const root = stage({ actions: { move: act() }, links: { cat: child.service } });
+    const shown = show(root.service, all);
+    root.links.tell({});
+    await settled();
+    expect(shown.names()).toEqual(["move"]);
+    expect(shown.changes()).toBe(1);
+    expect([flea.actions.ended, child.links.ended]).toEqual([1, 1]);
+    expect(() => shown.invoke("cat.flea.jump")).toThrow("there is no operation of this name");
+  });
+
+  it("A16 keep observing a service when it is only called otherwise", async () => {
+    const child = cat();
+    const root = stage({ actions: {}, links: { cat: child.service } });
+    const shown = show(root.service, all);
+    root.links.tell({ tiger: child.service });
+    await settled();
+    expect(shown.names()).toEqual(["tiger.pet"]);
+    expect([child.actions.opened, child.actions.ended]).toEqual([1, 0]);
+  });
+
+  it("A17 are not followed when they lead back to themselves, or to a service on the way", () => {
+    const child = stage({ name: "child", actions: { pet: act() }, links: {} });
+    const root = stage({ name: "root", actions: { move: act() }, links: { child: child.service } });
+    root.links.tell({ me: root.service, child: child.service });
+    child.links.tell({ parent: root.service });
+    expect(show(root.service, all).names()).toEqual(["move", "child.pet"]);
+  });
+
+  it("A17 show a service under each way that leads to it, and observe it once", () => {
+    const shared = cat();
+    const [left, right] = [
+      stage({ actions: {}, links: { cat: shared.service } }),
+      stage({ actions: {}, links: { cat: shared.service } }),
+    ];
+    const root = stage({ actions: {}, links: { left: left.service, right: right.service } });
+    const shown = show(root.service, all);
+    expect(shown.names()).toEqual(["left.cat.pet", "right.cat.pet"]);
+    expect([shared.actions.opened, shared.states.opened, shared.links.opened]).toEqual([1, 1, 0]);
+  });
+
+  it("A17 end, and are told of, when they go deeper than 8", () => {
+    let service = stage({ actions: { end: act() }, links: {} }).service;
+    for (let depth = 0; depth < 10; depth += 1)
+      service = stage({ actions: { at: act() }, links: { n: service } }).service;
+    const shown = show(service, { links: true });
+    expect(shown.names()).toHaveLength(9);
+    expect(shown.names().at(-1)).toBe("n.n.n.n.n.n.n.n.at");
+    expect(shown.messages()).toEqual([
+      'Following link "n.n.n.n.n.n.n.n.n": it is left out, since more than 8 links lead to it',
+    ]);
+  });
+
+  it("A17 end, and that is told once, when there are more ways than anybody can walk", () => {
+    let level: readonly AgenticService[] = [stage({ actions: { at: act() } }).service];
+    for (let depth = 0; depth < 7; depth += 1) {
+      const [next] = level;
+      const links = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`n${at}`, next ?? level[0]]));
+      // All of them are there: the first level has one.
+      level = [stage({ actions: { at: act() }, links: links as Record<string, AgenticService> }).service];
+    }
+    const shown = show(level[0] ?? stage().service, { links: true });
+    expect(shown.names()).toHaveLength(1001);
+    expect(shown.messages()).toEqual(["Following links: there are more than 1000"]);
+  });
+
+  it("A18 are told by a tool, those that lead back too, when that is asked for", async () => {
+    const child = stage({ name: "child", actions: {}, links: {} });
+    const root = stage({ name: "root", actions: {}, links: { me: stage().service, "a.b": child.service } });
+    child.links.tell({ parent: root.service, self: child.service });
+    const shown = show(root.service, { listLinks: true });
+    expect(shown.names()).toEqual(["list_links"]);
+    expect(await shown.invoke("list_links")).toEqual({
+      links: [
+        { path: "me", target: "game" },
+        { path: "a_x2e_b", target: "child" },
+        { path: "a_x2e_b.parent", target: "root", cycleTo: "" },
+        { path: "a_x2e_b.self", target: "child", cycleTo: "a_x2e_b" },
+      ],
+    });
+    // What is behind them is not shown, and not looked at.
+    expect(child.actions.opened).toBe(0);
+  });
+
+  it("A22 stand beside each other under their names when there are several services, and alone under none", async () => {
+    const [game, town] = [
+      stage({ name: "game", actions: { move: act() } }),
+      stage({ name: "the town", actions: { move: act() } }),
+    ];
+    expect(show([game.service]).names()).toEqual(["move"]);
+    const shown = show([game.service, town.service]);
+    expect(shown.names()).toEqual(["game.move", "the_x20_town.move"]);
+    await shown.invoke("the_x20_town.move");
+    expect(town.ran).toEqual([["move", undefined]]);
+  });
+
+  it.each<[string, readonly AgenticService[], string]>([
+    ["there are none", [], "there must be one at least"],
+    ["two have one name", [stage().service, stage().service], '"game" and service "game" are both called "game"'],
+    ["one of several has no name", [stage().service, { ...stage().service, serviceName: "" }], "must have a"],
+    // What a caller who casts may hand over.
+    ["one is none", [{} as AgenticService], "must have the functions states, actions and execute"],
+  ])("A22 are refused when %s", (_when, services, message) => {
+    expect(() => show(services)).toThrow(message);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { Refusal } from "../../../src/errors.ts";
+import { context } from "../../catalog/mount-support.ts";
+import { settled, show, stage, state, type Shown } from "./support.ts";
+
+const read = ({ source }: Shown, path: string): unknown => source.read?.(path, context);
+
+/** How often it was told that something has changed, by path. */
+function watchAll({ source }: Shown, paths: readonly string[]): Record<string, number> {
+  const told: Record<string, number> = Object.fromEntries(paths.map((path) => [path, 0]));
+  for (const path of paths) source.watch?.(path, () => void (told[path] = (told[path] ?? 0) + 1));
+  return told;
+}
+
+describe("the states of a service", () => {
+  it("A11 are not looked at when nothing is said of them", () => {
+    const staged = stage({ actions: {}, states: { hp: state(3) } });
+    const shown = show(staged.service);
+    expect(staged.states.opened).toBe(0);
+    expect(shown.names()).toEqual([]);
+    expect("resources" in shown.source).toBe(false);
+  });
+
+  it("A11 are resources, with the words of their schemas, when they are asked for as such", () => {
+    const schema = { type: "number", title: "Health", description: "From 0 to 10" };
+    const { service } = stage({ states: { hp: state(3, schema), "a b": state("x") } });
+    const shown = show(service, { states: "resource", describeState: (path) => ({ scopes: [`see:${path}`] }) });
+    expect(shown.source.resources?.()).toEqual([
+      { path: "state/hp", title: "Health", description: "From 0 to 10", scopes: ["see:state/hp"] },
+      { path: "state/a%20b", scopes: ["see:state/a%20b"] },
+    ]);
+    expect(read(shown, "state/hp")).toBe(3);
+    expect(read(shown, "state/a%20b")).toBe("x");
+    expect(shown.names()).toEqual([]);
+  });
+
+  it("A12 tell those who watch them, and nobody else, when their value changes", async () => {
+    const { service, states } = stage({ states: { hp: state(3), pos: state({ x: 1 }) } });
+    const shown = show(service, { states: "resource" });
+    const told = watchAll(shown, ["state/hp", "state/pos"]);
+    states.tell({ hp: state(4), pos: state({ x: 1 }) });
+    await settled();
+    expect(told).toEqual({ "state/hp": 1, "state/pos": 0 });
+    states.tell({ hp: state(4), pos: state({ x: 2 }) });
+    await settled();
+    expect(told).toEqual({ "state/hp": 1, "state/pos": 1 });
+    expect(shown.changes()).toBe(0);
+  });
+
+  it("A12 tell once when a thousand values come in a tick", async () => {
+    const { service, states } = stage({ states: { hp: state(0) } });
+    const shown = show(service, { states: "resource" });
+    const told = watchAll(shown, ["state/hp"]);
+    for (let hp = 1; hp <= 1000; hp += 1) states.tell({ hp: state(hp) });
+    expect(read(shown, "state/hp")).toBe(1000);
+    await settled();
+    expect(told).toEqual({ "state/hp": 1 });
+  });
+
+  it("A12 are told to have changed as a list when one appears or goes, and not when only values do", async () => {
+    const { service, states } = stage({ states: { hp: state(3) } });
+    const shown = show(service, { states: "resource" });
+    const told = watchAll(shown, ["state/hp"]);
+    const [before] = shown.source.resources?.() ?? [];
+    states.tell({ hp: state(3), mana: state(1) });
+    await settled();
+    expect(shown.changes()).toBe(1);
+    expect(shown.source.resources?.()[0]).toBe(before);
+    states.tell({ mana: state(1) });
+    await settled();
+    expect(shown.changes()).toBe(2);
+    expect(shown.paths()).toEqual(["state/mana"]);
+    expect(read(shown, "state/hp")).toBeUndefined();
+    expect(told).toEqual({ "state/hp": 1 });
+    states.tell({ hp: state(3), mana: state(1) });
+    await settled();
+    expect(told).toEqual({ "state/hp": 2 });
+  });
+
+  it("are not there when their value is undefined", () => {
+    const shown = show(stage({ states: { hp: state(undefined), mana: state(null) } }).service, { states: "resource" });
+    expect(shown.paths()).toEqual(["state/mana"]);
+  });
+
+  it("A13 are answered by one tool, all or those that are asked for, when they are asked for as such", async () => {
+    const { service } = stage({ states: { hp: state(3), "a.b": state("x"), ["__proto__"]: state(1) }, actions: {} });
+    const shown = show(service, { states: "tool" });
+    expect(shown.source.list()).toMatchObject([{ name: "get_state", type: "query" }]);
+    expect(JSON.stringify(await shown.invoke("get_state", {}))).toBe('{"hp":3,"a%2Eb":"x","__proto__":1}');
+    expect(await shown.invoke("get_state", { keys: ["hp"] })).toEqual({ hp: 3 });
+    expect(await shown.invoke("get_state", { keys: [] })).toEqual({});
+  });
+
+  it("A13 are refused by name when one is asked for that is hidden, or that never was", () => {
+    const { service, states } = stage({ states: { hp: state(3) } });
+    const shown = show(service, { states: "tool" });
+    states.tell({});
+    expect(() => shown.invoke("get_state", { keys: ["hp"] })).toThrow(
+      new Refusal("UNKNOWN_STATE", 'there is no state "hp"'),
+    );
+    expect(() => shown.invoke("get_state", { keys: ["mp"] })).toThrow(
+      new Refusal("UNKNOWN_STATE", 'there is no state "mp"'),
+    );
+  });
+
+  it("A13 are answered without what is no JSON, which is told of", () => {
+    const { service } = stage({ states: { hp: state(3), run: state(() => 1) } });
+    const shown = show(service, { states: "tool" });
+    expect(shown.invoke("get_state", {})).toEqual({ hp: 3 });
+    expect(shown.faults).toHaveLength(1);
+  });
+
+  it("leave an action out, and tell of both, when it is called as their tool is", () => {
+    const { service } = stage({ states: {}, actions: { get_state: {}, heal: {} } });
+    const shown = show(service, { states: "tool" });
+    expect(shown.names()).toEqual(["get_state", "heal"]);
+    expect(shown.messages()).toEqual([
+      'Listing action "get_state": it is left out, since its name is taken by tool "get_state" of its source',
+    ]);
+  });
+});

@@ -75,6 +75,8 @@ function createOpenInvoker({ definition, report, scope }: WholeParts, { live, wa
     onChange: () => watches.distrust(),
     tree: definition.calls,
     find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
+    confirm: definition.confirm,
+    rehearse: definition.options.asking?.rehearse,
   });
   scope.add(() => invoker.close());
   return invoker;

@@ -1,14 +1,17 @@
-import { SurfaceError } from "../errors.ts";
+import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { ClientAsk } from "../catalog/asking.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
 import { cannotAsk } from "../catalog/cannot-ask.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
-import type { EntryCall, LogEntry, NestedCall, OnAbort, ProgressReport, ToolEntry, Touched } from "../catalog/entry.ts";
+import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry, Touched } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import { clipText } from "../schema/clip-text.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskPort } from "./ask-port.ts";
+import type { Asker, HeldTime, Nester, PartOf } from "./call-parties.ts";
+import type { CallTrail } from "./call-trail.ts";
 import { keepMeta } from "./keep-meta.ts";
+import type { Questions } from "./questions.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import type { TrackedCall } from "./tracked-call.ts";
 
@@ -27,35 +30,11 @@ function leftBehind(): SurfaceError {
   return new SurfaceError("ABORTED", "Calling: the call that it is part of is over");
 }
 
+/** What ends all that goes on within a call: nobody is left, or it is all made again. */
+const finalCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>(["CLOSED", "INPUT_REQUIRED"]);
+
 /** How far a call has come, for whoever counts. */
 export type CallStage = "gate" | "arguments" | "backend";
-
-/** Calls tools as parts of a call. */
-export interface Nester {
-  /** Never rejects. */
-  nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome>;
-}
-
-/** Asks the clients of calls. */
-export interface Asker {
-  /** As {@link EntryCall.ask}. */
-  ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject>;
-  /** Tells the author that what a call was to say beside its answer is left out. */
-  leftOut(call: CallContext): void;
-}
-
-/** What a call is a part of. */
-export interface PartOf {
-  readonly call: CallContext;
-  /** When it must be over besides, in milliseconds as `performance.now()` counts them. */
-  readonly deadlineAt?: number | undefined;
-  /** What becomes of it when that call ends before it, once it has started. */
-  readonly onAbort?: OnAbort | undefined;
-  /** Whether it ends when the client drops the connection that the call above it was made on. Default `false`. */
-  readonly endsOnDrop?: boolean | undefined;
-  /** Whether it is made by other rights than those of whoever asked for that call: what it touches is no matter of theirs. */
-  readonly isForTool?: boolean | undefined;
-}
 
 /** What a call is under way for. */
 export interface CallSetting {
@@ -94,6 +73,14 @@ export class CallContext implements EntryCall {
   readonly depth: number;
   /** What is recorded of it; nothing of reads and the like. */
   tracked: TrackedCall | undefined;
+  /** What it has asked and called so far, where that is of any matter. */
+  trail: CallTrail | undefined;
+  /** What is asked for it and all that is within it. Only of a call that is part of none. */
+  questions: Questions | undefined;
+  /** Stops what watches its time. */
+  unwatch: (() => void) | undefined;
+  /** How its time stands still, or has stood. */
+  held: HeldTime | undefined;
   /** Whether time has passed since it was recorded. */
   hasWaited = false;
   /** When it is over, as `performance.now()` counts it; and the same in milliseconds since 1970. */
@@ -117,6 +104,7 @@ export class CallContext implements EntryCall {
   #touched: Map<string, Touched> | undefined;
   #meta: JsonObject | undefined;
   #asker: Asker | undefined;
+  #standsFor: CallContext | undefined;
 
   constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf, asking }: CallSetting = {}) {
     this.#sink = sink;
@@ -155,12 +143,23 @@ export class CallContext implements EntryCall {
     });
   }
 
-  /** Passed on to the call that it is a part of, and kept by the one that is a part of none. */
+  /** The call that a host made. */
+  get root(): CallContext {
+    return this.partOf === undefined ? this : this.partOf.call.root;
+  }
+
+  /** How long its client was asked while it ran: by so much later it is due. In milliseconds. */
+  get heldMs(): number {
+    const { held } = this;
+    return held === undefined ? 0 : held.ms + (held.count > 0 ? performance.now() - held.since : 0);
+  }
+
+  /** Passed on to the call that it is a part of, and kept by the one that is a part of none, or is remembered. */
   touch(touched: Touched): void {
     const { partOf } = this;
     if (partOf !== undefined) {
       if (partOf.isForTool !== true) partOf.call.touch(touched);
-      return;
+      if (this.trail === undefined) return;
     }
     this.#touched ??= new Map();
     this.#touched.set(JSON.stringify(touched), touched);
@@ -185,11 +184,11 @@ export class CallContext implements EntryCall {
     if (this.isOver) return;
     if (partOf !== undefined) {
       if (partOf.isForTool !== true) partOf.call.addMeta(members);
-      return;
+      if (this.trail === undefined) return;
     }
     const kept = keepMeta(this.#meta, members);
-    if (kept === undefined) this.#asker?.leftOut(this);
-    else this.#meta = kept;
+    if (kept !== undefined) this.#meta = kept;
+    else if (partOf === undefined) this.#asker?.leftOut(this);
   }
 
   /** What is said beside the answer, for programs. */
@@ -201,6 +200,19 @@ export class CallContext implements EntryCall {
     return this.#nester === undefined || this.#by === undefined
       ? cannotNest(nested)
       : this.#nester.nest(this, this.#by, nested);
+  }
+
+  /** Runs in the place of another call, which ends this one and is not ended by it. */
+  stepInFor(call: CallContext): void {
+    this.#standsFor = call;
+    this.tracked = call.tracked;
+    this.dueAt = call.dueAt;
+    this.deadline = call.deadline;
+    this.#asker = call.#asker;
+    this.#nester = call.#nester;
+    this.#by = call.#by;
+    const { signal } = call;
+    signal.addEventListener("abort", () => this.abort(call.endedWith ?? leftBehind()), { once: true });
   }
 
   /** From here on its client can be asked. */
@@ -226,6 +238,23 @@ export class CallContext implements EntryCall {
     this.#parts?.delete(part);
     if (this.#parts?.size !== 0) return;
     for (const told of this.#whenPartless?.splice(0) ?? []) told();
+  }
+
+  get parts(): Iterable<CallContext> {
+    return this.#parts ?? [];
+  }
+
+  /** Whether it, or a part of it, waits for an answer of its client. */
+  get isAsking(): boolean {
+    return this.trail?.isWaiting === true || [...this.parts].some((part) => part.isAsking);
+  }
+
+  /** Whether a part of it may be changing something right now, and does not wait for an answer. */
+  get isBusy(): boolean {
+    return [...this.parts].some((part) => {
+      const changes = part.#started && !part.isOver && part.#by?.hints.readOnlyHint === false;
+      return part.isBusy || (changes && !part.isAsking);
+    });
   }
 
   /** Whether nothing may be said any more under this call: it was answered, or nobody waits for its answer. */
@@ -258,8 +287,9 @@ export class CallContext implements EntryCall {
     if (this.isOver) return;
     this.#ended = error;
     this.#endParts(error);
-    this.tracked?.end(error.code);
+    if (this.#standsFor === undefined) this.tracked?.end(error.code);
     this.#controller?.abort(error);
+    this.trail?.end(error);
     this.#fail?.(error);
   }
 
@@ -298,9 +328,10 @@ export class CallContext implements EntryCall {
   finish(code?: string): void {
     if (this.#parts !== undefined && !this.isOver) this.#endParts(leftBehind());
     this.#finished = true;
+    this.trail?.end(leftBehind());
     this.#fail = undefined;
     if (this.#ended === undefined) this.#work = undefined;
-    this.tracked?.end(code);
+    if (this.#standsFor === undefined) this.tracked?.end(code);
   }
 
   /**
@@ -326,7 +357,7 @@ export class CallContext implements EntryCall {
 
   #endParts(error: SurfaceError): void {
     for (const part of this.#parts ?? []) {
-      const goesOn = part.#started && part.partOf?.onAbort === "continue-running" && error.code !== "CLOSED";
+      const goesOn = part.#started && part.partOf?.onAbort === "continue-running" && !finalCodes.has(error.code);
       if (!goesOn) part.abort(error);
     }
   }

@@ -1,22 +1,29 @@
+import type { Asking } from "../catalog/asking.ts";
 import type { Completer, EntryGuard, Filled, PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
-import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
-import { internalError, type FaultReporter } from "../surface/fault.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+import type { ConfirmRule } from "../tags/tool-options.ts";
 import { assertMayAct } from "./assert-may-act.ts";
-import { authorise } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
+import { ClientAsker } from "./asker.ts";
+import { runBounded } from "./bounded.ts";
 import { checkAgain, isStillThere } from "./check-again.ts";
+import { confirmCall } from "./confirm-call.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
+import { deny } from "./deny.ts";
+import { HangingCompleters } from "./hanging-completers.ts";
 import { isThenable } from "./is-thenable.ts";
 import { limitCall } from "./limit-call.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
-import { Nesting } from "./nesting.ts";
-import { toRefused, type RefusedAt } from "./to-refused.ts";
+import { Nesting, type Recalled } from "./nesting.ts";
+import { rehearse, type Rehearsable } from "./rehearse.ts";
+import { suspendedOutcome, watchGoingOn } from "./suspended.ts";
+import { toRefused } from "./to-refused.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 /** How long a read may take, in milliseconds. */
@@ -67,30 +74,23 @@ export interface InvokerOptions {
   readonly tree?: CallTree | undefined;
   /** Finds what tools may call by its id: in all of the app, also what only tools may call. Default: nothing. */
   readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
+  /** Whether users are asked before tools run that may change something and say nothing of it themselves. Default: they are not. */
+  readonly confirm?: ConfirmRule | undefined;
+  /** For development: whether what asks is run twice up to its first question, and has to do the same. Default `false`. */
+  readonly rehearse?: boolean | undefined;
 }
 
-/** A completer that was asked. */
-interface Asked {
-  readonly where: string;
-  readonly complete: Completer;
-}
-
-/** A piece of work that may take so long, and is answered for like this. */
-interface Bounded<TOutcome> {
-  readonly timeoutMs: number;
-  readonly run: () => Promise<TOutcome>;
-  readonly at: RefusedAt;
-}
+/** Code of an author's, and where it is. */
+type Work<TWork> = Pick<Rehearsable<TWork>, "run" | "where">;
 
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
 
-/** What a caller who may not use an entry is told; `undefined` for who may. */
-function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
-  const lack = authorise(call.caller, entry);
-  if (lack === undefined) return undefined;
-  call.finish();
-  return { kind: "denied", scopes: lack.scopes };
+/** The turn of a call has come. Throws what it was ended with before. */
+function enter(call: CallContext): void {
+  call.assertRunning();
+  call.tracked?.begin(call.deadline);
+  call.reached("arguments");
 }
 
 /** What was thrown in a call, and when. */
@@ -115,17 +115,24 @@ class EntryInvoker implements Invoker {
   readonly #deadlines = new Deadlines();
   readonly #tree: CallTree;
   readonly #nesting: Nesting;
-  /** Completers that did not answer in time when they were asked last. */
-  readonly #hanging = new WeakSet<Completer>();
+  readonly #asker: ClientAsker;
+  readonly #confirm: ConfirmRule | undefined;
+  readonly #rehearses: boolean;
+  readonly #hanging: HangingCompleters;
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
     this.#onChange = options.onChange;
     this.#tree = options.tree ?? createCallTree(options);
+    this.#hanging = new HangingCompleters(completionTimeoutMs, options.report);
+    this.#confirm = options.confirm;
+    this.#rehearses = options.rehearse === true;
+    this.#asker = new ClientAsker({ deadlines: this.#deadlines, report: options.report });
     this.#nesting = new Nesting({
       find: options.find ?? (() => undefined),
       report: options.report,
       run: (entry, args, call) => this.#begin(entry, args, call),
+      recall: (entry, args, recalled) => this.#recall(entry, args, recalled),
     });
   }
 
@@ -155,13 +162,11 @@ class EntryInvoker implements Invoker {
   // schemas, many handlers) is not awaited at all.
   async #call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
     const { owner } = entry;
-    const forget = this.#deadlines.watch(call, entry.timeoutMs);
+    this.#deadlines.watch(call, entry.timeoutMs);
     let outcome: ToolOutcome;
     let stage: Stage = "decoding";
     try {
-      call.assertRunning();
-      call.tracked?.begin(call.deadline);
-      call.reached("arguments");
+      enter(call);
       const decoded = entry.input.decode(args);
       stage = "checking";
       const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
@@ -171,11 +176,15 @@ class EntryInvoker implements Invoker {
       const runs = isStillThere(entry) ? { entry, input } : await checkAgain(entry, args, call);
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
+      call.allowAsking(this.#asker);
+      const confirming = confirmCall({ entry: runs.entry, others: this.#confirm }, args, call);
+      if (confirming !== undefined) await call.outcome(confirming);
+      call.assertRunning();
       stage = "running";
       call.start();
       call.allowNesting(this.#nesting, runs.entry);
       call.reached("backend");
-      const work = runs.entry.run(runs.input, call);
+      const work = this.#run({ where: runs.entry.origin, run: (by) => runs.entry.run(runs.input, by) }, call);
       const value = isThenable(work) ? await call.outcome(work) : work;
       const written = writeAnswer(runs.entry, value, { call, report: this.#report });
       outcome = written instanceof Promise ? await written : written;
@@ -184,12 +193,30 @@ class EntryInvoker implements Invoker {
     } catch (cause) {
       outcome = this.#refuse({ cause, stage, call }, entry);
     }
-    forget();
+    call.unwatch?.();
     return this.#end(entry, outcome, call);
   }
 
-  #end({ hints }: ToolEntry, outcome: ToolOutcome, call: CallContext): ToolOutcome {
+  #end({ hints, origin, isUncounted }: ToolEntry, outcome: ToolOutcome, call: CallContext): ToolOutcome {
     if (!hints.readOnlyHint) this.#onChange?.();
+    // What stands for others waits for them, and says what became of them.
+    if (isUncounted !== true) watchGoingOn(call, { where: origin, report: this.#report });
+    call.finish(outcome.kind === "refused" ? outcome.code : undefined);
+    return outcome;
+  }
+
+  /** Runs code of an author's; in development twice, where it asks. */
+  #run<TWork>({ run, where }: Work<TWork>, call: CallContext): TWork | Promise<Awaited<TWork>> {
+    const rehearses = this.#rehearses && call.partOf === undefined && call.asking !== undefined;
+    return rehearses ? rehearse({ run, where, report: this.#report }, call) : run(call);
+  }
+
+  /** Records a call that was run when all of it was made before, with what came of it then. */
+  #recall(entry: ToolEntry, args: JsonObject, { call, known }: Recalled): ToolOutcome {
+    const { outcome, touched, meta } = known;
+    call.tracked = this.#tree.open({ entry, caller: call.caller, args, above: call.partOf?.call.tracked });
+    for (const one of touched) call.touch(one);
+    if (meta !== undefined) call.addMeta(meta);
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
     return outcome;
   }
@@ -197,20 +224,24 @@ class EntryInvoker implements Invoker {
   async read(resolved: Readable, call: CallContext): Promise<ReadOutcome> {
     const denied = deny(resolved, call);
     if (denied !== undefined) return denied;
+    const where = `resource "${resolved.id}"`;
     // The variables of a URI were decoded when it was resolved.
     call.reached("arguments");
-    const forget = this.#deadlines.watch(call, readTimeoutMs);
+    this.#deadlines.watch(call, readTimeoutMs);
+    call.allowAsking(this.#asker);
     try {
       call.assertRunning();
       call.reached("backend");
-      const content = await call.outcome(resolved.read(call));
+      const content = await call.outcome(this.#run({ where, run: (by) => resolved.read(by) }, call));
       return content === undefined ? { kind: "absent" } : { kind: "content", content };
     } catch (cause) {
+      const suspended = suspendedOutcome(call);
+      if (suspended !== undefined) return suspended;
       if (isAbsent(cause)) return { kind: "absent" };
-      const at = { where: `resource "${resolved.id}"`, report: this.#report, deadline: call.passedDeadline };
-      return toRefused(cause, at);
+      return toRefused(cause, { where, report: this.#report, deadline: call.passedDeadline });
     } finally {
-      forget();
+      watchGoingOn(call, { where, report: this.#report });
+      call.unwatch?.();
       call.finish();
     }
   }
@@ -225,11 +256,15 @@ class EntryInvoker implements Invoker {
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
       call.reached("backend");
-      return { kind: "messages", text: await entry.render(input, call) };
+      call.allowAsking(this.#asker);
+      const text = await this.#run({ where: entry.origin, run: (by) => entry.render(input, by) }, call);
+      return { kind: "messages", text };
     };
     // A prompt says what is wrong with its arguments by itself, and masks what its handler was refused.
     const at = { where: entry.origin, report: this.#report, argumentsRoot: "" };
-    return this.#bounded(call, { timeoutMs: promptTimeoutMs, run, at });
+    const outcome = await runBounded(this.#deadlines, call, { timeoutMs: promptTimeoutMs, run, at });
+    watchGoingOn(call, at);
+    return suspendedOutcome(call) ?? outcome;
   }
 
   async complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
@@ -245,12 +280,12 @@ class EntryInvoker implements Invoker {
       // A copy, since reading its author's may throw, and does so here. What is no text is left out by who answers.
       return { kind: "values", values: [...values] as readonly string[] };
     };
-    const outcome = await this.#bounded(call, {
+    const outcome = await runBounded(this.#deadlines, call, {
       timeoutMs: completionTimeoutMs,
       run,
       at: { where, report: this.#report },
     });
-    this.#noteHanging(outcome, { where, complete });
+    this.#hanging.note(outcome, { where, complete });
     return outcome;
   }
 
@@ -259,29 +294,9 @@ class EntryInvoker implements Invoker {
     this.#deadlines.close();
   }
 
-  async #bounded<TOutcome>(call: CallContext, { timeoutMs, run, at }: Bounded<TOutcome>): Promise<TOutcome | Refused> {
-    const forget = this.#deadlines.watch(call, timeoutMs);
-    try {
-      call.assertRunning();
-      return await call.outcome(run());
-    } catch (cause) {
-      return toRefused(cause, { ...at, deadline: call.passedDeadline });
-    } finally {
-      forget();
-      call.finish();
-    }
-  }
-
-  /** Nobody else hears of proposals that come too late. Somebody who writes asks again and again: it is told once. */
-  #noteHanging(outcome: CompletionOutcome, { where, complete }: Asked): void {
-    if (outcome.kind !== "refused") return void this.#hanging.delete(complete);
-    if (outcome.code !== "TIMEOUT" || this.#hanging.has(complete)) return;
-    this.#hanging.add(complete);
-    const cause = new SurfaceError("TIMEOUT", `Waiting for proposals: none came within ${completionTimeoutMs} ms`);
-    internalError(cause, where, this.#report);
-  }
-
-  #refuse({ cause, stage, call }: Failure, entry: ToolEntry): Refused {
+  #refuse({ cause, stage, call }: Failure, entry: ToolEntry): Asking | Refused {
+    const suspended = suspendedOutcome(call);
+    if (suspended !== undefined) return suspended;
     // A live surface that refuses the input refuses what the caller said; from within a bespoke handler it refuses
     // what the handler said, which is the handler's fault and may name what the caller cannot see.
     const aboutArguments = stage !== "running" || entry.owner === "surface";

@@ -1,7 +1,8 @@
 import { SurfaceError } from "../errors.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { Places, type Place } from "../spine/places.ts";
-import type { CallContext, PartOf } from "./call-context.ts";
+import type { CallContext } from "./call-context.ts";
+import type { PartOf } from "./call-parties.ts";
 
 /**
  * The deadlines of all calls of one length, with one timer between them. They fall due in the order in which they were
@@ -54,14 +55,73 @@ class Lane {
 
 function nothing(): void {}
 
+function isHeld({ held }: CallContext): boolean {
+  return held !== undefined && held.count > 0;
+}
+
+/** How long a call stands still by now. */
+function standingMs({ held }: CallContext, now: number): number {
+  return held !== undefined && held.count > 0 ? now - held.since : 0;
+}
+
+function deadlineOf(call: CallContext, now: number): number {
+  return call.deadline === undefined ? Number.POSITIVE_INFINITY : call.deadline + Math.ceil(standingMs(call, now));
+}
+
 /** Aborts calls that take too long, and what is called within a call no later than that. */
 export class Deadlines {
   readonly #lanes = new Map<number, Lane>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  /** Watches a call, and says when it is due; returns what stops watching it. */
-  watch(call: CallContext, timeoutMs: number): () => void {
-    if (call.partOf !== undefined) return this.#watchPart(call, call.partOf, timeoutMs);
+  #isClosed = false;
+
+  /** Watches a call until its `unwatch` is called, and says when it is due. */
+  watch(call: CallContext, timeoutMs: number): void {
+    call.unwatch =
+      call.partOf === undefined ? this.#watchRoot(call, timeoutMs) : this.#watchPart(call, call.partOf, timeoutMs);
+  }
+
+  /**
+   * Lets the time of a call stand still, and of those that it is within: somebody is asked who may take longer. Returns what lets
+   * it go on, with what was left.
+   */
+  hold(call: CallContext): () => void {
+    const chain: CallContext[] = [];
+    for (let one: CallContext | undefined = call; one !== undefined; one = one.partOf?.call) chain.push(one);
+    for (const one of chain) this.#stop(one);
+    return () => {
+      for (const one of chain.splice(0)) this.#goOn(one);
+    };
+  }
+
+  #stop(call: CallContext): void {
+    const now = performance.now();
+    call.held ??= { count: 0, since: now, ms: 0 };
+    call.held.count += 1;
+    if (call.held.count > 1) return;
+    call.held.since = now;
+    // The other parts that would have ended with it are as late as they were.
+    for (const part of call.parts) if (part.unwatch === nothing) part.unwatch = this.#alone(part, part.dueAt - now);
+    call.unwatch?.();
+    call.unwatch = undefined;
+  }
+
+  #goOn(call: CallContext): void {
+    const { held } = call;
+    if (held === undefined) return;
+    held.count -= 1;
+    if (held.count > 0) return;
+    const now = performance.now();
+    const passed = now - held.since;
+    held.ms += passed;
+    if (call.isOver || this.#isClosed || call.deadline === undefined) return;
+    call.dueAt += passed;
+    call.deadline += Math.ceil(passed);
+    call.tracked?.begin(call.deadline);
+    call.unwatch = this.#alone(call, call.dueAt - now);
+  }
+
+  #watchRoot(call: CallContext, timeoutMs: number): () => void {
     call.dueAt = performance.now() + timeoutMs;
     // Asking for the time costs a small call as much as anything else that is done for it.
     const now = call.hasWaited ? undefined : call.tracked?.requestedAt;
@@ -71,6 +131,7 @@ export class Deadlines {
 
   /** Forgets every call and clears every timer. */
   close(): void {
+    this.#isClosed = true;
     for (const lane of this.#lanes.values()) lane.clear();
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
@@ -80,12 +141,13 @@ export class Deadlines {
     const now = performance.now();
     const own = now + timeoutMs;
     const asked = deadlineAt !== undefined && deadlineAt < own ? deadlineAt : own;
-    call.dueAt = Math.min(asked, above.dueAt);
-    call.deadline = Math.min(Math.ceil(Date.now() + call.dueAt - now), above.deadline ?? Number.POSITIVE_INFINITY);
-    // It ends with the call above it: unless that one is over before its time, and this one goes on.
-    if (above.dueAt <= asked && onAbort !== "continue-running") return nothing;
+    const aboveDueAt = above.dueAt + standingMs(above, now);
+    call.dueAt = Math.min(asked, aboveDueAt);
+    call.deadline = Math.min(Math.ceil(Date.now() + call.dueAt - now), deadlineOf(above, now));
+    // It ends with the call above it: unless that one is over before its time, or stands still, and this one goes on.
+    if (aboveDueAt <= asked && onAbort !== "continue-running" && !isHeld(above)) return nothing;
     // Of its own length only: lanes of any other would be as many as there are calls.
-    return asked === own && own < above.dueAt ? this.#inLane(call, timeoutMs) : this.#alone(call, call.dueAt - now);
+    return asked === own && own < aboveDueAt ? this.#inLane(call, timeoutMs) : this.#alone(call, call.dueAt - now);
   }
 
   #inLane(call: CallContext, timeoutMs: number): () => void {

@@ -3,11 +3,16 @@ import type { Caller } from "../catalog/caller.ts";
 import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import { inputRequired } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { authorise } from "./authorise.ts";
-import { CallContext, type Nester, type ProgressSink } from "./call-context.ts";
+import { noteCall } from "./note-call.ts";
+import type { Remembered } from "./remembered.ts";
+import { isSuspended } from "./suspended.ts";
+import { CallContext, type ProgressSink } from "./call-context.ts";
+import type { Nester } from "./call-parties.ts";
 import { toRefused } from "./to-refused.ts";
 import { lacksAuthority, noSuchTool, outOfReach, toVainCall, type VainCall } from "./why-not-there.ts";
 
@@ -30,6 +35,14 @@ export interface NestingParts {
   readonly report: FaultReporter;
   /** Runs what its caller may call. Never rejects. */
   readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => Promise<ToolOutcome>;
+  /** Records what was run when all of it was made before, and answers what came of it then. */
+  readonly recall: (entry: ToolEntry, args: JsonObject, recalled: Recalled) => ToolOutcome;
+}
+
+/** A call that is not run again. */
+export interface Recalled {
+  readonly call: CallContext;
+  readonly known: Remembered;
 }
 
 /** What is to be called, and by whom. */
@@ -69,20 +82,14 @@ export class Nesting implements Nester {
     for (const call of this.#detached) call.abort(new SurfaceError("CLOSED", "Calling: the app is closing"));
   }
 
-  async #run(above: CallContext, nested: NestedCall, { entry, caller }: Target): Promise<ToolOutcome> {
-    const { as, args, onProgress, onOverrun, deadlineAt, onAbort } = nested;
-    const isForTool = as === "tool";
-    // What a tool calls for itself is a part of its own work, which ends as it says.
-    const endsOnDrop = !isForTool && entry.onDisconnect === "abort";
-    const call = new CallContext({
-      caller,
-      log: above.log,
-      // What a tool calls for itself is no call of its caller's.
-      limiter: isForTool ? undefined : above.limiter,
-      sink: onProgress && this.#toSink(onProgress, entry),
-      partOf: { call: above, deadlineAt, onAbort, isForTool, endsOnDrop },
-    });
+  async #run(above: CallContext, nested: NestedCall, target: Target): Promise<ToolOutcome> {
+    const { as, args, onOverrun, onAbort } = nested;
+    const { entry } = target;
+    const call = this.#toPart(above, nested, target);
+    const noted = noteCall(call, { id: entry.id, as, args });
+    if (above.isOver) return this.#tooLate(above, entry);
     call.touch({ tool: entry.id });
+    if (noted?.known !== undefined) return this.#parts.recall(entry, args, { call, known: noted.known });
     above.addPart(call);
     if (onAbort === "continue-running") this.#detached.add(call);
     const outcome = await this.#parts.run(entry, args, call);
@@ -90,8 +97,24 @@ export class Nesting implements Nester {
       above.removePart(call);
       this.#detached.delete(call);
     });
+    noted?.ended(outcome);
     if (call.overrun !== undefined) onOverrun?.(call.overrun);
     return outcome;
+  }
+
+  #toPart(above: CallContext, nested: NestedCall, { entry, caller }: Target): CallContext {
+    const { as, onProgress, deadlineAt, onAbort } = nested;
+    const isForTool = as === "tool";
+    // What a tool calls for itself is a part of its own work, which ends as it says.
+    const endsOnDrop = !isForTool && entry.onDisconnect === "abort";
+    return new CallContext({
+      caller,
+      log: above.log,
+      // What a tool calls for itself is no call of its caller's.
+      limiter: isForTool ? undefined : above.limiter,
+      sink: onProgress && this.#toSink(onProgress, entry),
+      partOf: { call: above, deadlineAt, onAbort, isForTool, endsOnDrop },
+    });
   }
 
   /** An id is looked up only for a tool: what a caller may call by its id is for who shows it to them to say. */
@@ -120,6 +143,7 @@ export class Nesting implements Nester {
   }
 
   #tooLate(above: CallContext, by: ToolEntry): Refused {
+    if (isSuspended(above)) return inputRequired;
     const cause =
       above.endedWith ?? new SurfaceError("ABORTED", "Calling: the call that this would be part of is over");
     return toRefused(cause, { where: by.origin, report: this.#parts.report, deadline: above.passedDeadline });

@@ -5,6 +5,7 @@ import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { internalError, plainWords, type FaultReporter } from "../surface/fault.ts";
 import type { Refused } from "../catalog/outcome.ts";
+import { lackingOf } from "../catalog/client-cannot.ts";
 import { unreachedFault } from "../catalog/unreached.ts";
 
 const maxCodeBytes = 64;
@@ -131,6 +132,8 @@ function fromRefusal(refusal: Refusal, at: RefusedAt): Refused {
   const given = refusal.details;
   if (given === undefined) return refused(code, message);
   const details = writeDetails(given);
+  const requiredCapabilities = lackingOf(refusal);
+  if (requiredCapabilities !== undefined) return refused(code, message, { details, requiredCapabilities });
   if (details !== undefined) return refused(code, message, { details });
   const withheld = new SurfaceError(
     "UNSERIALISABLE",

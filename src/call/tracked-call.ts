@@ -26,7 +26,7 @@ export interface CallTold {
 }
 
 /** The codes with which a call ends that somebody gave up, and that did not fail. */
-const abortCodes: ReadonlySet<string> = new Set(["ABORTED", "CLOSED"]);
+const abortCodes: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "INPUT_REQUIRED"]);
 
 /**
  * One call in the tree: what is known of it, and nothing that it was given or answered. What happens to it after its end is

@@ -1,9 +1,114 @@
-import { Refusal } from "../errors.ts";
-import type { Asks } from "./asking.ts";
+import { SurfaceError } from "../errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { anyCodec } from "../schema/wire-codec.ts";
+import { toAskForm } from "./ask-form.ts";
+import type { AskContent, Asks, AskSchema, Elicited, Root, Sampled, SampleRequest } from "./asking.ts";
 import type { EntryCall } from "./entry.ts";
+import { readFilled, readRoots, readSampled } from "./read-ask-answers.ts";
 
-/** What handlers ask the client of their call by. */
+const keyPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The key of the question where the user works, which has one answer at a time. No author's key has a dot. */
+const rootsKey = ".roots";
+
+/** What a request for a sample may say besides its messages, and what each of these has to be. */
+const sampleWords = {
+  maxTokens: (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0,
+  systemPrompt: (value: unknown) => value === undefined || typeof value === "string",
+  temperature: (value: unknown) => value === undefined || typeof value === "number",
+  stopSequences: (value: unknown) => value === undefined || Array.isArray(value),
+  modelPreferences: (value: unknown) => value === undefined || isJsonObject(value),
+  metadata: (value: unknown) => value === undefined || isJsonObject(value),
+} as const satisfies Partial<Record<keyof SampleRequest, (value: unknown) => boolean>>;
+
+function ignore(): void {}
+
+function invalid(where: string, must: string): SurfaceError {
+  return new SurfaceError("INVALID_OPTION", `${where}: ${must}`);
+}
+
+/** Names a question in errors. @throws SurfaceError `INVALID_OPTION` for what is no key. */
+function nameOf(key: unknown): string {
+  if (typeof key === "string" && keyPattern.test(key)) return `Asking "${key}"`;
+  throw invalid("Asking the client", "its key must be 1 to 64 letters, digits, dashes or underscores");
+}
+
+function toMessage(message: unknown, where: string): JsonValue {
+  if (isJsonObject(message)) {
+    const { role, content } = message;
+    const isContent = typeof content === "string" || isJsonObject(content) || Array.isArray(content);
+    if ((role === "user" || role === "assistant") && isContent) {
+      return { role, content: typeof content === "string" ? { type: "text", text: content } : content };
+    }
+  }
+  throw invalid(where, 'a message must be { role: "user" | "assistant", content }, with a text or blocks');
+}
+
+function toSampleParams(request: SampleRequest, where: string): JsonObject {
+  // A copy, so that what a handler does to its own afterwards is not what is asked.
+  const given: unknown = JSON.parse(anyCodec.stringify(request));
+  const messages = isJsonObject(given) ? given["messages"] : undefined;
+  if (!isJsonObject(given) || !Array.isArray(messages) || messages.length === 0) {
+    throw invalid(where, '"messages" must be a list of at least one');
+  }
+  const params: JsonObject = { messages: messages.map((message) => toMessage(message, where)) };
+  for (const [word, fits] of Object.entries(sampleWords)) {
+    const value = given[word];
+    if (!fits(value)) throw invalid(where, `"${word}" is not what it must be`);
+    if (value !== undefined) params[word] = value;
+  }
+  return params;
+}
+
+/** Asks by way of one call. May be made as often as anybody asks. */
+class CallAsks implements Asks {
+  readonly #call: EntryCall;
+
+  constructor(call: EntryCall) {
+    this.#call = call;
+  }
+
+  // Fields and not methods, since handlers take them out of the context.
+  readonly elicit = <TSchema extends AskSchema>(
+    key: string,
+    schema: TSchema,
+    message: string,
+  ): Promise<Elicited<AskContent<TSchema>>> =>
+    // What the schema makes of it is what its type says.
+    quiet(this.#elicit(key, schema, message) as Promise<Elicited<AskContent<TSchema>>>);
+
+  readonly sample = (key: string, request: SampleRequest): Promise<Sampled> => quiet(this.#sample(key, request));
+
+  readonly roots = (): Promise<readonly Root[]> => quiet(this.#roots());
+
+  readonly onRoots = (changed: () => void): (() => void) => this.#call.onRoots(changed);
+
+  async #elicit(key: string, schema: AskSchema, message: string): Promise<Elicited<unknown>> {
+    const where = nameOf(key);
+    if (typeof message !== "string" || message === "") throw invalid(where, "its message must be a text");
+    const form = toAskForm(schema, where);
+    const params = { message, requestedSchema: form.json };
+    const { action, content } = readFilled(await this.#call.ask(key, { kind: "elicit", params }));
+    return action === "accept" ? { action, content: await form.read(content) } : { action };
+  }
+
+  async #sample(key: string, request: SampleRequest): Promise<Sampled> {
+    const params = toSampleParams(request, nameOf(key));
+    return readSampled(await this.#call.ask(key, { kind: "sample", params }));
+  }
+
+  async #roots(): Promise<readonly Root[]> {
+    return readRoots(await this.#call.ask(rootsKey, { kind: "roots", params: {} }));
+  }
+}
+
+/** One that nobody waits for and that is refused would end the process. */
+function quiet<TValue>(answer: Promise<TValue>): Promise<TValue> {
+  answer.catch(ignore);
+  return answer;
+}
+
+/** What handlers ask the client of their call by: what they say is looked at before anything is asked. */
 export function createAsks(call: EntryCall): Asks {
-  const cannot = (): Promise<never> => Promise.reject(new Refusal("CLIENT_CANNOT", "the client cannot be asked this"));
-  return { elicit: cannot, sample: cannot, roots: cannot, onRoots: (changed) => call.onRoots(changed) };
+  return new CallAsks(call);
 }

@@ -2,6 +2,7 @@ import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { operationNotFound } from "./cannot-nest.ts";
+import { toClientCannot } from "./client-cannot.ts";
 import type { EntryCall } from "./entry.ts";
 import type { Refused, ToolOutcome } from "./outcome.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
@@ -26,6 +27,7 @@ const ownCodes: ReadonlySet<string> = new Set<SurfaceErrorCode>([
   "PROTOCOL_MISMATCH",
   "FRAME_TOO_LARGE",
   "DROPPED",
+  "INPUT_REQUIRED",
   "CLOSED",
   "INTERNAL",
 ]);
@@ -37,7 +39,8 @@ function isOwnCode(code: string): code is SurfaceErrorCode {
 function ignore(): void {}
 
 function toError(refused: Refused): Refusal | SurfaceError {
-  const { code, message, issues, details, correlationId } = refused;
+  const { code, message, issues, details, correlationId, requiredCapabilities } = refused;
+  if (requiredCapabilities !== undefined) return toClientCannot(requiredCapabilities);
   if (code === operationNotFound.code) return toUnreached(refused);
   if (!isOwnCode(code)) return new Refusal(code, message, details);
   return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });

@@ -2,7 +2,7 @@ import { operationNotFound } from "./cannot-nest.ts";
 import type { Refused, ToolOutcome } from "./outcome.ts";
 
 /** Questions end the call that a host made, and all within it: nobody reads this. */
-const unanswered: Refused = Object.freeze({
+export const inputRequired: Refused = Object.freeze({
   kind: "refused",
   code: "INPUT_REQUIRED",
   message: "the client is asked something first",
@@ -26,6 +26,6 @@ export function toResultText(outcome: ToolOutcome): string | Refused {
     case "refused":
       return outcome;
     case "asking":
-      return unanswered;
+      return inputRequired;
   }
 }

@@ -52,10 +52,10 @@ describe("Deadlines on a clock of the test", () => {
   it("watch() leaves alone a call that it was told to forget, and still fires for those behind it", () => {
     const deadlines = new Deadlines();
     const [first, second] = [new CallContext(), new CallContext()];
-    const forget = deadlines.watch(first, 50);
+    deadlines.watch(first, 50);
     vi.advanceTimersByTime(10);
     deadlines.watch(second, 50);
-    forget();
+    first.unwatch?.();
     vi.advanceTimersByTime(49);
     expect([first.signal.aborted, second.signal.aborted]).toEqual([false, false]);
     vi.advanceTimersByTime(1);
@@ -64,7 +64,9 @@ describe("Deadlines on a clock of the test", () => {
 
   it("watch() lets its timer lapse when every call was forgotten, and arms it again for the next", () => {
     const deadlines = new Deadlines();
-    deadlines.watch(new CallContext(), 50)();
+    const forgotten = new CallContext();
+    deadlines.watch(forgotten, 50);
+    forgotten.unwatch?.();
     vi.advanceTimersByTime(50);
     expect(vi.getTimerCount()).toBe(0);
     const call = new CallContext();

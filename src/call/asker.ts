@@ -1,0 +1,108 @@
+import type { ClientAsk } from "../catalog/asking.ts";
+import { cannotBeAsked } from "../catalog/client-cannot.ts";
+import { SurfaceError } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { internalError, type FaultReporter } from "../surface/fault.ts";
+import type { AskPort } from "./ask-port.ts";
+import type { CallContext } from "./call-context.ts";
+import type { Asker } from "./call-parties.ts";
+import { CallTrail } from "./call-trail.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { digestOf } from "./digest-of.ts";
+import { Questions } from "./questions.ts";
+
+/** What asking takes of the invoker. */
+export interface AskingParts {
+  readonly deadlines: Deadlines;
+  readonly report: FaultReporter;
+}
+
+/** One question of a call, and how its client is asked. */
+interface Question {
+  readonly call: CallContext;
+  readonly trail: CallTrail;
+  readonly key: string;
+  readonly ask: ClientAsk;
+  readonly port: AskPort;
+}
+
+/** What has been asked for a host's call, with all that is called within it; `undefined` where nobody can be asked. */
+export function questionsOf({ root }: CallContext): Questions | undefined {
+  if (root.asking === undefined) return undefined;
+  root.questions ??= new Questions(root, root.asking);
+  return root.questions;
+}
+
+function over({ endedWith, root }: CallContext): SurfaceError {
+  return endedWith ?? root.endedWith ?? new SurfaceError("ABORTED", "Asking the client: the call is over");
+}
+
+function otherQuestion(key: string): SurfaceError {
+  return new SurfaceError("INVALID_OPTION", `Asking "${key}": it was asked something else under this key before`);
+}
+
+/** Asks clients, each by the way of the call that it made. */
+export class ClientAsker implements Asker {
+  readonly #parts: AskingParts;
+
+  constructor(parts: AskingParts) {
+    this.#parts = parts;
+  }
+
+  ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
+    if (call.isOver || call.root.isOver) return Promise.reject(over(call));
+    const port = call.root.asking;
+    if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
+    const trail = (call.trail ??= new CallTrail());
+    const question: Question = { call, trail, key, ask, port };
+    // Where somebody works is known to who pushes, and may be another place the next time.
+    if (ask.kind === "roots" && port.push !== undefined) return this.#pose(question);
+    const digest = digestOf({ kind: ask.kind, params: ask.params });
+    const before = trail.asked.get(key);
+    if (before !== undefined) return before.digest === digest ? before.answer : Promise.reject(otherQuestion(key));
+    const answer = this.#pose(question, digest);
+    trail.asked.set(key, { digest, answer });
+    // One that nobody waits for and that is refused would end the process.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  leftOut({ tracked }: CallContext): void {
+    const cause = new SurfaceError(
+      "INVALID_OPTION",
+      "Adding to an answer: what is said beside it must be JSON, at most 4 KiB",
+    );
+    internalError(cause, `call ${tracked?.requestId ?? "of what is no tool"}`, this.#parts.report);
+  }
+
+  #pose(question: Question, digest = ""): Promise<JsonObject> {
+    const { call, trail, port } = question;
+    const key = `${trail.place}${question.key}`;
+    const questions = questionsOf(call);
+    const known = questions?.answerTo(key, digest);
+    if (known !== undefined) return Promise.resolve(known);
+    questions?.asked(key, digest);
+    if (call.isOver) return Promise.reject(over(call));
+    if (port.push !== undefined) return this.#push(question, port.push);
+    questions?.open(key, { ask: question.ask, digest, call });
+    return new Promise((_, reject) => void trail.wait(reject));
+  }
+
+  /** Sends a question. Until there is an answer, the time of those who wait for it stands still. */
+  #push({ call, trail, ask }: Question, push: NonNullable<AskPort["push"]>): Promise<JsonObject> {
+    const controller = new AbortController();
+    const release = this.#parts.deadlines.hold(call);
+    return new Promise((resolve, reject) => {
+      const answered = trail.wait((error) => {
+        release();
+        reject(error);
+        controller.abort(error);
+      });
+      const settle = (): void => {
+        answered();
+        release();
+      };
+      new Promise<JsonObject>((pushed) => pushed(push(ask, controller.signal))).finally(settle).then(resolve, reject);
+    });
+  }
+}

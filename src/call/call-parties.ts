@@ -1,0 +1,42 @@
+import type { ClientAsk } from "../catalog/asking.ts";
+import type { NestedCall, OnAbort, ToolEntry } from "../catalog/entry.ts";
+import type { ToolOutcome } from "../catalog/outcome.ts";
+import type { JsonObject } from "../schema/json.ts";
+import type { CallContext } from "./call-context.ts";
+
+/** Calls tools as parts of a call. */
+export interface Nester {
+  /** Never rejects. */
+  nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome>;
+}
+
+/** Asks the clients of calls. */
+export interface Asker {
+  /** As {@link EntryCall.ask}. */
+  ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject>;
+  /** Tells the author that what a call was to say beside its answer is left out. */
+  leftOut(call: CallContext): void;
+}
+
+/** The time of a call whose client is asked. */
+export interface HeldTime {
+  /** For how many questions it stands still now. */
+  count: number;
+  /** Since when, as `performance.now()` counts it. */
+  since: number;
+  /** How long it has stood before. */
+  ms: number;
+}
+
+/** What a call is a part of. */
+export interface PartOf {
+  readonly call: CallContext;
+  /** When it must be over besides, in milliseconds as `performance.now()` counts them. */
+  readonly deadlineAt?: number | undefined;
+  /** What becomes of it when that call ends before it, once it has started. */
+  readonly onAbort?: OnAbort | undefined;
+  /** Whether it ends when the client drops the connection that the call above it was made on. Default `false`. */
+  readonly endsOnDrop?: boolean | undefined;
+  /** Whether it is made by other rights than those of whoever asked for that call: what it touches is no matter of theirs. */
+  readonly isForTool?: boolean | undefined;
+}

@@ -1,0 +1,53 @@
+import type { SurfaceError } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+
+/** A question that was asked within a call, under one key. */
+export interface AskedHere {
+  readonly digest: string;
+  readonly answer: Promise<JsonObject>;
+}
+
+/** How much of a digest stands in the name of a place. */
+const placeLength = 12;
+
+/** What one call has asked and called so far. Made for calls that do, and no others. */
+export class CallTrail {
+  /** Where it stands among all within the call that a host made, the same when that is made again. */
+  readonly place: string;
+  /** By key. */
+  readonly asked = new Map<string, AskedHere>();
+  /** Whether it, or a part of it, ends with a question. */
+  isBlocked = false;
+  readonly #counts = new Map<string, number>();
+  readonly #waiting = new Set<(error: SurfaceError) => void>();
+
+  constructor(place = "") {
+    this.place = place;
+  }
+
+  /** Whether it waits for an answer. */
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** The place of a call within this one: by what is called with what, and the how many-eth of those it is. */
+  placeOf(digest: string): string {
+    const short = digest.slice(0, placeLength);
+    const count = (this.#counts.get(short) ?? 0) + 1;
+    this.#counts.set(short, count);
+    return `${this.place}${short}.${count}/`;
+  }
+
+  /** Told when the call is over before there is an answer. Returns what says that there is one. */
+  wait(over: (error: SurfaceError) => void): () => void {
+    this.#waiting.add(over);
+    return () => void this.#waiting.delete(over);
+  }
+
+  /** The call is over: nobody waits for an answer any more. */
+  end(error: SurfaceError): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const over of waiting) over(error);
+  }
+}

@@ -1,0 +1,205 @@
+import type { AskAnswer, Asking, AskRecord, ClientAsk } from "../catalog/asking.ts";
+import type { Refused } from "../catalog/outcome.ts";
+import { SurfaceError } from "../errors.ts";
+import type { JsonObject } from "../schema/json.ts";
+import type { AskPort } from "./ask-port.ts";
+import type { CallContext } from "./call-context.ts";
+import { CallTrail } from "./call-trail.ts";
+import type { Rehearsed } from "./rehearsed.ts";
+import { readRemembered, toRememberedJson, type Remembered } from "./remembered.ts";
+
+/** How much of a record may be handed out, in bytes of JSON. */
+const maxRecordBytes = 32_768;
+
+const tooLarge: Refused = Object.freeze({
+  kind: "refused",
+  code: "ASK_STATE_TOO_LARGE",
+  message: `what this has come to before its question is more than ${maxRecordBytes} bytes, which cannot be kept until the answer comes`,
+  issues: Object.freeze([]),
+  details: undefined,
+  correlationId: undefined,
+});
+
+interface Done {
+  readonly digest: string;
+  readonly outcome: JsonObject;
+}
+
+type Answered = Required<AskAnswer>;
+
+interface Open {
+  readonly ask: ClientAsk;
+  readonly digest: string;
+  readonly call: CallContext;
+}
+
+function own<TValue>(record: Readonly<Record<string, TValue>>, key: string): TValue | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** What a handler does, as it is held against what it did before. */
+interface Compared {
+  readonly rehearsed: Rehearsed;
+  /** Ends the call: it does something else. */
+  readonly fail: (difference: SurfaceError) => void;
+}
+
+/** Notes that a call ends with a question, and with it what it is within. */
+function block(call: CallContext): void {
+  call.trail ??= new CallTrail();
+  call.trail.isBlocked = true;
+  if (call.partOf !== undefined) block(call.partOf.call);
+}
+
+/** The questions that have an answer by now, by key. */
+function answeredOf({ record, answers }: NonNullable<AskPort["resumed"]>): Map<string, Answered> {
+  const answered = Object.entries(record.asked).flatMap(([key, { digest, answer }]) => {
+    const given = answer ?? own(answers, key);
+    return given === undefined ? [] : [[key, { digest, answer: given }] as const];
+  });
+  return new Map(answered);
+}
+
+/** Those that stand within none of the others: what has ended says all of what it was made of. */
+function outermost<TValue>(done: ReadonlyMap<string, TValue>): ReadonlyMap<string, TValue> {
+  let last: string | undefined;
+  const sorted = [...done].toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const kept = sorted.filter(([place]) => {
+    if (last !== undefined && place.startsWith(last)) return false;
+    last = place;
+    return true;
+  });
+  return new Map(kept);
+}
+
+function isWithin(key: string, done: ReadonlyMap<string, unknown>): boolean {
+  for (let end = key.indexOf("/"); end !== -1; end = key.indexOf("/", end + 1)) {
+    if (done.has(key.slice(0, end + 1))) return true;
+  }
+  return false;
+}
+
+/**
+ * What the call that a host made has asked its client and called so far, with all that is within it: what is answered when it
+ * is made again, and what is to be handed out for that.
+ */
+export class Questions {
+  /** Whether what ends within it is kept for when it is made again. */
+  readonly remembers: boolean;
+  readonly #root: CallContext;
+  readonly #asked: ReadonlyMap<string, Answered>;
+  readonly #recalled: Readonly<AskRecord["done"]>;
+  readonly #done = new Map<string, Done>();
+  readonly #open = new Map<string, Open>();
+  #size = 0;
+  #isTooLarge = false;
+  #isLooking = false;
+  readonly #calls = new Map<string, string>();
+  readonly #compared: Compared | undefined;
+  #ended: Asking | Refused | undefined;
+
+  constructor(root: CallContext, { push, resumed }: AskPort, compared?: Compared) {
+    this.#root = root;
+    this.#compared = compared;
+    this.remembers = push === undefined || resumed !== undefined;
+    this.#recalled = resumed?.record.done ?? {};
+    this.#asked = resumed === undefined ? new Map() : answeredOf(resumed);
+  }
+
+  /** What the client has said to a question; `undefined`: nothing yet. */
+  answerTo(key: string, digest: string): JsonObject | undefined {
+    const asked = this.#asked.get(key);
+    return asked?.digest === digest ? asked.answer : undefined;
+  }
+
+  /** What came of a call that was made and has ended before; `undefined` for one that is to be run. */
+  recall(place: string, digest: string): Remembered | undefined {
+    const done = own(this.#recalled, place);
+    return done?.digest === digest ? readRemembered(done.outcome) : undefined;
+  }
+
+  /** What is open when it ends, by key. */
+  get opened(): ReadonlyMap<string, { readonly digest: string }> {
+    return this.#open;
+  }
+
+  /** What was called within it, by place: with the id of it. */
+  get calls(): ReadonlyMap<string, string> {
+    return this.#calls;
+  }
+
+  /** Something is called within it. */
+  made(place: string, id: string): void {
+    this.#calls.set(place, id);
+    this.#compare((rehearsed) => rehearsed.made(place, id));
+  }
+
+  /** Something is asked that has no answer. */
+  asked(key: string, digest: string): void {
+    this.#compare((rehearsed) => rehearsed.asked(key, digest));
+  }
+
+  /** A call within it has ended. */
+  remember(place: string, digest: string, remembered: Remembered): void {
+    if (this.#root.isOver || this.#isTooLarge) return;
+    const outcome = toRememberedJson(remembered);
+    this.#done.set(place, { digest, outcome });
+    this.#size += JSON.stringify(outcome).length;
+    if (this.#size <= maxRecordBytes) return;
+    // Nothing that is asked later can be answered: there is no more to be kept.
+    this.#isTooLarge = true;
+    this.#done.clear();
+  }
+
+  /** Something is asked that ends the call: with whatever else is asked until all else that it does has come to a rest. */
+  open(key: string, open: Open): void {
+    this.#open.set(key, open);
+    this.look();
+  }
+
+  /** Looks, when this turn is over, whether there is nothing left to do but to ask. */
+  look(): void {
+    if (this.#isLooking || this.#open.size === 0) return;
+    this.#isLooking = true;
+    setImmediate(() => {
+      this.#isLooking = false;
+      this.#end();
+    });
+  }
+
+  /** What the call ended with, where that is a question. */
+  get outcome(): Asking | Refused | undefined {
+    return this.#ended;
+  }
+
+  #compare(differ: (rehearsed: Rehearsed) => SurfaceError | undefined): void {
+    const difference = this.#compared && differ(this.#compared.rehearsed);
+    if (difference !== undefined) this.#compared?.fail(difference);
+  }
+
+  #end(): void {
+    for (const [key, { call }] of this.#open) if (call.isOver) this.#open.delete(key);
+    // What may be changing something goes on to its end: begun again it would do so twice.
+    if (this.#open.size === 0 || this.#root.isOver || this.#root.isBusy) return;
+    for (const { call } of this.#open.values()) block(call);
+    this.#ended = this.#toOutcome();
+    this.#root.abort(new SurfaceError("INPUT_REQUIRED", "Asking the client: the answer comes with another request"));
+  }
+
+  #toOutcome(): Asking | Refused {
+    if (this.#isTooLarge) return tooLarge;
+    const done = outermost(new Map([...Object.entries(this.#recalled), ...this.#done]));
+    const answered = [...this.#asked].filter(([key]) => !isWithin(key, done));
+    const opened = [...this.#open].map(([key, { digest }]) => [key, { digest }] as const);
+    const record: AskRecord = {
+      asked: Object.fromEntries<AskAnswer>([...answered, ...opened]),
+      done: Object.fromEntries(done),
+    };
+    if (Buffer.byteLength(JSON.stringify(record)) > maxRecordBytes) return tooLarge;
+    return {
+      kind: "asking",
+      open: Object.fromEntries([...this.#open].map(([key, { ask }]) => [key, ask])),
+      record,
+    };
+  }
+}

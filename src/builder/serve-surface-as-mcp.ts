@@ -160,7 +160,7 @@ export async function serveSurfaceAsMcp<
     readonly expose?: $Expose & ExposeObjections<TSpec, $Pull, $Expose>;
     /** Whether to add the tools of `pull()`. Default `false`. */
     readonly pull?: $Pull & (true extends $Pull ? PullProblem<TagNames<TSpec>> : unknown);
-    /** As in `context()`; stands before the handlers that have it, so that they are typed by it. Default: in memory. */
+    /** As in `context()`; a factory that looks at the call says so: `(call: ContextCall) => …`. Default: in memory. */
     readonly context?: ContextFactory<$Context>;
     /** As in `tools()`. Default: none. */
     readonly tools?: ToolsArgument<TSpec, Owning<TSpec, $Pull, $Expose, NoInfer<$Context>>, $Keys, $Inputs, $Tools>;

@@ -15,7 +15,7 @@ export class CallTrail {
   /** Where it stands among all within the call that a host made, the same when that is made again. */
   readonly place: string;
   /** By key. */
-  readonly asked = new Map<string, AskedHere>();
+  readonly asked: Map<string, AskedHere> = new Map();
   /** Whether it, or a part of it, ends with a question. */
   isBlocked = false;
   readonly #counts = new Map<string, number>();

@@ -174,7 +174,6 @@ export class Session {
 
   #letGo(): void {
     this.#subscriptions.close();
-    // First of all: who waits for an answer hears that there is nobody who could give it.
     this.#calls.close();
     for (const { posted, call, turning } of this.#running.takeAll()) {
       if (turning?.withdraw() !== true) call?.abort(new SurfaceError("CLOSED", "Calling: the session has ended"));

@@ -179,8 +179,9 @@ export class LegHarness {
   async open({
     version = "2025-11-25",
     caller = anonymous,
-  }: { version?: string; caller?: Caller } = {}): Promise<string> {
-    const reply = this.post(handshakeOf(version), { caller });
+    capabilities = {},
+  }: { version?: string; caller?: Caller; capabilities?: object } = {}): Promise<string> {
+    const reply = this.post(handshakeOf(version, capabilities), { caller });
     await this.until(() => reply.given !== undefined);
     const id = reply.headers["mcp-session-id"] ?? "";
     this.post({ method: "notifications/initialized" }, { session: id, caller });
@@ -218,8 +219,8 @@ export class LegHarness {
 }
 
 /** The handshake as a client of a version sends it. */
-export function handshakeOf(version: string): object {
-  const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: "test", version: "1" } };
+export function handshakeOf(version: string, capabilities: object = {}): object {
+  const params = { protocolVersion: version, capabilities, clientInfo: { name: "test", version: "1" } };
   return { id: "first", method: "initialize", params };
 }
 

@@ -1,0 +1,350 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Caller } from "../../../src/catalog/caller.ts";
+import type { HttpBounds } from "../../../src/http/setting.ts";
+import { toRpcError } from "../../../src/mcp/protocol.ts";
+import { settle } from "../../surface/support.ts";
+import { callOf } from "../sessions/leg-harness.ts";
+import { able, accept, AskHarness, questionsOf } from "./ask-harness.ts";
+
+const opened: AskHarness[] = [];
+afterEach(async () => {
+  for (const harness of opened.splice(0)) await harness.close();
+});
+
+function open(bounds: Partial<HttpBounds> = {}, more: ConstructorParameters<typeof AskHarness>[1] = {}): AskHarness {
+  const harness = new AskHarness(bounds, more);
+  opened.push(harness);
+  return harness;
+}
+
+const ada = { structuredContent: { said: "Ada" } };
+const bo = { structuredContent: { said: "Bo" } };
+const alice: Caller = { id: "alice", isAnonymous: false, scopes: ["asks:read", "asks:write"] };
+const inOnePiece = { accept: "application/json" };
+
+describe("a question of a session", () => {
+  it("goes out on the stream of its own request when that asked for no progress", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    expect(reply.headers).toMatchObject({ "content-type": "text/event-stream", "mcp-session-id": session });
+    // An id to resume from comes first.
+    expect(reply.events[0]).toMatchObject({ data: undefined });
+    expect(question).toMatchObject({ method: "elicitation/create", params: { message: "What is your name?" } });
+    expect(harness.answer(question, accept("Ada"), { session }).given?.status).toBe(202);
+    expect(await harness.answered(reply)).toMatchObject(ada);
+    expect(reply.messages).toHaveLength(2);
+    expect(reply.sink?.state).toBe("ended");
+  });
+
+  it("goes out behind the reports of progress when its request has asked for them", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const reply = harness.post(callOf(1, "told", { token: "t" }), { session });
+    const question = await harness.question(reply);
+    expect(reply.messages.map(({ method }) => method)).toEqual(["notifications/progress", "elicitation/create"]);
+    harness.answer(question, accept("Ada"), { session });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+
+  it("goes out on the session's own stream when its request takes no stream, or its client has left", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const notices = harness.get({ session });
+    const plain = await harness.asked("greet", { session, headers: inOnePiece }, notices);
+    harness.answer(plain.question, accept("Ada"), { session });
+    expect(await harness.answered(plain.reply)).toMatchObject(ada);
+    expect(plain.reply.plain.status).toBe(200);
+    const left = harness.post(callOf(9, "greet_late"), { session });
+    left.cut();
+    await harness.until(() => questionsOf(notices).length === 2);
+    const [, second] = questionsOf(notices);
+    harness.answer(second ?? { id: "" }, { action: "decline" }, { session });
+    await harness.until(() => harness.did.runs === 2);
+  });
+
+  it("is sent again to who resumes the stream when its connection was lost", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    reply.cut();
+    const resumed = harness.get({ session }, reply.events[0]?.id);
+    expect(questionsOf(resumed)).toEqual([question]);
+    harness.answer(question, accept("Ada"), { session });
+    expect(await harness.answered(resumed)).toMatchObject(ada);
+  });
+
+  it("waits for who comes to listen when nobody does yet", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const reply = harness.post(callOf(1, "greet"), { session, headers: inOnePiece });
+    await harness.until(() => harness.did.runs === 1);
+    await settle(3);
+    const question = await harness.question(harness.get({ session }));
+    harness.answer(question, accept("Ada"), { session });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+
+  it("D9 fails at once when it is thrown away before anybody was sent it", async () => {
+    const harness = open({ maxQueued: 1 });
+    const session = await harness.openAble();
+    const first = harness.post(callOf(1, "greet"), { session, headers: inOnePiece });
+    await harness.until(() => harness.did.runs === 1);
+    await settle(3);
+    harness.post(callOf(2, "greet"), { session, headers: inOnePiece });
+    expect(await harness.answered(first)).toMatchObject({ isError: true });
+    expect(harness.did.failures).toEqual(["ASK_FAILED"]);
+    expect(harness.leg.dropped).toBe(1);
+  });
+
+  it("is not heard of at all when the client did not say that it can be asked", async () => {
+    const harness = open();
+    const session = await harness.open({ capabilities: { sampling: {} } });
+    const notices = harness.get({ session });
+    const reply = harness.post(callOf(1, "greet"), { session });
+    expect(await harness.answered(reply)).toMatchObject({ isError: true });
+    expect(reply.plain.status).toBe(200);
+    expect(harness.did.failures).toEqual(["CLIENT_CANNOT"]);
+    expect(notices.messages).toEqual([]);
+  });
+
+  it("fails when nobody answers in time, and the client is told", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    await harness.clock.pass(300_000);
+    expect(await harness.answered(reply)).toMatchObject({ isError: true });
+    expect(harness.did.failures).toEqual(["ASK_TIMEOUT"]);
+    expect(reply.messages[1]).toMatchObject({ method: "notifications/cancelled", params: { requestId: question.id } });
+  });
+});
+
+describe("an answer in a session", () => {
+  it("counts once when it is sent twice, and not when its question is over", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    harness.answer(question, accept("Ada"), { session });
+    expect(harness.answer(question, accept("Eve"), { session }).given?.status).toBe(202);
+    expect(await harness.answered(reply)).toMatchObject(ada);
+    const next = await harness.asked("greet", { session });
+    expect(harness.answer(question, accept("Eve"), { session }).given?.status).toBe(202);
+    harness.answer(next.question, accept("Bo"), { session });
+    expect(await harness.answered(next.reply)).toMatchObject(bo);
+  });
+
+  it("counts only in its own session, and is not taken from somebody else", async () => {
+    const harness = open();
+    const session = await harness.openAble({ caller: alice });
+    const other = await harness.openAble({ caller: alice });
+    const { reply, question } = await harness.asked("greet", { session, caller: alice });
+    const eve = accept("Eve");
+    expect(harness.answer(question, eve, { session: other, caller: alice }).given?.status).toBe(202);
+    const stranger = { ...alice, id: "eve" };
+    expect(harness.answer(question, eve, { session, caller: stranger }).given?.status).toBe(404);
+    await settle(3);
+    expect(reply.messages).toHaveLength(1);
+    harness.answer(question, accept("Ada"), { session, caller: alice });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+
+  it("does not count when whoever sends it is not let in any more", async () => {
+    const denied = new Set<string>();
+    const refuse = ({ id }: Caller) => (denied.has(id) ? toRpcError(-32_603, "tool surface denied: no") : undefined);
+    const harness = open({}, { change: (runtime) => ({ ...runtime, refuse }) });
+    const session = await harness.openAble({ caller: alice });
+    const { reply, question } = await harness.asked("greet", { session, caller: alice });
+    denied.add("alice");
+    expect(harness.answer(question, accept("Eve"), { session, caller: alice }).given?.status).toBe(202);
+    await settle(3);
+    expect(reply.messages).toHaveLength(1);
+    denied.clear();
+    harness.answer(question, accept("Ada"), { session, caller: alice });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+
+  it("counts when a token asks and answers that was granted less than another of its caller's", async () => {
+    const harness = open();
+    const session = await harness.openAble({ caller: alice });
+    harness.post(callOf(1, "outlive"), { session, caller: alice });
+    const less = { ...alice, scopes: ["asks:read"] };
+    const { reply, question } = await harness.asked("greet", { session, caller: less });
+    harness.answer(question, accept("Ada"), { session, caller: less });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+
+  it("fails its question when it is an error, or nothing that the form allows", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const refused = await harness.asked("greet", { session });
+    harness.post({ id: refused.question.id, error: { code: -1, message: "a secret of the client's" } }, { session });
+    expect(JSON.stringify(await harness.answered(refused.reply))).not.toContain("secret");
+    const wrong = await harness.asked("greet", { session });
+    harness.answer(wrong.question, { action: "accept", content: { name: 7 } }, { session });
+    expect(await harness.answered(wrong.reply)).toMatchObject({ isError: true });
+    const odd = await harness.asked("greet", { session });
+    harness.answer(odd.question, { action: "perhaps" }, { session });
+    expect(await harness.answered(odd.reply)).toMatchObject({ isError: true });
+    expect(harness.did.failures).toEqual(["ASK_FAILED", "ASK_FAILED", "ASK_FAILED"]);
+  });
+
+  it("is answered 202 and nothing comes of it when nobody asked, whatever it holds", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    for (const id of [undefined, null, 1, "", question.id.toUpperCase(), { id: question.id }, [question.id]]) {
+      expect(harness.post({ id, result: accept("Eve") }, { session }).given?.status).toBe(202);
+    }
+    await settle(3);
+    expect(reply.messages).toHaveLength(1);
+    harness.answer(question, accept("Ada"), { session });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+});
+
+describe("a session that has asked", () => {
+  it("rejects at once when it is deleted, and hears no answer after", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    harness.delete({ session });
+    await harness.until(() => harness.did.failures.length === 1);
+    expect(harness.did.failures).toEqual(["CLOSED"]);
+    expect(reply.sink?.state).toBe("ended");
+    expect(harness.answer(question, accept("Eve"), { session }).given?.status).toBe(404);
+  });
+
+  it("rejects at once when the server closes", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    await harness.asked("greet", { session });
+    await harness.leg.close();
+    await harness.until(() => harness.did.failures.length === 1);
+    expect(harness.did.failures).toEqual(["CLOSED"]);
+  });
+
+  it("takes answers while the server drains", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    const drained = harness.leg.drain();
+    harness.answer(question, accept("Ada"), { session });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+    await drained;
+  });
+
+  it("D8 is not idle while a question is open, also of a part that outlives its call", async () => {
+    const harness = open({ sessionIdleMs: 1_000 });
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("outlive", { session });
+    expect(await harness.answered(reply)).toMatchObject({ structuredContent: { said: "over" } });
+    await harness.clock.pass(10_000);
+    expect(harness.did.late).toEqual([]);
+    harness.answer(question, accept("Ada"), { session });
+    await harness.until(() => harness.did.late.length === 1);
+    expect(harness.did.late).toEqual([{ said: "Ada" }]);
+  });
+
+  it("asks nobody for a part whose call was answered before", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const notices = harness.get({ session });
+    const reply = harness.post(callOf(1, "outlive_late"), { session });
+    expect(await harness.answered(reply)).toMatchObject({ structuredContent: { said: "over" } });
+    await harness.until(() => harness.did.late.length === 1);
+    expect(harness.did.failures).toEqual(["ABORTED"]);
+    expect([...notices.messages, ...reply.messages]).toEqual([]);
+  });
+
+  it("gives up its question when its client cancels the call, or drops one that ends then", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("greet", { session });
+    const params = { requestId: "call 1" };
+    harness.post({ method: "notifications/cancelled", params }, { session });
+    await harness.until(() => harness.did.failures.length === 1);
+    expect(reply.sink?.state).toBe("ended");
+    const sent = reply.messages.length;
+    harness.answer(question, accept("Eve"), { session });
+    const dropped = await harness.asked("greet_or_end", { session });
+    dropped.reply.cut();
+    await harness.until(() => harness.did.failures.length === 2);
+    await settle(3);
+    expect(harness.did.failures).toEqual(["ABORTED", "ABORTED"]);
+    expect(reply.messages).toHaveLength(sent);
+  });
+
+  it("D12 asks for roots once, and again when they are others", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const first = await harness.asked("locate", { session });
+    harness.answer(first.question, { roots: [{ uri: "file:///one" }] }, { session });
+    expect(await harness.answered(first.reply)).toMatchObject({ structuredContent: { said: "file:///one" } });
+    const known = harness.post(callOf(2, "locate"), { session });
+    expect(await harness.answered(known)).toMatchObject({ structuredContent: { said: "file:///one" } });
+    expect(questionsOf(known)).toEqual([]);
+    harness.post({ method: "notifications/roots/list_changed" }, { session });
+    const again = await harness.asked("locate", { session });
+    harness.answer(again.question, { roots: [{ uri: "file:///two" }] }, { session });
+    expect(await harness.answered(again.reply)).toMatchObject({ structuredContent: { said: "file:///two" } });
+  });
+
+  it("takes answers while every place is taken by calls that wait for one", async () => {
+    const harness = open({ maxInFlight: 1 });
+    const session = await harness.openAble();
+    const first = await harness.asked("greet", { session });
+    const second = harness.post(callOf(2, "greet"), { session });
+    await settle(3);
+    expect(harness.did.runs).toBe(1);
+    harness.answer(first.question, accept("Ada"), { session });
+    expect(await harness.answered(first.reply)).toMatchObject(ada);
+    harness.answer(await harness.question(second), accept("Bo"), { session });
+    expect(await harness.answered(second)).toMatchObject(bo);
+  });
+
+  it("gets its own answers when a hundred ask at once, some more than one thing", async () => {
+    const harness = open();
+    const sessions = await Promise.all(Array.from({ length: 100 }, () => harness.openAble()));
+    const answers = sessions.map(async (session, at) => {
+      const reply = harness.post(callOf(1, at % 2 === 0 ? "greet" : "all"), { session });
+      await harness.until(() => questionsOf(reply).length === (at % 2 === 0 ? 1 : 3));
+      // Those who asked last are answered first.
+      await sleep(100 - at);
+      for (const question of questionsOf(reply)) {
+        if (question.method === "elicitation/create") harness.answer(question, accept(`user ${at}`), { session });
+        else if (question.method === "roots/list")
+          harness.answer(question, { roots: [{ uri: `file:///${at}` }] }, { session });
+        else {
+          const content = { type: "text", text: `word ${at}` };
+          harness.answer(question, { role: "assistant", content, model: "test" }, { session });
+        }
+      }
+      return harness.answered(reply);
+    });
+    expect(await Promise.all(answers)).toMatchObject(
+      sessions.map((_session, at) => ({
+        structuredContent: { said: at % 2 === 0 ? `user ${at}` : `user ${at}, word ${at}, file:///${at}` },
+      })),
+    );
+  });
+
+  it("asks for prompts and resources as for tools", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const prompt = harness.post({ id: 1, method: "prompts/get", params: { name: "welcome" } }, { session });
+    harness.answer(await harness.question(prompt), accept("Ada"), { session });
+    expect(JSON.stringify(await harness.answered(prompt))).toContain("Welcome Ada");
+    const read = harness.post({ id: 2, method: "resources/read", params: { uri: "asks://notes" } }, { session });
+    harness.answer(await harness.question(read), accept("Bo"), { session });
+    expect(JSON.stringify(await harness.answered(read))).toContain("Notes of Bo");
+  });
+
+  it("knows of every kind of client what it said in its handshake", async () => {
+    const harness = open();
+    const session = await harness.open({ capabilities: { ...able, sampling: undefined } });
+    const reply = harness.post(callOf(1, "write"), { session });
+    expect(await harness.answered(reply)).toMatchObject({ isError: true });
+    expect(questionsOf(await harness.asked("greet", { session }).then((asked) => asked.reply))).toHaveLength(1);
+  });
+});

@@ -103,9 +103,9 @@ function assertWords(operation: MountedOperation, attempt: string): void {
   checkLists(operation, attempt);
   checkSchemas(operation, attempt);
   const { type, title, description, timeoutMs, scopes, scopesAny, resource } = operation;
-  const { destructive, idempotent, openWorld } = operation;
+  const { destructive, idempotent, openWorld, confirm } = operation;
   const hints = { mutates: type !== "query", destructive, idempotent, openWorld };
-  const options = { ...hints, title, description, timeoutMs, scopes, scopesAny, resource };
+  const options = { ...hints, title, description, timeoutMs, confirm, scopes, scopesAny, resource };
   const said = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
   assertToolOptions(said, attempt);
 }

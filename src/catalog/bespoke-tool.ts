@@ -1,6 +1,7 @@
 import type { InferOutput, Schema } from "../schema/standard.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
+import { toConfirmRule } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { SurfaceError } from "../errors.ts";
@@ -83,6 +84,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: Bespo
     output: Object.freeze({ rich: "may", ...toToolOutput(tool.output, origin) }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
+    confirm: toConfirmRule(options.confirm),
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => runInContext(call, source, (context) => tool.handler(args, context)),
   };

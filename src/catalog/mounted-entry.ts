@@ -1,6 +1,7 @@
 import { Refusal } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { checkRefusal } from "../surface/owner/check-refusal.ts";
+import { toConfirmRule } from "../tags/confirm.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { operationNotFound } from "./cannot-nest.ts";
 import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
@@ -99,6 +100,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     ...keepNesting(operation, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: defaultOnDisconnect,
+    confirm: toConfirmRule(operation.confirm),
     now: () => setting.find(wireName),
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });

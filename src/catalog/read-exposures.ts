@@ -6,6 +6,7 @@ import type { Effect } from "../tags/symbols.ts";
 import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { hasProperty } from "./has-property.ts";
+import { keepConfirm } from "../tags/confirm.ts";
 import { tagOf } from "../tags/tag-of.ts";
 import { keepScopes } from "../tags/scopes.ts";
 import type { TagOptions, ToolOptions } from "../tags/tool-options.ts";
@@ -40,7 +41,7 @@ function readValue(key: string, value: unknown): { readonly as: "resource" | "to
       // Its keys and values are checked next.
       const options = tool as ToolOptions;
       assertToolOptions(options, `Exposing "${key}"`);
-      return { as: "tool", options: { ...options, ...keepScopes(options) } };
+      return { as: "tool", options: { ...options, ...keepScopes(options), ...keepConfirm(options) } };
     }
   }
   throw new SurfaceError("INVALID_OPTION", `Exposing "${key}": say "resource", "tool" or { tool: { … } }`);

@@ -1,3 +1,4 @@
+import { toConfirmRule } from "../tags/confirm.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
@@ -19,6 +20,7 @@ export type ToolHead = EntryLooks &
     | "scopes"
     | "requires"
     | "onDisconnect"
+    | "confirm"
     | "owner"
     | "preview"
   >;
@@ -41,6 +43,7 @@ export function toToolHead(exposed: Exposed<MemberOfKind<ToolKind>>, hints: Tool
     hints,
     ...guard,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
+    confirm: toConfirmRule(options.confirm),
     owner: "surface",
     ...toPreview(exposed, own, guard),
   };

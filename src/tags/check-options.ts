@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { assertConfirm } from "./confirm.ts";
 import { assertIcons, assertMeta } from "./looks.ts";
 import { assertAccess, assertAccessWithoutArgument } from "./scopes.ts";
 import { kEffect, type Taggable } from "./symbols.ts";
@@ -51,6 +52,7 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
   if (!fates.has(options.onDisconnect)) {
     throw new SurfaceError("INVALID_OPTION", `${attempt}: "onDisconnect" must be "abort" or "finish"`);
   }
+  assertConfirm(options.confirm, attempt);
   assertIcons(options.icons, attempt);
   assertMeta(options.meta, attempt);
   assertAccess(options, attempt);

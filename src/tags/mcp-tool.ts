@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import { assertEffect, assertToolOptions } from "./check-options.ts";
+import { keepConfirm } from "./confirm.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
 import type { Retagged } from "./retagged.ts";
@@ -114,7 +115,7 @@ export function mcpTool<const $Member extends Taggable, const $Options extends T
     ...member,
     [kExposure]: "tool",
     [kEffect]: effectOf(member, said),
-    [kTagOptions]: { ...said, ...keepLooks(said), ...keepScopes(said) },
+    [kTagOptions]: { ...said, ...keepLooks(said), ...keepScopes(said), ...keepConfirm(said) },
   };
   // The compiler cannot follow a spread through a mapped type; the three symbols are all that differs.
   return Object.freeze(tagged) as unknown as Retagged<$Member, "tool", EffectOf<$Member, $Options>>;

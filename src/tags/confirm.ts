@@ -1,0 +1,31 @@
+import { SurfaceError } from "../errors.ts";
+import type { Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
+
+const fates: ReadonlySet<unknown> = new Set([undefined, "refuse", "allow"]);
+
+function isConfirm(confirm: unknown): confirm is Confirm {
+  if (typeof confirm === "boolean") return true;
+  if (typeof confirm !== "object" || confirm === null || Array.isArray(confirm)) return false;
+  return Object.entries(confirm).every(([key, value]) => key === "otherwise" && fates.has(value));
+}
+
+/** Refuses what says nothing of whether users are asked. @throws SurfaceError `INVALID_OPTION`. */
+export function assertConfirm(confirm: unknown, attempt: string): void {
+  if (confirm === undefined || isConfirm(confirm)) return;
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `${attempt}: "confirm" must be true, false or { otherwise: "refuse" | "allow" }`,
+  );
+}
+
+/** A copy of what is said of it, that its author cannot change any more. */
+export function keepConfirm({ confirm }: Pick<ToolOptions, "confirm">): Pick<ToolOptions, "confirm"> {
+  return typeof confirm === "object" ? { confirm: Object.freeze({ ...confirm }) } : {};
+}
+
+/** The same, as an entry keeps it; `undefined` where nothing is said of it. */
+export function toConfirmRule(confirm: Confirm | undefined): ConfirmRule | undefined {
+  if (confirm === undefined) return undefined;
+  if (typeof confirm === "boolean") return confirm ? "refuse" : "never";
+  return confirm.otherwise ?? "refuse";
+}

@@ -1,0 +1,4 @@
+import { stdio } from "../../../src/index.ts";
+import { createCrew } from "./crew.ts";
+
+await createCrew().serve(stdio());

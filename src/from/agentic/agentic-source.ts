@@ -53,6 +53,8 @@ export class AgenticSource {
   /** What everybody knows who was told. */
   #told = nothing;
   #seen = noStates;
+  /** Whether states have said something that nobody was told yet. */
+  #areStatesNew = false;
   #isReading = false;
   /** Whether somebody will look soon. */
   #isDue = false;
@@ -157,6 +159,7 @@ export class AgenticSource {
     this.#stale.add("links");
     this.#read();
     this.#told = this.#now;
+    this.#areStatesNew = false;
   }
 
   #close(): void {
@@ -218,6 +221,7 @@ export class AgenticSource {
   #readStates(places: ServiceTree["places"]): void {
     const { states = "omit" } = this.#options;
     if (states === "omit") return;
+    this.#areStatesNew = true;
     this.#complaints.states.restart();
     this.#seen = states === "tool" ? this.#states.byName(places) : this.#states.byPath(places);
     if (states === "tool") return;
@@ -235,6 +239,11 @@ export class AgenticSource {
     if (!isSameList(operations, before.operations) || !isSameList(resources, before.resources)) {
       this.#listeners.tell(undefined, fail);
     }
+    if (this.#areStatesNew) this.#tellWatches(fail);
+  }
+
+  #tellWatches(fail: (cause: unknown) => void): void {
+    this.#areStatesNew = false;
     for (const [path, watch] of [...this.#watches]) {
       const value = this.#seen.get(path)?.value;
       if (isSameValue(watch.value, value)) continue;

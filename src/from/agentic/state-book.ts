@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { MountedResource } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/clip-text.ts";
@@ -45,16 +44,9 @@ function toSeen(state: unknown): Seen | undefined {
   return { value, title: textOf(schema, "title"), description: textOf(schema, "description") };
 }
 
-/** Whether two values are the same to whoever reads them. Never throws. */
-export function isSameValue(left: unknown, right: unknown): boolean {
-  if (Object.is(left, right)) return true;
-  if (typeof left !== "object" || typeof right !== "object") return false;
-  try {
-    return isDeepStrictEqual(left, right);
-  } catch {
-    // Something of it throws when it is looked at, or it is too deep.
-    return false;
-  }
+/** Whether a value is surely the same as before to whoever reads it: what is in an object may have been changed in its place. */
+export function isSameValue(before: unknown, now: unknown): boolean {
+  return Object.is(before, now) && (typeof now !== "object" || now === null);
 }
 
 /** What the states of all places come to. */

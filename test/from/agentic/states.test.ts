@@ -35,16 +35,33 @@ describe("the states of a service", () => {
   });
 
   it("A12 tell those who watch them, and nobody else, when their value changes", async () => {
-    const { service, states } = stage({ states: { hp: state(3), pos: state({ x: 1 }) } });
+    const { service, states, actions } = stage({ actions: {}, states: { hp: state(3), mp: state(1) } });
     const shown = show(service, { states: "resource" });
-    const told = watchAll(shown, ["state/hp", "state/pos"]);
-    states.tell({ hp: state(4), pos: state({ x: 1 }) });
+    const told = watchAll(shown, ["state/hp", "state/mp"]);
+    states.tell({ hp: state(4), mp: state(1) });
     await settled();
-    expect(told).toEqual({ "state/hp": 1, "state/pos": 0 });
-    states.tell({ hp: state(4), pos: state({ x: 2 }) });
+    expect(told).toEqual({ "state/hp": 1, "state/mp": 0 });
+    states.tell({ hp: state(4), mp: state(2) });
     await settled();
-    expect(told).toEqual({ "state/hp": 1, "state/pos": 1 });
-    expect(shown.changes()).toBe(0);
+    expect(told).toEqual({ "state/hp": 1, "state/mp": 1 });
+    actions.tell({ heal: {} });
+    await settled();
+    expect(told).toEqual({ "state/hp": 1, "state/mp": 1 });
+    expect(shown.changes()).toBe(1);
+  });
+
+  it("A12 tell that there may be something else when an object is told again, whose parts may be others", async () => {
+    const position = { x: 1 };
+    const { service, states, actions } = stage({ actions: {}, states: { pos: state(position) } });
+    const shown = show(service, { states: "resource" });
+    const told = watchAll(shown, ["state/pos"]);
+    position.x = 2;
+    states.tell({ pos: state(position) });
+    await settled();
+    expect(told).toEqual({ "state/pos": 1 });
+    actions.tell({ heal: {} });
+    await settled();
+    expect(told).toEqual({ "state/pos": 1 });
   });
 
   it("A12 tell once when a thousand values come in a tick", async () => {

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mcpAgentic } from "../../../src/builder/mcp-agentic.ts";
+import type { AgenticService, Observe } from "../../../src/from/agentic/service-shape.ts";
+import { agentKinds } from "../../scenarios/support/clients.ts";
+import { serveForTest } from "../../scenarios/support/serve.ts";
+import { compile, createWorkshop, emitDeclarations, type Workshop } from "../../types/compile.ts";
+import { stage, act } from "./support.ts";
+
+/** What the tests use of `@adobe/data`, whose own declarations need the library of a browser. */
+interface RealPackage {
+  readonly create: (config: object) => AgenticService;
+  readonly createState: <TValue>(first: TValue) => readonly [Observe<TValue>, (value: TValue) => void];
+}
+
+async function load(): Promise<RealPackage> {
+  const name = "@adobe/data";
+  const [service, observe] = await Promise.all([import(`${name}/service`), import(`${name}/observe`)]);
+  // Nothing is known of what is read here: the tests, which call it, fail where it is not so.
+  return { create: service.AgenticService.create, createState: observe.Observe.createState };
+}
+
+let real: RealPackage;
+beforeAll(async () => {
+  real = await load();
+});
+
+/** A hero of the real package, and a cat that he may meet. */
+function createHero() {
+  const [hp, setHp] = real.createState(5);
+  const [alive, setAlive] = real.createState(true);
+  const [friendly, setFriendly] = real.createState(false);
+  const cat = real.create({
+    interface: { pet: { type: "action", description: "Pets it", parameters: [] } },
+    implementation: { pet: () => ({ purrs: true }) },
+  });
+  const hero = real.create({
+    interface: {
+      health: { type: "state", schema: { type: "number", precision: 1 }, description: "Health" },
+      heal: { type: "action", description: "Heals", parameters: [{ type: "number", minimum: 1 }] },
+      walk: { type: "action", description: "Walks", parameters: [{ type: "number" }, { type: "string" }] },
+      die: { type: "action", description: "Dies", parameters: [] },
+      cat: { type: "link", description: "A cat" },
+    },
+    implementation: {
+      health: hp,
+      heal: (by: number) => setHp(5 + by),
+      walk: (steps: number, to: string) => ({ steps, to }),
+      die: () => setAlive(false),
+      cat,
+    },
+    conditional: { heal: alive, walk: alive, cat: friendly },
+  });
+  return { hero, setAlive, setFriendly, setHp };
+}
+
+describe.each(agentKinds)("a service of @adobe/data, as $name sees it", (kind) => {
+  it("A1 has the tools, states and links that its conditions leave, and tells when they are others", async () => {
+    const { hero, setFriendly } = createHero();
+    const { enter } = await serveForTest(mcpAgentic(hero, { states: "resource", links: true }));
+    const agent = await enter(kind);
+    expect(await agent.tools()).toEqual(["die", "heal", "walk"]);
+    let told = 0;
+    let updated = 0;
+    await agent.onTools(() => (told += 1));
+    await agent.watch("surface://agentic-service/state/health", () => (updated += 1));
+
+    expect(await agent.call("heal", { value: 3 })).toMatchObject({ content: [{ type: "text", text: "" }] });
+    await expect.poll(() => updated).toBe(1);
+    expect(await agent.read("surface://agentic-service/state/health")).toMatchObject({ contents: [{ text: "8" }] });
+    expect(await agent.call("heal", { value: 0 })).toMatchObject({ isError: true });
+    // Its own execute hands on one argument.
+    expect(await agent.call("walk", { arg0: 2, arg1: "north" })).toMatchObject({
+      structuredContent: { steps: 2, to: "north" },
+    });
+
+    setFriendly(true);
+    await expect.poll(() => told).toBe(1);
+    expect(await agent.tools()).toEqual(["cat_pet", "die", "heal", "walk"]);
+    expect(await agent.call("cat_pet")).toMatchObject({ structuredContent: { purrs: true } });
+    await agent.call("die");
+    await expect.poll(() => told).toBe(2);
+    expect(await agent.tools()).toEqual(["cat_pet", "die"]);
+  });
+});
+
+describe("a service of @adobe/data and one by hand", () => {
+  it("A22 stand beside each other in one app", async () => {
+    const { hero } = createHero();
+    const byHand = stage({ name: "hand", actions: { wave: act() } });
+    const { enter } = await serveForTest(mcpAgentic([{ ...hero, serviceName: "hero" }, byHand.service]));
+    const [kind] = agentKinds;
+    expect(await (kind === undefined ? undefined : await enter(kind))?.tools()).toEqual([
+      "hand_wave",
+      "hero_die",
+      "hero_heal",
+      "hero_walk",
+    ]);
+  });
+});
+
+describe("the types of @adobe/data", () => {
+  let workshop: Workshop;
+  beforeAll(() => {
+    workshop = createWorkshop("agentic-types");
+  });
+  afterAll(() => workshop.remove());
+
+  it("A1 and A2 fit as they are when a service of it is handed over", { timeout: 120_000 }, () => {
+    emitDeclarations(workshop);
+    workshop.write(
+      "use.ts",
+      `import { AgenticService } from "@adobe/data/service";
+import { Observe } from "@adobe/data/observe";
+import { agenticService, mcpAgentic, toJSONSchema, type AgenticService as Ours } from "./package/from/agentic/index.js";
+export const real: AgenticService = AgenticService.create({
+  interface: { hp: { type: "state", schema: { type: "number" } } },
+  implementation: { hp: Observe.fromConstant(1) },
+});
+export const ours: Ours = real;
+export const source = agenticService([real], { states: "resource" });
+export const app = mcpAgentic(real, { links: true });
+export const schema = toJSONSchema({ type: "number" });
+// @ts-expect-error -- a service has to be able to carry out what it says
+export const lame: Ours = { states: real.states, actions: real.actions };
+`,
+    );
+    expect(compile(workshop, ["use.ts"])).toEqual([]);
+  });
+});

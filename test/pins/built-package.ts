@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type BuildResult } from "esbuild";
-import { manifest } from "../architecture/package-entries.ts";
+import { entrySources, manifest } from "../architecture/package-entries.ts";
 import { root } from "../architecture/source.ts";
 
 const require = createRequire(import.meta.url);
@@ -80,10 +80,12 @@ export async function bundle(code: string, { splitting = false } = {}): Promise<
     platform: "node",
     target: "node20",
     external: Object.keys(manifest.dependencies),
-    alias: {
-      [manifest.name]: join(root, "dist", "index.js"),
-      [`${manifest.name}/http`]: join(root, "dist", "http", "index.js"),
-    },
+    alias: Object.fromEntries(
+      Array.from(entrySources, ([subpath, source]) => [
+        join(manifest.name, subpath),
+        join(root, source.replace(/^src/, "dist").replace(/\.ts$/, ".js")),
+      ]),
+    ),
   });
   return toBundle(built);
 }

@@ -61,6 +61,21 @@ describe("the bundle", () => {
     expect(imports.filter((name) => ["node:http", "node:net", "jose"].includes(name))).toEqual([]);
   });
 
+  it.each([
+    ["from/agentic", /\/from\/(?:agent|invoker)\/|\/sdk-v1\//],
+    ["from/invoker", /\/from\/agent(?:ic)?\/|\/sdk-v1\//],
+    ["from/agent", /\/from\/(?:agentic|invoker)\/|\/sdk-v1\//],
+    ["sdk-v1", /\/from\//],
+  ])(
+    "%s brings nothing of another entry, of HTTP or of somebody else's SDK when it is bundled",
+    async (entry, other) => {
+      const { files, imports } = await bundle(`export * from "surface-mcp/${entry}";`, { splitting: true });
+      expect(files.filter((path) => path.startsWith(`dist/${entry}/`)).length).toBeGreaterThan(0);
+      expect(files.filter((path) => other.test(path) || path.startsWith("dist/http/"))).toEqual([]);
+      expect(imports.filter((name) => /^@(?:adobe|modelcontextprotocol)\/|^node:(?:http|net)$/.test(name))).toEqual([]);
+    },
+  );
+
   it("a module that only describes a surface brings neither the SDK nor a server when it is bundled", async () => {
     const code = `import { cell, defineSurface } from "surface-mcp"; console.log(defineSurface("a", { b: cell({}) }));`;
     const { bytes, files, imports } = await bundle(code);

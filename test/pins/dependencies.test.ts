@@ -41,6 +41,13 @@ describe("dependencies", () => {
     ]);
   });
 
+  it("productionTree() has nothing that only fits beside this one when the lockfile is read", () => {
+    // What is attached to, and the service that tests mount, are their owners'.
+    const others = ["@modelcontextprotocol/sdk", "@adobe/data"];
+    expect(others.filter((name) => locked[`node_modules/${name}`] === undefined)).toEqual([]);
+    expect(productionTree().filter((name) => others.includes(name))).toEqual([]);
+  });
+
   it("every version is exact when package.json is read", () => {
     expect(Object.values(manifest.dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });

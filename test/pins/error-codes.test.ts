@@ -36,6 +36,7 @@ describe("error codes", () => {
       "PROTOCOL_MISMATCH",
       "FRAME_TOO_LARGE",
       "DROPPED",
+      "INPUT_REQUIRED",
       "CLOSED",
       "INTERNAL",
     ]);

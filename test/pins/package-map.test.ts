@@ -10,6 +10,26 @@ describe("package.json", () => {
         node: "./dist/node/http/index.js",
         default: "./dist/http/index.js",
       },
+      "./from/agentic": {
+        types: "./dist/from/agentic/index.d.ts",
+        node: "./dist/node/from/agentic/index.js",
+        default: "./dist/from/agentic/index.js",
+      },
+      "./from/invoker": {
+        types: "./dist/from/invoker/index.d.ts",
+        node: "./dist/node/from/invoker/index.js",
+        default: "./dist/from/invoker/index.js",
+      },
+      "./from/agent": {
+        types: "./dist/from/agent/index.d.ts",
+        node: "./dist/node/from/agent/index.js",
+        default: "./dist/from/agent/index.js",
+      },
+      "./sdk-v1": {
+        types: "./dist/sdk-v1/index.d.ts",
+        node: "./dist/node/sdk-v1/index.js",
+        default: "./dist/sdk-v1/index.js",
+      },
       "./testing": {
         types: "./dist/testing/index.d.ts",
         node: "./dist/node/testing/index.js",
@@ -32,6 +52,13 @@ describe("package.json", () => {
       engines: { node: ">=20" },
       license: "MIT",
       files: ["dist", "docs/schemas", "README.md", "LICENSE"],
+    });
+  });
+
+  it("takes the SDK of whoever attaches to their server, and asks nobody else for it, when it is read", () => {
+    expect(manifest).toMatchObject({
+      peerDependencies: { "@modelcontextprotocol/sdk": "^1.26.0" },
+      peerDependenciesMeta: { "@modelcontextprotocol/sdk": { optional: true } },
     });
   });
 

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { entrySources } from "../architecture/package-entries.ts";
 import { listFiles, root } from "../architecture/source.ts";
 
 let packed: readonly string[] = [];
@@ -55,7 +56,9 @@ describe("the packed package", () => {
 
   it("holds the entries that Node takes, and what they load, and nothing else beside them when dist is packed", () => {
     const loaded = new Set(
-      ["index", "http/index", "testing/index", "cli/main"].map((entry) => `dist/node/${entry}.js`),
+      [...entrySources.values(), "src/cli/main.ts"].map((path) =>
+        path.replace(/^src\//, "dist/node/").replace(/\.ts$/, ".js"),
+      ),
     );
     for (const path of loaded) for (const next of importedBy(path)) loaded.add(next);
     expect(packed.filter((path) => path.startsWith("dist/node/")).toSorted()).toEqual([...loaded].toSorted());

@@ -31,6 +31,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "mcp",
     "mcpResource",
     "mcpTool",
+    "memoryContext",
     "operationRegistry",
     "procedure",
     "projectSurface",
@@ -64,6 +65,10 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "oauthResource",
     "tokenRegistry",
   ],
+  "./from/agentic": ["agenticService", "mcpAgentic", "toJSONSchema"],
+  "./from/invoker": ["invoker", "mcpInvoker"],
+  "./from/agent": ["agent", "agents", "mcpAgent"],
+  "./sdk-v1": ["attach"],
   "./testing": ["RpcFailure", "createTestClient"],
 };
 

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { createDesk } from "./desk-app.ts";
+import { V1Harness, type Sent } from "./v1-harness.ts";
+
+const able = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
+const call = (name: string, args: object = {}): object => ({ name, arguments: args });
+
+async function open(capabilities: object = able) {
+  const { app, seen } = createDesk();
+  return Object.assign(await new V1Harness(app).open(capabilities), { seen });
+}
+
+/** The next question of a method. */
+async function nextAsk(harness: V1Harness, method: string, after = 0): Promise<Sent> {
+  const asked = (): readonly Sent[] => harness.sent.filter((message) => message["method"] === method);
+  await harness.until(() => asked().length > after);
+  return asked()[after] ?? {};
+}
+
+const accept = { action: "accept", content: { name: "Ann" } };
+
+describe("a handler that asks on a server of the SDK 1.x", () => {
+  it("is answered by the client of its connection, however the question is called", async () => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("greet") });
+    const ask = await nextAsk(harness, "elicitation/create");
+    expect(ask["params"]).toMatchObject({
+      message: "What is your name?",
+      requestedSchema: { type: "object", properties: { name: { type: "string" } } },
+    });
+    await harness.post({ id: ask["id"], result: accept });
+    // Once more, as nobody may.
+    await harness.post({ id: ask["id"], result: { action: "decline" } });
+    await harness.until(() => harness.answers(1).length > 0);
+    expect(harness.answers(1)).toMatchObject([{ result: { structuredContent: { said: "Ann" } } }]);
+    await harness.close();
+  });
+
+  it("has a sample written, and hears of roots once until its client says that they are others", async () => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("write") });
+    const sample = await nextAsk(harness, "sampling/createMessage");
+    const written = { role: "assistant", content: { type: "text", text: "tea" }, model: "m" };
+    await harness.post({ id: sample["id"], result: written });
+    await harness.until(() => harness.answers(1).length > 0);
+    expect(harness.answers(1)).toMatchObject([{ result: { structuredContent: { said: "tea" } } }]);
+
+    await harness.post({ id: 2, method: "tools/call", params: call("locate") });
+    const roots = await nextAsk(harness, "roots/list");
+    await harness.post({ id: roots["id"], result: { roots: [{ uri: "file:///a" }] } });
+    await harness.until(() => harness.answers(2).length > 0);
+    const again = await harness.request(3, "tools/call", call("locate"));
+    expect(again).toMatchObject({ result: { structuredContent: { roots: ["file:///a"] } } });
+
+    await harness.post({ id: 4, method: "tools/call", params: call("follow") });
+    await harness.notify("notifications/roots/list_changed");
+    await harness.until(() => harness.answers(4).length > 0);
+    expect(harness.seen.rootsChanged).toBe(1);
+    await harness.post({ id: 5, method: "tools/call", params: call("locate") });
+    await nextAsk(harness, "roots/list", 1);
+    await harness.close();
+  });
+
+  it.each(["greet", "write", "locate", "erase"])(
+    "is refused before anything is sent when the client of %s cannot",
+    async (name) => {
+      const harness = await open({});
+      const answer = await harness.request(1, "tools/call", call(name, { what: "it all" }));
+      expect(answer).toMatchObject({ result: { isError: true } });
+      expect(JSON.stringify(answer)).toContain("CLIENT_CANNOT");
+      expect(harness.sent).toHaveLength(1);
+      expect(harness.seen.erased).toEqual([]);
+      await harness.close();
+    },
+  );
+
+  it("is told of an error by its code, and of nothing that the client says besides", async () => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("greet") });
+    const ask = await nextAsk(harness, "elicitation/create");
+    await harness.post({ id: ask["id"], error: { code: -32001, message: "secret-token-xyz" } });
+    await harness.until(() => harness.answers(1).length > 0);
+    expect(JSON.stringify(harness.answers(1))).toContain("ASK_FAILED");
+    expect(JSON.stringify(harness.answers(1))).not.toContain("secret");
+    expect(harness.seen.failures).toEqual(["ASK_FAILED"]);
+    await harness.close();
+  });
+
+  it.each<[string, (harness: V1Harness) => Promise<void>]>([
+    ["the client leaves", (harness) => harness.leave()],
+    ["the server closes", (harness) => harness.server.close()],
+    ["what is attached is closed", (harness) => harness.attached.close()],
+  ])("is told at once when %s", async (_when, end) => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("greet") });
+    await nextAsk(harness, "elicitation/create");
+    await end(harness);
+    await expect.poll(() => harness.seen.failures).toHaveLength(1);
+    expect(harness.seen.faults).toEqual([]);
+    await harness.close();
+  });
+
+  it.each([
+    ["accept", { action: "accept", content: {} }, ["it all"]],
+    ["decline", { action: "decline" }, []],
+    ["cancel", { action: "cancel" }, []],
+  ])("runs what is to be confirmed only when the user says so: %s", async (_said, result, erased) => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("erase", { what: "it all", confirmed: true }) });
+    const ask = await nextAsk(harness, "elicitation/create");
+    expect(JSON.stringify(ask["params"])).toContain("Erase everything");
+    expect(JSON.stringify(ask["params"])).toContain("it all");
+    expect(harness.seen.erased).toEqual([]);
+    await harness.post({ id: ask["id"], result });
+    await harness.until(() => harness.answers(1).length > 0);
+    expect(harness.seen.erased).toEqual(erased);
+    await harness.close();
+  });
+});

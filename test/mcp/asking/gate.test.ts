@@ -1,0 +1,416 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { McpOptions } from "../../../src/index.ts";
+import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
+import { envelope, handshake } from "../../fixtures/envelope.ts";
+import { createAskingApp, type Begun } from "../asking-app.ts";
+import { withoutChance } from "../differential-cases.ts";
+import { GateHarness, type Sent } from "../gate-harness.ts";
+
+const capable = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
+const accepted = (content: JsonObject): JsonObject => ({ action: "accept", content });
+const ada = accepted({ name: "Ada" });
+
+function partOf(value: unknown, key: string): JsonObject {
+  const part = isJsonObject(value) ? value[key] : undefined;
+  return isJsonObject(part) ? part : {};
+}
+
+class Asked {
+  readonly begun: Begun = new Map();
+  readonly harness: GateHarness;
+  #id = 0;
+
+  constructor(options: McpOptions = {}) {
+    this.harness = new GateHarness(createAskingApp(options, this.begun).open());
+  }
+
+  /** A modern request of a client that can do this. */
+  modern(method: string, params: object, capabilities: object = capable): Promise<Sent> {
+    const meta = { ...envelope, "io.modelcontextprotocol/clientCapabilities": capabilities };
+    this.#id += 1;
+    return this.harness.request("modern", this.#id, { method, params: { _meta: meta, ...params } });
+  }
+
+  async greetLegacy(capabilities: object = capable): Promise<this> {
+    await this.harness.request("legacy", "open", { method: "initialize", params: { ...handshake, capabilities } });
+    this.harness.gate.receive('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    return this;
+  }
+
+  /** Waits for the next question, and takes it out of what was sent. */
+  async question(): Promise<Sent> {
+    const { harness } = this;
+    const isQuestion = (sent: Sent): boolean => "method" in sent && "id" in sent;
+    await harness.until(() => harness.sent.some(isQuestion));
+    return harness.sent.splice(harness.sent.findIndex(isQuestion), 1)[0] ?? {};
+  }
+
+  respond(question: Sent, more: object): void {
+    this.harness.gate.receive(JSON.stringify({ jsonrpc: "2.0", id: question["id"], ...more }));
+  }
+}
+
+let open: Asked[] = [];
+afterEach(async () => {
+  for (const each of open) await each.harness.close();
+  open = [];
+});
+
+function start(options: McpOptions = {}): Asked {
+  const asked = new Asked(options);
+  open.push(asked);
+  return asked;
+}
+
+/** What a retry says besides what it said before. */
+function retry({ result }: Sent, inputResponses: unknown = { who: ada }): object {
+  return { requestState: isJsonObject(result) ? result["requestState"] : undefined, inputResponses };
+}
+
+const unusable = { code: -32602, message: expect.stringContaining('"requestState" is none that may be used') };
+const greet = { name: "greet", arguments: { greeting: "Hi" } };
+
+describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPath) => {
+  it("answers with the question, and then, asked with what was answered, with the result", async () => {
+    const asked = start({ hotPath });
+    const first = await asked.modern("tools/call", greet);
+    expect(first["result"]).toEqual({
+      resultType: "input_required",
+      inputRequests: {
+        who: {
+          method: "elicitation/create",
+          params: {
+            message: "Who are you?",
+            requestedSchema: expect.objectContaining({ type: "object", required: ["name"] }),
+          },
+        },
+      },
+      requestState: expect.stringMatching(/^s1\./),
+      _meta: { "io.modelcontextprotocol/serverInfo": expect.anything(), "asker/run": "r1" },
+    });
+    const second = await asked.modern("tools/call", { ...greet, ...retry(first) });
+    expect(second["result"]).toMatchObject({
+      resultType: "complete",
+      structuredContent: { text: "Hi Ada" },
+      _meta: { "asker/run": "r1" },
+    });
+    expect(asked.begun.get("greet")).toBe(2);
+  });
+
+  it.each([
+    ["write", "line", { role: "assistant", content: { type: "text", text: "Once" }, model: "m" }, { text: "Once" }],
+    ["where", ".roots", { roots: [{ uri: "file:///here" }] }, { roots: ["file:///here"] }],
+    ["greet", "who", { action: "decline" }, { text: "decline" }],
+    ["greet", "who", { action: "cancel" }, { text: "cancel" }],
+  ])("hands what was answered to %s under %s: %j", async (name, key, answer, result) => {
+    const asked = start({ hotPath });
+    const first = await asked.modern("tools/call", { name });
+    const second = await asked.modern("tools/call", { name, ...retry(first, { [key]: answer }) });
+    expect(second["result"]).toMatchObject({ resultType: "complete", structuredContent: result });
+  });
+
+  it("asks in as many rounds as it takes, and calls nothing again that it has called", async () => {
+    const asked = start({ hotPath });
+    const first = await asked.modern("tools/call", { name: "rounds" });
+    const second = await asked.modern("tools/call", { name: "rounds", ...retry(first, { first: ada }) });
+    expect(Object.keys(partOf(second["result"], "inputRequests"))).toEqual(["second"]);
+    const third = await asked.modern("tools/call", {
+      name: "rounds",
+      ...retry(second, { second: accepted({ sure: true }) }),
+    });
+    expect(third["result"]).toMatchObject({
+      structuredContent: { tick: { ticks: 1 }, first: "accept", second: "accept" },
+    });
+    expect(asked.begun.get("tick")).toBe(1);
+  });
+
+  it("asks several at once, and again what was not answered, or by what is no answer", async () => {
+    const asked = start({ hotPath });
+    const first = await asked.modern("tools/call", { name: "several" });
+    expect(Object.keys(partOf(first["result"], "inputRequests")).toSorted()).toEqual([".roots", "first", "second"]);
+    const wrong = { first: ada, second: 5, ".roots": { method: "roots/list", result: { roots: [] } }, more: ada };
+    const second = await asked.modern("tools/call", { name: "several", ...retry(first, wrong) });
+    expect(Object.keys(partOf(second["result"], "inputRequests")).toSorted()).toEqual([".roots", "second"]);
+    const rest = { second: { action: "decline" }, ".roots": { roots: [] } };
+    const third = await asked.modern("tools/call", { name: "several", ...retry(second, rest) });
+    expect(third["result"]).toMatchObject({ structuredContent: { first: "accept", second: "decline", roots: 0 } });
+  });
+
+  it.each([
+    ["prompts/get", { name: "letter" }, { messages: [{ role: "user", content: { text: "Write to Ada" } }] }],
+    ["resources/read", { uri: "surface://asker/desk" }, { contents: [{ text: '{"of":"Ada"}' }] }],
+  ])("asks for %s %j too", async (method, params, result) => {
+    const asked = start({ hotPath });
+    const first = await asked.modern(method, params);
+    expect(first["result"]).toMatchObject({ resultType: "input_required" });
+    expect(first["result"]).not.toHaveProperty("ttlMs");
+    expect((await asked.modern(method, { ...params, ...retry(first) }))["result"]).toMatchObject(result);
+  });
+
+  it("runs what takes consent only once the user has given it for these arguments", async () => {
+    const asked = start({ hotPath });
+    const wipe = { name: "wipe", arguments: { disk: "sda" } };
+    const first = await asked.modern("tools/call", wipe);
+    expect(JSON.stringify(partOf(first["result"], "inputRequests"))).toMatch(/Wipe it all.*sda/);
+    const [key = ""] = Object.keys(partOf(first["result"], "inputRequests"));
+    const other = { name: "wipe", arguments: { disk: "sdb" } };
+    const consent = { [key]: { action: "accept", content: {} } };
+    expect(await asked.modern("tools/call", { ...other, ...retry(first, consent) })).toMatchObject({ error: unusable });
+    expect(asked.begun.get("wipe")).toBeUndefined();
+    const second = await asked.modern("tools/call", { ...wipe, ...retry(first, consent) });
+    expect(second["result"]).toMatchObject({ structuredContent: { wiped: "sda" } });
+    expect(await asked.modern("tools/call", { ...wipe, ...retry(first, consent) })).toMatchObject({ error: unusable });
+    expect(asked.begun.get("wipe")).toBe(1);
+  });
+
+  it("answers -32021 and asks nothing when the client did not say that it can be asked", async () => {
+    const asked = start({ hotPath });
+    for (const capabilities of [{}, { sampling: {} }, { elicitation: { url: {} } }]) {
+      const answer = await asked.modern("tools/call", greet, capabilities);
+      expect(answer["error"]).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+    }
+    expect(await asked.modern("prompts/get", { name: "letter" }, {})).toHaveProperty("error.code", -32021);
+    expect(await asked.modern("resources/read", { uri: "surface://asker/desk" }, {})).toHaveProperty(
+      "error.code",
+      -32021,
+    );
+    expect(await asked.modern("tools/call", { name: "write" }, { elicitation: {} })).toHaveProperty(
+      "error.data.requiredCapabilities",
+      { sampling: {} },
+    );
+  });
+
+  it("refuses a state when it was used, cut, changed, is another tool's, or no text, and runs nothing", async () => {
+    const asked = start({ hotPath });
+    const first = await asked.modern("tools/call", greet);
+    const state = String(partOf(first, "result")["requestState"]);
+    const begun = asked.begun.get("greet");
+    const middle = state.length >> 1;
+    const flipped = `${state.slice(0, middle)}${state[middle] === "A" ? "B" : "A"}${state.slice(middle + 1)}`;
+    const forged: unknown[] = [
+      "",
+      "s1.",
+      state.slice(0, -1),
+      `${state}A`,
+      flipped,
+      "x".repeat(100_000),
+      5,
+      null,
+      {},
+      [],
+    ];
+    for (const requestState of forged) {
+      const answer = await asked.modern("tools/call", { ...greet, requestState, inputResponses: { who: ada } });
+      expect(answer).toHaveProperty("error.code", -32602);
+    }
+    const others: [string, object][] = [
+      ["tools/call", { name: "write" }],
+      ["tools/call", { ...greet, arguments: { greeting: "Ho" } }],
+      ["prompts/get", { name: "letter" }],
+      ["resources/read", { uri: "surface://asker/desk" }],
+    ];
+    for (const [method, params] of others) {
+      expect(await asked.modern(method, { ...params, ...retry(first) })).toMatchObject({ error: unusable });
+    }
+    expect(asked.begun.get("greet")).toBe(begun);
+    expect(await asked.modern("tools/call", { ...greet, ...retry(first) })).toHaveProperty("result.structuredContent");
+    expect(await asked.modern("tools/call", { ...greet, ...retry(first) })).toMatchObject({ error: unusable });
+  });
+
+  it.each([12345, null, "who", [], { who: 12345 }, { who: null }, { who: [] }, {}])(
+    "asks again when what was answered is %j",
+    async (inputResponses) => {
+      const asked = start({ hotPath });
+      const first = await asked.modern("tools/call", greet);
+      expect((await asked.modern("tools/call", { ...greet, inputResponses }))["result"]).toMatchObject({
+        resultType: "input_required",
+      });
+      const second = await asked.modern("tools/call", { ...greet, ...retry(first, inputResponses) });
+      expect(second["result"]).toMatchObject({ resultType: "input_required" });
+      expect((await asked.modern("tools/call", { ...greet, ...retry(second) }))["result"]).toMatchObject({
+        structuredContent: { text: "Hi Ada" },
+      });
+    },
+  );
+
+  it("looks at what it has asked alone when there are thousands of answers, or names of every object", async () => {
+    const asked = start({ hotPath });
+    const first = await asked.modern("tools/call", greet);
+    const many = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, ""]));
+    const own: object = JSON.parse('{"__proto__":{"who":{"action":"accept"}},"constructor":{},"toString":{}}');
+    const answers = { ...many, ...own, who: ada };
+    const second = await asked.modern("tools/call", { ...greet, ...retry(first, answers) });
+    expect(second["result"]).toMatchObject({ structuredContent: { text: "Hi Ada" } });
+  });
+
+  it("takes no answer without a state", async () => {
+    const asked = start({ hotPath });
+    const answer = await asked.modern("tools/call", { ...greet, inputResponses: { who: ada } });
+    expect(answer["result"]).toMatchObject({ resultType: "input_required" });
+  });
+
+  it("refuses what does not fit the form, in words that a caller may read", async () => {
+    const asked = start({ hotPath });
+    const first = await asked.modern("tools/call", greet);
+    const second = await asked.modern("tools/call", { ...greet, ...retry(first, { who: accepted({ name: 5 }) }) });
+    expect(second["result"]).toMatchObject({ isError: true, _meta: { "surface-mcp/error": { code: "ASK_FAILED" } } });
+  });
+
+  it("says what is said beside an error, and says what is its own to say itself", async () => {
+    const asked = start({ hotPath });
+    const answer = await asked.modern("tools/call", { name: "broken" });
+    expect(answer["result"]).toMatchObject({
+      isError: true,
+      _meta: {
+        "asker/run": "r2",
+        "surface-mcp/error": { code: "INTERNAL" },
+        "io.modelcontextprotocol/serverInfo": { name: "asker" },
+      },
+    });
+    expect(JSON.stringify(answer)).not.toMatch(/secret|forged/);
+  });
+
+  it("says what is said for programs beside progress, and an author's error in blocks", async () => {
+    const asked = start({ hotPath });
+    const params = { name: "steps", _meta: { ...envelope, progressToken: 7 } };
+    const answer = await asked.modern("tools/call", params);
+    expect(answer["result"]).toMatchObject({ isError: true, content: [{ type: "text", text: "no" }] });
+    const [report] = asked.harness.sent.filter(({ method }) => method === "notifications/progress");
+    expect(report?.["params"]).toEqual({
+      progressToken: 7,
+      progress: 1,
+      message: "one",
+      _meta: { "asker/tokens": 12 },
+    });
+  });
+});
+
+describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPath) => {
+  const call = (asked: Asked, params: object, id: number | string = 1): Promise<Sent> =>
+    asked.harness.request("legacy", id, { method: "tools/call", params });
+
+  it("sends the question while the call runs, and goes on with the answer", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    const answer = call(asked, greet);
+    const question = await asked.question();
+    expect(question).toMatchObject({ method: "elicitation/create", params: { message: "Who are you?" } });
+    expect(question["params"]).not.toHaveProperty("mode");
+    asked.respond(question, { result: ada });
+    expect((await answer)["result"]).toMatchObject({
+      structuredContent: { text: "Hi Ada" },
+      _meta: { "asker/run": "r1" },
+    });
+    expect(asked.begun.get("greet")).toBe(1);
+    asked.respond(question, { result: ada });
+  });
+
+  it("ignores what only the modern era knows", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    const answer = call(asked, { ...greet, requestState: "s1.forged", inputResponses: { who: ada } });
+    asked.respond(await asked.question(), { result: { action: "decline" } });
+    expect((await answer)["result"]).toMatchObject({ structuredContent: { text: "decline" } });
+  });
+
+  it("refuses and sends nothing when the client did not say that it can be asked", async () => {
+    const asked = await start({ hotPath }).greetLegacy({ sampling: {} });
+    asked.harness.sent.length = 0;
+    expect((await call(asked, greet))["result"]).toMatchObject({
+      isError: true,
+      _meta: { "surface-mcp/error": { code: "CLIENT_CANNOT" } },
+    });
+    expect(asked.harness.sent).toHaveLength(1);
+  });
+
+  it("asks where the user works once, and again when that has changed (D12)", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    const first = call(asked, { name: "where" }, 1);
+    asked.respond(await asked.question(), { result: { roots: [{ uri: "file:///a" }] } });
+    await first;
+    expect((await call(asked, { name: "where" }, 2))["result"]).toMatchObject({
+      structuredContent: { roots: ["file:///a"] },
+    });
+    asked.harness.gate.receive('{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}');
+    const third = call(asked, { name: "where" }, 3);
+    asked.respond(await asked.question(), { result: { roots: [{ uri: "file:///b" }] } });
+    expect((await third)["result"]).toMatchObject({ structuredContent: { roots: ["file:///b"] } });
+  });
+
+  it("answers nothing when the call was cancelled while it asked, and hears no late answer", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    void call(asked, greet);
+    const question = await asked.question();
+    asked.harness.sent.length = 0;
+    const params = { requestId: 1 };
+    asked.harness.gate.receive(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params }));
+    asked.respond(question, { result: ada });
+    expect((await call(asked, { name: "tick" }, 2))["result"]).toBeDefined();
+    expect(asked.harness.sent.map(({ id }) => id)).toEqual([2]);
+  });
+
+  it("hears only answers to what it asked when there are others", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    const answer = call(asked, greet);
+    const question = await asked.question();
+    for (const id of [0, 1, "1", null, {}, `${String(question["id"])}x`]) {
+      asked.harness.gate.receive(JSON.stringify({ jsonrpc: "2.0", id, result: accepted({ name: "Eve" }) }));
+    }
+    // With a method it is a request, whatever else it says.
+    asked.respond(question, { method: "tools/list", result: accepted({ name: "Eve" }) });
+    await asked.harness.until(() => asked.harness.answers(question["id"]).length > 0);
+    asked.respond(question, { error: { code: -1, message: "secret reason" } });
+    asked.respond(question, { result: ada });
+    const said = await answer;
+    expect(said["result"]).toMatchObject({ isError: true, _meta: { "surface-mcp/error": { code: "ASK_FAILED" } } });
+    expect(JSON.stringify(said)).not.toContain("secret");
+  });
+
+  it("keeps questions while the output is full", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    const { harness } = asked;
+    const first = call(asked, greet, 1);
+    const question = await asked.question();
+    harness.gate.setOutputFull(true);
+    const second = call(asked, { name: "rounds" }, 2);
+    asked.respond(question, { result: ada });
+    await first;
+    expect(harness.sent.filter((sent) => "method" in sent)).toEqual([]);
+    harness.gate.setOutputFull(false);
+    asked.respond(await asked.question(), { result: ada });
+    asked.respond(await asked.question(), { result: accepted({ sure: true }) });
+    expect((await second)["result"]).toMatchObject({ structuredContent: { second: "accept" } });
+  });
+
+  it("ends what asks when the connection ends", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    void call(asked, greet);
+    await asked.question();
+    asked.harness.sent.length = 0;
+    await asked.harness.close();
+    expect(asked.harness.sent).toEqual([]);
+  });
+});
+
+describe("the hot path and the SDK's path when they ask", () => {
+  const steps: readonly (readonly [method: string, params: object, answers: readonly unknown[]])[] = [
+    ["tools/call", greet, [{ who: ada }]],
+    ["tools/call", { name: "several" }, [{ first: ada }, { second: ada, ".roots": { roots: [] } }]],
+    ["tools/call", { name: "rounds" }, [{ first: ada }, 5, { second: { action: "cancel" } }]],
+    ["tools/call", { name: "wipe", arguments: { disk: "a" } }, [{}]],
+    ["prompts/get", { name: "letter" }, [{ who: { action: "decline" } }]],
+    ["resources/read", { uri: "surface://asker/desk" }, [{ who: ada }]],
+  ];
+
+  it.each(steps)("give the same answers to %s %j, each time", async (method, params, answers) => {
+    const [hot, sdk] = [start({ hotPath: true }), start({ hotPath: false })];
+    const say = async (asked: Asked): Promise<unknown> => {
+      const all = [await asked.modern(method, params)];
+      for (const given of answers) {
+        const last = all.at(-1) ?? {};
+        all.push(await asked.modern(method, { ...params, ...retry(last, given) }));
+      }
+      all.push(await asked.modern(method, params, {}));
+      return withoutChance(JSON.parse(JSON.stringify(all).replaceAll(/s1\.[\w-]+/g, "sealed")));
+    };
+    expect(await say(hot)).toEqual(await say(sdk));
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import * as fc from "fast-check";
+import type { Asking } from "../../../src/catalog/asking.ts";
+import { anonymous } from "../../../src/catalog/caller.ts";
+import { AskStates, type AskSubject } from "../../../src/mcp/asking/ask-states.ts";
+import { Claims } from "../../../src/mcp/asking/claims.ts";
+import { Sealer } from "../../../src/mcp/asking/sealer.ts";
+
+const secret = new Uint8Array(32).fill(7);
+
+describe("Sealer", () => {
+  const sealer = new Sealer(secret);
+
+  it("opens what it sealed when it is about the same, and says nothing of it to who reads it", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.string(), (text, about) => {
+        const sealed = sealer.seal(text, about);
+        expect(sealed).toMatch(/^s1\.[\w-]+$/);
+        expect(sealer.open(sealed, about)).toBe(text);
+      }),
+    );
+    expect(sealer.seal("secret answer", "x")).not.toContain(Buffer.from("secret").toString("base64url").slice(0, 6));
+  });
+
+  it("seals the same text in another way each time", () => {
+    expect(sealer.seal("text", "x")).not.toBe(sealer.seal("text", "x"));
+  });
+
+  it("opens nothing when it is about something else, or another secret sealed it", () => {
+    const sealed = sealer.seal("text", "x");
+    expect(sealer.open(sealed, "y")).toBeUndefined();
+    expect(new Sealer().open(sealed, "x")).toBeUndefined();
+    expect(new Sealer().open(new Sealer().seal("text", "x"), "x")).toBeUndefined();
+    expect(new Sealer(Uint8Array.from(secret)).open(sealed, "x")).toBe("text");
+  });
+
+  it("keeps its secret when whoever gave it overwrites theirs", () => {
+    const given = Uint8Array.from(secret);
+    const own = new Sealer(given);
+    given.fill(0);
+    expect(own.open(sealer.seal("text", "x"), "x")).toBe("text");
+  });
+
+  it("opens nothing when any bit was flipped, or anything cut off, added or written otherwise", () => {
+    const sealed = sealer.seal("some text", "x");
+    const bytes = Buffer.from(sealed.slice(3), "base64url");
+    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      expect(sealer.open(`s1.${flipped.toString("base64url")}`, "x")).toBeUndefined();
+    }
+    for (let length = 0; length < sealed.length; length += 1) {
+      expect(sealer.open(sealed.slice(0, length), "x")).toBeUndefined();
+    }
+    for (const other of [
+      `${sealed}-TAMPERED`,
+      `${sealed}=`,
+      `${sealed} `,
+      ` ${sealed}`,
+      sealed.replace("s1.", "s2."),
+    ]) {
+      expect(sealer.open(other, "x")).toBeUndefined();
+    }
+    expect(sealer.open(`s1.${bytes.toString("base64")}=`, "x")).toBeUndefined();
+    expect(sealer.open(`s1.${"A".repeat(1_000_000)}`, "x")).toBeUndefined();
+  });
+
+  it("never throws when what it is given is anything", () => {
+    fc.assert(fc.property(fc.string(), (text) => sealer.open(`s1.${text}`, "x") === undefined));
+  });
+});
+
+describe("Claims", () => {
+  it("takes each id once, and none when there is room for no more until some cannot be used any more", () => {
+    let now = 0;
+    const claims = new Claims(() => now, 3);
+    expect(claims.take("a", 100)).toBe(true);
+    expect(claims.take("a", 100)).toBe(false);
+    expect([claims.take("b", 50), claims.take("c", 100), claims.take("d", 100)]).toEqual([true, true, false]);
+    now = 49;
+    expect(claims.take("d", 100)).toBe(false);
+    now = 50;
+    expect(claims.take("d", 100)).toBe(true);
+    expect([claims.take("a", 100), claims.take("e", 200), claims.size]).toEqual([false, false, 3]);
+    now = 100;
+    expect([claims.take("e", 200), claims.size]).toEqual([true, 1]);
+  });
+});
+
+const subject: AskSubject = { caller: anonymous, method: "tools/call", target: "greet", args: { a: 1, b: { c: [2] } } };
+
+const asking: Asking = {
+  kind: "asking",
+  open: { who: { kind: "elicit", params: {} }, where: { kind: "roots", params: {} } },
+  record: { asked: { who: { digest: "d" }, where: { digest: "e" } }, done: {} },
+};
+
+describe("AskStates", () => {
+  function create(more: ConstructorParameters<typeof AskStates>[0] = {}) {
+    const clock = { now: 1_000_000 };
+    return { clock, states: new AskStates({ now: () => clock.now, ...more }) };
+  }
+
+  it("opens once what it sealed, with the keys that were asked last", async () => {
+    const { states } = create();
+    const sealed = states.seal(asking, subject);
+    expect(await states.open(sealed, subject)).toEqual({ open: ["who", "where"], record: asking.record });
+    expect(await states.open(sealed, subject)).toBeUndefined();
+  });
+
+  it("opens it when the arguments are the same in another order", async () => {
+    const { states } = create();
+    const sealed = states.seal(asking, subject);
+    expect(await states.open(sealed, { ...subject, args: { b: { c: [2] }, a: 1 } })).toBeDefined();
+  });
+
+  const others: Partial<AskSubject>[] = [
+    { method: "prompts/get" },
+    { target: "other" },
+    { args: {} },
+    { args: { a: 1, b: { c: ["2"] } } },
+    { caller: { ...anonymous, id: "somebody" } },
+    { caller: { ...anonymous, view: { surface: "other" } } },
+    { caller: { ...anonymous, view: { surface: "default", project: "p" } } },
+  ];
+
+  it.each(others)("opens nothing, and leaves it unused, when it is another request's: %j", async (other) => {
+    const { states } = create();
+    const sealed = states.seal(asking, subject);
+    expect(await states.open(sealed, { ...subject, ...other })).toBeUndefined();
+    expect(await states.open(sealed, subject)).toBeDefined();
+  });
+
+  it("opens nothing when the slowest of its questions has taken too long", async () => {
+    const { states, clock } = create();
+    const [sealed, late] = [states.seal(asking, subject), states.seal(asking, subject)];
+    clock.now += 299_999;
+    expect(await states.open(sealed, subject)).toBeDefined();
+    clock.now += 1;
+    expect(await states.open(late, subject)).toBeUndefined();
+  });
+
+  it("asks who counts what is used when there is somebody, and believes nothing but true", async () => {
+    const claimed: [string, number][] = [];
+    const said: unknown[] = [true, Promise.resolve(true), false, Promise.resolve(false), undefined, 1, "yes"];
+    const results: boolean[] = [];
+    for (const say of said) {
+      const claim = (id: string, expiresAt: number): never => {
+        claimed.push([id, expiresAt]);
+        // What an honest author's types would not let through.
+        return say as never;
+      };
+      const { states } = create({ secret, claim });
+      results.push((await states.open(states.seal(asking, subject), subject)) !== undefined);
+    }
+    expect(results).toEqual([true, true, false, false, false, false, false]);
+    expect(new Set(claimed.map(([id]) => id)).size).toBe(said.length);
+    expect(claimed[0]?.[1]).toBe(1_300_000);
+  });
+
+  it("opens what another process sealed when they share a secret", async () => {
+    const [one, two] = [create({ secret }), create({ secret })];
+    expect(await two.states.open(one.states.seal(asking, subject), subject)).toBeDefined();
+    expect(await create().states.open(one.states.seal(asking, subject), subject)).toBeUndefined();
+  });
+});

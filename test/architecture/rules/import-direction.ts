@@ -46,6 +46,11 @@ export const exceptions: readonly { path: string; to: string; reason: string }[]
     to: "builder",
     reason: "an entry: the short form that makes an app stands beside what it is made of",
   },
+  {
+    path: "src/from/invoker/index.ts",
+    to: "builder",
+    reason: "an entry: the short form that makes an app stands beside what it is made of",
+  },
 ];
 
 const rankOf = (folder: string): number => order.findIndex((group) => group.includes(folder));

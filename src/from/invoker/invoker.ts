@@ -1,0 +1,210 @@
+import { operationNotFound } from "../../catalog/cannot-nest.ts";
+import type { MountContext, MountedOperation, MountSource } from "../../catalog/mount.ts";
+import { toMountedSchemas } from "../../catalog/mounted-schemas.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { isJsonObject } from "../../schema/json.ts";
+import { checkInput } from "../../surface/check-value.ts";
+import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
+import { Listeners } from "../../surface/listeners.ts";
+import { InvokerList } from "./invoker-list.ts";
+import { toAnswer } from "./to-answer.ts";
+import { isSameSpec, isSpec, toOperation, toOperationName } from "./to-operation.ts";
+import type { ToolInvoker, ToolSpec } from "./tool-invoker.ts";
+
+/** What {@link invokers} may be told. */
+export interface InvokersOptions {
+  /** Told of invokers that fail, and of tools that are left out. Default: the console. */
+  readonly onFault?: FaultReporter | undefined;
+}
+
+/** The tools of invokers, one after the other. Nothing to close. */
+export interface InvokerSource extends MountSource {
+  /** Asks all of them again what there is. */
+  refresh(): void;
+}
+
+/** One tool, and whose it is. */
+interface Listed {
+  readonly list: InvokerList;
+  readonly spec: ToolSpec;
+}
+
+interface Tool extends Listed {
+  readonly operation: MountedOperation;
+}
+
+/** What was found so far, of which each has a name of its own. */
+interface Taken {
+  readonly tools: Map<string, Tool>;
+  readonly wireNames: Map<string, Tool>;
+  readonly doubles: Set<string>;
+  readonly tell: (cause: SurfaceError) => void;
+}
+
+const origin = "a chain of invokers";
+
+function notThere(): Refusal {
+  return new Refusal(operationNotFound.code, operationNotFound.message);
+}
+
+function isInvoker(value: unknown): value is ToolInvoker {
+  if (typeof value !== "object" || value === null) return false;
+  return (
+    typeof Reflect.get(value, "list") === "function" &&
+    typeof Reflect.get(value, "invoke") === "function" &&
+    ["undefined", "function"].includes(typeof Reflect.get(value, "subscribe"))
+  );
+}
+
+function wireNameOf(name: string): string {
+  return toOperationName(name).replaceAll(".", "_");
+}
+
+function collision(taken: Listed, first: Tool): SurfaceError {
+  const [name, owner] = [taken.spec.name, `tool "${first.spec.name}" of ${first.list.where}`];
+  const wire = wireNameOf(name);
+  const message = `Naming tool "${name}" of ${taken.list.where}: its name on the wire, "${wire}", is taken by ${owner}`;
+  return new SurfaceError("NAME_COLLISION", message);
+}
+
+class ChainedInvokers implements InvokerSource {
+  readonly #lists: readonly InvokerList[];
+  readonly #report: FaultReporter;
+  readonly #listeners = new Listeners();
+  /** By name within the mount. */
+  #tools: ReadonlyMap<string, Tool> = new Map();
+  /** Those that were left out, and were told of. */
+  #doubles: ReadonlySet<string> = new Set();
+
+  constructor(chain: readonly ToolInvoker[], report: FaultReporter) {
+    this.#report = report;
+    const changed = (): void => this.#change();
+    this.#lists = chain.map((each, index) => {
+      return new InvokerList({ invoker: each, where: `invoker ${index + 1}`, report, changed });
+    });
+    this.#take((cause) => {
+      throw cause;
+    });
+  }
+
+  list(): readonly MountedOperation[] {
+    return this.#take((cause) => void internalError(cause, origin, this.#report));
+  }
+
+  subscribe(changed: () => void): () => void {
+    if (this.#listeners.size === 0) for (const list of this.#lists) list.listen();
+    const stop = this.#listeners.add(changed);
+    return () => {
+      const before = this.#listeners.size;
+      stop();
+      if (before === 0 || this.#listeners.size > 0) return;
+      for (const list of this.#lists) list.rest();
+    };
+  }
+
+  refresh(): void {
+    for (const list of this.#lists) list.refresh();
+  }
+
+  async invoke(name: string, input: unknown, context: MountContext): Promise<unknown> {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) throw notThere();
+    const { list, spec, operation } = tool;
+    const now = list.isPolled ? this.#poll(tool) : spec;
+    const checked = now === spec ? input : await this.#checkAgain(now, input);
+    // Their schemas are of objects; one that is not has what it says.
+    const args = isJsonObject(checked) ? checked : ((checked ?? {}) as Parameters<ToolInvoker["invoke"]>[1]);
+    const answer: unknown = await list.invoker.invoke(spec.name, args, context);
+    return toAnswer(answer, operation.outputSchema !== undefined);
+  }
+
+  /** What there is now of a tool whose invoker says nothing of changes; the same where that is so. @throws Refusal. */
+  #poll({ list, spec }: Tool): ToolSpec {
+    const listed = list.poll();
+    if (listed === undefined) return spec;
+    const now = listed.find((each): each is ToolSpec => isSpec(each) && each.name === spec.name);
+    if (now !== undefined && isSameSpec(now, spec)) return spec;
+    list.refresh();
+    if (now === undefined) throw notThere();
+    return now;
+  }
+
+  /** Holds what fitted a schema before against the one that it is now. */
+  async #checkAgain(spec: ToolSpec, input: unknown): Promise<unknown> {
+    const { owner } = toMountedSchemas(toOperation(spec), `tool "${spec.name}"`);
+    try {
+      return await checkInput(owner.input, input, `tool "${spec.name}"`);
+    } catch (cause) {
+      if (!(cause instanceof SurfaceError) || cause.code !== "VALIDATION_ERROR") throw cause;
+      throw new Refusal("VALIDATION_ERROR", "the tool takes something else by now", cause.issues);
+    }
+  }
+
+  /** @param tell - told of what is left out, once. */
+  #take(tell: (cause: SurfaceError) => void): readonly MountedOperation[] {
+    const taken: Taken = { tools: new Map(), wireNames: new Map(), doubles: new Set(), tell };
+    // What is no tool is refused, and told of, by whoever makes entries.
+    const operations = this.#lists.flatMap((list) =>
+      list.items().flatMap((spec) => (isSpec(spec) ? this.#place({ list, spec }, taken) : (spec as MountedOperation))),
+    );
+    this.#tools = taken.tools;
+    this.#doubles = taken.doubles;
+    return operations;
+  }
+
+  /** The operation of a tool; none where another has its name. */
+  #place(listed: Listed, { tools, wireNames, doubles, tell }: Taken): readonly MountedOperation[] {
+    const { list, spec } = listed;
+    const wireName = wireNameOf(spec.name);
+    const first = wireNames.get(wireName);
+    if (first !== undefined) {
+      const key = `${list.where} ${spec.name}`;
+      doubles.add(key);
+      if (!this.#doubles.has(key)) tell(collision(listed, first));
+      return [];
+    }
+    const tool = this.#keep(listed);
+    tools.set(tool.operation.name, tool);
+    wireNames.set(wireName, tool);
+    return [tool.operation];
+  }
+
+  /** A tool is the same as before where it is told of in the same words. */
+  #keep({ list, spec }: Listed): Tool {
+    const known = this.#tools.get(toOperationName(spec.name));
+    if (known !== undefined && known.list === list && isSameSpec(known.spec, spec)) return known;
+    return { list, spec, operation: toOperation(spec) };
+  }
+
+  #change(): void {
+    this.#listeners.tell(undefined, (cause) => void internalError(cause, origin, this.#report));
+  }
+}
+
+/**
+ * Makes what can be mounted of invokers of tools, the first one's before the next one's. Each is asked at once what it has; one that
+ * answers later is listed when it has.
+ *
+ * @throws SurfaceError `INVALID_OPTION` for what is no invoker, `NAME_COLLISION` naming both where two tools that are listed by now
+ * have one name. Those that come later are left out, and reported.
+ */
+export function invokers(chain: readonly ToolInvoker[], { onFault }: InvokersOptions = {}): InvokerSource {
+  const given: readonly unknown[] = chain;
+  if (given.length === 0 || !given.every(isInvoker)) {
+    throw new SurfaceError("INVALID_OPTION", "Chaining invokers: each must have the methods list() and invoke()");
+  }
+  return new ChainedInvokers(chain, toSafeReporter(onFault ?? reportToConsole));
+}
+
+/**
+ * As {@link invokers}, of those that are passed.
+ *
+ * @throws SurfaceError as that does.
+ * @example
+ * ```ts
+ * app.mount("tools", invoker(localTools, remoteTools));
+ * ```
+ */
+export function invoker(...chain: readonly ToolInvoker[]): InvokerSource {
+  return invokers(chain);
+}

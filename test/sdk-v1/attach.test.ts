@@ -5,7 +5,16 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { cellSource, cell, defineSurface, mcp, mcpResource, mcpTool, procedure } from "../../src/index.ts";
+import {
+  cellSource,
+  cell,
+  defineSurface,
+  mcp,
+  mcpResource,
+  mcpTool,
+  operationRegistry,
+  procedure,
+} from "../../src/index.ts";
 import { attach } from "../../src/sdk-v1/attach.ts";
 import type { V1Server } from "../../src/sdk-v1/v1-server.ts";
 import { createServer, V1Harness } from "./v1-harness.ts";
@@ -258,6 +267,31 @@ describe("a subscription on a server of the SDK 1.x", () => {
     );
     expect(await harness.request(5, "resources/subscribe", { uri: 5 })).toHaveProperty("error.code", -32602);
     expect(seen.watchers).toBe(0);
+    await harness.close();
+  });
+});
+
+describe("the lists of a server of the SDK 1.x", () => {
+  const shown = (harness: V1Harness): number => harness.notices("notifications/tools/list_changed").length;
+
+  it("are watched from the first request on, as whoever makes it may see them, until the connection ends", async () => {
+    const registry = operationRegistry();
+    const app = mcp(shop, { changeWindowMs: 1, onFault: () => {} })
+      .implement({ price: cellSource(1), raise: ({ by }) => by })
+      .mount("ops", registry);
+    const harness = await new V1Harness(app).open();
+    registry.register({ name: "git.peek" }, () => "seen");
+    await harness.request(1, "ping");
+    expect(shown(harness)).toBe(0);
+    expect(JSON.stringify(await harness.request(2, "tools/list"))).toContain("ops_git_peek");
+    registry.register({ name: "git.look" }, () => "seen");
+    await harness.until(() => shown(harness) > 0);
+    expect(JSON.stringify(await harness.request(3, "tools/list"))).toContain("ops_git_look");
+    const before = shown(harness);
+    await harness.attached.close();
+    registry.register({ name: "git.stare" }, () => "seen");
+    await harness.request(4, "ping");
+    expect(shown(harness)).toBe(before);
     await harness.close();
   });
 });

@@ -32,7 +32,7 @@ const app = mcp(surface).bridge(link);
 const mounted = app.mount("git", source);
 expectType<"run" | `git_${string}`>(nameOf<ToolNames<typeof mounted>>());
 expectType<"run" | `git_${string}`>(nameOf<MutatingToolNames<typeof mounted>>());
-expectType<"state">(nameOf<ResourceNames<typeof mounted>>());
+expectType<"state" | `git/${string}`>(nameOf<ResourceNames<typeof mounted>>());
 
 // What other steps add takes nothing away.
 const more = mounted
@@ -58,6 +58,7 @@ expectError(app.mount(anyText as `a_${string}`, source));
 const hidden = app.mount(none, source);
 expectType<string>(nameOf<ToolNames<typeof hidden>>());
 expectType<string>(nameOf<MutatingToolNames<typeof hidden>>());
+expectType<string>(nameOf<ResourceNames<typeof hidden>>());
 
 // Names collide in every order: with tools, members, pull() and other mounts.
 expectError(app.mount("git", source).mount("git", source));

@@ -5,11 +5,14 @@ import type { AppNames, ExposedNames } from "./app-names.ts";
 /** The names that may come from a mount, on the wire: nobody knows more of them before they are there. */
 type MountedName<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}_${string}`;
 
-/** The names after a mount: whatever begins with its prefix, all of which may change something. */
+/** What may be read of a mount, in the same way. */
+type MountedPath<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}/${string}`;
+
+/** The names after a mount: whatever begins with its prefix; all of its tools may change something. */
 export type WithMount<TNames extends AppNames, TPrefix extends string> = [TNames] extends [infer Names extends AppNames]
   ? ExposedNames<
       Names["tools"] | MountedName<TPrefix>,
-      Names["resources"],
+      Names["resources"] | MountedPath<TPrefix>,
       Names["mutating"] | MountedName<TPrefix>,
       Names["exposed"],
       Names["inputs"],

@@ -30,8 +30,11 @@ interface Snapshot {
 const nothing: Snapshot = Object.freeze({ callables: new Map(), operations: [], resources: [] });
 const noStates: ReadonlyMap<string, Seen> = new Map();
 
-function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
-  return left.length === right.length && left.every((item, index) => item === right[index]);
+/** Whether two lists have the same in them. In which order a service tells it says nothing: lists are sorted by name. */
+function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false;
+  const known = new Set(left);
+  return right.every((item) => known.has(item));
 }
 
 /**
@@ -213,7 +216,7 @@ export class AgenticSource {
     this.#complaints.actions.restart();
     const callables = new Map([...this.#tools, ...this.#actions.read(places, this.#tools)]);
     const operations = Array.from(callables.values(), ({ operation }) => operation);
-    const isSame = isSameList(operations, this.#now.operations);
+    const isSame = isSameSet(operations, this.#now.operations);
     // The newest actions run, also where they say the same as those before.
     this.#now = { ...this.#now, callables, operations: isSame ? this.#now.operations : Object.freeze(operations) };
   }
@@ -226,7 +229,7 @@ export class AgenticSource {
     this.#seen = states === "tool" ? this.#states.byName(places) : this.#states.byPath(places);
     if (states === "tool") return;
     const resources = this.#states.resources(this.#seen);
-    if (!isSameList(resources, this.#now.resources)) this.#now = { ...this.#now, resources: Object.freeze(resources) };
+    if (!isSameSet(resources, this.#now.resources)) this.#now = { ...this.#now, resources: Object.freeze(resources) };
   }
 
   #tell(): void {
@@ -236,7 +239,7 @@ export class AgenticSource {
     this.#told = this.#now;
     const { operations, resources } = this.#told;
     const fail = (cause: unknown): void => this.#complaints.links.tell(cause);
-    if (!isSameList(operations, before.operations) || !isSameList(resources, before.resources)) {
+    if (!isSameSet(operations, before.operations) || !isSameSet(resources, before.resources)) {
       this.#listeners.tell(undefined, fail);
     }
     if (this.#areStatesNew) this.#tellWatches(fail);

@@ -60,10 +60,8 @@ export class ObservedPart {
       else this.#refuse(stop);
     } catch (cause) {
       opened.failed = { cause };
-      if (this.#opened === opened) this.#forget(cause);
+      this.#forget(cause);
     }
-    // Everybody may have left while it spoke.
-    if (this.#opened !== opened) this.#end(opened, () => {});
   }
 
   #refuse(stop: unknown): void {
@@ -93,16 +91,10 @@ export class ObservedPart {
   }
 
   #close(last: PartListener): void {
-    const opened = this.#opened;
+    const stop = this.#opened?.stop;
     this.#opened = undefined;
     this.#value = undefined;
-    if (opened !== undefined) this.#end(opened, (cause) => last.fail(cause));
-  }
-
-  #end(opened: Opened, fail: (cause: unknown) => void): void {
-    const { stop } = opened;
-    opened.stop = undefined;
-    if (stop !== undefined) runUnawaited(stop, fail);
+    if (stop !== undefined) runUnawaited(stop, (cause) => last.fail(cause));
   }
 
   #change(): void {

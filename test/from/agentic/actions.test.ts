@@ -115,6 +115,14 @@ describe("the actions of a service", () => {
     expect(shown.changes()).toBe(1);
   });
 
+  it("A6 are the same when they are told in another order", async () => {
+    const { service, actions } = stage({ actions: { heal: act(), flee: act() } });
+    const shown = show(service);
+    actions.tell({ flee: act(), heal: act() });
+    await settled();
+    expect(shown.changes()).toBe(0);
+  });
+
   it("A6 are the same when a schema that is equal is written in another order", async () => {
     const turned = { additionalProperties: false, required: ["by"], properties: { by: number }, type: "object" };
     const { service, actions } = stage({ actions: { heal: { schema: object } } });

@@ -153,7 +153,7 @@ describe("what a service tells", () => {
     expect(states.ended).toBe(1);
   });
 
-  it("is ended at once when everybody leaves while it is told", () => {
+  it("is ended when the link that led to it goes while it is told for the first time", () => {
     const { service, actions, links } = stage({ actions: { heal: act() }, links: {} });
     const child = stage({ actions: {} });
     let ended = 0;

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { mcpAgentic, type McpAgenticOptions } from "../../../src/builder/mcp-agentic.ts";
+import { mcp } from "../../../src/builder/mcp.ts";
+import { agenticService } from "../../../src/from/agentic/agentic-service.ts";
+import { defineSurface } from "../../../src/surface/define-surface.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
+import { procedure } from "../../../src/surface/procedure.ts";
+import { mcpTool } from "../../../src/tags/mcp-tool.ts";
 import { agentKinds, outcomeOf, type Agent, type AgentKind } from "../../scenarios/support/clients.ts";
 import { serveForTest } from "../../scenarios/support/serve.ts";
 import { act, stage, state, type Staged } from "./support.ts";
@@ -258,6 +263,37 @@ describe("an agentic service that is served", () => {
     expect([actions.opened, states.opened, links.opened]).toEqual([1, 1, 1]);
     await serving.close();
     expect([actions.ended, states.ended, links.ended]).toEqual([1, 1, 1]);
+  });
+
+  it.each(agentKinds)("is under its prefix when it is mounted beside a surface, as $name sees it", async (kind) => {
+    const staged = game();
+    const surface = defineSurface("world", { rest: mcpTool(procedure({})) });
+    const app = mcp(surface)
+      .implement({ rest: () => {} })
+      .mount("game", agenticService(staged.service, { states: "resource", links: true }))
+      .pull();
+    const agent = await (await serveForTest(app)).enter(kind);
+    expect(await agent.tools()).toContain("game_heal");
+    expect(await agent.resources()).toEqual(["surface://world/game/state/hp", "surface://world/game/state/mood"]);
+    expect(await agent.call("read_resource", { uri: "surface://world/game/state/hp" })).toMatchObject({
+      structuredContent: { value: 3 },
+    });
+    staged.states.tell({ hp: state(9) });
+    await expect.poll(() => agent.resources()).toEqual(["surface://world/game/state/hp"]);
+    expect(await agent.read("surface://world/game/state/hp")).toMatchObject({ contents: [{ text: "9" }] });
+  });
+
+  it("asks the user before an action runs when its author says so", async () => {
+    const [kind] = agentKinds;
+    if (kind === undefined) throw new Error("there are clients");
+    const staged = game();
+    const describeAction = (id: string) => (id === "heal" ? { confirm: true } : undefined);
+    const { enter } = await serveForTest(mcpAgentic(staged.service, { describe: describeAction }));
+    // These clients cannot ask theirs.
+    const agent = await enter(kind);
+    expect(await agent.call("heal", { value: 5 })).toMatchObject({ isError: true });
+    expect(staged.ran).toEqual([]);
+    expect(await agent.call("look")).not.toMatchObject({ isError: true });
   });
 
   it("A22 stands beside another under its name when there are several", async () => {

@@ -68,11 +68,10 @@ export class PostedRequest {
 
   /**
    * Asks its client something: on a stream of its own, also where nothing else is told on it; of who has left before there was
-   * one, where what belongs to no request is told. Of a request that is over nobody is asked anything.
+   * one, where what belongs to no request is told. That a question is given up is said there, too, when the request is over.
    */
   readonly ask: SendAsk = (json, onDropped) => {
-    if (this.#isOver) return onDropped();
-    const stream = this.#open(this.#isStreamable);
+    const stream = this.#isOver ? undefined : this.#open(this.#isStreamable);
     if (stream === undefined) this.#streams.tell(json, onDropped);
     else this.#streams.append(stream, { json, onDropped });
   };

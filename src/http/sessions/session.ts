@@ -154,8 +154,9 @@ export class Session {
     http.responder.refuse(exchange.reply, toScopeError(scopes), { status: 403, headers });
   }
 
-  /** Ends the stream of what belongs to no request. Resolves when nothing runs any more. */
+  /** Ends the stream of what belongs to no request, and asks nothing more. Resolves when nothing runs any more. */
   drain(): Promise<void> {
+    this.#calls.close();
     this.#streams.hush();
     return this.#running.quiet();
   }

@@ -224,14 +224,15 @@ describe("a session that has asked", () => {
     expect(harness.did.failures).toEqual(["CLOSED"]);
   });
 
-  it("takes answers while the server drains", async () => {
+  it("rejects at once when the server drains, and says so to its client", async () => {
     const harness = open();
     const session = await harness.openAble();
-    const { reply, question } = await harness.asked("greet", { session });
-    const drained = harness.leg.drain();
-    harness.answer(question, accept("Ada"), { session });
-    expect(await harness.answered(reply)).toMatchObject(ada);
-    await drained;
+    const { reply } = await harness.asked("greet", { session });
+    const later = harness.post(callOf(1, "greet_late"), { session });
+    await harness.leg.drain();
+    expect(harness.did.failures).toEqual(["DISCONNECTED", "DISCONNECTED"]);
+    expect(await harness.answered(reply)).toMatchObject({ isError: true });
+    expect(await harness.answered(later)).toMatchObject({ isError: true });
   });
 
   it("D8 is not idle while a question is open, also of a part that outlives its call", async () => {
@@ -244,6 +245,38 @@ describe("a session that has asked", () => {
     harness.answer(question, accept("Ada"), { session });
     await harness.until(() => harness.did.late.length === 1);
     expect(harness.did.late).toEqual([{ said: "Ada" }]);
+  });
+
+  it("is told on its own stream that a question is given up when its call was answered before", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const notices = harness.get({ session });
+    const { reply, question } = await harness.asked("outlive", { session });
+    await harness.answered(reply);
+    await harness.clock.pass(300_000);
+    expect(harness.did.failures).toEqual(["ASK_TIMEOUT"]);
+    expect(notices.messages).toMatchObject([{ method: "notifications/cancelled", params: { requestId: question.id } }]);
+    // Whoever resumes the stream of the call finds nothing behind its result.
+    const resumed = harness.get({ session }, reply.events[0]?.id);
+    expect(resumed.messages).toHaveLength(2);
+  });
+
+  it.each([true, false])("asks on the stream of each request when our handlers serve it: %s", async (hotPath) => {
+    const harness = open({}, { hotPath });
+    const session = await harness.openAble();
+    const notices = harness.get({ session });
+    const both = [await harness.asked("greet", { session }), await harness.asked("greet", { session })];
+    expect(both.map(({ reply }) => questionsOf(reply).length)).toEqual([1, 1]);
+    for (const [at, { question }] of both.entries()) harness.answer(question, accept(`user ${at}`), { session });
+    expect(await Promise.all(both.map(({ reply }) => harness.answered(reply)))).toMatchObject([
+      { structuredContent: { said: "user 0" } },
+      { structuredContent: { said: "user 1" } },
+    ]);
+    expect(notices.messages).toEqual([]);
+    const { question } = await harness.asked("greet", { session });
+    harness.delete({ session });
+    await harness.until(() => harness.did.failures.length === 1);
+    expect(harness.answer(question, accept("Eve"), { session }).given?.status).toBe(404);
   });
 
   it("asks nobody for a part whose call was answered before", async () => {

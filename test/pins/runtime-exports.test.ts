@@ -66,7 +66,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "tokenRegistry",
   ],
   "./from/agentic": ["agenticService", "mcpAgentic", "toJSONSchema"],
-  "./from/invoker": ["invoker", "mcpInvoker"],
+  "./from/invoker": ["invoker", "invokers", "mcpInvoker"],
   "./from/agent": ["agent", "agents", "mcpAgent"],
   "./sdk-v1": ["attach"],
   "./testing": ["RpcFailure", "createTestClient"],

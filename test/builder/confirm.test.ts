@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { kDefinition } from "../../src/builder/app-definition.ts";
+import { mcp } from "../../src/builder/mcp.ts";
+import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { readOnly } from "../../src/tags/read-only.ts";
+import { createTestClient, type TestClient } from "../../src/testing/test-client.ts";
+import type { ServableApp } from "../../src/mcp/servable-app.ts";
+import { thrownBy } from "../catalog/support.ts";
+import { deadLink } from "./support.ts";
+
+const surface = defineSurface("asked", {
+  write: mcpTool(procedure({})),
+  look: readOnly(mcpTool(procedure({}))),
+  free: mcpTool(procedure({}), { confirm: false }),
+  always: readOnly(mcpTool(procedure({}), { confirm: true })),
+  plain: procedure({}),
+});
+
+/** How often each was run. */
+function counted() {
+  const ran: string[] = [];
+  const run = (name: string) => () => void ran.push(name);
+  const handlers = {
+    write: run("write"),
+    look: run("look"),
+    free: run("free"),
+    always: run("always"),
+    plain: run("plain"),
+  };
+  return { ran, app: mcp(surface, { onFault: () => {} }).implement(handlers) };
+}
+
+/** What a client that cannot ask its user is told of each tool. */
+async function toldOf<TSpec, TTools extends string>(
+  client: Pick<TestClient<TSpec, never>, "close"> & { tools: Record<TTools, () => Promise<object>> },
+  names: readonly TTools[],
+): Promise<unknown[]> {
+  try {
+    const told: unknown[] = [];
+    for (const name of names) {
+      const answer = await client.tools[name]();
+      told.push("code" in answer ? answer.code : "ran");
+    }
+    return told;
+  } finally {
+    await client.close();
+  }
+}
+
+/** A stage as one who casts sees it. */
+interface AnyStage {
+  confirm(which?: unknown, options?: unknown): AnyStage;
+}
+// Every stage is one class: what its type hides is there.
+const anyStage = (stage: unknown): AnyStage => stage as AnyStage;
+
+// Where a refusal is a tool's answer: from 2026-07-28 on this one is an error of the protocol.
+const legacy = { era: "legacy" } as const;
+
+const all = ["write", "look", "free", "always"] as const;
+
+describe("confirm()", () => {
+  it("refuses clients that cannot ask what may change something and says nothing of it, and nothing of that runs", async () => {
+    const { app, ran } = counted();
+    const told = await toldOf(createTestClient(app.confirm("mutating"), legacy), all);
+    expect(told).toEqual(["CLIENT_CANNOT", "ran", "ran", "CLIENT_CANNOT"]);
+    expect(ran).toEqual(["look", "free"]);
+  });
+
+  it("answers them with the protocol's own error from 2026-07-28 on", async () => {
+    const { app, ran } = counted();
+    const client = createTestClient(app.confirm("mutating"), { era: "modern" });
+    await expect(client.tools.write()).rejects.toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { elicitation: {} } },
+    });
+    await client.close();
+    expect(ran).toEqual([]);
+  });
+
+  it("lets them through where its author says so, but for tools that say otherwise", async () => {
+    const { app, ran } = counted();
+    const told = await toldOf(createTestClient(app.confirm("mutating", { otherwise: "allow" }), legacy), all);
+    expect(told).toEqual(["ran", "ran", "ran", "CLIENT_CANNOT"]);
+    expect(ran).toEqual(["write", "look", "free"]);
+  });
+
+  it("leaves what tools say of themselves where nothing is said of the app", async () => {
+    const { app } = counted();
+    expect(await toldOf(createTestClient(app, legacy), all)).toEqual(["ran", "ran", "ran", "CLIENT_CANNOT"]);
+  });
+
+  it("takes it of exposed members and of tools by hand as of tags", async () => {
+    const { app, ran } = counted();
+    const more = app
+      .expose({ plain: { tool: { confirm: true } } })
+      .tools({ hand: { confirm: { otherwise: "allow" }, handler: () => 1 }, ask: { confirm: true, handler: () => 1 } });
+    const told = await toldOf(createTestClient(more, legacy), ["plain", "hand", "ask"]);
+    expect(told).toEqual(["CLIENT_CANNOT", "ran", "CLIENT_CANNOT"]);
+    expect(ran).toEqual([]);
+  });
+
+  it("is kept by whichever step it comes after, and leaves the app before as it was", () => {
+    const unlinked = mcp(surface);
+    expect(unlinked.confirm("mutating").bridge(deadLink())[kDefinition].confirm).toBe("refuse");
+    const { app } = counted();
+    expect(app.tools({}).confirm("mutating", { otherwise: "allow" })[kDefinition].confirm).toBe("allow");
+    expect(app.confirm("mutating", {})[kDefinition].confirm).toBe("refuse");
+    expect(app[kDefinition].confirm).toBeUndefined();
+  });
+
+  it.each<[string, () => unknown, string]>([
+    ["nothing", () => anyStage(counted().app).confirm(), 'must be "mutating"'],
+    ["everything", () => anyStage(counted().app).confirm("all"), 'must be "mutating"'],
+    ["options that are none", () => anyStage(counted().app).confirm("mutating", true), "must be an object"],
+    ["a list of options", () => anyStage(counted().app).confirm("mutating", []), "must be an object"],
+    ["null", () => anyStage(counted().app).confirm("mutating", null), "must be an object"],
+    ["an unknown option", () => anyStage(counted().app).confirm("mutating", { or: 1 }), 'it has no option "or"'],
+    ["another fate", () => anyStage(counted().app).confirm("mutating", { otherwise: "ask" }), '"refuse" or "allow"'],
+    ["a second one", () => anyStage(counted().app.confirm("mutating")).confirm("mutating"), "it was called already"],
+  ])("confirm() refuses %s", (_what, attempt, words) => {
+    expect(thrownBy(attempt)).toMatchObject({ code: "INVALID_OPTION", message: expect.stringContaining(words) });
+  });
+
+  it.each([
+    ["mutating" as const, "refuse"],
+    [{ otherwise: "allow" as const }, "allow"],
+    [{}, "refuse"],
+  ])("serveSurfaceAsMcp() takes %j as confirm() does", async (confirm, rule) => {
+    const served: unknown[] = [];
+    const target = {
+      async serve(app: ServableApp) {
+        served.push(Reflect.get(app, kDefinition));
+        return { closed: Promise.resolve(), close: async () => {} };
+      },
+    };
+    await serveSurfaceAsMcp({ surface, link: deadLink(), target, confirm });
+    expect(served).toMatchObject([{ confirm: rule }]);
+  });
+});

@@ -98,15 +98,19 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it.each([
-    ["write", "line", { role: "assistant", content: { type: "text", text: "Once" }, model: "m" }, { text: "Once" }],
-    ["where", ".roots", { roots: [{ uri: "file:///here" }] }, { roots: ["file:///here"] }],
-    ["greet", "who", { action: "decline" }, { text: "decline" }],
-    ["greet", "who", { action: "cancel" }, { text: "cancel" }],
-  ])("hands what was answered to %s under %s: %j", async (name, key, answer, result) => {
+    {
+      name: "write",
+      answers: { line: { role: "assistant", content: { type: "text", text: "Once" }, model: "m" } },
+      said: { text: "Once" },
+    },
+    { name: "where", answers: { ".roots": { roots: [{ uri: "file:///a" }] } }, said: { roots: ["file:///a"] } },
+    { name: "greet", answers: { who: { action: "decline" } }, said: { text: "decline" } },
+    { name: "greet", answers: { who: { action: "cancel" } }, said: { text: "cancel" } },
+  ])("hands on to $name what was answered: $answers", async ({ name, answers, said }) => {
     const asked = start({ hotPath });
     const first = await asked.modern("tools/call", { name });
-    const second = await asked.modern("tools/call", { name, ...retry(first, { [key]: answer }) });
-    expect(second["result"]).toMatchObject({ resultType: "complete", structuredContent: result });
+    const second = await asked.modern("tools/call", { name, ...retry(first, answers) });
+    expect(second["result"]).toMatchObject({ resultType: "complete", structuredContent: said });
   });
 
   it("asks in as many rounds as it takes, and calls nothing again that it has called", async () => {
@@ -183,7 +187,8 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   it("refuses a state when it was used, cut, changed, is another tool's, or no text, and runs nothing", async () => {
     const asked = start({ hotPath });
     const first = await asked.modern("tools/call", greet);
-    const state = String(partOf(first, "result")["requestState"]);
+    const { requestState } = partOf(first, "result");
+    const state = typeof requestState === "string" ? requestState : "";
     const begun = asked.begun.get("greet");
     const middle = state.length >> 1;
     const flipped = `${state.slice(0, middle)}${state[middle] === "A" ? "B" : "A"}${state.slice(middle + 1)}`;
@@ -199,8 +204,8 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
       {},
       [],
     ];
-    for (const requestState of forged) {
-      const answer = await asked.modern("tools/call", { ...greet, requestState, inputResponses: { who: ada } });
+    for (const given of forged) {
+      const answer = await asked.modern("tools/call", { ...greet, ...retry(first), requestState: given });
       expect(answer).toHaveProperty("error.code", -32602);
     }
     const others: [string, object][] = [
@@ -362,6 +367,15 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
     const said = await answer;
     expect(said["result"]).toMatchObject({ isError: true, _meta: { "surface-mcp/error": { code: "ASK_FAILED" } } });
     expect(JSON.stringify(said)).not.toContain("secret");
+  });
+
+  it("refuses at once when the answer is more than anybody reads", async () => {
+    const asked = await start({ hotPath }).greetLegacy();
+    const answer = call(asked, greet);
+    asked.respond(await asked.question(), {
+      result: accepted({ name: "Ada", more: Array.from({ length: 20_000 }, () => 1) }),
+    });
+    expect((await answer)["result"]).toMatchObject({ _meta: { "surface-mcp/error": { code: "ASK_FAILED" } } });
   });
 
   it("keeps questions while the output is full", async () => {

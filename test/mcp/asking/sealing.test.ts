@@ -66,7 +66,8 @@ describe("Sealer", () => {
   });
 
   it("never throws when what it is given is anything", () => {
-    fc.assert(fc.property(fc.string(), (text) => sealer.open(`s1.${text}`, "x") === undefined));
+    const opened = fc.sample(fc.string(), 1000).map((text) => sealer.open(`s1.${text}`, "x"));
+    expect(opened.filter((text) => text !== undefined)).toEqual([]);
   });
 });
 

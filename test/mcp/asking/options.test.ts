@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import type { AskingOptions } from "../../../src/builder/app-definition.ts";
+import { createAskingApp } from "../asking-app.ts";
+
+describe("the option asking", () => {
+  const secret = new Uint8Array(32).fill(1);
+  const good: AskingOptions[] = [
+    {},
+    { secret },
+    { secret: Buffer.alloc(64), claim: () => true, rehearse: true },
+    { rehearse: false, claim: async () => false },
+  ];
+
+  it.each(good)("is taken when it is %j", (asking) => {
+    expect(() => createAskingApp({ asking })).not.toThrow();
+  });
+
+  const bad: (readonly [what: string, asking: unknown, named: string])[] = [
+    ["nothing", null, '"asking" must be an object'],
+    ["a flag", true, '"asking" must be an object'],
+    ["a short secret", { secret: new Uint8Array(31) }, '"asking.secret" must be a Uint8Array of at least 32 bytes'],
+    ["a text for a secret", { secret: "a secret of more than 32 characters" }, '"asking.secret" must be'],
+    ["an ArrayBuffer for a secret", { secret: new ArrayBuffer(64) }, '"asking.secret" must be'],
+    ["a claim that is no function", { claim: true }, '"asking.claim" must be a function'],
+    ["a rehearsal that is no flag", { rehearse: "yes" }, '"asking.rehearse" must be true or false'],
+    ["an unknown option", { secrets: secret }, '"asking.secrets" is not an option'],
+  ];
+
+  it.each(bad)("is refused, and not quoted, when it is %s", (_what, asking, named) => {
+    // What an honest author's types would not let through.
+    const make = (): unknown => createAskingApp({ asking: asking as AskingOptions });
+    expect(make).toThrow(expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(named) }));
+    expect(make).not.toThrow("more than 32 characters");
+  });
+});

@@ -67,6 +67,19 @@ export class ClientAsker implements Asker {
     return answer;
   }
 
+  keep(call: CallContext, name: string, make: () => string): string {
+    const questions = questionsOf(call);
+    if (questions?.remembers !== true) return make();
+    const { place } = (call.trail ??= new CallTrail());
+    // No call has such a place: theirs begin with a digest.
+    const own = `${place}=${name}/`;
+    const known = questions.recall(own, "")?.outcome;
+    if (known?.kind === "answer") return known.text;
+    const text = make();
+    questions.remember(own, "", { outcome: { kind: "answer", text }, touched: [], meta: undefined });
+    return text;
+  }
+
   leftOut({ tracked }: CallContext): void {
     const cause = new SurfaceError(
       "INVALID_OPTION",

@@ -156,11 +156,8 @@ export class CallContext implements EntryCall {
 
   /** Passed on to the call that it is a part of, and kept by the one that is a part of none, or is remembered. */
   touch(touched: Touched): void {
-    const { partOf } = this;
-    if (partOf !== undefined) {
-      if (partOf.isForTool !== true) partOf.call.touch(touched);
-      if (this.trail === undefined) return;
-    }
+    this.#heardBy?.touch(touched);
+    if (this.partOf !== undefined && this.trail === undefined) return;
     this.#touched ??= new Map();
     this.#touched.set(JSON.stringify(touched), touched);
   }
@@ -174,21 +171,22 @@ export class CallContext implements EntryCall {
     return this.#asker === undefined ? cannotAsk.ask(key, ask) : this.#asker.ask(this, key, ask);
   }
 
+  keep(name: string, make: () => string): string {
+    return this.#asker === undefined ? make() : this.#asker.keep(this, name, make);
+  }
+
   onRoots(changed: () => void): () => void {
     return this.asking?.onRoots?.(changed) ?? ignore;
   }
 
   /** Said to the client of the call that it is a part of, unless it is made by other rights than theirs. */
   addMeta(members: JsonObject): void {
-    const { partOf } = this;
     if (this.isOver) return;
-    if (partOf !== undefined) {
-      if (partOf.isForTool !== true) partOf.call.addMeta(members);
-      if (this.trail === undefined) return;
-    }
+    this.#heardBy?.addMeta(members);
+    if (this.partOf !== undefined && this.trail === undefined) return;
     const kept = keepMeta(this.#meta, members);
     if (kept !== undefined) this.#meta = kept;
-    else if (partOf === undefined) this.#asker?.leftOut(this);
+    else if (this.partOf === undefined) this.#asker?.leftOut(this);
   }
 
   /** What is said beside the answer, for programs. */
@@ -349,6 +347,11 @@ export class CallContext implements EntryCall {
   /** Its handler's work, where that goes on although the call is over: it was ended early. */
   get overrun(): Promise<unknown> | undefined {
     return this.#ended === undefined ? undefined : this.#work;
+  }
+
+  /** Who hears besides of what it touches and says: nobody where it is made by other rights than theirs. */
+  get #heardBy(): CallContext | undefined {
+    return this.partOf?.isForTool === true ? undefined : this.partOf?.call;
   }
 
   #endOnDrop(): void {

@@ -39,6 +39,8 @@ export interface EntryCall {
   readonly signal: AbortSignal;
   /** Who asks. */
   readonly caller: Caller;
+  /** For how long its client was asked while it ran, in milliseconds: by so much later it is due. Left out: for none. */
+  readonly heldMs?: number;
   progress(report: ProgressReport): void;
   /**
    * Notes what the answer is made of by the rights of whoever asks: when they have those no more, no part of it is theirs. Left
@@ -56,6 +58,11 @@ export interface EntryCall {
    * another request: nothing more of this call counts then.
    */
   ask(key: string, ask: ClientAsk): Promise<JsonObject>;
+  /**
+   * The text that was made under this name when the call was made first, where it is made again for an answer; else what is made
+   * now. Left out where nothing is made again.
+   */
+  keep?(name: string, make: () => string): string;
   /** Told when the client says that its roots are others, while the call runs. Returns what stops it. */
   onRoots(changed: () => void): () => void;
   /** Says something beside the answer, for programs, whatever the answer is: members of its `_meta`. */

@@ -67,6 +67,8 @@ export interface MountContext {
   readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
   /** Asks the client. */
   readonly ask: Asks;
+  /** Names this call, and stays the same where it is made again for what its client has answered. Left out where nobody says. */
+  readonly runId?: string;
   /** Says something beside the answer, for programs: members of its `_meta`. */
   readonly addMeta: (members: JsonObject) => void;
   /** What the app's `context()` makes for each call, when it is first asked for; a `MemoryContext` where the app has none. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../schema/json.ts";
 import type { Asks } from "./asking.ts";
 import type { Caller } from "./caller.ts";
@@ -12,6 +13,7 @@ class MountedContext implements MountContext {
   readonly call: NestedCaller;
   readonly #call: EntryCall;
   readonly #own: OwnContext;
+  #runId: string | undefined;
 
   constructor(call: EntryCall, own: OwnContext) {
     this.#call = call;
@@ -29,6 +31,11 @@ class MountedContext implements MountContext {
 
   get caller(): Caller {
     return this.#call.caller;
+  }
+
+  get runId(): string {
+    this.#runId ??= this.#call.keep?.("runId", randomUUID) ?? randomUUID();
+    return this.#runId;
   }
 
   get ask(): Asks {

@@ -3,7 +3,7 @@ import type { AgentStep } from "./agent-step.ts";
 
 /** What is known of a run when its context is made. */
 export interface AgentCall extends Pick<MountContext, "signal" | "caller"> {
-  /** Names the run, here and in what its caller is answered. */
+  /** Names the run, here and in what its caller is answered: also where it begins again with what its client has answered. */
   readonly runId: string;
 }
 

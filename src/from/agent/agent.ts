@@ -45,7 +45,7 @@ interface AnyAgent {
 }
 
 function startRun({ setting, run }: AnyAgent, input: unknown, call: MountContext): Promise<unknown> {
-  const started = new AgentRun(call, { ...setting, runId: randomUUID() });
+  const started = new AgentRun(call, { ...setting, runId: call.runId ?? randomUUID() });
   const { where, report } = setting;
   return started.during(async () => {
     const answer: unknown = await run(input, started);

@@ -4,6 +4,7 @@ import { agent, agents, mcpAgent } from "../../../src/from/agent/index.ts";
 import type { MountedApp } from "../../../src/builder/app-of-mount.ts";
 
 const ended: string[] = [];
+const begun: string[] = [];
 
 const count = agent({
   name: "count",
@@ -61,6 +62,7 @@ const ask = agent({
   name: "ask",
   output: z.object({ runId: z.string(), text: z.string(), said: z.string() }),
   async *run(_input, { ask: client, runId }) {
+    begun.push(runId);
     yield { kind: "llm_call_started" };
     const { text } = await client.sample("draft", { messages: [{ role: "user", content: "a poem" }], maxTokens: 9 });
     yield { kind: "llm_call_completed" };
@@ -69,7 +71,7 @@ const ask = agent({
   },
 });
 
-const endedRuns = agent({ name: "ended", mutates: false, run: () => ({ ended }) });
+const endedRuns = agent({ name: "ended", mutates: false, run: () => ({ ended, begun }) });
 
 /** Agents for the SDK's own clients. */
 export function createCrew(): MountedApp {

@@ -16,8 +16,16 @@ beforeAll(async () => {
 afterAll(() => serving?.close());
 
 const ways = crewClients.flatMap(({ name, connect }) => [
-  { name: `${name} over stdio`, connect: (): ReturnType<CrewEntry["connect"]> => connect({ script }) },
-  { name: `${name} over HTTP`, connect: (): ReturnType<CrewEntry["connect"]> => connect({ url: serving?.url ?? "" }) },
+  {
+    name: `${name} over stdio`,
+    isModern: name.endsWith("modern"),
+    connect: (): ReturnType<CrewEntry["connect"]> => connect({ script }),
+  },
+  {
+    name: `${name} over HTTP`,
+    isModern: name.endsWith("modern"),
+    connect: (): ReturnType<CrewEntry["connect"]> => connect({ url: serving?.url ?? "" }),
+  },
 ]);
 
 interface Counted {
@@ -25,7 +33,7 @@ interface Counted {
   readonly seen: readonly string[];
 }
 
-describe.each(ways)("$name", { timeout: 30_000 }, ({ connect }) => {
+describe.each(ways)("$name", { timeout: 30_000 }, ({ isModern, connect }) => {
   let client: CrewClient;
   beforeAll(async () => {
     client = await connect();
@@ -98,6 +106,11 @@ describe.each(ways)("$name", { timeout: 30_000 }, ({ connect }) => {
   it("is asked by an agent, which goes on with what it answers", async () => {
     const { structuredContent, _meta } = await client.callTool("ask");
     expect(structuredContent).toEqual({ runId: expect.stringMatching(uuid), text: "a rose", said: "accept" });
-    expect(_meta).toMatchObject({ "surface-mcp/runId": (structuredContent as Counted).runId });
+    // The output schema says so.
+    const { runId } = structuredContent as Counted;
+    expect(_meta).toMatchObject({ "surface-mcp/runId": runId });
+    // In the modern era it is run again from its beginning with each answer, and is the same run.
+    const { begun } = (await client.callTool("ended"))["structuredContent"] as { readonly begun: readonly string[] };
+    expect(begun.filter((id) => id === runId)).toHaveLength(isModern ? 3 : 1);
   });
 });

@@ -14,6 +14,7 @@ import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.t
 import { systemClock } from "../surface/system-clock.ts";
 import { toCaller, type AttachOptions } from "./attach-options.ts";
 import { toFrame, toResult } from "./v1-frame.ts";
+import { V1Expiry } from "./v1-expiry.ts";
 import { V1Failure } from "./v1-failure.ts";
 import { V1Log } from "./v1-log.ts";
 import { V1Output } from "./v1-output.ts";
@@ -69,6 +70,7 @@ export class V1Connection {
   readonly #subscriptions: SubscriptionSession;
   readonly #questions: V1Questions;
   readonly #log: V1Log;
+  readonly #expiry: V1Expiry;
   /** Whose it is: the first that asks. What it is told of changes is told to whoever reads it. */
   #owner: Caller | undefined;
   #isInitialised = false;
@@ -88,7 +90,10 @@ export class V1Connection {
       answer: (id, answer) => this.#answer(id, answer),
       clock: systemClock,
       stallMs,
+      // A client may have its reasons for not reading, or not have asked again yet.
+      onStalled: () => {},
     });
+    this.#expiry = new V1Expiry(systemClock, () => this.#updateListening());
   }
 
   /** Answers one request: a result, or a rejection with an error that has a code. Both are dropped where it was cancelled. */
@@ -116,6 +121,7 @@ export class V1Connection {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#expiry.end();
     this.#subscriptions.close();
     this.#questions.close();
     this.#calls.clear();
@@ -132,7 +138,12 @@ export class V1Connection {
     this.#calls.hold(full);
     this.#reads.hold(full);
     this.#questions.hold(full);
-    this.#subscriptions.setOutputFull(full);
+    this.#updateListening();
+  }
+
+  /** What nobody reads, or nobody may read any more, is kept as what has changed since. */
+  #updateListening(): void {
+    this.#subscriptions.setOutputFull(this.#output.isFull() || this.#expiry.isExpired);
   }
 
   #receive(asked: V1Asked, settle: Running["settle"]): void {
@@ -159,6 +170,7 @@ export class V1Connection {
     const refusal = this.#setting.runtime.refuse(caller);
     if (refusal !== undefined) return refusal;
     this.#owner = caller;
+    this.#expiry.renew(caller.expiresAt);
     this.#watchLists();
     return undefined;
   }

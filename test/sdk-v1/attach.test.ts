@@ -1,4 +1,5 @@
 // oxlint-disable typescript/no-deprecated, unicorn/prefer-add-event-listener -- what the low-level server of the SDK 1.x has
+import { setTimeout as sleep } from "node:timers/promises";
 import { Server as ModernServer } from "@modelcontextprotocol/server";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
@@ -251,6 +252,28 @@ describe("a subscription on a server of the SDK 1.x", () => {
     price.set(3);
     await harness.close();
     expect(harness.sent).toEqual([]);
+  });
+
+  it("tells nothing to whose token has expired, and of what has changed once they ask by another", async () => {
+    const { app, price } = createShop();
+    const harness = await new V1Harness(app).open();
+    const told = (): number => harness.notices("notifications/resources/updated").length;
+    const now = Date.now() / 1000;
+    const authInfo = { token: "t", clientId: "ide", scopes: ["shop:read"] };
+    const subscribe = { id: 1, method: "resources/subscribe", params: readPrice };
+    await harness.answerTo(subscribe, { authInfo: { ...authInfo, expiresAt: now + 1 } });
+    price.set(2);
+    await harness.until(() => told() > 0);
+    await sleep(1100);
+    harness.sent.length = 0;
+    price.set(3);
+    price.set(4);
+    await sleep(50);
+    expect(told()).toBe(0);
+    await harness.answerTo({ id: 2, method: "tools/list" }, { authInfo: { ...authInfo, expiresAt: now + 10 ** 7 } });
+    await harness.until(() => told() > 0);
+    expect(told()).toBe(1);
+    await harness.close();
   });
 
   it("ends when it is cancelled by its client, and tells nobody of changes then", async () => {

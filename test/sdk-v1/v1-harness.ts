@@ -12,7 +12,13 @@ export type Sent = Readonly<Record<string, unknown>>;
 
 /** What a request comes with, over transports that know who sends it. */
 export interface Extra {
-  readonly authInfo?: { token: string; clientId: string; scopes: string[]; extra?: Record<string, unknown> };
+  readonly authInfo?: {
+    token: string;
+    clientId: string;
+    scopes: string[];
+    expiresAt?: number;
+    extra?: Record<string, unknown>;
+  };
 }
 
 /** Makes a server that is attached to nothing yet. */

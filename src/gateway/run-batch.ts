@@ -13,6 +13,9 @@ export const batchMs = 60_000;
 
 const mostAtOnce = 8;
 
+/** Never before the deadline, in milliseconds: what has its turn by then would be begun. */
+const slackMs = 10;
+
 /** One call of a batch. */
 export interface BatchCall {
   readonly tool: string;
@@ -47,6 +50,7 @@ class Batch {
   /** How many may be begun now. */
   #turns: number;
   #next = 0;
+  #timer: NodeJS.Timeout | undefined;
   #left: number;
   #done = (): void => {};
   #fail = (_cause: unknown): void => {};
@@ -60,11 +64,20 @@ class Batch {
     this.#left = calls.length;
   }
 
+  get #dueAt(): number {
+    return this.#deadlineAt + (this.#call.heldMs ?? 0);
+  }
+
   async run(): Promise<readonly BatchResult[]> {
     const { signal } = this.#call;
     const giveUp = (): void => this.#free(this.#calls.length);
-    // Never before the deadline: what has its turn by then would be begun.
-    const timer = unrefTimer(setTimeout(giveUp, batchMs + 10));
+    const look = (): void => {
+      const leftMs = this.#dueAt - performance.now();
+      // While its client was asked, the time of the batch stood still.
+      if (leftMs > 0) this.#timer = unrefTimer(setTimeout(look, leftMs + slackMs));
+      else giveUp();
+    };
+    look();
     signal.addEventListener("abort", giveUp);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -73,7 +86,7 @@ class Batch {
         this.#begin();
       });
     } finally {
-      clearTimeout(timer);
+      clearTimeout(this.#timer);
       signal.removeEventListener("abort", giveUp);
     }
     return this.#results;
@@ -110,8 +123,8 @@ class Batch {
   /** Looked up when its turn has come: a call before it may have brought it. */
   async #one({ tool, input }: BatchCall, index: number, onOverrun: NestedCall["onOverrun"]): Promise<ToolOutcome> {
     if (this.#call.signal.aborted) return aborted;
-    if (performance.now() >= this.#deadlineAt) {
-      const deadline = { deadline: this.#deadline };
+    if (performance.now() >= this.#dueAt) {
+      const deadline = { deadline: this.#deadline + Math.ceil(this.#call.heldMs ?? 0) };
       return unbegun("TIMEOUT", "the deadline of the batch passed before this was begun", deadline);
     }
     const entry = findOperation(this.#parts, tool, this.#call.caller);
@@ -120,7 +133,7 @@ class Batch {
       target: { entry },
       args: input,
       as: "caller",
-      deadlineAt: this.#deadlineAt,
+      deadlineAt: this.#dueAt,
       onProgress: (report) => this.#progress.report(index, report),
       onOverrun,
     });

@@ -66,7 +66,7 @@ describe("the steps of an agent (D11)", () => {
   });
 
   it("come with tokens only where the agent says how many, and never with a number that is none", async () => {
-    const { reports, call } = await runAgent(
+    const { reports, call, faults } = await runAgent(
       telling(
         { kind: "llm_call_completed" },
         { kind: "llm_call_completed", tokens: Number.NaN },
@@ -84,6 +84,7 @@ describe("the steps of an agent (D11)", () => {
       { ...none, tokens: 0 },
     ]);
     expect(call.meta).not.toHaveProperty("surface-mcp/tokens");
+    expect(faults).toEqual([]);
   });
 
   it("come to a sum of tokens where every call of a model says how many", async () => {

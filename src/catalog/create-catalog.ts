@@ -1,4 +1,3 @@
-import { SurfaceError } from "../errors.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient } from "../surface/client.ts";
 import { reportToConsole, type FaultReporter } from "../surface/fault.ts";
@@ -12,10 +11,12 @@ import { toCatalogScopes, toDefaultScopes, type DefaultScopes } from "./entry-sc
 import type { Catalog } from "./catalog.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 import { entryWarnings } from "./entry-warnings.ts";
+import { indexNames, indexTools, type IndexedTools } from "./indexed-tools.ts";
 import { kindMappings } from "./kind-mappings.ts";
 import type { Exposed, KindMapping, ResourceEntries } from "./mapping.ts";
 import type { ContextSource } from "./own-context.ts";
 import type { Exposure } from "./read-exposures.ts";
+import { sortFrozen } from "./sort-frozen.ts";
 
 /** What a catalog is made from. */
 export interface CatalogSource {
@@ -84,41 +85,6 @@ function addBespoke(entries: Entries, source: ScopedSource): void {
   assertUrisDiffer(entries.resources, entries.templates);
 }
 
-/** Indexes entries by name. @throws SurfaceError `NAME_COLLISION` naming both origins. */
-function indexNames<TEntry extends ToolEntry | PromptEntry>(entries: readonly TEntry[]): ReadonlyMap<string, TEntry> {
-  const byName = new Map<string, TEntry>();
-  for (const entry of entries) {
-    const taken = byName.get(entry.name);
-    if (taken !== undefined) {
-      throw new SurfaceError(
-        "NAME_COLLISION",
-        `Naming ${entry.origin}: its name on the wire, "${entry.name}", is taken by ${taken.origin}`,
-      );
-    }
-    byName.set(entry.name, entry);
-  }
-  return byName;
-}
-
-/** Whether a list is as {@link sortFrozen} would make it: it made that one. */
-function isSorted<TEntry>(entries: readonly TEntry[], text: (entry: TEntry) => string): boolean {
-  if (!Object.isFrozen(entries)) return false;
-  return entries.every((entry, index) => {
-    const before = entries[index - 1];
-    return before === undefined || text(before) < text(entry);
-  });
-}
-
-/** Entries by a text that no two of them share, frozen: the same list where it is that already. */
-function sortFrozen<TEntry extends object>(
-  entries: readonly TEntry[],
-  text: (entry: TEntry) => string,
-): readonly TEntry[] {
-  if (isSorted(entries, text)) return entries;
-  const sorted = entries.toSorted((left, right) => (text(left) < text(right) ? -1 : 1));
-  return Object.freeze(sorted.map((entry) => Object.freeze(entry)));
-}
-
 /**
  * Makes the catalog of an app. Each exposed member's schemas are converted here, once.
  *
@@ -140,6 +106,14 @@ export function withTools(catalog: Catalog, more: readonly ToolEntry[]): Catalog
   return toCatalog({ ...catalog, tools: [...catalog.tools, ...more] }, catalog);
 }
 
+/** A catalog with what is mounted: these are all its resources then, and all its tools. */
+export function withMounted(
+  catalog: Catalog,
+  { resources, indexed }: { readonly resources: readonly ResourceEntry[]; readonly indexed: IndexedTools },
+): Catalog {
+  return toCatalog({ ...catalog, resources }, catalog, indexed);
+}
+
 /** Resources of a catalog and further ones, as {@link withMounted} takes them. */
 export function sortResources(
   { resources }: Pick<Catalog, "resources">,
@@ -148,31 +122,36 @@ export function sortResources(
   return sortFrozen([...resources, ...more], ({ uri }) => uri);
 }
 
-/** A catalog with what is mounted: all its resources, of which this list is taken as it is, and further tools. */
-export function withMounted(
-  catalog: Catalog,
-  { tools, resources }: { readonly tools: readonly ToolEntry[]; readonly resources: readonly ResourceEntry[] },
-): Catalog {
-  return toCatalog({ ...catalog, tools: [...catalog.tools, ...tools], resources }, catalog);
+function once<TValue extends object>(make: () => TValue): () => TValue {
+  let made: TValue | undefined;
+  return () => (made ??= make());
 }
 
 function toCatalog(
-  { tools, resources, templates, prompts }: Listed,
+  listed: Listed,
   { uriPrefix, scopes }: Pick<ScopedSource, "uriPrefix" | "scopes">,
+  indexed: IndexedTools = indexTools(listed.tools),
 ): Catalog {
-  const toolsByName = indexNames(tools);
-  const toolsById = new Map(tools.map((tool) => [tool.id, tool]));
+  const { resources, templates, prompts } = listed;
+  const { tools, byName, byId } = indexed;
   const promptsByName = indexNames(prompts);
+  const allScopes = once(() => toCatalogScopes(scopes, [tools, resources, templates, prompts]));
+  const warnings = once(() => entryWarnings(tools, [...resources, ...templates]));
   return Object.freeze({
-    tools: sortFrozen(tools, (tool) => tool.name),
+    tools,
     resources: sortFrozen(resources, (resource) => resource.uri),
     templates: sortFrozen(templates, (template) => template.uriTemplate),
     prompts: sortFrozen(prompts, (prompt) => prompt.name),
-    tool: (name: string) => toolsByName.get(name),
-    toolOf: (id: string) => toolsById.get(id),
+    tool: (name: string) => byName.get(name),
+    toolOf: (id: string) => byId.get(id),
     prompt: (name: string) => promptsByName.get(name),
     uriPrefix,
-    scopes: toCatalogScopes(scopes, [...tools, ...resources, ...templates, ...prompts]),
-    warnings: entryWarnings(tools, [...resources, ...templates]),
+    // Made when somebody asks: of thousands of tools, of which one comes and another goes, nobody may ever.
+    get scopes() {
+      return allScopes();
+    },
+    get warnings() {
+      return warnings();
+    },
   });
 }

@@ -2,7 +2,9 @@ import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Catalog } from "./catalog.ts";
 import { sortResources, withMounted } from "./create-catalog.ts";
+import { diffLists } from "./diff-lists.ts";
 import type { ResourceEntry, ToolEntry } from "./entry.ts";
+import { indexTools, patchTools, type IndexedTools } from "./indexed-tools.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
 import { Admission } from "./mount-admission.ts";
 import type { MountSource } from "./mount.ts";
@@ -20,10 +22,6 @@ export interface LiveCatalogSource {
   readonly report: FaultReporter;
   /** Where handlers have from what is their own. Default: in memory. */
   readonly contexts?: ContextSource | undefined;
-}
-
-function isSame(left: readonly unknown[], right: readonly unknown[]): boolean {
-  return left.length === right.length && left.every((entry, index) => entry === right[index]);
 }
 
 /** Finds what of an app itself a URI names, be it by a template. */
@@ -44,7 +42,8 @@ class MountedCatalog implements LiveCatalog {
   readonly #listeners = new Listeners();
   readonly #tools: Admission<ToolEntry>;
   readonly #resources: Admission<ResourceEntry>;
-  #mounted: MountedEntries = { tools: [], resources: [] };
+  #mounted: MountedEntries;
+  #indexed: IndexedTools;
   #catalog: Catalog;
   #isStale = true;
   #isMaking = false;
@@ -62,6 +61,8 @@ class MountedCatalog implements LiveCatalog {
     const ownerOf = (name: string): ToolEntry | undefined => base.tool(name);
     this.#tools = new Admission({ nameOf, ownerOf, called: "name on the wire", report });
     this.#resources = new Admission({ nameOf: ({ uri }) => uri, ownerOf: createOwnerOf(base), called: "URI", report });
+    this.#mounted = { tools: this.#tools.admit([]), resources: this.#resources.admit([]) };
+    this.#indexed = indexTools(base.tools);
     for (const source of this.#sources) source.listen(() => this.#change());
   }
 
@@ -96,11 +97,12 @@ class MountedCatalog implements LiveCatalog {
     const all = this.#sources.map((source) => source.entries());
     const tools = this.#tools.admit(all.flatMap((each) => each.tools));
     const resources = this.#resources.admit(all.flatMap((each) => each.resources));
-    const isRead = isSame(resources, before.resources);
-    if (isRead && isSame(tools, before.tools)) return;
+    if (tools === before.tools && resources === before.resources) return;
     this.#mounted = { tools, resources };
+    this.#indexed = patchTools(this.#indexed, diffLists(before.tools, tools));
+    const isRead = resources === before.resources;
     const read = isRead ? this.#catalog.resources : sortResources(this.#base, resources);
-    this.#catalog = withMounted(this.#base, { tools, resources: read });
+    this.#catalog = withMounted(this.#base, { resources: read, indexed: this.#indexed });
   }
 
   #change(): void {

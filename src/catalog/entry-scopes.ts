@@ -47,9 +47,17 @@ export function assertThingNamed({ requires }: EntryGuard, { json }: ToolInput, 
   );
 }
 
-/** What some entries ask for together, besides the defaults. */
-export function toCatalogScopes({ read, write }: DefaultScopes, entries: readonly EntryGuard[]): CatalogScopes {
-  const asked = entries.flatMap(({ scopes, requires }) => [...scopes, ...(requires?.scopesAny ?? none)]);
-  const all = new Set([read, write, ...asked]);
+/** What lists of entries ask for together, besides the defaults. */
+export function toCatalogScopes(
+  { read, write }: DefaultScopes,
+  lists: readonly (readonly EntryGuard[])[],
+): CatalogScopes {
+  const all = new Set([read, write]);
+  for (const entries of lists) {
+    for (const { scopes, requires } of entries) {
+      for (const scope of scopes) all.add(scope);
+      for (const scope of requires?.scopesAny ?? none) all.add(scope);
+    }
+  }
   return Object.freeze({ read, write, all: Object.freeze([...all].toSorted()) });
 }

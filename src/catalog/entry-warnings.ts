@@ -4,7 +4,17 @@ import { nameWarning } from "./wire-name.ts";
 /** Where Claude Code cuts a tool's description, in characters (seen in 2.1.84); the least of the hosts looked at. */
 const maxWordsLength = 2048;
 
-function wordsWarnings(entry: ToolEntry | ResourceEntry | TemplateEntry): readonly string[] {
+type Worded = ToolEntry | ResourceEntry | TemplateEntry;
+
+const none: readonly string[] = Object.freeze([]);
+
+function isLong({ title = "", description = "" }: Worded): boolean {
+  return title.length > maxWordsLength || description.length > maxWordsLength;
+}
+
+function wordsWarnings(entry: Worded): readonly string[] {
+  // Looked at for thousands, each time that one of them comes.
+  if (!isLong(entry)) return none;
   return (["title", "description"] as const).flatMap((part) => {
     const length = entry[part]?.length ?? 0;
     if (length <= maxWordsLength) return [];
@@ -17,7 +27,14 @@ export function entryWarnings(
   tools: readonly ToolEntry[],
   resources: readonly (ResourceEntry | TemplateEntry)[],
 ): readonly string[] {
-  const names = tools.flatMap((tool) => nameWarning(tool.name, tool.origin) ?? []);
-  // A collection is a resource and a template with the same words: it is told once.
-  return Object.freeze([...names, ...new Set([...tools, ...resources].flatMap(wordsWarnings))]);
+  const warnings = new Set<string>();
+  for (const { name, origin } of tools) {
+    const warning = nameWarning(name, origin);
+    if (warning !== undefined) warnings.add(warning);
+  }
+  for (const list of [tools, resources]) {
+    // A collection is a resource and a template with the same words: it is told once.
+    for (const entry of list) for (const warning of wordsWarnings(entry)) warnings.add(warning);
+  }
+  return Object.freeze([...warnings]);
 }

@@ -1,4 +1,5 @@
 import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { diffLists, patchList, type ListDiff } from "./diff-lists.ts";
 import { takenBy } from "./mounted-list.ts";
 
 interface Owned {
@@ -24,13 +25,37 @@ export class Admission<TEntry extends Owned> {
   readonly #setting: AdmissionSetting<TEntry>;
   /** Those that were left out because of something of another origin, and were told of. */
   #taken: ReadonlySet<TEntry> = new Set();
+  #byName = new Map<string, TEntry>();
+  #entries: readonly TEntry[] = [];
+  #admitted: readonly TEntry[] = Object.freeze([]);
 
   constructor(setting: AdmissionSetting<TEntry>) {
     this.#setting = setting;
   }
 
-  /** What is left of what there is now. */
+  /** What is left of what there is now; the same list where that is the same. */
   admit(entries: readonly TEntry[]): readonly TEntry[] {
+    const diff = diffLists(this.#entries, entries);
+    this.#entries = entries;
+    // Which of two of one name is left out is a matter of their order.
+    if (this.#taken.size > 0 || !this.#patch(diff)) this.#admitAll(entries);
+    return this.#admitted;
+  }
+
+  /** Whether each name is still that of one alone. */
+  #patch(diff: ListDiff<TEntry>): boolean {
+    const { nameOf, ownerOf } = this.#setting;
+    for (const entry of diff.gone) this.#byName.delete(nameOf(entry));
+    for (const entry of diff.come) {
+      const text = nameOf(entry);
+      if (this.#byName.has(text) || ownerOf(text) !== undefined) return false;
+      this.#byName.set(text, entry);
+    }
+    this.#admitted = patchList(this.#admitted, diff);
+    return true;
+  }
+
+  #admitAll(entries: readonly TEntry[]): void {
     const { nameOf, ownerOf, called, report } = this.#setting;
     const byName = new Map<string, TEntry>();
     const taken = new Set<TEntry>();
@@ -45,6 +70,7 @@ export class Admission<TEntry extends Owned> {
       if (!this.#taken.has(entry)) internalError(takenBy({ called, text }, entry, first), entry.origin, report);
     }
     this.#taken = taken;
-    return [...byName.values()];
+    this.#byName = byName;
+    this.#admitted = Object.freeze([...byName.values()]);
   }
 }

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { diffLists, patchList, type ListDiff } from "./diff-lists.ts";
 
 /** What is made of what a source lists. */
 export interface MountedListSetting<TEntry> {
@@ -29,12 +30,13 @@ export function takenBy(name: { called: string; text: string }, entry: Placed, f
 export class MountedList<TEntry extends Placed> {
   readonly #setting: MountedListSetting<TEntry>;
   /** What every item came to that was listed last; `undefined` where nothing came of it. */
-  #made: ReadonlyMap<unknown, TEntry | undefined> = new Map();
+  #made = new Map<unknown, TEntry | undefined>();
   /** Those that were left out because of another of the same name, and were told of. */
   #doubles: ReadonlySet<unknown> = new Set();
   /** By name, without those. */
-  #byName: ReadonlyMap<string, TEntry> = new Map();
+  #byName = new Map<string, TEntry>();
   #entries: readonly TEntry[] = Object.freeze([]);
+  #items: readonly unknown[] = [];
 
   constructor(setting: MountedListSetting<TEntry>) {
     this.#setting = setting;
@@ -50,8 +52,37 @@ export class MountedList<TEntry extends Placed> {
     return this.#byName.get(name);
   }
 
-  /** Takes what is listed now. */
+  /** Takes what is listed now. The same list of entries comes of it where that is what comes of it. */
   take(items: readonly unknown[]): void {
+    const before = this.#items;
+    this.#items = items;
+    // Which of two of one name is left out is a matter of their order; and what is listed twice may go once.
+    const isPlain = this.#doubles.size === 0 && this.#made.size === before.length;
+    if (!isPlain || !this.#patch(diffLists(before, items))) this.#takeAll(items);
+  }
+
+  /** Takes what has come and gone, of thousands maybe one. Whether each name is still that of one alone. */
+  #patch({ gone, come }: ListDiff<unknown>): boolean {
+    const [left, entered]: [TEntry[], TEntry[]] = [[], []];
+    for (const item of gone) {
+      const entry = this.#made.get(item);
+      this.#made.delete(item);
+      if (entry !== undefined && this.#byName.delete(this.#setting.nameOf(entry))) left.push(entry);
+    }
+    for (const item of come) {
+      const entry = this.#made.has(item) ? this.#made.get(item) : this.#make(item);
+      this.#made.set(item, entry);
+      if (entry === undefined) continue;
+      const name = this.#setting.nameOf(entry);
+      if (this.#byName.has(name)) return false;
+      this.#byName.set(name, entry);
+      entered.push(entry);
+    }
+    this.#entries = patchList(this.#entries, { gone: left, come: entered });
+    return true;
+  }
+
+  #takeAll(items: readonly unknown[]): void {
     const made = new Map<unknown, TEntry | undefined>();
     const doubles = new Set<unknown>();
     const byName = new Map<string, TEntry>();

@@ -46,7 +46,12 @@ export function narrowCatalog(catalog: Catalog, keep: Keep): Catalog {
     toolOf: (id: string) => toolsById.get(id),
     prompt: (name: string) => prompts.get(name),
     uriPrefix: catalog.uriPrefix,
-    scopes: catalog.scopes,
-    warnings: catalog.warnings,
+    // As there: made when somebody asks.
+    get scopes() {
+      return catalog.scopes;
+    },
+    get warnings() {
+      return catalog.warnings;
+    },
   });
 }

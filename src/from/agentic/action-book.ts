@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { MountedOperation } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
-import { canonicalText } from "../../schema/canonical-text.ts";
 import { clipText } from "../../schema/clip-text.ts";
+import type { JsonSchema } from "../../schema/json.ts";
 import { toActionInput, type ActionInput } from "./action-input.ts";
 import type { AgenticOptions } from "./agentic-options.ts";
 import type { Complaints } from "./complaints.ts";
@@ -20,10 +21,15 @@ export interface Callable {
 /** What an action says of itself, as it says it. */
 type Words = readonly [description: unknown, schema: unknown, parameters: unknown];
 
+interface Listed {
+  readonly description?: string;
+  readonly inputSchema?: JsonSchema;
+}
+
 interface Known extends Callable, OwnedAction {
   readonly words: Words;
-  /** The same for the same words, whoever says them. */
-  readonly signature: string;
+  /** What is listed of it that it says itself, in a copy that nobody changes. */
+  readonly listed: Listed;
 }
 
 interface Found extends Omit<OwnedAction, "input"> {
@@ -101,18 +107,20 @@ export class ActionBook {
     const [description] = words;
     const input = toActionInput(action);
     assertRuns(action, input);
-    const said = typeof description === "string" ? { description } : {};
-    const inputSchema = input.schema === undefined ? {} : { inputSchema: input.schema };
-    const signature = canonicalText({
-      ...said,
-      ...(input.schema === undefined ? {} : { schema: { ...input.schema } }),
-    });
-    const operation =
-      known?.signature === signature
-        ? known.operation
-        : Object.freeze({ ...said, ...saidBy(this.#describe, id), name: id, ...inputSchema });
+    const listed: Listed = {
+      ...(typeof description === "string" ? { description } : {}),
+      ...(input.schema === undefined ? {} : { inputSchema: input.schema }),
+    };
+    const isListed = known !== undefined && isDeepStrictEqual(known.listed, listed);
+    const operation = isListed ? known.operation : this.#toOperation(id, listed);
     const owned = { service, key, action, input };
-    return { ...owned, words, signature, operation, run: (given) => runAction(owned, given) };
+    return { ...owned, words, listed, operation, run: (given) => runAction(owned, given) };
+  }
+
+  #toOperation(id: string, { description, inputSchema }: Listed): MountedOperation {
+    const said = description === undefined ? {} : { description };
+    const words = { ...said, ...saidBy(this.#describe, id), name: id };
+    return Object.freeze(inputSchema === undefined ? words : { ...words, inputSchema });
   }
 
   #leaveOut(id: string, cause: unknown): void {

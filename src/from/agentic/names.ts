@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 
-const plain = /^[A-Za-z0-9_]$/;
+const plain = /^[A-Za-z0-9_]+$/;
 // What an escaped character looks like: where a key has it, its own `_` is escaped.
 const escapeStart = /_(?=x[0-9a-f])/g;
 // As no character is written: none has a zero before its code.
@@ -16,7 +16,8 @@ function escapeOne(char: string): string {
  */
 export function toSegment(key: string): string {
   if (key === "") return empty;
-  return Array.from(key.replaceAll(escapeStart, "_x5f_"), escapeOne).join("");
+  const unlike = key.replaceAll(escapeStart, "_x5f_");
+  return plain.test(unlike) ? unlike : Array.from(unlike, escapeOne).join("");
 }
 
 /** Keys from link to link -> an id. */

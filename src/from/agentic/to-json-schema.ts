@@ -1,4 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
+import { clipText } from "../../schema/clip-text.ts";
 import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
 import { setOwn } from "../../schema/set-own.ts";
@@ -17,6 +18,7 @@ const notes: ReadonlySet<string> = new Set(["default", "examples"]);
 
 const maxDepth = 64;
 const maxNodes = 10_000;
+const maxShownBytes = 128;
 
 interface Walk {
   nodes: number;
@@ -84,10 +86,10 @@ function toParts(walk: Walk, keyword: string, value: unknown): JsonValue | undef
 function addKeyword(walk: Walk, json: Record<string, JsonValue>, [keyword, value]: readonly [string, unknown]): void {
   // Functions are those of programs that draw or keep values.
   if (dropped.has(keyword) || value === undefined || typeof value === "function") return;
-  if (keyword.startsWith("$")) fail(`"${keyword}" is not supported`);
+  if (keyword.startsWith("$")) fail(`"${clipText(keyword, maxShownBytes)}" is not supported`);
   const made = toParts(walk, keyword, value);
   if (made !== undefined) setOwn(json, keyword, made);
-  else if (!notes.has(keyword)) fail(`"${keyword.slice(0, maxDepth)}" holds what is no JSON`);
+  else if (!notes.has(keyword)) fail(`"${clipText(keyword, maxShownBytes)}" holds what is no JSON`);
 }
 
 function toSchema(walk: Walk, schema: object): JsonSchema {

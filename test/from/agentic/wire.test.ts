@@ -224,13 +224,16 @@ describe.each(agentKinds)("an agentic service over HTTP, as $name sees it", (kin
 
   it("A19 lists actions whose keys are no names under names that are, and leaves out what has another's", async () => {
     const child = stage({ actions: { heal: act("the child's") } });
-    const staged = stage({ actions: { "do it!": act(), child_heal: act("its own") }, links: { child: child.service } });
+    const keys = ["do it!", "child_heal", "__proto__", "", "ü", "x".repeat(300)];
+    const actions = Object.fromEntries(keys.map((key) => [key, act(key)]));
+    const staged = stage({ actions, links: { child: child.service } });
     const { agent, faults } = await play(kind, { links: true }, staged);
-    const { tools } = await agent.toolListing();
-    expect(tools).toMatchObject([{ name: "child_heal", description: "its own" }, { name: "do_x20_it_x21_" }]);
-    await agent.call("do_x20_it_x21_");
-    expect(staged.ran).toEqual([["do it!", undefined]]);
+    const names = ["__proto__", "_x00_", "_xfc_", "child_heal", "do_x20_it_x21_"];
+    expect(await agent.tools()).toEqual(names);
+    for (const name of names) await agent.call(name);
+    expect(staged.ran.map(([key]) => key)).toEqual(["__proto__", "", "ü", "child_heal", "do it!"]);
     expect(faults.map(({ cause }) => String(cause))).toEqual([
+      expect.stringMatching(/^SurfaceError: Naming operation "x+": "x+" must be letters/),
       'SurfaceError: Naming operation "child.heal": its name on the wire, "child_heal", is taken by operation "child_heal"',
     ]);
   });

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { assertConfirm, keepConfirm, toConfirmRule } from "../../src/tags/confirm.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { readOnly } from "../../src/tags/read-only.ts";
+import { tagOf } from "../../src/tags/tag-of.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { cast, expectRefusal } from "./support.ts";
+
+describe("what a tool says of whether its user is asked", () => {
+  it.each([
+    [undefined, undefined],
+    [true, "refuse"],
+    [false, "never"],
+    [{}, "refuse"],
+    [{ otherwise: "refuse" }, "refuse"],
+    [{ otherwise: "allow" }, "allow"],
+  ] as const)("toConfirmRule() keeps %j as %j", (confirm, rule) => {
+    expect(toConfirmRule(confirm)).toBe(rule);
+    expect(() => assertConfirm(confirm, "Trying")).not.toThrow();
+  });
+
+  it.each([["yes"], [1], [null], [[]], [{ otherwise: "maybe" }], [{ otherwize: "allow" }]])(
+    "mcpTool() refuses %j",
+    (confirm) => {
+      expectRefusal(() => cast(mcpTool, procedure({}), { confirm }), "INVALID_OPTION", '"confirm" must be');
+    },
+  );
+
+  it("mcpTool() keeps its own copy when theirs is changed afterwards", () => {
+    const confirm: { otherwise: "refuse" | "allow" } = { otherwise: "refuse" };
+    const tool = mcpTool(procedure({}), { confirm });
+    confirm.otherwise = "allow";
+    expect(tagOf(tool).options.confirm).toEqual({ otherwise: "refuse" });
+    expect(keepConfirm({})).toEqual({});
+  });
+
+  it("mcpTool() takes it of a tool that only reads: its user is asked all the same", () => {
+    expect(tagOf(mcpTool(readOnly(procedure({})), { confirm: true })).options).toEqual({ confirm: true });
+  });
+});

@@ -7,7 +7,11 @@ import { replaceTools } from "../catalog/replace-tools.ts";
 const maxKept = 64;
 
 function keyOf({ resources, templates }: Catalog): string {
-  return JSON.stringify([resources.map(({ uri }) => uri), templates.map(({ uriTemplate }) => uriTemplate)]);
+  return JSON.stringify([
+    // What is mounted may come to be called something else.
+    resources.map(({ uri, title, description }) => [uri, title ?? description]),
+    templates.map(({ uriTemplate }) => uriTemplate),
+  ]);
 }
 
 /**

@@ -226,6 +226,13 @@ describe("resources that are mounted", () => {
     await settle();
     shelf.put("state/hp", 5);
     expect(await waiting).toMatchObject({ structured: { changed: [uri] } });
+    shelf.show({ ...hp, title: "Wounds" }, { path: "more" });
+    shelf.show({ ...hp, title: "Blood" }, { path: "more" });
+    const later = JSON.stringify(await client.listTools());
+    expect(later).toContain(`${uri} - Blood`);
+    expect(later).toContain("surface://s/more");
+    shelf.show({ ...hp, title: "Wounds" }, { path: "more" });
+    expect(JSON.stringify(await client.listTools())).toContain(`${uri} - Wounds`);
   });
 
   it("say that their list may change only when their source has resources", () => {

@@ -77,14 +77,14 @@ const views: readonly Guard[] = [
   {
     promise: "a gateway takes no name that is taken",
     file: "builder/view-names.d.ts",
-    guard: '[FaceTools<TInput> & TNames["tools"]] extends [never]',
+    guard: '[FaceTools<TInput> & KnownNames<TNames["tools"]>] extends [never]',
     without: "[1] extends [1]",
     caughtBy: "views.test-d.ts",
   },
   {
     promise: "the tool that replays takes no name that is taken",
     file: "builder/view-names.d.ts",
-    guard: '[ ReplayTools<TReplay> & TNames["tools"] ] extends [never]',
+    guard: '[ ReplayTools<TReplay> & KnownNames<TNames["tools"]> ] extends [never]',
     without: "[1] extends [1]",
     caughtBy: "views.test-d.ts",
   },

@@ -15,21 +15,19 @@ import { Client as LegacySdkClient } from "@modelcontextprotocol/sdk/client/inde
 import { StdioClientTransport as LegacyStdioTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { CreateMessageRequestSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { bundleScript } from "../fixtures/bundle-script.ts";
+import { beforeEach, describe, expect, it } from "vitest";
 import { endWithTest } from "../scenarios/support/serve.ts";
 
 const run = promisify(execFile);
+const toPath = (name: string): string => fileURLToPath(new URL(`../../examples/agent/${name}`, import.meta.url));
 const info = { name: "writer", version: "1" };
 const capabilities = { sampling: {}, elicitation: {} };
 const call = { name: "write_release_notes", arguments: { version: "1.4.0" } };
 const written = { model: "echo", role: "assistant", content: { type: "text", text: "- it is faster" } } as const;
 
-let script = "";
+// As it is, and not in one file: it reads what lies beside it.
+const script = ["--import", import.meta.resolve("tsx"), toPath("server.ts")];
 let directory = "";
-beforeAll(async () => {
-  script = await bundleScript(new URL("../../examples/agent/server.ts", import.meta.url), "example-agent");
-});
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "release-notes-"));
   endWithTest(() => rm(directory, { recursive: true, force: true }));
@@ -89,7 +87,7 @@ function callV2(mode: "legacy" | { readonly pin: string }): typeof callV1 {
 }
 
 async function serveHttp(): Promise<string> {
-  const child = spawn(process.execPath, [script, directory, "--http"], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [...script, directory, "--http"], { stdio: ["ignore", "pipe", "inherit"] });
   endWithTest(async () => {
     child.kill("SIGTERM");
     if (child.exitCode === null) await once(child, "exit");
@@ -105,11 +103,11 @@ const hosts = [
 ] as const;
 
 const servings = [
-  { how: "stdio", target: async (): Promise<Target> => ({ args: [script, directory] }) },
+  { how: "stdio", target: async (): Promise<Target> => ({ args: [...script, directory] }) },
   { how: "HTTP", target: async (): Promise<Target> => ({ url: await serveHttp() }) },
 ];
 
-describe.each(servings)("the agent over $how", ({ target }) => {
+describe.each(servings)("the agent over $how", { timeout: 60_000 }, ({ target }) => {
   it.each(hosts)("tells its steps, has $name's model write, and writes when the person accepts", async ({ callBy }) => {
     const host: Host = { says: "accept", heard: [] };
     const { structuredContent, _meta } = await callBy(await target(), host, capabilities);
@@ -143,8 +141,7 @@ describe.each(servings)("the agent over $how", ({ target }) => {
 });
 
 it("the agent's client has notes written when it is run as the README says", { timeout: 60_000 }, async () => {
-  const client = fileURLToPath(new URL("../../examples/agent/client.ts", import.meta.url));
-  const { stdout } = await run(process.execPath, ["--import", import.meta.resolve("tsx"), client]);
+  const { stdout } = await run(process.execPath, ["--import", import.meta.resolve("tsx"), toPath("client.ts")]);
   expect(stdout).toContain('decline: {"written":false}\n');
   expect(stdout).toContain("# Faster, and darker\n");
 });

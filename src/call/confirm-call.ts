@@ -9,6 +9,9 @@ import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { CallContext } from "./call-context.ts";
 import { digestOf } from "./digest-of.ts";
 
+/** What becomes of calls whose users are asked, where they cannot be. */
+export type AskedRule = Exclude<ConfirmRule, "never">;
+
 /** How much of the arguments a user is shown, in bytes. */
 const maxShownBytes = 2048;
 
@@ -30,8 +33,12 @@ function toQuestion({ title, name }: ToolEntry, args: JsonObject): ClientAsk {
   return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
 }
 
-/** Whether a user is asked before a tool runs; `undefined`: they are not. @param others - what holds for tools that say nothing. */
-function ruleOf(entry: ToolEntry, others: ConfirmRule | undefined): ConfirmRule | undefined {
+/**
+ * Whether a user is asked before a tool runs; `undefined`: they are not.
+ *
+ * @param others - what holds for tools that may change something and say nothing of it themselves.
+ */
+export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined): AskedRule | undefined {
   // What stands for others changes nothing itself: each of those is asked about.
   const { confirm = entry.hints.readOnlyHint || entry.isUncounted === true ? undefined : others } = entry;
   return confirm === "never" ? undefined : confirm;
@@ -50,18 +57,14 @@ function unlessItCannot(cause: unknown): void {
 }
 
 /**
- * Asks the user whether a tool may run with these arguments, where that is to be asked: `undefined` where it is not. Rejects with
- * a `Refusal`: `DECLINED`; `CLIENT_CANNOT`, unless the rule says that it runs then; and as asking does.
- *
- * @param others - what holds for tools that may change something and say nothing of it themselves.
+ * Asks the user whether a tool may run with these arguments. Rejects with a `Refusal`: `DECLINED`; `CLIENT_CANNOT`, unless the rule
+ * says that it runs then; and as asking does.
  */
 export function confirmCall(
-  { entry, others }: { readonly entry: ToolEntry; readonly others: ConfirmRule | undefined },
+  { entry, rule }: { readonly entry: ToolEntry; readonly rule: AskedRule },
   args: JsonObject,
   call: CallContext,
-): Promise<void> | undefined {
-  const rule = ruleOf(entry, others);
-  if (rule === undefined) return undefined;
+): Promise<void> {
   const asked = ask(entry, args, call);
   return rule === "allow" ? asked.catch(unlessItCannot) : asked;
 }

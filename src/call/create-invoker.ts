@@ -10,8 +10,8 @@ import { assertMayAct } from "./assert-may-act.ts";
 import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
 import { runBounded } from "./bounded.ts";
-import { checkAgain, isStillThere } from "./check-again.ts";
-import { confirmCall } from "./confirm-call.ts";
+import { checkAgain, isStillThere, type Checked } from "./check-again.ts";
+import { confirmCall, confirmRuleOf } from "./confirm-call.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
 import { deny } from "./deny.ts";
@@ -22,7 +22,7 @@ import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { Nesting, type Recalled } from "./nesting.ts";
 import { rehearse, type Rehearsable } from "./rehearse.ts";
-import { suspendedOutcome, watchGoingOn } from "./suspended.ts";
+import { isSuspended, suspendedOutcome, watchGoingOn } from "./suspended.ts";
 import { toRefused } from "./to-refused.ts";
 import { writeAnswer } from "./write-answer.ts";
 
@@ -177,14 +177,11 @@ class EntryInvoker implements Invoker {
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
       call.allowAsking(this.#asker);
-      const confirming = confirmCall({ entry: runs.entry, others: this.#confirm }, args, call);
-      if (confirming !== undefined) await call.outcome(confirming);
+      const rule = confirmRuleOf(runs.entry, this.#confirm);
+      if (rule !== undefined) await call.outcome(confirmCall({ entry: runs.entry, rule }, args, call));
       call.assertRunning();
       stage = "running";
-      call.start();
-      call.allowNesting(this.#nesting, runs.entry);
-      call.reached("backend");
-      const work = this.#run({ where: runs.entry.origin, run: (by) => runs.entry.run(runs.input, by) }, call);
+      const work = this.#start(runs, call);
       const value = isThenable(work) ? await call.outcome(work) : work;
       const written = writeAnswer(runs.entry, value, { call, report: this.#report });
       outcome = written instanceof Promise ? await written : written;
@@ -197,10 +194,18 @@ class EntryInvoker implements Invoker {
     return this.#end(entry, outcome, call);
   }
 
+  #start({ entry, input }: Checked, call: CallContext): unknown {
+    call.start();
+    call.allowNesting(this.#nesting, entry);
+    call.reached("backend");
+    if (!this.#rehearses) return entry.run(input, call);
+    return this.#run({ where: entry.origin, run: (by) => entry.run(input, by) }, call);
+  }
+
   #end({ hints, origin, isUncounted }: ToolEntry, outcome: ToolOutcome, call: CallContext): ToolOutcome {
     if (!hints.readOnlyHint) this.#onChange?.();
     // What stands for others waits for them, and says what became of them.
-    if (isUncounted !== true) watchGoingOn(call, { where: origin, report: this.#report });
+    if (isUncounted !== true && isSuspended(call)) watchGoingOn(call, { where: origin, report: this.#report });
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
     return outcome;
   }

@@ -42,6 +42,17 @@ describe("the links of a service", () => {
     expect(second.actions.opened).toBe(1);
   });
 
+  it("A16 run an action by the service that they lead to now when two services share it", async () => {
+    const pet = act();
+    const [first, second] = [stage({ actions: { pet } }), stage({ actions: { pet } })];
+    const root = stage({ actions: {}, links: { cat: first.service } });
+    const shown = show(root.service, { links: true });
+    root.links.tell({ cat: second.service });
+    await settled();
+    await shown.invoke("cat.pet");
+    expect([first.ran, second.ran]).toEqual([[], [["pet", undefined]]]);
+  });
+
   it("A16 hide all that is behind them when they go", async () => {
     const flea = stage({ actions: { jump: act() } });
     const child = stage({ actions: { pet: act() }, links: { flea: flea.service } });

@@ -1,4 +1,5 @@
 import type { Guard } from "./guard.ts";
+import { onceGuards } from "./once-guards.ts";
 import { viewGuards } from "./view-guards.ts";
 
 const tags: readonly Guard[] = [
@@ -485,28 +486,15 @@ const stages: readonly Guard[] = [
     without: "readonly [Name in string]:",
     caughtBy: "test-client.test-d.ts",
   },
-  {
-    promise: "what handlers have of their own is said once, and before there are any",
-    file: "builder/once-names.d.ts",
-    guard: '"context" extends TNames["done"] ?',
-    without: "1 extends 2 ?",
-    caughtBy: "context.test-d.ts",
-  },
-  {
-    promise: "handlers that are there keep what they have of their own",
-    file: "builder/stages.d.ts",
-    guard: '["done"] | "context"',
-    without: '["done"]',
-    caughtBy: "context.test-d.ts",
-  },
-  {
-    promise: "it is said once what users confirm",
-    file: "builder/once-names.d.ts",
-    guard: '"confirm" extends TNames["done"] ?',
-    without: "1 extends 2 ?",
-    caughtBy: "confirm.test-d.ts",
-  },
 ];
 
 /** The guards that the proof rests on. */
-export const guards: readonly Guard[] = [...tags, ...surface, ...exposeMap, ...names, ...stages, ...viewGuards];
+export const guards: readonly Guard[] = [
+  ...tags,
+  ...surface,
+  ...exposeMap,
+  ...names,
+  ...stages,
+  ...onceGuards,
+  ...viewGuards,
+];

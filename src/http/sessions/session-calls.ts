@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { PostedRequest } from "./posted-request.ts";
 import type { SessionStreams } from "./session-streams.ts";
 
-/** What the calls of one session have in common: the level of its log, and what its client is asked. Whoever made it closes it. */
+/** What the calls of one session share: the level of its log, and what its client is asked. Whoever made it closes it. */
 export class SessionCalls {
   readonly #streams: SessionStreams;
   readonly #asks: PushedAsks;

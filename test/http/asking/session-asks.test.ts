@@ -98,6 +98,17 @@ describe("a question of a session", () => {
     expect(harness.leg.dropped).toBe(1);
   });
 
+  it("D9 fails at once when it is thrown away on a stream that is not read", async () => {
+    const harness = open({ maxQueued: 1 });
+    const session = await harness.openAble();
+    const first = harness.post(callOf(1, "greet"), { session }, 1);
+    await harness.until(() => first.sink !== undefined);
+    harness.post(callOf(2, "greet"), { session }, 1);
+    await harness.until(() => harness.did.failures.length > 0);
+    expect(harness.did.failures[0]).toBe("ASK_FAILED");
+    expect(questionsOf(first)).toEqual([]);
+  });
+
   it("is not heard of at all when the client did not say that it can be asked", async () => {
     const harness = open();
     const session = await harness.open({ capabilities: { sampling: {} } });
@@ -276,6 +287,8 @@ describe("a session that has asked", () => {
     const { question } = await harness.asked("greet", { session });
     harness.delete({ session });
     await harness.until(() => harness.did.failures.length === 1);
+    // What runs for the SDK has no end of its own.
+    expect(harness.did.failures).toEqual([hotPath ? "CLOSED" : "DISCONNECTED"]);
     expect(harness.answer(question, accept("Eve"), { session }).given?.status).toBe(404);
   });
 

@@ -146,9 +146,9 @@ export class LegHarness {
     this.leg = createLegacyLeg(this.setting);
   }
 
-  /** Sends one message. */
-  post(message: object, sent: Sent = {}): FakeReply {
-    const reply = new FakeReply();
+  /** Sends one message, whose client reads so many writes of the answer before it is slow. */
+  post(message: object, sent: Sent = {}, room = Infinity): FakeReply {
+    const reply = new FakeReply(room);
     const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
     const exchange = { request: this.#request("POST", sent), reply, caller: sent.caller ?? anonymous };
     // The tests send what the front lets through.

@@ -50,7 +50,7 @@ const full = owning
   .prompts({
     ask: {
       input: z.object({ word: z.string() }),
-      complete: { word: (_begun, { context }) => [expectType<Own>(context) ?? ""] },
+      complete: { word: (_begun, { context }) => (expectType<Own>(context), []) },
       handler: (_args, { context }) => (expectType<Own>(context), ""),
     },
     plain: { handler: (_args, { context }) => (expectType<Own>(context), "") },

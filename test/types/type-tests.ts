@@ -47,8 +47,7 @@ function calleeOf(call: CallExpression): string | undefined {
 /** Reads a type test, and makes it import the package and the assertions from beside it. */
 function toTypeTest(path: string): TypeTest {
   const original = readFileSync(join(root, path), "utf8")
-    .replaceAll(/from "surface-mcp\/http"/g, 'from "../package/http/index.js"')
-    .replaceAll(/from "surface-mcp\/testing"/g, 'from "../package/testing/index.js"')
+    .replaceAll(/from "surface-mcp\/([a-z0-9/-]+)"/g, 'from "../package/$1/index.js"')
     .replaceAll(/from "surface-mcp"/g, 'from "../package/index.js"')
     .replaceAll(/from "tsd"/g, 'from "./assertions.ts"');
   const inserts: number[] = [];

@@ -18,14 +18,21 @@ const folder = join(root, ".scratch-snippets");
 const options = {
   extends: "../tsconfig.json",
   compilerOptions: { noUnusedLocals: false, noUnusedParameters: false },
-  include: ["*.ts"],
+  // What the types of the SDK 1.x take as given.
+  include: ["*.ts", "../test/sdk-v1-globals.d.ts"],
 };
 
 /** What the examples of the TSDoc take as given: every public name, a counter, a live surface and an app over it. */
 const preamble = `
 import * as all from "surface-mcp";
 import type { MutatingToolNames, ResourceNames, SurfaceClient, ToolNames } from "surface-mcp";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { agent, mcpAgent } from "surface-mcp/from/agent";
+import { agenticService, mcpAgentic } from "surface-mcp/from/agentic";
+import { invoker, mcpInvoker } from "surface-mcp/from/invoker";
 import { http, httpHandler } from "surface-mcp/http";
+import { attach } from "surface-mcp/sdk-v1";
 import { createTestClient } from "surface-mcp/testing";
 import { expectError, expectType } from "tsd";
 import { z } from "zod";
@@ -63,6 +70,12 @@ const site = defineSurface("site", {
 declare const client: SurfaceClient<typeof site.members>;
 declare const auth: ReturnType<typeof import("surface-mcp/http").bearer>;
 declare const hono: { all(path: string, answer: (c: { req: { raw: Request } }) => Promise<Response>): void };
+const surface = counter;
+declare const game: import("surface-mcp/from/agentic").AgenticService;
+declare const tools: import("surface-mcp/from/invoker").ToolInvoker;
+declare const localTools: typeof tools;
+declare const remoteTools: typeof tools;
+declare const writer: all.MountSource;
 declare function readLines(node: string): AsyncIterable<string>;
 `;
 
@@ -73,12 +86,24 @@ function write(snippet: Snippet, code: string): void {
   writeFileSync(join(folder, `${snippet.name}.ts`), code);
 }
 
+const declared = /^declare const (\w+)/gm;
+
+/** The preamble, without what an example declares itself. */
+function givenTo(ambient: string): string {
+  const own = new Set([...ambient.matchAll(declared)].map(([line]) => line));
+  const isOwn = (line: string): boolean => own.has(line.match(declared)?.[0] ?? "");
+  return preamble
+    .split("\n")
+    .filter((line) => !isOwn(line))
+    .join("\n");
+}
+
 /** An example stands in a function of its own, so that it may shadow what the preamble gives it; what it declares cannot. */
 function inFunction({ code }: Snippet): string {
   const imports = code.match(/^import .*$/gm)?.join("\n") ?? "";
   const ambient = code.match(/^declare .*$/gm)?.join("\n") ?? "";
   const body = code.replaceAll(/^(?:import|declare) .*$/gm, "").replaceAll(/^export /gm, "");
-  return `${imports}\n${preamble}\n${ambient}\nexport async function example() {\n${body}\n}\n`;
+  return `${imports}\n${givenTo(ambient)}\n${ambient}\nexport async function example() {\n${body}\n}\n`;
 }
 
 beforeAll(() => {

@@ -42,10 +42,6 @@ function connect(runtime: AppRuntime, port: V1Port, options: AttachOptions): V1C
     port.handle(method, (params, extra) => connection.serve({ method, params, extra }));
   }
   port.on("oninitialized", () => connection.initialised());
-  port.on("fallbackNotificationHandler", (notice) => {
-    const method: unknown = typeof notice === "object" && notice !== null ? Reflect.get(notice, "method") : undefined;
-    if (method === "notifications/roots/list_changed") connection.rootsChanged();
-  });
   return connection;
 }
 

@@ -1,5 +1,5 @@
 /** What a server of the SDK's tells whoever sets a property of it. */
-export type HookName = "onclose" | "oninitialized" | "fallbackNotificationHandler";
+export type HookName = "onclose" | "oninitialized";
 
 type Told = (message: unknown) => void;
 

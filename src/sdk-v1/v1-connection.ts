@@ -82,7 +82,7 @@ export class V1Connection {
     // The SDK that answers what we do not is the author's own.
     this.#methods = new Methods({ ...runtime, hotPath: true });
     this.#output = new V1Output((full) => this.#setFull(full));
-    this.#questions = new V1Questions(port, runtime.report);
+    this.#questions = new V1Questions({ port, limits: runtime.limits, report: runtime.report });
     this.#log = new V1Log(port, this.#output, logsItself);
     this.#subscriptions = new SubscriptionSession({
       runtime,
@@ -108,13 +108,9 @@ export class V1Connection {
 
   /** The handshake is complete. */
   initialised(): void {
+    if (!this.#isInitialised) this.#setting.port.onMessage((message) => this.#hear(message));
     this.#isInitialised = true;
     this.#watchLists();
-  }
-
-  /** Its client says that its roots are others. */
-  rootsChanged(): void {
-    this.#questions.rootsChanged();
   }
 
   /** Aborts everything that runs, and ends every subscription. Nothing is told after it, and nothing begun. Callable twice. */
@@ -132,6 +128,13 @@ export class V1Connection {
       call?.abort(new SurfaceError("CLOSED", "Calling: the server is closing"));
       if (!hasStarted) settle(closing);
     }
+  }
+
+  /** Its client says something, which it says to the server as well. */
+  #hear(message: unknown): void {
+    const method: unknown =
+      typeof message === "object" && message !== null ? Reflect.get(message, "method") : undefined;
+    if (method === "notifications/roots/list_changed") this.#questions.rootsChanged();
   }
 
   #setFull(full: boolean): void {

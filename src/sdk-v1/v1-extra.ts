@@ -3,6 +3,13 @@ import type { V1RequestInfo } from "./v1-server.ts";
 /** How long the SDK waits for an answer itself, in milliseconds: longer than any question may take, which is not its to say. */
 export const outerTimeoutMs = 360_000;
 
+/** How the SDK is to wait for an answer of its client's. */
+export interface V1RequestOptions {
+  readonly timeout: number;
+  /** Has it tell its client that nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
 /** What a handler is given beside the request. */
 export interface V1Extra extends V1RequestInfo {
   /** Fires when the client cancels, and when the connection closes. */
@@ -10,7 +17,7 @@ export interface V1Extra extends V1RequestInfo {
   /** Sends it where the request came from. */
   sendNotification(notification: object): Promise<void>;
   /** The same of a request to the client. */
-  sendRequest(request: object, schema: V1Schema, options: { readonly timeout: number }): Promise<unknown>;
+  sendRequest(request: object, schema: V1Schema, options: V1RequestOptions): Promise<unknown>;
 }
 
 /** One request, as the server hands it over. */

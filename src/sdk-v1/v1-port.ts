@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import { hookMessages } from "./hook-messages.ts";
 import { hook, type HookName } from "./hook.ts";
 import { anything, outerTimeoutMs, paramsOf, requestsOf, type V1Extra } from "./v1-extra.ts";
 import type { V1McpServer, V1Server } from "./v1-server.ts";
@@ -91,6 +92,11 @@ export class V1Port {
     this.#hooks.push(hook(this.#server, name, told));
   }
 
+  /** Has something told of every message on the connection that there is now, until {@link release}. `told` must not throw. */
+  onMessage(told: (message: unknown) => void): void {
+    this.#hooks.push(hookMessages(this.#server.transport, told));
+  }
+
   /** What its client says that it can do. The same object for as long as it says the same. */
   get clientCapabilities(): JsonObject | undefined {
     const said: unknown = this.#server.getClientCapabilities();
@@ -109,8 +115,8 @@ export class V1Port {
   }
 
   /** Asks the client what belongs to no request. */
-  request(request: object): Promise<unknown> {
-    return this.#server.request(theirs(request), theirs(anything), theirs({ timeout: outerTimeoutMs }));
+  request(request: object, signal: AbortSignal): Promise<unknown> {
+    return this.#server.request(theirs(request), theirs(anything), theirs({ timeout: outerTimeoutMs, signal }));
   }
 
   /** Tells the client's log by the level that the server keeps for it. */

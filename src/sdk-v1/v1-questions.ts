@@ -1,13 +1,23 @@
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import type { AskPort } from "../call/ask-port.ts";
-import { isJsonObject } from "../schema/json.ts";
+import type { FrameLimits } from "../mcp/limits.ts";
+import type { JsonObject } from "../schema/json.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { anything, outerTimeoutMs, type V1Extra } from "./v1-extra.ts";
+import { toResponse } from "./v1-frame.ts";
 import type { V1Port } from "./v1-port.ts";
 
-/** Asks the client one thing, and resolves with its answer. */
-type Request = (request: object) => Promise<unknown>;
+/** Asks the client one thing, and resolves with its answer, until the signal says that nobody waits for it any more. */
+type Request = (request: object, signal: AbortSignal) => Promise<unknown>;
+
+/** What the questions to the client of one server are made of. */
+export interface V1QuestionsSetting {
+  readonly port: V1Port;
+  /** How large an answer may be. */
+  readonly limits: FrameLimits;
+  readonly report: FaultReporter;
+}
 
 /** What an answer with an error says: its code is the client's, and its text nobody's business. */
 function toError(cause: unknown): object {
@@ -21,13 +31,15 @@ function toError(cause: unknown): object {
  */
 export class V1Questions {
   readonly #asks: PushedAsks;
-  readonly #sends: SendAsk;
+  readonly #limits: FrameLimits;
+  /** Ends what the SDK waits for, by our ids. */
+  readonly #open = new Map<string, AbortController>();
 
-  constructor(port: V1Port, report: FaultReporter) {
-    this.#sends = this.#sendBy((request) => port.request(request));
+  constructor({ port, limits, report }: V1QuestionsSetting) {
+    this.#limits = limits;
     this.#asks = new PushedAsks({
       capabilities: () => port.clientCapabilities,
-      send: this.#sends,
+      send: this.#sendBy((request, signal) => port.request(request, signal)),
       clock: systemClock,
       report,
     });
@@ -36,7 +48,7 @@ export class V1Questions {
   /** How the client of one request is asked: where that came from. */
   portFor(extra: V1Extra): AskPort {
     return this.#asks.portFor(
-      this.#sendBy((request) => extra.sendRequest(request, anything, { timeout: outerTimeoutMs })),
+      this.#sendBy((request, signal) => extra.sendRequest(request, anything, { timeout: outerTimeoutMs, signal })),
     );
   }
 
@@ -57,15 +69,29 @@ export class V1Questions {
 
   #sendBy(ask: Request): SendAsk {
     return (json) => {
-      const message: unknown = JSON.parse(json);
-      // A notice that one is given up has an id that the SDK does not know: it says so itself when its own time is over.
-      if (!isJsonObject(message) || message["id"] === undefined) return;
-      const { id, method, params } = message;
-      const request = params === undefined ? { method } : { method, params };
-      ask(request).then(
-        (result) => this.#asks.answer({ kind: "response", id, result }),
-        (cause: unknown) => this.#asks.answer({ kind: "response", id, error: toError(cause) }),
-      );
+      // Ours: a question, or that one is given up.
+      const { id, method, params } = JSON.parse(json) as { id?: string; method: string; params?: JsonObject };
+      if (id === undefined) return this.#takeBack(params);
+      void this.#ask(id, (signal) => ask(params === undefined ? { method } : { method, params }, signal));
     };
+  }
+
+  async #ask(id: string, ask: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+    const controller = new AbortController();
+    this.#open.set(id, controller);
+    try {
+      const result = await ask(controller.signal);
+      this.#asks.answer(toResponse(id, result, this.#limits));
+    } catch (cause) {
+      this.#asks.answer({ kind: "response", id, error: toError(cause) });
+    } finally {
+      this.#open.delete(id);
+    }
+  }
+
+  /** Has the SDK tell its client so, under the id that the question has there. */
+  #takeBack(params: JsonObject | undefined): void {
+    const id = params?.["requestId"];
+    if (typeof id === "string") this.#open.get(id)?.abort(params?.["reason"]);
   }
 }

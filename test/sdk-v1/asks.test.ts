@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises";
+import { RootsListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
 import { createDesk } from "./desk-app.ts";
-import { V1Harness, type Sent } from "./v1-harness.ts";
+import { createServer, V1Harness, type Sent } from "./v1-harness.ts";
 
 const able = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
 const call = (name: string, args: object = {}): object => ({ name, arguments: args });
@@ -83,6 +85,73 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     expect(JSON.stringify(harness.answers(1))).toContain("ASK_FAILED");
     expect(JSON.stringify(harness.answers(1))).not.toContain("secret");
     expect(harness.seen.failures).toEqual(["ASK_FAILED"]);
+    await harness.close();
+  });
+
+  const nested = (levels: number): unknown => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+  const tooMuch: [string, unknown][] = [
+    ["deeper than is allowed", nested(100)],
+    ["so deep that nobody could write it", nested(20_000)],
+    ["of more elements than are allowed", Array.from({ length: 20_000 }, () => 0)],
+    ["of more bytes than are allowed", "x".repeat(5_000_000)],
+  ];
+
+  it.each(tooMuch)("is answered with nothing when the answer is %s", async (_how, name) => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("locate") });
+    const ask = await nextAsk(harness, "roots/list");
+    await harness.post({ id: ask["id"], result: { roots: [{ uri: "file:///a", name }] } });
+    await harness.until(() => harness.answers(1).length > 0);
+    expect(harness.seen.failures).toEqual(["ASK_FAILED"]);
+    await harness.close();
+  });
+
+  it("has its question taken back when the client cancels the call", async () => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("greet") });
+    const ask = await nextAsk(harness, "elicitation/create");
+    await harness.notify("notifications/cancelled", { requestId: 1 });
+    await harness.until(() => harness.notices("notifications/cancelled").length > 0);
+    expect(harness.notices("notifications/cancelled")).toMatchObject([{ requestId: ask["id"] }]);
+    await harness.post({ id: ask["id"], result: accept });
+    await setImmediate();
+    expect(harness.seen.failures).toEqual(["ABORTED"]);
+    expect(harness.answers(1)).toEqual([]);
+    await harness.close();
+  });
+
+  it.each(["before", "after"])(
+    "hears of other roots when the author does, who said so %s it was attached",
+    async (when) => {
+      const { app } = createDesk();
+      const server = createServer();
+      let heard = 0;
+      const listen = (): void =>
+        server.setNotificationHandler(RootsListChangedNotificationSchema, () => void (heard += 1));
+      if (when === "before") listen();
+      const harness = await new V1Harness(app, {}, server).open(able);
+      if (when === "after") listen();
+      for (const [at, uri] of ["file:///a", "file:///b"].entries()) {
+        await harness.post({ id: at, method: "tools/call", params: call("locate") });
+        const roots = await nextAsk(harness, "roots/list", at);
+        await harness.post({ id: roots["id"], result: { roots: [{ uri }] } });
+        await harness.until(() => harness.answers(at).length > 0);
+        expect(harness.answers(at)).toMatchObject([{ result: { structuredContent: { roots: [uri] } } }]);
+        await harness.notify("notifications/roots/list_changed");
+      }
+      await setImmediate();
+      expect(heard).toBe(2);
+      await harness.close();
+    },
+  );
+
+  it("leaves the connection as it was when what is attached is closed", async () => {
+    const harness = await open();
+    const { transport } = harness.server;
+    const during = transport?.onmessage;
+    await harness.attached.close();
+    expect(transport?.onmessage).not.toBe(during);
+    expect(await harness.request(1, "ping")).toMatchObject({ result: {} });
     await harness.close();
   });
 

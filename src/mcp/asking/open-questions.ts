@@ -70,7 +70,7 @@ export class OpenQuestions {
     const id = `ask ${crypto.randomUUID()}`;
     return new Promise((resolve, reject) => {
       const question: Question = { deliver: undefined, resolve, reject };
-      const leave = followSignal(signal, () => this.#reject(id, toAborted(signal, "Asking the client")));
+      const leave = followSignal(signal, () => this.#giveUp(id, sent, toAborted(signal, "Asking the client")));
       const stopTimer = this.#clock.after(askTimeoutOf(ask.kind), () => this.#expire(id, sent));
       const settle = (): void => {
         this.#open.delete(id);
@@ -116,15 +116,23 @@ export class OpenQuestions {
     );
   }
 
-  #expire(id: string, { ask, send }: SentAsk): void {
+  #expire(id: string, sent: SentAsk): void {
+    const timeoutMs = askTimeoutOf(sent.ask.kind);
+    this.#giveUp(
+      id,
+      sent,
+      new Refusal("ASK_TIMEOUT", `the client did not answer within ${timeoutMs} ms`, { timeoutMs }),
+    );
+  }
+
+  /** Nobody waits for an answer any more. A form is not to stay on somebody's screen then. */
+  #giveUp(id: string, { send }: SentAsk, cause: Error): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
-    const timeoutMs = askTimeoutOf(ask.kind);
-    const wasSent = question.deliver === undefined;
-    question.reject(new Refusal("ASK_TIMEOUT", `the client did not answer within ${timeoutMs} ms`, { timeoutMs }));
-    // A form that nobody waits for is not to stay on somebody's screen.
-    if (!wasSent) return;
-    const params = { requestId: id, reason: "no answer in time" };
+    question.reject(cause);
+    if (question.deliver !== undefined) return;
+    const reason = cause instanceof Refusal ? "no answer in time" : "nobody waits for the answer any more";
+    const params = { requestId: id, reason };
     send(writeJson({ jsonrpc: "2.0", method: "notifications/cancelled", params }), () => {});
   }
 

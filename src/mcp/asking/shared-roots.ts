@@ -11,6 +11,15 @@ interface Shared {
   waiting: number;
 }
 
+/** Whether an answer is small enough to be kept. What cannot even be written is not. */
+function isSmall(answer: JsonObject): boolean {
+  try {
+    return JSON.stringify(answer).length <= maxKept;
+  } catch {
+    return false;
+  }
+}
+
 /** Where a client's user works: asked once for all who want to know at a time, and again when it has changed. */
 export class SharedRoots {
   #known: JsonObject | undefined;
@@ -43,7 +52,7 @@ export class SharedRoots {
       (answer) => {
         if (this.#asked !== shared) return;
         this.#asked = undefined;
-        if (JSON.stringify(answer).length <= maxKept) this.#known = answer;
+        if (isSmall(answer)) this.#known = answer;
       },
       () => this.#drop(shared),
     );

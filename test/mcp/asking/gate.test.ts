@@ -347,9 +347,13 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
     asked.harness.sent.length = 0;
     const params = { requestId: 1 };
     asked.harness.gate.receive(JSON.stringify({ jsonrpc: "2.0", method: "notifications/cancelled", params }));
+    await asked.harness.until(() => asked.harness.sent.length > 0);
     asked.respond(question, { result: ada });
     expect((await call(asked, { name: "tick" }, 2))["result"]).toBeDefined();
-    expect(asked.harness.sent.map(({ id }) => id)).toEqual([2]);
+    expect(asked.harness.sent).toMatchObject([
+      { method: "notifications/cancelled", params: { requestId: question["id"] } },
+      { id: 2 },
+    ]);
   });
 
   it("hears only answers to what it asked when there are others", async () => {

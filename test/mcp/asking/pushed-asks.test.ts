@@ -136,14 +136,16 @@ describe("PushedAsks", () => {
     expect(harness.sent).toHaveLength(2);
   });
 
-  it("rejects with the signal's own error and sends nothing more when its call ends", async () => {
+  it("rejects with the signal's own error, and takes back the one that was sent, when its call ends", async () => {
     const harness = new Harness();
     const answer = harness.push(form);
     harness.controller.abort(new Error("gone"));
     expect(await answer).toMatchObject({ code: "ABORTED" });
     expect(await harness.push(form)).toMatchObject({ code: "ABORTED" });
     expect(await harness.push(roots)).toMatchObject({ code: "ABORTED" });
-    expect(harness.sent).toHaveLength(1);
+    const [question, taken] = harness.sent;
+    expect(taken).toMatchObject({ method: "notifications/cancelled", params: { requestId: question?.["id"] } });
+    expect(harness.sent).toHaveLength(2);
     expect(harness.asks.size).toBe(0);
   });
 
@@ -253,7 +255,8 @@ describe("PushedAsks, roots", () => {
     expect(await other).toMatchObject({ code: "ABORTED" });
     expect(await stateOf(Promise.resolve(harness.asks.size))).toBe(0);
     const anew = harness.push(roots, new AbortController().signal);
-    harness.answer(1, { result: here });
+    expect(harness.sent[1]).toMatchObject({ method: "notifications/cancelled" });
+    harness.answer(2, { result: here });
     expect(await anew).toEqual(here);
   });
 
@@ -272,6 +275,17 @@ describe("PushedAsks, roots", () => {
     const first = harness.push(roots);
     harness.answer(0, { result: { roots: [], _meta: { much: "x".repeat(100_000) } } });
     await first;
+    void harness.push(roots);
+    expect(harness.sent).toHaveLength(2);
+    harness.asks.close();
+  });
+
+  it("keeps no answer when it is so deep that nobody could write it", async () => {
+    const harness = new Harness();
+    const first = harness.push(roots);
+    const deep: unknown = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`);
+    harness.answer(0, { result: { roots: [], _meta: { deep } } });
+    expect(await first).toHaveProperty("roots");
     void harness.push(roots);
     expect(harness.sent).toHaveLength(2);
     harness.asks.close();

@@ -9,6 +9,7 @@ import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";
 import { toId } from "./names.ts";
 import { saidBy } from "./said-by.ts";
+import { isSameValue } from "./is-same-value.ts";
 import { runAction, type OwnedAction } from "./run-action.ts";
 import type { Place } from "./service-tree.ts";
 
@@ -48,8 +49,10 @@ function wordsOf(action: object): Words {
   return [Reflect.get(action, "description"), Reflect.get(action, "schema"), Reflect.get(action, "parameters")];
 }
 
+/** Whether it surely says the same as before: what is in an object may have been changed in its place. */
 function isSame(known: Known, { service, action, words }: Found): boolean {
-  return known.service === service && known.action === action && known.words.every((word, at) => word === words[at]);
+  const isWord = (word: unknown, at: number): boolean => isSameValue(known.words[at], word);
+  return known.service === service && known.action === action && words.every(isWord);
 }
 
 /** What the actions of all places come to: each an operation, the same one for as long as it says the same. */

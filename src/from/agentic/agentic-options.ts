@@ -30,7 +30,7 @@ export interface AgenticOptions {
    */
   readonly describe?: (id: string) => ActionWords | undefined;
   /**
-   * The same of a state that is a resource.
+   * The same of a state that is a resource. Refused where `states` is anything else.
    *
    * @param path - where it is: `"state/health"`, `"cat/state/mood"`.
    */
@@ -71,4 +71,8 @@ export function assertAgenticOptions(options: AgenticOptions): void {
   if (!modes.has(options.states)) fail('"states" must be "omit", "resource" or "tool"');
   assertTypes(options, flags, "boolean");
   assertTypes(options, functions, "function");
+  // What keeps somebody from a resource would keep nobody from the tool that answers all states.
+  if (options.describeState !== undefined && options.states !== "resource") {
+    fail('"describeState" is of states that are resources, and "states" must be "resource" with it');
+  }
 }

@@ -44,11 +44,6 @@ function toSeen(state: unknown): Seen | undefined {
   return { value, title: textOf(schema, "title"), description: textOf(schema, "description") };
 }
 
-/** Whether a value is surely the same as before to whoever reads it: what is in an object may have been changed in its place. */
-export function isSameValue(before: unknown, now: unknown): boolean {
-  return Object.is(before, now) && (typeof now !== "object" || now === null);
-}
-
 /** What the states of all places come to. */
 export class StateBook {
   readonly #describe: AgenticOptions["describeState"];

@@ -26,6 +26,24 @@ describe("the actions of a service", () => {
     expect(shown.names()).toEqual(["heal"]);
   });
 
+  it("A1 are what they take now when a schema was changed in its place and told again", async () => {
+    const to = { enum: ["left"] };
+    const go: AgenticAction = { description: "go", schema: { type: "object", properties: { to } } };
+    const { service, actions } = stage({ actions: { go } });
+    const shown = show(service);
+    const [before] = shown.source.list();
+    actions.tell({ go });
+    await settled();
+    expect(shown.source.list()[0]).toBe(before);
+    to.enum.push("right");
+    actions.tell({ go });
+    await settled();
+    expect(shown.changes()).toBe(1);
+    expect(shown.source.list()[0]?.inputSchema).toEqual({
+      ...{ type: "object", properties: { to: { enum: ["left", "right"] } } },
+    });
+  });
+
   it.each<[string, AgenticAction, unknown]>([
     ["without parameters", { parameters: [], execute: () => 1 }, undefined],
     ["of one parameter", { parameters: [number], execute: () => 1 }, number],

@@ -7,10 +7,11 @@ import { Listeners } from "../../surface/listeners.ts";
 import { ActionBook, type Callable } from "./action-book.ts";
 import type { AgenticOptions } from "./agentic-options.ts";
 import { Complaints } from "./complaints.ts";
+import { isSameValue } from "./is-same-value.ts";
 import { createLinksTool } from "./links-tool.ts";
 import type { PartName } from "./service-parts.ts";
 import { ServiceTree, type ServiceRoot } from "./service-tree.ts";
-import { isSameValue, StateBook, type Seen } from "./state-book.ts";
+import { StateBook, type Seen } from "./state-book.ts";
 import { createStateTool } from "./state-tool.ts";
 
 /** One who watches what is under a path. */
@@ -161,6 +162,8 @@ export class AgenticSource {
   #open(): void {
     this.#stale.add("links");
     this.#read();
+    // Opened anew by what is being looked at: it is looked at again when that is over.
+    if (this.#isReading) this.#tellSoon();
     this.#told = this.#now;
     this.#areStatesNew = false;
   }
@@ -204,6 +207,8 @@ export class AgenticSource {
       if (stale.has("links") || stale.has("states")) this.#readStates(places);
     } finally {
       this.#isReading = false;
+      // The last may have left while it was looked at.
+      if (this.#users === 0) this.#close();
     }
   }
 

@@ -52,13 +52,16 @@ interface Step extends ServiceRoot {
   readonly way: ReadonlyMap<AgenticService, readonly string[]>;
 }
 
+/** What is observed, each with what ends that. */
+type Held = ReadonlyMap<ObservedPart, () => void>;
+
 /**
  * What services there are now, from link to link: each one that is shown is observed, once however many ways lead to it, and let
  * go of when none does. A way that leads back to a service which lies on it ends there.
  */
 export class ServiceTree {
   readonly #setting: TreeSetting;
-  #held: ReadonlyMap<ObservedPart, () => void> = new Map();
+  #held: Held = new Map();
   #next = new Map<ObservedPart, () => void>();
   #joining: ObservedPart | undefined;
   #places: Place[] = [];
@@ -86,6 +89,8 @@ export class ServiceTree {
     for (const root of this.#setting.roots) {
       this.#visit({ ...root, depth: 0, way: new Map([[root.service, root.keys]]) });
     }
+    // Closed by what was joined: nobody is left to observe it for.
+    if (this.#held !== before) return this.#letGo(this.#next);
     this.#held = this.#next;
     // Only now: what is still there under another name goes on being observed.
     for (const [part, leave] of before) if (!this.#next.has(part)) leave();
@@ -93,7 +98,10 @@ export class ServiceTree {
 
   /** Lets go of everything. */
   close(): void {
-    const held = this.#held;
+    this.#letGo(this.#held);
+  }
+
+  #letGo(held: Held): void {
     this.#held = new Map();
     this.#places = [];
     this.#links = [];

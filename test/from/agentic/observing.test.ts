@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agenticService } from "../../../src/from/agentic/agentic-service.ts";
 import type { AgenticService, Observe } from "../../../src/from/agentic/service-shape.ts";
+import { context } from "../../catalog/mount-support.ts";
 import { act, settled, show, stage, state, type Actions, type States } from "./support.ts";
 
 /** What a caller who casts may hand over as an observable. */
@@ -34,6 +35,42 @@ describe("what a service tells", () => {
     expect([actions.opened, states.opened]).toEqual([2, 2]);
     expect(source.list()).toHaveLength(1);
   });
+
+  it.each(["leaves", "leaves and comes back"])(
+    "A21 is let go of when the last %s while links are looked at",
+    async (how) => {
+      let leave = (): void => {};
+      const cat = stage({ actions: { pet: act() } });
+      const child: AgenticService = {
+        ...cat.service,
+        actions: (notify) => {
+          leave();
+          return cat.service.actions(notify);
+        },
+      };
+      const { service, actions, links } = stage({ actions: { heal: act() }, links: {} });
+      const source = agenticService(service, { links: true });
+      const stop = source.subscribe(() => {});
+      let stopAgain = (): void => {};
+      leave = () => {
+        leave = () => {};
+        stop();
+        if (how !== "leaves") stopAgain = source.subscribe(() => {});
+      };
+      links.tell({ cat: child });
+      await settled();
+      await settled();
+      const isUsed = how !== "leaves";
+      expect(source.list().map(({ name }) => name)).toEqual(isUsed ? ["heal", "cat.pet"] : []);
+      expect(cat.ran).toEqual([]);
+      if (isUsed) await source.invoke("cat.pet", undefined, context);
+      expect(cat.ran.length).toBe(isUsed ? 1 : 0);
+      const open = [actions, links, cat.actions].map(({ opened, ended }) => opened - ended);
+      expect(open).toEqual(isUsed ? [1, 1, 1] : [0, 0, 0]);
+      stopAgain();
+      expect([actions, links, cat.actions].map(({ opened, ended }) => opened - ended)).toEqual([0, 0, 0]);
+    },
+  );
 
   it("A21 is told to nobody after the end, also where it was told before", async () => {
     const told: (() => void)[] = [];
@@ -298,6 +335,8 @@ describe("what a service tells", () => {
     ["has a mode that is none", { states: "all" }, '"states" must be'],
     ["has links that are no flag", { links: "yes" }, '"links" must be true or false'],
     ["says more by what is no function", { describe: {} }, '"describe" must be a function'],
+    ["says of states what nobody is held to", { describeState: () => ({}) }, '"states" must be "resource" with it'],
+    ["keeps back what one tool answers", { states: "tool", describeState: () => ({}) }, '"describeState" is of states'],
   ])("is refused to be shown when the call %s", (_what, options, message) => {
     expect(() => agenticService(stage().service, options)).toThrow(message);
   });

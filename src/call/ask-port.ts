@@ -1,6 +1,14 @@
 import type { AskKind, AskRecord, ClientAsk } from "../catalog/asking.ts";
 import type { JsonObject } from "../schema/json.ts";
 
+/** What a call goes on from that had ended with questions. */
+export interface Resumed {
+  readonly record: AskRecord;
+  readonly answers: Readonly<Record<string, JsonObject>>;
+  /** Takes it for used, once. Asked when the call may run and before anything does; unless it says `true`, nothing runs. */
+  readonly claim?: (() => boolean | Promise<boolean>) | undefined;
+}
+
 /** How the client of a call is asked. */
 export interface AskPort {
   /** What it says that it can be asked. */
@@ -13,5 +21,5 @@ export interface AskPort {
   /** Told when the client says that its roots are others. Left out where it never does. Returns what stops it. */
   readonly onRoots?: ((changed: () => void) => () => void) | undefined;
   /** What the call had come to when it ended with questions, and what its client has answered since, by key. */
-  readonly resumed?: { readonly record: AskRecord; readonly answers: Readonly<Record<string, JsonObject>> } | undefined;
+  readonly resumed?: Resumed | undefined;
 }

@@ -35,7 +35,7 @@ function successorOf(entry: ToolEntry): ToolEntry {
 }
 
 /** Whether an entry is still what there is of its name. */
-export function isStillThere(entry: ToolEntry): boolean {
+function isStillThere(entry: ToolEntry): boolean {
   return entry.now === undefined || entry.now() === entry;
 }
 
@@ -45,7 +45,7 @@ export function isStillThere(entry: ToolEntry): boolean {
  *
  * @throws Refusal `OPERATION_NOT_FOUND`. @throws SurfaceError `VALIDATION_ERROR`, and what the call was ended with.
  */
-export async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<Checked> {
+async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<Checked> {
   for (let times = 0; times < maxTimes; times += 1) {
     const now = successorOf(entry);
     const { input: schema } = now.owner === "surface" ? { input: undefined } : now.owner;
@@ -56,4 +56,17 @@ export async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallC
     if (isStillThere(now)) return { entry: now, input };
   }
   throw notThere();
+}
+
+/**
+ * Holds a call whose arguments fit against what its caller may act on, and against what its entry has come to be. What runs then,
+ * maybe later.
+ *
+ * @throws Refusal `NOT_FOUND`, `OPERATION_NOT_FOUND`. @throws SurfaceError `VALIDATION_ERROR`, and what the call was ended with.
+ */
+export function settle(checked: Checked, args: JsonObject, call: CallContext): Checked | Promise<Checked> {
+  const { entry, input } = checked;
+  const toRun = (): Checked | Promise<Checked> => (isStillThere(entry) ? checked : checkAgain(entry, args, call));
+  const acting = assertMayAct(entry, call.caller, { args, input });
+  return acting === undefined ? toRun() : call.outcome(acting).then(toRun);
 }

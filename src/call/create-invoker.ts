@@ -6,17 +6,18 @@ import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
-import { assertMayAct } from "./assert-may-act.ts";
 import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
+import { claimResumed } from "./claim-resumed.ts";
 import { runBounded } from "./bounded.ts";
-import { checkAgain, isStillThere, type Checked } from "./check-again.ts";
+import { settle, type Checked } from "./check-again.ts";
 import { confirmCall, confirmRuleOf } from "./confirm-call.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
 import { deny } from "./deny.ts";
 import { HangingCompleters } from "./hanging-completers.ts";
 import { isThenable } from "./is-thenable.ts";
+import type { InvokerOptions } from "./invoker-options.ts";
 import { limitCall } from "./limit-call.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
@@ -63,21 +64,6 @@ export interface Completion extends EntryGuard {
   readonly complete: Completer | undefined;
   readonly begun: string;
   readonly filled: Filled;
-}
-
-/** What an invoker is made of. */
-export interface InvokerOptions {
-  readonly report: FaultReporter;
-  /** Told whenever a call that may have changed something has ended, before its caller is. */
-  readonly onChange?: () => void;
-  /** Where calls are recorded. Default: one of its own, that nobody looks at. */
-  readonly tree?: CallTree | undefined;
-  /** Finds what tools may call by its id: in all of the app, also what only tools may call. Default: nothing. */
-  readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
-  /** Whether users are asked before tools run that may change something and say nothing of it themselves. Default: they are not. */
-  readonly confirm?: ConfirmRule | undefined;
-  /** For development: whether what asks is run twice up to its first question, and has to do the same. Default `false`. */
-  readonly rehearse?: boolean | undefined;
 }
 
 /** Code of an author's, and where it is. */
@@ -167,13 +153,14 @@ class EntryInvoker implements Invoker {
     let stage: Stage = "decoding";
     try {
       enter(call);
+      const claiming = claimResumed(call);
+      if (claiming !== undefined) await call.outcome(claiming);
       const decoded = entry.input.decode(args);
       stage = "checking";
       const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
       const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
-      const acting = assertMayAct(entry, call.caller, { args, input });
-      if (acting !== undefined) await call.outcome(acting);
-      const runs = isStillThere(entry) ? { entry, input } : await checkAgain(entry, args, call);
+      const settling = settle({ entry, input }, args, call);
+      const runs = settling instanceof Promise ? await settling : settling;
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
       call.allowAsking(this.#asker);
@@ -236,6 +223,8 @@ class EntryInvoker implements Invoker {
     call.allowAsking(this.#asker);
     try {
       call.assertRunning();
+      const claiming = claimResumed(call);
+      if (claiming !== undefined) await call.outcome(claiming);
       call.reached("backend");
       const content = await call.outcome(this.#run({ where, run: (by) => resolved.read(by) }, call));
       return content === undefined ? { kind: "absent" } : { kind: "content", content };
@@ -256,6 +245,7 @@ class EntryInvoker implements Invoker {
     if (denied !== undefined) return denied;
     const run = async (): Promise<PromptOutcome> => {
       call.reached("arguments");
+      await claimResumed(call);
       const checked = entry.check(args);
       const input: unknown = checked instanceof Promise ? await checked : checked;
       // What was cancelled or too late while it was checked must not take effect.

@@ -1,4 +1,4 @@
-import type { AskRecord } from "../catalog/asking.ts";
+import type { AskKind, AskRecord } from "../catalog/asking.ts";
 import { Refusal, type SurfaceError } from "../errors.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { CallContext } from "./call-context.ts";
@@ -63,7 +63,8 @@ async function runAgain<TWork>(
 ): Promise<Awaited<TWork>> {
   const rehearsed = new Rehearsed({ opened: questions.opened, made: questions.calls });
   const fail = (difference: SurfaceError): void => call.abort(internalError(difference, where, report));
-  call.asking = { kinds: new Set(), ...call.asking, resumed: { record, answers: {} } };
+  const { kinds = new Set<AskKind>(), push, onRoots } = call.asking ?? {};
+  call.asking = { kinds, push, onRoots, resumed: { record, answers: {} } };
   call.questions = new Questions(call, call.asking, { rehearsed, fail });
   const value = await run(call);
   const difference = rehearsed.ended();

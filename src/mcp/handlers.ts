@@ -135,8 +135,7 @@ function createCallHandler(source: HandlerSource): Handler {
     const tool = face.catalog.tool(name);
     if (tool === undefined) return unknownTool;
     const asking = { params, request, method: "tools/call", target: name, args };
-    const beginning = source.asking.begin(asking);
-    const refused = beginning instanceof Promise ? await beginning : beginning;
+    const refused = source.asking.begin(asking);
     if (refused !== undefined) return refused;
     const outcome = await source.invoker.call(tool, args, call);
     const asked = source.asking.answer(outcome, asking);
@@ -176,8 +175,7 @@ function createReadHandler(source: HandlerSource): Handler {
     const resolved = source.resolve(uri, call.caller);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const asking = { params, request, method: "resources/read", target: uri, args: noArguments };
-    const beginning = source.asking.begin(asking);
-    const refused = beginning instanceof Promise ? await beginning : beginning;
+    const refused = source.asking.begin(asking);
     if (refused !== undefined) return refused;
     const outcome = await source.invoker.read(resolved, call);
     const asked = source.asking.answer(outcome, asking);

@@ -102,8 +102,7 @@ export function createPromptHandlers(source: PromptSource, list: Handler): Parti
       const prompt = face.catalog.prompt(name);
       if (prompt === undefined) return unknownPrompt;
       const asked = { params, request, method: "prompts/get", target: name, args };
-      const beginning = asking.begin(asked);
-      const refused = beginning instanceof Promise ? await beginning : beginning;
+      const refused = asking.begin(asked);
       if (refused !== undefined) return refused;
       const outcome = await invoker.prompt(prompt, args, request.call);
       return withMeta(asking.answer(outcome, asked) ?? toAnswer(prompt, outcome, source), request.call.meta);

@@ -35,8 +35,11 @@ interface State {
   readonly record: AskRecord;
 }
 
-/** What a state says, once. */
-export type OpenedState = Pick<State, "open" | "record">;
+/** What a state says. */
+export interface OpenedState extends Pick<State, "open" | "record"> {
+  /** Takes it for used: `true` once. Throws, or rejects, where whoever counts what is used does. */
+  readonly claim: () => boolean | Promise<boolean>;
+}
 
 /** What a state is about: who asked what, by which view. */
 function toAbout({ caller, method, target, args }: AskSubject): string {
@@ -45,8 +48,8 @@ function toAbout({ caller, method, target, args }: AskSubject): string {
 }
 
 /**
- * What calls had come to that ended with questions, sealed, for their clients to keep until they have answers. Each opens once, in
- * time, for the same request of the same caller.
+ * What calls had come to that ended with questions, sealed, for their clients to keep until they have answers. Each opens in time,
+ * for the same request of the same caller, and is used once.
  */
 export class AskStates {
   readonly #sealer: Sealer;
@@ -67,18 +70,13 @@ export class AskStates {
     return this.#sealer.seal(JSON.stringify(state), toAbout(subject));
   }
 
-  /**
-   * Opens a state and takes it for used; `undefined` where it is none that may be used. Rejects where whoever counts what is
-   * used does.
-   */
-  async open(sealed: string, subject: AskSubject): Promise<OpenedState | undefined> {
+  /** Opens a state; `undefined` where it is none that may be used, but for those that were used before. */
+  open(sealed: string, subject: AskSubject): OpenedState | undefined {
     const text = this.#sealer.open(sealed, toAbout(subject));
     if (text === undefined) return undefined;
     // Written by seal(): nobody else has the secret.
     const { id, expiresAt, open, record } = JSON.parse(text) as State;
     if (expiresAt <= this.#now()) return undefined;
-    // Whatever is not exactly true is no permission.
-    const isClaimed: unknown = await this.#claim(id, expiresAt);
-    return isClaimed === true ? { open, record } : undefined;
+    return { open, record, claim: () => this.#claim(id, expiresAt) };
   }
 }

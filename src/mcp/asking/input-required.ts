@@ -18,6 +18,8 @@ type Outcome = ToolOutcome | PromptOutcome | ReadOutcome;
 export interface AskingRequest extends Omit<AskSubject, "caller"> {
   readonly params: JsonObject | undefined;
   readonly request: McpRequest;
+  /** Its arguments as they came, in JSON: whatever runs is given them, and may change them. Said by {@link InputRequired.begin}. */
+  came?: string | undefined;
 }
 
 /** The answer for a state that is forged, used, too old, or another request's: one text for all of them. */
@@ -29,6 +31,8 @@ const unusableState = toRpcError(
 /** How the client of one modern request is asked: by the answer to it. */
 class AnsweringPort implements AskPort {
   readonly resumed: AskPort["resumed"];
+  /** Why its request is no request, where it turned out to go on from what was used. */
+  refusal: RpcError | undefined;
   readonly #params: JsonObject | undefined;
   #kinds: ReadonlySet<AskKind> | undefined;
 
@@ -72,12 +76,15 @@ export class InputRequired {
    * Says how the client of a request is asked, before anything runs for it. Returns why nothing may run, where what it says that
    * it has come to before is not so.
    */
-  begin(asking: AskingRequest): RpcError | undefined | Promise<RpcError | undefined> {
+  begin(asking: AskingRequest): RpcError | undefined {
     const { params, request } = asking;
     if (request.era !== "modern") return undefined;
     const sealed = ownParam(params, "requestState");
-    if (sealed !== undefined) return typeof sealed === "string" ? this.#resume(asking, sealed) : unusableState;
-    request.call.asking = new AnsweringPort(params);
+    const port = sealed === undefined ? new AnsweringPort(params) : this.#resume(asking, sealed);
+    if (port === undefined) return unusableState;
+    request.call.asking = port;
+    // Where nothing can be asked, nothing is sealed.
+    if (port.kinds.size > 0) asking.came = JSON.stringify(asking.args);
     return undefined;
   }
 
@@ -86,32 +93,48 @@ export class InputRequired {
    * every other outcome.
    */
   answer(outcome: Outcome, asking: AskingRequest): RpcAnswer | undefined {
-    if (asking.request.era !== "modern") return undefined;
+    const { era, call } = asking.request;
+    if (era !== "modern") return undefined;
+    if (call.asking instanceof AnsweringPort && call.asking.refusal !== undefined) return call.asking.refusal;
     if (outcome.kind === "asking") return this.#ask(outcome, asking);
     if (outcome.kind !== "refused" || outcome.requiredCapabilities === undefined) return undefined;
     const { message, requiredCapabilities } = outcome;
     return toRpcError(rpcCodes.missingCapability, message, { requiredCapabilities });
   }
 
-  #ask(outcome: Asking, { request: { call }, method, target, args }: AskingRequest): RpcAnswer {
+  #ask(outcome: Asking, { request: { call }, method, target, came = "{}" }: AskingRequest): RpcAnswer {
+    // Written by begin(), of an object.
+    const args = JSON.parse(came) as JsonObject;
     const asked = Object.entries(outcome.open).map(([key, ask]) => [key, toAskRequest(ask)] as const);
     const state = this.#states.seal(outcome, { caller: call.caller, method, target, args });
     const body = `"inputRequests":${writeJson(Object.fromEntries(asked))},"requestState":${JSON.stringify(state)}`;
     return toRpcResult(body, { asks: true });
   }
 
-  async #resume(
+  #resume(
     { params, request: { call }, method, target, args }: AskingRequest,
-    sealed: string,
-  ): Promise<RpcError | undefined> {
+    sealed: unknown,
+  ): AnsweringPort | undefined {
+    if (typeof sealed !== "string") return undefined;
+    const opened = this.#states.open(sealed, { caller: call.caller, method, target, args });
+    if (opened === undefined) return undefined;
+    const answers = answersOf(params, opened);
+    const claim = (): Promise<boolean> => this.#claim(opened, port);
+    const port: AnsweringPort = new AnsweringPort(params, { record: opened.record, answers, claim });
+    return port;
+  }
+
+  /** Never rejects: what becomes of the request is said by its port. */
+  async #claim({ claim }: OpenedState, port: AnsweringPort): Promise<boolean> {
     try {
-      const opened = await this.#states.open(sealed, { caller: call.caller, method, target, args });
-      if (opened === undefined) return unusableState;
-      call.asking = new AnsweringPort(params, { record: opened.record, answers: answersOf(params, opened) });
-      return undefined;
+      const claimed: unknown = await claim();
+      // Whatever is not exactly true is no permission.
+      if (claimed === true) return true;
+      port.refusal = unusableState;
     } catch (cause) {
       const { correlationId } = internalError(cause, "claiming a state", this.#report);
-      return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
+      port.refusal = toRpcError(rpcCodes.internal, "Internal error", { correlationId });
     }
+    return false;
   }
 }

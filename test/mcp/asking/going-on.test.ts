@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { CallContext } from "../../../src/call/call-context.ts";
+import type { LimitVerdict } from "../../../src/call/rate-limiter.ts";
+import type { Caller } from "../../../src/catalog/caller.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
+import { invoker } from "../../../src/from/invoker/index.ts";
+import { defineSurface, implementSurface, inProcess, mcp, type McpOptions, type ViewRule } from "../../../src/index.ts";
+import { fromJsonSchema } from "../../../src/schema/from-json-schema.ts";
+import type { ToolContext } from "../../../src/catalog/tool-context.ts";
+import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
+import { envelope } from "../../fixtures/envelope.ts";
+
+const surface = defineSurface("asker", {});
+const none = { type: "object", properties: {} } as const;
+const ada: Caller = { id: "ada", isAnonymous: false, scopes: ["asker:read", "asker:write"] };
+
+function create(options: McpOptions = {}) {
+  return mcp(surface, { onFault: () => {}, ...options }).bridge(inProcess(implementSurface(surface, {})));
+}
+
+const opened: AppRuntime[] = [];
+afterEach(async () => {
+  for (const runtime of opened.splice(0)) await runtime.close();
+});
+
+/** Asks in the modern era as one caller does, and says what came of it. */
+function asker(app: { open(): AppRuntime }, limit?: () => LimitVerdict) {
+  const runtime = app.open();
+  opened.push(runtime);
+  const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+  return async (method: "tools/call" | "prompts/get" | "resources/read", more: object): Promise<JsonObject> => {
+    // As it comes off the wire: nobody else holds a part of it.
+    const params = structuredClone({ _meta: { ...envelope, ...capable }, ...more });
+    const call = new CallContext({ caller: ada, ...(limit === undefined ? {} : { limiter: { limit } }) });
+    const answer = await runtime.handlers[method]?.(params, { era: "modern", call });
+    if (answer?.kind === "error") return { error: { code: answer.code, message: answer.message } };
+    const body: unknown = JSON.parse(`{${answer?.kind === "result" ? answer.body : ""}}`);
+    return isJsonObject(body) ? body : {};
+  };
+}
+
+/** The same request again, with consent to all that was asked. */
+function consenting({ inputRequests, requestState }: JsonObject): object {
+  const keys = Object.keys(isJsonObject(inputRequests) ? inputRequests : {});
+  return { requestState, inputResponses: Object.fromEntries(keys.map((key) => [key, { action: "accept" }])) };
+}
+
+const unusable = expect.objectContaining({ code: -32602 });
+
+describe("a state that is answered", () => {
+  const asking = async (_args: unknown, { ask }: ToolContext<unknown>): Promise<object> => {
+    const { action } = await ask.elicit("ok", none, "Ok?");
+    return { action };
+  };
+
+  it("is still of use when the limiter let the call not through that brought it", async () => {
+    const verdicts: LimitVerdict[] = [{ ok: true }, { ok: false, retryAfterMs: 1 }, { ok: true }, { ok: true }];
+    const request = asker(
+      create().tools({ t: { handler: asking } }),
+      () => verdicts.shift() ?? { ok: false, retryAfterMs: 1 },
+    );
+    const first = await request("tools/call", { name: "t" });
+    const again = { name: "t", ...consenting(first) };
+    expect(await request("tools/call", again)).toMatchObject({ isError: true });
+    expect(await request("tools/call", again)).toMatchObject({ structuredContent: { action: "accept" } });
+    expect(await request("tools/call", again)).toEqual({ error: unusable });
+  });
+
+  it.each([
+    ["tools/call", { name: "t" }],
+    ["prompts/get", { name: "p" }],
+    ["resources/read", { uri: "surface://asker/desk" }],
+  ] as const)("runs nothing of %s when it was used, or who counts that fails", async (method, params) => {
+    const claimed: unknown[] = [false, "yes", undefined, new Error("down"), true];
+    let ran = 0;
+    const run = async (_args: unknown, context: ToolContext<unknown>): Promise<object> => {
+      ran += 1;
+      return await asking(undefined, context);
+    };
+    const claim = async (): Promise<boolean> => {
+      const said = claimed.shift();
+      if (said instanceof Error) throw said;
+      // What an honest author's types would not let through.
+      return said as boolean;
+    };
+    const app = create({ asking: { claim } })
+      .tools({ t: { mutates: false, handler: run } })
+      .prompts({ p: { handler: async (_args, context) => JSON.stringify(await run(undefined, context)) } })
+      .resources({ desk: { read: run } });
+    const request = asker(app);
+    const again = { ...params, ...consenting(await request(method, params)) };
+    for (const code of [-32602, -32602, -32602, -32603]) {
+      expect(await request(method, again)).toHaveProperty("error.code", code);
+    }
+    expect(ran).toBe(1);
+    expect(JSON.stringify(await request(method, again))).toContain("accept");
+  });
+});
+
+describe("what a handler does to its arguments", () => {
+  const json = fromJsonSchema({ type: "object", properties: { n: { type: "number" } } });
+
+  it("is no matter of the request that brings the answer", async () => {
+    const request = asker(
+      create().tools({
+        t: {
+          mutates: false,
+          input: json,
+          async handler(args, { ask }) {
+            Object.assign(args ?? {}, { n: 7, more: true });
+            await ask.elicit("ok", none, "Ok?");
+            return { args };
+          },
+        },
+      }),
+    );
+    const asked = { name: "t", arguments: { n: 1 } };
+    const first = await request("tools/call", asked);
+    expect(await request("tools/call", { ...asked, ...consenting(first) })).toMatchObject({
+      structuredContent: { args: { n: 7, more: true } },
+    });
+  });
+
+  it("is none within a batch either, and nothing is done twice", async () => {
+    let charged = 0;
+    const shop = invoker({
+      list: () => [{ name: "charge", inputSchema: { type: "object", properties: { n: { type: "number" } } } }],
+      invoke: (_name, args) => {
+        charged += 1;
+        return Object.assign(args, { n: 700 });
+      },
+    });
+    const rules: ViewRule[] = [{ verdict: { kind: "tool_surface", face: "gateway" } }];
+    const app = create()
+      .tools({ wipe: { confirm: true, handler: () => ({ wiped: true }) } })
+      .mount("shop", shop)
+      .views(rules);
+    const request = asker(app);
+    const calls = [{ tool: "shop.charge", input: { n: 1 } }, { tool: "wipe" }];
+    const asked = { name: "call", arguments: { calls } };
+    const first = await request("tools/call", asked);
+    expect(await request("tools/call", { ...asked, ...consenting(first) })).toMatchObject({
+      structuredContent: { results: [{ success: true }, { success: true }] },
+    });
+    expect(charged).toBe(1);
+  });
+});

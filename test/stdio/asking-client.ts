@@ -35,8 +35,8 @@ export interface AskingClient {
 const info = { name: "asked", version: "1" };
 const written = { role: "assistant" as const, content: { type: "text" as const, text: "Once" }, model: "m" };
 
-function commandFor({ script, path }: AskingClientSetting) {
-  return { command: process.execPath, args: [script, path], stderr: "ignore" as const };
+function commandFor({ script, path, mode = "" }: AskingClientSetting) {
+  return { command: process.execPath, args: [script, path, mode], stderr: "ignore" as const };
 }
 
 interface Capabilities {
@@ -49,6 +49,8 @@ interface Capabilities {
 export interface AskingClientSetting {
   readonly script: string;
   readonly path: string;
+  /** Whether its server runs handlers twice, to see that they may ask. */
+  readonly mode?: "rehearse";
   readonly answers: Answers;
   readonly capabilities?: Capabilities;
 }

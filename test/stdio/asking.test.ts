@@ -92,6 +92,18 @@ describe.each(askingClients.flatMap((entry) => ["hot", "sdk"].map((path) => ({ .
       expect(await where()).toEqual({ roots: ["file:///b"] });
     });
 
+    it("is asked each question once when handlers are rehearsed", async () => {
+      const fill = (message: string): Filled =>
+        message === "Sure?" ? { action: "accept", content: { sure: true } } : ada;
+      const client = await open({ mode: "rehearse", fill });
+      expect(await client.callTool({ name: "greet" })).toMatchObject({ structuredContent: { text: "Hello Ada" } });
+      expect(await client.callTool({ name: "write" })).toMatchObject({ structuredContent: { text: "Once" } });
+      expect(await client.callTool({ name: "rounds" })).toMatchObject({
+        structuredContent: { tick: { ticks: 1 }, first: "accept", second: "accept" },
+      });
+      expect(messages).toEqual(["Who are you?", "First?", "Sure?"]);
+    });
+
     it("goes on with other calls when one was cancelled while it asked", async () => {
       const controller = new AbortController();
       let isFirst = true;

@@ -50,6 +50,10 @@ const more = alone
   .tools({ own: { handler: (_args, { context }) => expectType<string>(context) } })
   .confirm("mutating");
 expectType<string>(nameOf<ToolNames<typeof more>>());
+// What is mounted besides may have any prefix: whose name is taken is reported when it is there.
+const both = alone.mount("more", game).mount("other", game);
+expectType<string>(nameOf<ToolNames<typeof both>>());
+expectError(alone.mount("more" as string, game));
 expectError(more.context(() => 1));
 expectError(alone.bridge(link));
 mcpAgentic([service, service], { links: true, listLinks: true });
@@ -90,6 +94,22 @@ const writer = agent({
 });
 expectType<MountSource>(writer);
 agent({ name: "plain", run: async (_input, { context }) => expectType<MemoryContext>(context) });
+agent({ name: "typed", context: () => 1, run: (_input, context: AgentContext<number>) => context.context });
+agent({ name: "typed", run: (_input, context: AgentContext<MemoryContext>) => context.context.kv.get("a") });
+// A context of another type has to be made by somebody.
+expectError(agent({ name: "wrong", run: (_input, context: AgentContext<{ db: number }>) => context.context.db }));
+expectError(
+  agent({ name: "wrong", context: () => 1, run: (_input, context: AgentContext<string>) => context.context }),
+);
+expectError(
+  agent({
+    name: "wrong",
+    async *run(_input, { context }: AgentContext<{ db: number }>) {
+      yield { kind: "a" };
+      return context.db;
+    },
+  }),
+);
 expectError(agent({ name: "none" }));
 expectError(agent({ run: async () => 1 }));
 expectError(agent({ name: "wrong", output: z.object({ text: z.string() }), run: async () => ({ text: 1 }) }));

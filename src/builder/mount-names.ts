@@ -1,6 +1,6 @@
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
-import type { AppNames, ExposedNames } from "./app-names.ts";
+import type { AppNames, ExposedNames, KnownNames } from "./app-names.ts";
 
 /** The names that may come from a mount, on the wire: nobody knows more of them before they are there. */
 type MountedName<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}_${string}`;
@@ -29,9 +29,9 @@ export type WithMount<TNames extends AppNames, TPrefix extends string> = [TNames
 export type PrefixProblem<TNames extends AppNames, TPrefix extends string> =
   Record<never, never> extends Record<TPrefix, 1>
     ? TypeProblem<"the prefix of a mount must be a literal: write it inline, or add `as const`">
-    : [Taken<TNames["tools"], MountedName<TPrefix>>] extends [never]
+    : [Taken<KnownNames<TNames["tools"]>, MountedName<TPrefix>>] extends [never]
       ? unknown
-      : TypeProblem<`the prefix "${TPrefix}" is taken by the tool "${Taken<TNames["tools"], MountedName<TPrefix>>}"`>;
+      : TypeProblem<`the prefix "${TPrefix}" is taken by the tool "${Taken<KnownNames<TNames["tools"]>, MountedName<TPrefix>>}"`>;
 
 // Both ways, since names that are taken may be those of another mount, and its prefix the longer or the shorter one.
 /** names, those that would be added -> the names that could be both. */

@@ -78,9 +78,12 @@ function startRun({ setting, run }: AnyAgent, input: unknown, call: MountContext
  * });
  * ```
  */
-export function agent<$Input, $Output, $Context = MemoryContext>(
-  definition: AgentDefinition<$Input, $Output, $Context>,
-): MountSource {
+export function agent<$Input, $Output, $Context>(
+  definition: AgentDefinition<$Input, $Output, $Context> & { readonly context: unknown },
+): MountSource;
+// Apart, so that nobody's handler may say that it has another context where nobody makes one.
+export function agent<$Input, $Output>(definition: AgentDefinition<$Input, $Output, MemoryContext>): MountSource;
+export function agent<$Input, $Output, $Context>(definition: AgentDefinition<$Input, $Output, $Context>): MountSource {
   const { input, output, mutates, context, onFault, run, ...words } = definition;
   const where = `agent "${words.name}"`;
   for (const [name, given] of Object.entries({ run, context, onFault })) {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { MemoryContext } from "../../../src/catalog/memory/memory-context.ts";
 import { Refusal } from "../../../src/errors.ts";
 import { agent, agents, type AgentDefinition, type AgentStep } from "../../../src/from/agent/index.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
@@ -382,7 +383,7 @@ describe("agent()", () => {
   ])("refuses %s at once", (...row) => {
     const [, definition, code] = row;
     // For authors who cast.
-    const make = (): unknown => agent(definition as AgentDefinition<unknown, unknown, unknown>);
+    const make = (): unknown => agent(definition as AgentDefinition<unknown, unknown, MemoryContext>);
     expect(thrownBy(() => void make())).toMatchObject({ code });
   });
 

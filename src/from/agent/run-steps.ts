@@ -64,10 +64,24 @@ async function endSteps(steps: Steps, fail: StepsTold["fail"]): Promise<void> {
  */
 export async function runSteps(steps: Steps, { signal, tell, fail }: StepsTold): Promise<unknown> {
   let ending: Promise<void> | undefined;
-  const stop = followSignal(signal, () => void (ending = endSteps(steps, fail)));
+  let isWithin = false;
+  const end = (): void => {
+    // What they do themselves may fire it: they cannot be returned before they have come out.
+    if (!isWithin) ending ??= endSteps(steps, fail);
+  };
+  const next = (): unknown => {
+    isWithin = true;
+    try {
+      return steps.next();
+    } finally {
+      isWithin = false;
+      if (signal.aborted) end();
+    }
+  };
+  const stop = followSignal(signal, end);
   try {
     for (let count = 1; !signal.aborted; count += 1) {
-      const result: unknown = await steps.next();
+      const result: unknown = await next();
       if (isDone(result)) return valueOf(result);
       if (!signal.aborted) tell(valueOf(result));
       if (count % burst === 0) await nextTurn();

@@ -70,6 +70,29 @@ describe("a run of an agent that ends early", () => {
     expect([told, noted, run.faults]).toEqual([["finally"], [], []]);
   });
 
+  it("is returned when it has come out, where it is no asynchronous generator and ends its call itself", async () => {
+    const told: string[] = [];
+    const ended: { cancel?: () => void } = {};
+    const steps = function* () {
+      try {
+        yield { kind: "one" };
+        ended.cancel?.();
+        told.push("goes on");
+        yield { kind: "two" };
+        told.push("too far");
+      } finally {
+        told.push("finally");
+      }
+    };
+    // Who casts may hand over one that is not asynchronous.
+    const source = agent({ name: "plain", onFault, run: () => steps() as unknown as Promise<string> });
+    const run = startAgent(source);
+    ended.cancel = () => run.call.cancel();
+    expect(await run.outcome).toMatchObject({ kind: "refused", code: "ABORTED" });
+    await run.idle();
+    expect([told, noted]).toEqual([["goes on", "finally"], []]);
+  });
+
   it("ends at its deadline, also where it never waits for anything", async () => {
     let hasEnded = false;
     const source = agent({

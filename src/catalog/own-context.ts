@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import { internalError, onRejection, reportToConsole, type FaultReporter } from "../surface/fault.ts";
+import { internalError, reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import type { Caller } from "./caller.ts";
 import { createMemoryContext } from "./memory/create-memory-context.ts";
 
@@ -24,6 +24,8 @@ export interface ContextSource {
 
 const inMemory: ContextSource = Object.freeze({ make: undefined, report: reportToConsole });
 
+const quiet = (): void => {};
+
 /** Puts away what says how that is done. */
 async function dispose(value: unknown): Promise<void> {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return;
@@ -46,6 +48,8 @@ export class OwnContext {
   readonly #call: ContextCall;
   readonly #source: ContextSource;
   #made: { readonly value: unknown } | undefined;
+  /** What a promise that was made has come to. */
+  #settled: { readonly value: unknown } | undefined;
   #isOver = false;
 
   constructor(call: ContextCall, source: ContextSource = inMemory) {
@@ -69,12 +73,22 @@ export class OwnContext {
     return this.#source.make === undefined ? run() : this.#runAndEnd(run);
   }
 
-  /** Puts it away, if it was made. A fault of that is reported, and is no matter of the caller's. Never rejects. */
+  /**
+   * Puts it away, if it was made, and what it has come to, where it is a promise: that later, where it has not settled yet, which
+   * nobody waits for. A fault of that is reported, and is no matter of the caller's. Never rejects.
+   */
   async end(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;
+    // What settles from here on is put away when it does.
+    const settled = this.#settled;
+    await this.#putAway(this.#made?.value);
+    await this.#putAway(settled?.value);
+  }
+
+  async #putAway(value: unknown): Promise<void> {
     try {
-      await dispose(this.#made?.value);
+      await dispose(value);
     } catch (cause) {
       internalError(cause, "context of a call", this.#source.report);
     }
@@ -94,7 +108,12 @@ export class OwnContext {
     if (this.#isOver) throw new SurfaceError("CLOSED", "Using the context of a call: the call is over");
     const value = make(toContextCall(this.#call));
     // A promise is what its author wanted, who may look at it later or not at all.
-    if (value instanceof Promise) onRejection(value, () => {});
+    if (value instanceof Promise) void value.then((settled) => this.#settle(settled), quiet);
     return value;
+  }
+
+  #settle(value: unknown): void {
+    this.#settled = { value };
+    if (this.#isOver) void this.#putAway(value);
   }
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
@@ -49,6 +49,10 @@ function counting() {
   return { told, factory };
 }
 
+function thrown(message: string): never {
+  throw new Error(message);
+}
+
 /** A stage as one who casts sees it. */
 interface AnyStage {
   context(factory: unknown): AnyStage;
@@ -60,6 +64,45 @@ interface AnyStage {
 const anyStage = (stage: unknown): AnyStage => stage as AnyStage;
 
 describe("context()", () => {
+  it.each(["waited for", "left alone", "slower than its call"])(
+    "what is made by and by is put away when it is %s",
+    async (how) => {
+      const { told, factory } = counting();
+      let letGo = (): void => {};
+      const gate = how === "slower than its call" ? new Promise<void>((resolve) => (letGo = resolve)) : undefined;
+      const later = async () => {
+        await gate;
+        return factory();
+      };
+      const client = tested(
+        createTestClient(
+          app.context(later).tools({
+            use: {
+              handler: async (_args, { context }) => (how === "waited for" ? (await context).number : typeof context),
+            },
+          }),
+        ),
+      );
+      expect(await client.tools.use()).toMatchObject({ structured: { value: how === "waited for" ? 1 : "object" } });
+      letGo();
+      await vi.waitFor(() => expect(told).toEqual(["made 1", "ended 1"]));
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it("what is made by and by and cannot be put away is reported, and what is never made disturbs nobody", async () => {
+    const torn = async () => ({ [Symbol.dispose]: () => thrown("torn") });
+    const never = async () => thrown("never");
+    for (const factory of [torn, never]) {
+      const tools = {
+        use: { handler: (_args: unknown, { context }: { readonly context: unknown }) => typeof context },
+      };
+      const client = tested(createTestClient(app.context(factory).tools(tools)));
+      expect(await client.tools.use()).toMatchObject({ structured: { value: "object" } });
+    }
+    await vi.waitFor(() => expect(faults.map(({ cause }) => String(cause))).toEqual(["Error: torn"]));
+  });
+
   it("each call has one of its own, made when it is first asked for and put away before its answer is there", async () => {
     const { told, factory } = counting();
     const client = tested(

@@ -6,6 +6,7 @@ import { anyCodec } from "../schema/wire-codec.ts";
 import { internalError, plainWords, type FaultReporter } from "../surface/fault.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import { lackingOf } from "../catalog/client-cannot.ts";
+import { sessionOverWords } from "../catalog/session-over.ts";
 import { unreachedFault } from "../catalog/unreached.ts";
 
 const maxCodeBytes = 64;
@@ -112,13 +113,22 @@ function isUnsafe(code: SurfaceErrorCode, { changes }: RefusedAt): boolean {
   return changes === "steps" || (changes === "call" && !unbegun.has(code));
 }
 
+/** What is said of an error that is no fault, and that is not just to be tried again. */
+function sentenceOf(error: SurfaceError, at: RefusedAt): string | undefined {
+  const { code } = error;
+  const over = sessionOverWords(error);
+  // A member asks nobody, so a single call was not made.
+  if (over !== undefined) return at.changes === "steps" ? `${over}, and ${unknownOutcome}` : over;
+  return (isUnsafe(code, at) ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
+}
+
 function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
   const { code, issues } = error;
   // Issues come with an error that our own validation has thrown, and nothing else makes one without an id.
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
     return refused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
-  const sentence = (isUnsafe(code, at) ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
+  const sentence = sentenceOf(error, at);
   if (sentence !== undefined) return refused(code, sentence, toLate(code, at));
   const retry = own(retrySentences, code);
   if (retry !== undefined) return refused(code, retry, { retryable: true });

@@ -5,6 +5,7 @@ import { operationNotFound } from "./cannot-nest.ts";
 import { toClientCannot } from "./client-cannot.ts";
 import type { EntryCall } from "./entry.ts";
 import type { Refused, ToolOutcome } from "./outcome.ts";
+import { sessionOverOf } from "./session-over.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
 import { toResultText } from "./to-result-text.ts";
 import { toUnreached } from "./unreached.ts";
@@ -43,6 +44,8 @@ function toError(refused: Refused): Refusal | SurfaceError {
   if (requiredCapabilities !== undefined) return toClientCannot(requiredCapabilities);
   if (code === operationNotFound.code) return toUnreached(refused);
   if (!isOwnCode(code)) return new Refusal(code, message, details);
+  const over = sessionOverOf(code, message);
+  if (over !== undefined) return over;
   return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });
 }
 

@@ -62,9 +62,9 @@ export class V1Questions {
     this.#asks.hold(held);
   }
 
-  /** Rejects whatever is open, and all that is asked later. Callable twice. */
+  /** Rejects whatever is open, and all that is asked later: the server stays, and tells its client. Callable twice. */
   close(): void {
-    this.#asks.close();
+    this.#asks.drain();
   }
 
   #sendBy(ask: Request): SendAsk {

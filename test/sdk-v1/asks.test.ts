@@ -145,13 +145,16 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     },
   );
 
-  it("leaves the connection as it was when what is attached is closed", async () => {
+  it("has its question taken back, and the connection left as it was, when what is attached is closed", async () => {
     const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("greet") });
+    const ask = await nextAsk(harness, "elicitation/create");
     const { transport } = harness.server;
     const during = transport?.onmessage;
     await harness.attached.close();
     expect(transport?.onmessage).not.toBe(during);
-    expect(await harness.request(1, "ping")).toMatchObject({ result: {} });
+    expect(harness.notices("notifications/cancelled")).toMatchObject([{ requestId: ask["id"] }]);
+    expect(await harness.request(2, "ping")).toMatchObject({ result: {} });
     await harness.close();
   });
 

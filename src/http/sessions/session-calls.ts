@@ -81,6 +81,11 @@ export class SessionCalls {
     this.#asks.rootsChanged();
   }
 
+  /** Nobody asks the client any more, which is still there. */
+  drain(): void {
+    this.#asks.drain();
+  }
+
   /** Nobody is there to be asked any more. Callable twice. */
   close(): void {
     this.#asks.close();

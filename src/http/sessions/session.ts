@@ -156,7 +156,7 @@ export class Session {
 
   /** Ends the stream of what belongs to no request, and asks nothing more. Resolves when nothing runs any more. */
   drain(): Promise<void> {
-    this.#calls.close();
+    this.#calls.drain();
     this.#streams.hush();
     return this.#running.quiet();
   }

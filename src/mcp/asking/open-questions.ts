@@ -1,5 +1,6 @@
 import type { ClientAsk } from "../../catalog/asking.ts";
-import { Refusal, SurfaceError } from "../../errors.ts";
+import { toSessionOver } from "../../catalog/session-over.ts";
+import { Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { followSignal } from "../../spine/follow-signal.ts";
@@ -24,6 +25,7 @@ export interface SentAsk {
 
 /** A question that has no answer. */
 interface Question {
+  readonly sent: SentAsk;
   /** Sends it; left out where it was sent. */
   deliver: (() => void) | undefined;
   resolve(answer: JsonObject): void;
@@ -41,8 +43,9 @@ function toFailure(error: unknown): Refusal {
   return failed("the client answered the question with an error", details);
 }
 
-function ended(): SurfaceError {
-  return new SurfaceError("DISCONNECTED", "Asking the client: its session has ended");
+function tooLate({ kind }: ClientAsk): Refusal {
+  const timeoutMs = askTimeoutOf(kind);
+  return new Refusal("ASK_TIMEOUT", `the client did not answer within ${timeoutMs} ms`, { timeoutMs });
 }
 
 /** The questions to one client that are open: each is answered once, is given up, or ends with the session. */
@@ -64,14 +67,14 @@ export class OpenQuestions {
   /** Asks, and waits for the answer. */
   ask(sent: SentAsk): Promise<JsonObject> {
     const { ask, signal } = sent;
-    if (this.#closed) return Promise.reject(ended());
+    if (this.#closed) return Promise.reject(toSessionOver());
     if (signal.aborted) return Promise.reject(toAborted(signal, "Asking the client"));
     // No client and no SDK makes ids like it, and nobody can guess it: who was not sent a question cannot answer it.
     const id = `ask ${crypto.randomUUID()}`;
     return new Promise((resolve, reject) => {
-      const question: Question = { deliver: undefined, resolve, reject };
-      const leave = followSignal(signal, () => this.#giveUp(id, sent, toAborted(signal, "Asking the client")));
-      const stopTimer = this.#clock.after(askTimeoutOf(ask.kind), () => this.#expire(id, sent));
+      const question: Question = { sent, deliver: undefined, resolve, reject };
+      const leave = followSignal(signal, () => this.#giveUp(id, toAborted(signal, "Asking the client")));
+      const stopTimer = this.#clock.after(askTimeoutOf(ask.kind), () => this.#giveUp(id, tooLate(ask)));
       const settle = (): void => {
         this.#open.delete(id);
         leave();
@@ -104,7 +107,13 @@ export class OpenQuestions {
   /** Rejects whatever is open, and all that is asked later. Callable twice. */
   close(): void {
     this.#closed = true;
-    for (const question of [...this.#open.values()]) question.reject(ended());
+    for (const id of [...this.#open.keys()]) this.#reject(id, toSessionOver());
+  }
+
+  /** The same, of a client that is still there: it is told that nobody waits for its answers. */
+  drain(): void {
+    this.#closed = true;
+    for (const id of [...this.#open.keys()]) this.#giveUp(id, toSessionOver());
   }
 
   #deliver(id: string, { ask, send }: SentAsk): void {
@@ -116,24 +125,15 @@ export class OpenQuestions {
     );
   }
 
-  #expire(id: string, sent: SentAsk): void {
-    const timeoutMs = askTimeoutOf(sent.ask.kind);
-    this.#giveUp(
-      id,
-      sent,
-      new Refusal("ASK_TIMEOUT", `the client did not answer within ${timeoutMs} ms`, { timeoutMs }),
-    );
-  }
-
   /** Nobody waits for an answer any more. A form is not to stay on somebody's screen then. */
-  #giveUp(id: string, { send }: SentAsk, cause: Error): void {
+  #giveUp(id: string, cause: Error): void {
     const question = this.#open.get(id);
     if (question === undefined) return;
     question.reject(cause);
     if (question.deliver !== undefined) return;
     const reason = cause instanceof Refusal ? "no answer in time" : "nobody waits for the answer any more";
     const params = { requestId: id, reason };
-    send(writeJson({ jsonrpc: "2.0", method: "notifications/cancelled", params }), () => {});
+    question.sent.send(writeJson({ jsonrpc: "2.0", method: "notifications/cancelled", params }), () => {});
   }
 
   #reject(id: string, cause: Error): void {

@@ -78,6 +78,12 @@ export class PushedAsks {
     this.#questions.close();
   }
 
+  /** The same, of a client that is still there: it is told that nobody waits for its answers. */
+  drain(): void {
+    this.#questions.drain();
+    this.close();
+  }
+
   /** What its client can be asked. A handshake may be made a second time, by who cancelled the first. */
   #kindsNow(): ReadonlySet<AskKind> {
     const capabilities = this.#setting.capabilities();

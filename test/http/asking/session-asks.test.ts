@@ -238,11 +238,14 @@ describe("a session that has asked", () => {
   it("rejects at once when the server drains, and says so to its client", async () => {
     const harness = open();
     const session = await harness.openAble();
-    const { reply } = await harness.asked("greet", { session });
+    const { reply, question } = await harness.asked("greet", { session });
     const later = harness.post(callOf(1, "greet_late"), { session });
     await harness.leg.drain();
     expect(harness.did.failures).toEqual(["DISCONNECTED", "DISCONNECTED"]);
     expect(await harness.answered(reply)).toMatchObject({ isError: true });
+    const [, taken, answer] = reply.messages;
+    expect(taken).toMatchObject({ method: "notifications/cancelled", params: { requestId: question.id } });
+    expect(JSON.stringify(answer)).toContain("the session of the client that was to be asked is ending");
     expect(await harness.answered(later)).toMatchObject({ isError: true });
   });
 

@@ -149,15 +149,20 @@ describe("PushedAsks", () => {
     expect(harness.asks.size).toBe(0);
   });
 
-  it("rejects with DISCONNECTED at once when the session ends, and later", async () => {
+  it.each([
+    ["is gone", (asks: PushedAsks) => asks.close(), 0],
+    ["is still there, which it tells so", (asks: PushedAsks) => asks.drain(), 3],
+  ])("rejects with DISCONNECTED at once and later when the session ends of who %s", async (_who, end, told) => {
     const harness = new Harness();
     const answers = [harness.push(form), harness.push(sample), harness.push(roots), harness.push(roots)];
-    harness.asks.close();
-    harness.asks.close();
+    const ids = harness.sent.map(({ id }) => id);
+    end(harness.asks);
+    end(harness.asks);
     for (const answer of answers) expect(await answer).toMatchObject({ code: "DISCONNECTED" });
     expect(await harness.push(form)).toMatchObject({ code: "DISCONNECTED" });
     expect(await harness.push(roots)).toMatchObject({ code: "DISCONNECTED" });
-    expect(harness.sent).toHaveLength(3);
+    const taken = harness.sent.slice(3).map(({ params }) => isJsonObject(params) && params["requestId"]);
+    expect(taken).toEqual(ids.slice(0, told));
   });
 
   it("rejects with ASK_FAILED when the question was thrown away before it was sent", async () => {

@@ -125,8 +125,8 @@ class Reader {
           },
           // What says when something has changed needs what it has of its own until then.
           ended: () => void own?.end(),
+          ...use,
           signal: use.signal,
-          caller: use.caller,
           where: this.#origin,
           report: this.#source.report,
           spell,

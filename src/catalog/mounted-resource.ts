@@ -1,7 +1,7 @@
 import { internalError } from "../surface/fault.ts";
 import { mountedResourceOrigin } from "./assert-mounted-resource.ts";
 import { toGuard } from "./entry-scopes.ts";
-import type { EntryCall, LocalUse, LocalWatch, ResourceContent, ResourceEntry } from "./entry.ts";
+import type { EntryCall, EntryGuard, LocalUse, LocalWatch, ResourceContent, ResourceEntry } from "./entry.ts";
 import { followChanges } from "./follow-changes.ts";
 import { runHandler } from "./handler-fault.ts";
 import { mountedPath } from "./mount-prefix.ts";
@@ -16,6 +16,11 @@ import { isSameContent } from "./resource-content.ts";
 export interface MountedReading extends MountParts {
   /** What the source lists now under a URI. */
   readonly find: (uri: string) => ResourceEntry | undefined;
+}
+
+function isSameGuard(one: EntryGuard, other: EntryGuard): boolean {
+  const [left, right] = [one, other].map(({ scopes, requires }) => JSON.stringify([scopes, requires]));
+  return left === right;
 }
 
 type Spell = Parameters<typeof followChanges>[0]["spell"];
@@ -34,13 +39,22 @@ class Reader {
     this.#origin = mountedResourceOrigin(setting.prefix, path);
   }
 
-  /** What is there now; nothing, where the source lists it no more. */
+  /** What is there now; nothing, where the source lists it no more, or asks something else of its readers by then. */
   async read(call: EntryCall): Promise<ResourceContent | undefined> {
+    const listed = this.#setting.find(this.#uri);
+    const content = await this.#look(call);
+    const now = this.#setting.find(this.#uri);
+    return now !== undefined && listed !== undefined && isSameGuard(now, listed) ? content : undefined;
+  }
+
+  async #look(call: EntryCall): Promise<ResourceContent | undefined> {
     const { source, contexts, find } = this.#setting;
     const listed = find(this.#uri);
     if (listed === undefined) return undefined;
     const run = (): unknown => runMounted(call, contexts, (context) => source.read?.(this.#path, context));
-    return runHandler(async () => toResourceContent(await run(), listed.mimeType), this.#origin);
+    const content = await runHandler(async () => toResourceContent(await run(), listed.mimeType), this.#origin);
+    // It may have gone while it was read.
+    return find(this.#uri) === undefined ? undefined : content;
   }
 
   watch(): LocalWatch {
@@ -54,16 +68,16 @@ class Reader {
   }
 
   /** What is there now, and whatever else comes. That it is listed no more is told to those who hear of the list. */
-  async *#follow({ signal, caller }: LocalUse, spell: Spell): AsyncGenerator<ResourceContent | undefined> {
+  async *#follow({ signal, caller, doubt }: LocalUse, spell: Spell): AsyncGenerator<ResourceContent | undefined> {
     const { source, report, find } = this.#setting;
     const [where, path] = [this.#origin, this.#path];
     const fail = (cause: unknown): void => {
       if (!spell.isFailing) internalError(cause, where, report);
     };
     const contents = followChanges({
-      read: (call) => this.read(call),
+      read: (call) => this.#look(call),
       open: (_call) => runHandler(() => openChanges({ source, path, fail }), where),
-      ...{ signal, caller, where, report, spell },
+      ...{ signal, caller, doubt, where, report, spell },
     });
     let last: { readonly content: ResourceContent | undefined } | undefined;
     for await (const content of contents) {

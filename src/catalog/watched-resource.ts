@@ -4,7 +4,7 @@ import type { OpenedLink } from "../links/dial-link.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
 import type { Caller } from "./caller.ts";
 import { digestOf } from "./change-cursor.ts";
-import type { ResourceContent, ResourceWatch } from "./entry.ts";
+import type { LocalUse, ResourceContent, ResourceWatch } from "./entry.ts";
 import { isSameContent, toDistinctText } from "./resource-content.ts";
 
 /** A value, written: `undefined` for nothing under the URI. */
@@ -34,7 +34,7 @@ export interface WatchedSetting {
 /** Of what has ended, nothing is known to be the newest. */
 const never = -1;
 
-/** As long as a read has told more than the watch, its value is not the newest. */
+/** As long as there may be something else, or a read has told more than the watch, its value is not the newest. */
 const doubted = -2;
 
 function isSame(left: Written | undefined, right: Written | undefined): boolean {
@@ -52,9 +52,9 @@ type Followed = Pick<WatchedSetting, "watch" | "caller">;
 function follow(
   { watch, caller }: Followed,
   link: OpenedLink | undefined,
-  signal: AbortSignal,
+  { signal, doubt }: Pick<LocalUse, "doubt"> & { readonly signal: AbortSignal },
 ): AsyncIterable<unknown> {
-  if ("followHere" in watch) return watch.followHere({ signal, caller });
+  if ("followHere" in watch) return watch.followHere({ signal, caller, doubt });
   if (link !== undefined) return watch.follow(link.channel, { signal });
   throw new SurfaceError("UNAVAILABLE", "Following a resource: it is behind a link, and there is none");
 }
@@ -70,6 +70,9 @@ export class WatchedResource {
   #seenAfter = 0;
   /** Whether a read has told something since the stream was opened that the stream has not. */
   #isOvertaken = false;
+  /** Whether its stream looks what there is now. */
+  #isDoubted = false;
+  #stream: object | undefined;
   #seen: { readonly value: unknown } | undefined;
   #version = 0;
   #isThere: boolean | undefined;
@@ -93,7 +96,7 @@ export class WatchedResource {
    * owner may have read them before a call took effect, and sent them behind its answer.
    */
   get seenAfter(): number {
-    return this.#seenAfter;
+    return this.#isDoubted ? doubted : this.#seenAfter;
   }
 
   /**
@@ -121,7 +124,13 @@ export class WatchedResource {
     const openedAfter = this.#changes();
     this.#isOvertaken = false;
     let isSnapshot = true;
-    return pump((signal) => follow(this.#followed, link, signal), {
+    const stream = {};
+    this.#stream = stream;
+    const doubt = (isDoubted: boolean): void => {
+      // What an author has made may go on telling after its end.
+      if (this.#stream === stream) this.#isDoubted = isDoubted;
+    };
+    return pump((signal) => follow(this.#followed, link, { signal, doubt }), {
       value: (value) => {
         this.#isThere = true;
         this.#see(value, isSnapshot);

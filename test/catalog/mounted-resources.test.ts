@@ -200,6 +200,57 @@ describe("resources that are mounted", () => {
     expect(shelf.reads).toBe(2);
   });
 
+  it("are read anew when their source has said that they change and what they are now is not known yet", async () => {
+    const shelf = shelfOf(hp);
+    const runtime = closed(appOfMount("s", shelf, quick).open());
+    const uri = "surface://s/state/hp";
+    const read = async (): Promise<string> =>
+      JSON.stringify(await runtime.handlers["resources/read"]({ uri }, { call: new CallContext({}), era: "legacy" }));
+    const told: boolean[] = [];
+    runtime.resources.watch(
+      uri,
+      () => {},
+      (isThere) => void told.push(isThere),
+    );
+    await vi.waitFor(() => expect(told).toEqual([true]));
+    let letGo = (): void => {};
+    const gate = new Promise<void>((resolve) => (letGo = resolve));
+    let isSlow = true;
+    shelf.read = () => {
+      shelf.reads += 1;
+      const wait = isSlow ? gate : undefined;
+      isSlow = false;
+      return Promise.resolve(wait).then(() => 2);
+    };
+    shelf.put("state/hp", 2);
+    await settle();
+    // The watch itself is kept waiting.
+    expect(await read()).toContain(String.raw`"text\":\"2\"`);
+    letGo();
+    await settle();
+    // Once more, since that was newer than what the watch knew.
+    await read();
+    const { reads } = shelf;
+    expect(await read()).toContain(String.raw`"text\":\"2\"`);
+    expect(shelf.reads).toBe(reads);
+  });
+
+  it.each<[string, readonly MountedResource[]]>([
+    ["have gone", []],
+    ["ask for another scope", [{ ...hp, scopes: ["gold"] }]],
+  ])("are answered to nobody when they %s while they are read", async (_what, then) => {
+    const shelf = shelfOf(hp);
+    let letGo = (): void => {};
+    shelf.read = () => new Promise((resolve) => (letGo = () => resolve("the secret")));
+    const { request } = clientOf(appOfMount("s", shelf));
+    const reading = request("resources/read", { uri: "surface://s/state/hp" });
+    const outcome = expect(reading).rejects.toThrow("There is nothing under this URI now");
+    await settle();
+    shelf.show(...then);
+    letGo();
+    await outcome;
+  });
+
   it("are hidden by views and by scopes when those say so", async () => {
     const shelf = shelfOf(hp, { path: "state/gold", scopes: ["gold"] }, { path: "map" });
     const app = appOfMount("s", shelf).views({ default: { disallow: ["map"] } });

@@ -148,10 +148,11 @@ function assemble(definition: AppDefinition, scope: Scope): Opened {
   const { live, uris } = offer;
   warn(parts, offer);
   const invoker = createOpenInvoker(parts, offer);
-  const asking = new InputRequired(new AskStates(options.asking), report);
+  const info = toInfo(definition);
+  const asking = new InputRequired(new AskStates({ ...options.asking, app: info.name }), report);
   const resolve = (uri: string, caller: Caller): Readable | undefined => uris.findReadable(uri, caller);
   return {
-    info: toInfo(definition),
+    info,
     ...toLookups(offer),
     handlers: createHandlers({ ...offer, catalog: live.current, invoker, report, resolve, asking }),
     // What is mounted may ask for others later.

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { defaultView, type Caller } from "../../catalog/caller.ts";
 import type { AskRecord, Asking } from "../../catalog/asking.ts";
-import type { JsonObject } from "../../schema/json.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { canonical } from "../../surface/owner/canonical.ts";
+import { systemClock } from "../../surface/system-clock.ts";
 import { askTimeoutOf } from "./ask-method.ts";
 import { Claims } from "./claims.ts";
 import { Sealer } from "./sealer.ts";
@@ -18,6 +20,8 @@ export interface AskSubject {
 
 /** What states are kept by. */
 export interface AskStatesSetting {
+  /** Names the app: others may have the same secret. Default: none. */
+  readonly app?: string | undefined;
   /** Default: made anew. */
   readonly secret?: Uint8Array | undefined;
   /** Takes a state for used, once. Default: in memory. */
@@ -37,14 +41,33 @@ interface State {
 
 /** What a state says. */
 export interface OpenedState extends Pick<State, "open" | "record"> {
-  /** Takes it for used: `true` once. Throws, or rejects, where whoever counts what is used does. */
-  readonly claim: () => boolean | Promise<boolean>;
+  /** Takes it for used: `true` once. Rejects where whoever counts what is used fails, or takes longer than 5 s. */
+  readonly claim: () => Promise<unknown>;
 }
 
-/** What a state is about: who asked what, by which view. */
-function toAbout({ caller, method, target, args }: AskSubject): string {
+/** Who counts what is used may ask another machine; for longer than this no call waits for it, in milliseconds. */
+const claimMs = 5000;
+
+/** What a caller was granted: what calls within a call had answered was for them to read. */
+function toGranted({ scopes, resources = {} }: Caller): JsonValue {
+  const things = Object.entries(resources).map(([name, actions]) => [name, ...new Set(actions.toSorted())]);
+  return [[...new Set(scopes)].toSorted(), things.toSorted(([one = ""], [other = ""]) => (one < other ? -1 : 1))];
+}
+
+/** What a state is about: who asked what, by which view, and with which rights. */
+function toAbout(app: string, { caller, method, target, args }: AskSubject): string {
   const { surface = defaultView, project = null } = caller.view ?? {};
-  return JSON.stringify([method, target, canonical(args), caller.id, surface, project]);
+  const who = [caller.id, caller.isAnonymous, toGranted(caller)];
+  return JSON.stringify([app, method, target, canonical(args), who, surface, project]);
+}
+
+/** Resolves as what is waited for does; rejects where that takes too long. */
+function soon(claiming: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const late = new SurfaceError("TIMEOUT", `Claiming a state: no answer within ${claimMs} ms`);
+    const stop = systemClock.after(claimMs, () => reject(late));
+    Promise.resolve(claiming).finally(stop).then(resolve, reject);
+  });
 }
 
 /**
@@ -53,30 +76,35 @@ function toAbout({ caller, method, target, args }: AskSubject): string {
  */
 export class AskStates {
   readonly #sealer: Sealer;
-  readonly #claim: NonNullable<AskStatesSetting["claim"]>;
+  readonly #app: string;
+  /** Who of whom nothing is known asks shares what is remembered with the others of whom nothing is. */
+  readonly #claim: (state: State, caller: Caller) => unknown;
   readonly #now: () => number;
 
-  constructor({ secret, claim, now = Date.now }: AskStatesSetting = {}) {
+  constructor({ app = "", secret, claim, now = Date.now }: AskStatesSetting = {}) {
+    this.#app = app;
     this.#sealer = new Sealer(secret);
     this.#now = now;
     const claims = new Claims(now);
-    this.#claim = claim ?? ((id, expiresAt) => claims.take(id, expiresAt));
+    this.#claim = ({ id, expiresAt }, caller) =>
+      claim === undefined ? claims.take(id, expiresAt, caller.isAnonymous ? "" : caller.id) : claim(id, expiresAt);
   }
 
   /** Seals what a call has come to. It can be opened for as long as the slowest of its questions may take. */
   seal({ open, record }: Asking, subject: AskSubject): string {
     const most = Math.max(...Object.values(open).map(({ kind }) => askTimeoutOf(kind)));
     const state: State = { id: randomUUID(), expiresAt: this.#now() + most, open: Object.keys(open), record };
-    return this.#sealer.seal(JSON.stringify(state), toAbout(subject));
+    return this.#sealer.seal(JSON.stringify(state), toAbout(this.#app, subject));
   }
 
   /** Opens a state; `undefined` where it is none that may be used, but for those that were used before. */
   open(sealed: string, subject: AskSubject): OpenedState | undefined {
-    const text = this.#sealer.open(sealed, toAbout(subject));
+    const text = this.#sealer.open(sealed, toAbout(this.#app, subject));
     if (text === undefined) return undefined;
     // Written by seal(): nobody else has the secret.
-    const { id, expiresAt, open, record } = JSON.parse(text) as State;
+    const state = JSON.parse(text) as State;
+    const { expiresAt, open, record } = state;
     if (expiresAt <= this.#now()) return undefined;
-    return { open, record, claim: () => this.#claim(id, expiresAt) };
+    return { open, record, claim: async () => soon(this.#claim(state, subject.caller)) };
   }
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import * as fc from "fast-check";
 import type { Asking } from "../../../src/catalog/asking.ts";
 import { anonymous } from "../../../src/catalog/caller.ts";
@@ -74,17 +74,35 @@ describe("Sealer", () => {
 describe("Claims", () => {
   it("takes each id once, and none when there is room for no more until some cannot be used any more", () => {
     let now = 0;
-    const claims = new Claims(() => now, 3);
-    expect(claims.take("a", 100)).toBe(true);
-    expect(claims.take("a", 100)).toBe(false);
-    expect([claims.take("b", 50), claims.take("c", 100), claims.take("d", 100)]).toEqual([true, true, false]);
+    const claims = new Claims(() => now, { most: 3, share: 3 });
+    const take = (id: string, expiresAt: number): boolean => claims.take(id, expiresAt, "ada");
+    expect(take("a", 100)).toBe(true);
+    expect(take("a", 100)).toBe(false);
+    expect([take("b", 50), take("c", 100), take("d", 100)]).toEqual([true, true, false]);
     now = 49;
-    expect(claims.take("d", 100)).toBe(false);
+    expect(take("d", 100)).toBe(false);
     now = 50;
-    expect(claims.take("d", 100)).toBe(true);
-    expect([claims.take("a", 100), claims.take("e", 200), claims.size]).toEqual([false, false, 3]);
+    expect(take("d", 100)).toBe(true);
+    expect([take("a", 100), take("e", 200), claims.size]).toEqual([false, false, 3]);
     now = 100;
-    expect([claims.take("e", 200), claims.size]).toEqual([true, 1]);
+    expect([take("e", 200), claims.size]).toEqual([true, 1]);
+  });
+
+  it("takes another's when one caller's share is full, and whoever's when all of it is free again", () => {
+    let now = 0;
+    const claims = new Claims(() => now, { most: 4, share: 2 });
+    expect([claims.take("a", 50, "eve"), claims.take("b", 50, "eve"), claims.take("c", 50, "eve")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([claims.take("d", 99, "ada"), claims.take("e", 99, "bo"), claims.take("f", 99, "cy")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    now = 50;
+    expect([claims.take("f", 99, "cy"), claims.size]).toEqual([true, 3]);
   });
 });
 
@@ -126,6 +144,9 @@ describe("AskStates", () => {
     { args: {} },
     { args: { a: 1, b: { c: ["2"] } } },
     { caller: { ...anonymous, id: "somebody" } },
+    { caller: { ...anonymous, isAnonymous: false } },
+    { caller: { ...anonymous, scopes: ["asks:read"] } },
+    { caller: { ...anonymous, resources: { "repo:x": ["read"] } } },
     { caller: { ...anonymous, view: { surface: "other" } } },
     { caller: { ...anonymous, view: { surface: "default", project: "p" } } },
   ];
@@ -168,5 +189,53 @@ describe("AskStates", () => {
     const [one, two] = [create({ secret }), create({ secret })];
     expect(two.states.open(one.states.seal(asking, subject), subject)).toBeDefined();
     expect(create().states.open(one.states.seal(asking, subject), subject)).toBeUndefined();
+  });
+
+  it("opens nothing of another app's when both have one secret", () => {
+    const [one, two] = [create({ secret, app: "staging" }), create({ secret, app: "production" })];
+    const sealed = one.states.seal(asking, subject);
+    expect(two.states.open(sealed, subject)).toBeUndefined();
+    expect(create({ secret, app: "staging" }).states.open(sealed, subject)).toBeDefined();
+  });
+
+  it("opens it when the same rights are said in another order", () => {
+    const { states } = create();
+    const by = (scopes: string[], resources: Record<string, string[]>): AskSubject => ({
+      ...subject,
+      caller: { id: "ada", isAnonymous: false, scopes, resources },
+    });
+    const sealed = states.seal(asking, by(["a", "b"], { x: ["r", "w"], y: ["r"] }));
+    expect(states.open(sealed, by(["b", "a"], { y: ["r"], x: ["w", "r"] }))).toBeDefined();
+    expect(states.open(sealed, by(["b", "a"], { y: ["r"], x: ["r"] }))).toBeUndefined();
+  });
+
+  it("rejects when who counts what is used throws, or has not said anything after 5 s", async () => {
+    vi.useFakeTimers();
+    try {
+      const never = create({ claim: () => new Promise(() => {}) }).states;
+      const claimed = never.open(never.seal(asking, subject), subject)?.claim();
+      await Promise.all([
+        expect(claimed).rejects.toMatchObject({ code: "TIMEOUT" }),
+        vi.advanceTimersByTimeAsync(5000),
+      ]);
+      expect(vi.getTimerCount()).toBe(0);
+      const broken = create({
+        claim: () => {
+          throw new Error("mine");
+        },
+      }).states;
+      await expect(broken.open(broken.seal(asking, subject), subject)?.claim()).rejects.toThrow("mine");
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("leaves room for others when one caller has used as many as they may", async () => {
+    const { states } = create();
+    const by = (id: string): AskSubject => ({ ...subject, caller: { id, isAnonymous: false, scopes: [] } });
+    const use = (id: string): Promise<unknown> | undefined => states.open(states.seal(asking, by(id)), by(id))?.claim();
+    for (let used = 0; used < 8192; used += 1) await use("eve");
+    expect([await use("eve"), await use("ada")]).toEqual([false, true]);
   });
 });

@@ -1,6 +1,5 @@
-import { agenticService, type AgenticServices } from "../from/agentic/agentic-service.ts";
+import { agenticService, namesOf, type AgenticServices } from "../from/agentic/agentic-service.ts";
 import type { AgenticOptions } from "../from/agentic/agentic-options.ts";
-import { serviceNameOf, type AgenticService } from "../from/agentic/service-shape.ts";
 import type { McpOptions } from "./app-definition.ts";
 import { appOfMount, type MountedApp } from "./app-of-mount.ts";
 
@@ -8,8 +7,7 @@ import { appOfMount, type MountedApp } from "./app-of-mount.ts";
 export interface McpAgenticOptions extends McpOptions, Omit<AgenticOptions, "onFault"> {}
 
 function nameOf(services: AgenticServices): string {
-  const all: readonly AgenticService[] = [services].flat();
-  const names = all.map(serviceNameOf).filter((name) => name !== undefined);
+  const names = namesOf(services);
   return names.length === 0 ? "agentic-service" : names.join("+");
 }
 

@@ -4,11 +4,11 @@ import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";
 import { toActionInput, type ActionInput } from "./action-input.ts";
-import type { AgenticOptions } from "./agentic-options.ts";
+import type { ActionWords, AgenticOptions } from "./agentic-options.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";
 import { toId } from "./names.ts";
-import { saidBy } from "./said-by.ts";
+import { SaidBy } from "./said-by.ts";
 import { isSameValue } from "./is-same-value.ts";
 import { runAction, type OwnedAction } from "./run-action.ts";
 import type { Place } from "./service-tree.ts";
@@ -29,12 +29,16 @@ interface Listed {
 
 interface Known extends Callable, OwnedAction {
   readonly words: Words;
+  /** What its author says of it besides; asked for once. */
+  readonly said: ActionWords | undefined;
   /** What is listed of it that it says itself, in a copy that nobody changes. */
   readonly listed: Listed;
 }
 
-interface Found extends Omit<OwnedAction, "input"> {
+interface Found extends Omit<OwnedAction, "input" | "texts"> {
   readonly id: string;
+  /** From link to link, its own the last. */
+  readonly keys: readonly string[];
   readonly words: Words;
 }
 
@@ -57,12 +61,12 @@ function isSame(known: Known, { service, action, words }: Found): boolean {
 
 /** What the actions of all places come to: each an operation, the same one for as long as it says the same. */
 export class ActionBook {
-  readonly #describe: AgenticOptions["describe"];
+  readonly #said: SaidBy<ActionWords>;
   readonly #complaints: Complaints;
   #known: ReadonlyMap<string, Known> = new Map();
 
   constructor(describe: AgenticOptions["describe"], complaints: Complaints) {
-    this.#describe = describe;
+    this.#said = new SaidBy("describe", describe);
     this.#complaints = complaints;
   }
 
@@ -77,8 +81,9 @@ export class ActionBook {
       const where = `actions of ${toId(place.keys)}`;
       const entries = entriesOf(place.parts.actions.value, (cause) => this.#complaints.add(where, cause));
       for (const [key, action] of entries) {
-        const id = toId([...place.keys, key]);
-        const known = this.#take({ ...place, key, id }, { action, taken });
+        const keys = [...place.keys, key];
+        const id = toId(keys);
+        const known = this.#take({ service: place.service, keys, key, id }, { action, taken });
         if (known !== undefined) made.set(id, known);
       }
     }
@@ -86,17 +91,23 @@ export class ActionBook {
     return made;
   }
 
+  /** Nobody looks any more: what its author should know of what was said until now is told. */
+  end(): void {
+    const cause = this.#said.end();
+    if (cause !== undefined) this.#complaints.tell(cause);
+  }
+
   #take(
     at: Omit<Found, "action" | "words">,
     { action, taken }: { readonly action: unknown; readonly taken: ReadonlyMap<string, Callable> },
   ): Known | undefined {
-    const { id, service, key } = at;
+    const { id } = at;
     try {
       if (taken.has(id)) throw new SurfaceError("NAME_COLLISION", `its name is taken by tool "${id}" of its source`);
       if (typeof action !== "object" || action === null) {
         throw new SurfaceError("INVALID_OPTION", "an action must be an object");
       }
-      const found = { id, service, key, action, words: wordsOf(action) };
+      const found = { ...at, action, words: wordsOf(action) };
       const known = this.#known.get(id);
       return known !== undefined && isSame(known, found) ? known : this.#make(found, known);
     } catch (cause) {
@@ -106,7 +117,7 @@ export class ActionBook {
   }
 
   #make(found: Found, known: Known | undefined): Known {
-    const { id, service, key, action, words } = found;
+    const { id, keys, service, key, action, words } = found;
     const [description] = words;
     const input = toActionInput(action);
     assertRuns(action, input);
@@ -115,15 +126,10 @@ export class ActionBook {
       ...(input.schema === undefined ? {} : { inputSchema: input.schema }),
     };
     const isListed = known !== undefined && isDeepStrictEqual(known.listed, listed);
-    const operation = isListed ? known.operation : this.#toOperation(id, listed);
-    const owned = { service, key, action, input };
-    return { ...owned, words, listed, operation, run: (given) => runAction(owned, given) };
-  }
-
-  #toOperation(id: string, { description, inputSchema }: Listed): MountedOperation {
-    const said = description === undefined ? {} : { description };
-    const words = { ...said, ...saidBy(this.#describe, id), name: id };
-    return Object.freeze(inputSchema === undefined ? words : { ...words, inputSchema });
+    const said = isListed ? known.said : this.#said.ask(keys);
+    const operation = isListed ? known.operation : toOperation(id, listed, said);
+    const owned = { service, key, action, input, texts: textsOf(said) };
+    return { ...owned, words, listed, said, operation, run: (given) => runAction(owned, given) };
   }
 
   #leaveOut(id: string, cause: unknown): void {
@@ -132,6 +138,23 @@ export class ActionBook {
     const message = `Listing ${originOf(id)}: it is left out, since ${why}`;
     this.#complaints.add(message, new SurfaceError(code, message, { cause }));
   }
+}
+
+function textsOf(said: ActionWords | undefined): OwnedAction["texts"] {
+  const texts: unknown = said?.texts;
+  if (texts === undefined || texts === "refusal") return "refusal";
+  if (texts === "answer") return texts;
+  throw new SurfaceError("INVALID_OPTION", 'its "texts" must be "refusal" or "answer"');
+}
+
+function toOperation(
+  id: string,
+  { description, inputSchema }: Listed,
+  said: ActionWords | undefined,
+): MountedOperation {
+  const { texts: _texts, ...besides } = said ?? {};
+  const words = { ...(description === undefined ? {} : { description }), ...besides, name: id };
+  return Object.freeze(inputSchema === undefined ? words : { ...words, inputSchema });
 }
 
 function assertRuns(action: object, { spread }: ActionInput): void {

@@ -3,10 +3,13 @@ import { SurfaceError } from "../../errors.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 
 /** What may be said of an action that its service does not say. */
-export type ActionWords = Omit<
+export interface ActionWords extends Omit<
   MountedOperation,
   "name" | "inputSchema" | "outputSchema" | "errorSchemas" | "reach" | "authority"
->;
+> {
+  /** What a text that it answers is: why it was not done, or what came of it. Default `"refusal"`. */
+  readonly texts?: "refusal" | "answer";
+}
 
 /** What may be said of a state that its service does not say. */
 export type StateWords = Omit<MountedResource, "path" | "mimeType">;
@@ -26,15 +29,17 @@ export interface AgenticOptions {
    * What is to be said of an action: that it only reads, that the user is asked before it runs, what it takes to call it. Asked once,
    * when the action is new or says something else; an action of which it throws is left out.
    *
-   * @param id - names the action as tools are named: `"heal"`, `"cat.pet"`.
+   * @param action - its key, as its service has it: `"heal"`, `"turn-off"`.
+   * @param path - the keys of the links that lead to its service, behind the name of the first where there are several: `[]`, `["cat"]`.
    */
-  readonly describe?: (id: string) => ActionWords | undefined;
+  readonly describe?: (action: string, path: readonly string[]) => ActionWords | undefined;
   /**
    * The same of a state that is a resource. Refused where `states` is anything else.
    *
-   * @param path - where it is: `"state/health"`, `"cat/state/mood"`.
+   * @param state - its key, as its service has it: `"health"`.
+   * @param path - as of an action.
    */
-  readonly describeState?: (path: string) => StateWords | undefined;
+  readonly describeState?: (state: string, path: readonly string[]) => StateWords | undefined;
   /** Receives what is wrong with services, and what they throw. Default: the console's error stream. */
   readonly onFault?: FaultReporter;
 }

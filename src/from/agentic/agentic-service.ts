@@ -6,8 +6,11 @@ import { toSegment } from "./names.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";
 import type { ServiceRoot } from "./service-tree.ts";
 
-/** One service, or several that are shown beside each other. */
-export type AgenticServices = AgenticService | readonly AgenticService[];
+/** One service, or several that are shown beside each other: each under its `serviceName`, or under the key that it is given by. */
+export type AgenticServices = AgenticService | readonly AgenticService[] | { readonly [name: string]: AgenticService };
+
+/** A service, and how it is called where there are several. */
+type Named = readonly [service: AgenticService, name: string | undefined];
 
 function fail(code: "INVALID_OPTION" | "NAME_COLLISION", problem: string): never {
   throw new SurfaceError(code, `Showing a service: ${problem}`);
@@ -17,19 +20,44 @@ function isList(services: AgenticServices): services is readonly AgenticService[
   return Array.isArray(services);
 }
 
-/** The services, each under its own name where there are several. */
+function isObject(services: unknown): boolean {
+  return typeof services === "object" && services !== null;
+}
+
+/** What was given, each with its name. */
+function toNamed(services: AgenticServices): readonly Named[] {
+  if (isList(services)) return Array.from(services, (service) => [service, serviceNameOf(service)]);
+  // A service may be a record of functions too, and is one service then.
+  if (isAgenticService(services)) return [[services, serviceNameOf(services)]];
+  return isObject(services) ? Object.entries(services).map(([name, service]) => [service, name]) : [];
+}
+
+/**
+ * How services are called, for people and for the name of a server. Never throws where each is one.
+ *
+ * @throws what the getters of a record throw.
+ */
+export function namesOf(services: AgenticServices): readonly string[] {
+  return toNamed(services).flatMap(([, name]) => (name === undefined ? [] : [name]));
+}
+
+/** The services, each under its own name where there are several, or where it was given by one. */
 function toRoots(services: AgenticServices): readonly ServiceRoot[] {
-  const all = isList(services) ? Array.from(services) : [services];
-  if (all.length === 0) fail("INVALID_OPTION", "there must be one at least");
-  if (!all.every(isAgenticService)) {
+  const all = toNamed(services);
+  if (all.length === 0 && isObject(services)) fail("INVALID_OPTION", "there must be one at least");
+  if (all.length === 0 || !all.every(([service]) => isAgenticService(service))) {
     fail("INVALID_OPTION", "it must have the functions states, actions and execute, and links, where it has any");
   }
   const [first] = all;
-  if (all.length === 1 && first !== undefined) return [{ service: first, keys: [] }];
+  const isAlone = isList(services) ? all.length === 1 : isAgenticService(services);
+  if (isAlone && first !== undefined) return [{ service: first[0], keys: [] }];
   const taken = new Map<string, string>();
-  return all.map((service) => {
-    const name = serviceNameOf(service);
-    if (name === undefined) return fail("INVALID_OPTION", 'where there are several, each must have a "serviceName"');
+  return all.map(([service, name]) => {
+    if (name === undefined)
+      return fail(
+        "INVALID_OPTION",
+        'where there are several, each must have a "serviceName", or be given by a name, as in { shop, bank }',
+      );
     const segment = toSegment(name);
     const other = taken.get(segment);
     if (other !== undefined)
@@ -42,7 +70,7 @@ function toRoots(services: AgenticServices): readonly ServiceRoot[] {
 /**
  * Makes a source of services whose states and actions come and go: mounted in an app, each action is a tool for as long as the
  * service says that it can be carried out, and states and links are shown as the options say. Of several services, each is under its
- * `serviceName`. Each observable is observed once, from the first app that is opened with it to the last that is closed. Nothing
+ * `serviceName`, or under the key by which it is given. Each observable is observed once, from the first app that is opened with it to the last that is closed. Nothing
  * to close.
  *
  * @throws SurfaceError `INVALID_OPTION`; `NAME_COLLISION` where two services have one name.
@@ -54,8 +82,12 @@ function toRoots(services: AgenticServices): readonly ServiceRoot[] {
 export function agenticService(services: AgenticServices, options: AgenticOptions = {}): MountSource {
   assertAgenticOptions(options);
   const roots = toRoots(services);
-  const names = roots.map(({ service }) => serviceNameOf(service) ?? "agentic service");
-  const source = new AgenticSource(roots, Object.freeze({ ...options }), `service "${names.join('", "')}"`);
+  const names = namesOf(services);
+  const source = new AgenticSource(
+    roots,
+    Object.freeze({ ...options }),
+    names.length === 0 ? "agentic service" : `service "${names.join('", "')}"`,
+  );
   const operations: MountSource = {
     list: () => source.operations(),
     subscribe: (changed) => source.subscribe(changed),

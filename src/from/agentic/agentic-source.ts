@@ -170,6 +170,8 @@ export class AgenticSource {
 
   #close(): void {
     this.#tree.close();
+    this.#actions.end();
+    this.#states.end();
     this.#stale.clear();
     this.#now = nothing;
     this.#told = nothing;

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 
-const plain = /^[A-Za-z0-9_]+$/;
+const plain = /^[A-Za-z0-9_-]+$/;
 // What an escaped character looks like: where a key has it, its own `_` is escaped.
 const escapeStart = /_(?=x[0-9a-f])/g;
 // As no character is written: none has a zero before its code.
@@ -11,7 +11,7 @@ function escapeOne(char: string): string {
 }
 
 /**
- * A key -> a segment of an id: letters, digits and `_`. Any other character is written `_x<its code>_`, so that no two keys have
+ * A key -> a segment of an id: letters, digits, `_` and `-`. Any other character is written `_x<its code>_`, so that no two keys have
  * one segment, and keys that are plain are themselves.
  */
 export function toSegment(key: string): string {

@@ -9,6 +9,8 @@ export interface OwnedAction {
   readonly key: string;
   readonly action: object;
   readonly input: ActionInput;
+  /** What a text that it answers is. */
+  readonly texts: "refusal" | "answer";
 }
 
 /** Several arguments only the action itself can be given: a service hands on one. */
@@ -20,11 +22,11 @@ function run({ service, key, action, input }: OwnedAction, given: unknown): unkn
 }
 
 /**
- * Carries out an action. Nothing is an answer without words, and a text is the service's own, saying why it was not done; whatever
- * else it answers is data. Rejects with what the service throws.
+ * Carries out an action. Nothing is an answer without words, and a text is the service's own, saying why it was not done unless its
+ * author knows better; whatever else it answers is data. Rejects with what the service throws.
  */
 export async function runAction(owned: OwnedAction, given: unknown): Promise<unknown> {
   const answer = await run(owned, given);
   if (answer === undefined) return content([""]);
-  return typeof answer === "string" ? content([answer], { isError: true }) : answer;
+  return typeof answer === "string" ? content([answer], { isError: owned.texts === "refusal" }) : answer;
 }

@@ -1,15 +1,17 @@
 import type { MountedResource } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/clip-text.ts";
-import type { AgenticOptions } from "./agentic-options.ts";
+import type { AgenticOptions, StateWords } from "./agentic-options.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";
 import { toDotted, toStatePath } from "./names.ts";
-import { saidBy } from "./said-by.ts";
+import { SaidBy } from "./said-by.ts";
 import type { Place } from "./service-tree.ts";
 
 /** A state that can be seen. */
 export interface Seen {
+  /** From link to link, its own the last. */
+  readonly keys: readonly string[];
   readonly value: unknown;
   readonly title: string | undefined;
   readonly description: string | undefined;
@@ -35,23 +37,23 @@ function textOf(schema: unknown, name: "title" | "description"): string | undefi
 }
 
 /** A state, read once; `undefined` where there is nothing to be seen. */
-function toSeen(state: unknown): Seen | undefined {
+function toSeen(state: unknown, keys: readonly string[]): Seen | undefined {
   if (typeof state !== "object" || state === null)
     throw new SurfaceError("INVALID_OPTION", "a state must be an object");
   const value: unknown = Reflect.get(state, "value");
   if (value === undefined) return undefined;
   const schema: unknown = Reflect.get(state, "schema");
-  return { value, title: textOf(schema, "title"), description: textOf(schema, "description") };
+  return { keys, value, title: textOf(schema, "title"), description: textOf(schema, "description") };
 }
 
 /** What the states of all places come to. */
 export class StateBook {
-  readonly #describe: AgenticOptions["describeState"];
+  readonly #said: SaidBy<StateWords>;
   readonly #complaints: Complaints;
   #known: ReadonlyMap<string, KnownResource> = new Map();
 
   constructor(describe: AgenticOptions["describeState"], complaints: Complaints) {
-    this.#describe = describe;
+    this.#said = new SaidBy("describeState", describe);
     this.#complaints = complaints;
   }
 
@@ -77,6 +79,12 @@ export class StateBook {
     return Array.from(made.values(), ({ resource }) => resource);
   }
 
+  /** As of actions. */
+  end(): void {
+    const cause = this.#said.end();
+    if (cause !== undefined) this.#complaints.tell(cause);
+  }
+
   #read(places: readonly Place[], toName: Named["toName"]): ReadonlyMap<string, Seen> {
     const read = new Map<string, Seen>();
     for (const { keys, parts } of places) {
@@ -91,7 +99,7 @@ export class StateBook {
 
   #look(state: unknown, { keys, toName }: Named): readonly [name: string, seen: Seen] | undefined {
     try {
-      const seen = toSeen(state);
+      const seen = toSeen(state, keys);
       return seen === undefined ? undefined : [toName(keys), seen];
     } catch (cause) {
       this.#leaveOut(toDotted(keys), cause);
@@ -99,13 +107,13 @@ export class StateBook {
     }
   }
 
-  #make(path: string, { title, description }: Seen): MountedResource | undefined {
+  #make(path: string, { keys, title, description }: Seen): MountedResource | undefined {
     try {
       const words = {
         ...(title === undefined ? {} : { title }),
         ...(description === undefined ? {} : { description }),
       };
-      return Object.freeze({ ...words, ...saidBy(this.#describe, path), path });
+      return Object.freeze({ ...words, ...this.#said.ask(keys), path });
     } catch (cause) {
       this.#leaveOut(path, cause);
       return undefined;

@@ -213,9 +213,9 @@ describe("the actions of a service", () => {
     const asked: string[] = [];
     const { service, actions } = stage({ actions: { look: act("looks"), heal: act() } });
     const shown = show(service, {
-      describe: (id) => {
-        asked.push(id);
-        return id === "look" ? { type: "query", scopes: ["game:look"] } : undefined;
+      describe: (action) => {
+        asked.push(action);
+        return action === "look" ? { type: "query", scopes: ["game:look"] } : undefined;
       },
     });
     expect(shown.source.list()).toEqual([
@@ -225,6 +225,52 @@ describe("the actions of a service", () => {
     actions.tell({ look: act("looks"), heal: act() });
     shown.names();
     expect(asked).toEqual(["look", "heal"]);
+  });
+
+  it("are asked after by their own keys and those of the links to them, whatever their tools are called", () => {
+    const asked: unknown[] = [];
+    const far = stage({ actions: { "turn off!": act() } });
+    const near = stage({ actions: { "turn-off": act() }, links: { "my cat": far.service } });
+    const shown = show(
+      { "the game": near.service, other: stage({ actions: { rest: act() } }).service },
+      {
+        links: true,
+        describe: (...of) => {
+          asked.push(of);
+          return undefined;
+        },
+      },
+    );
+    expect(shown.names()).toEqual(["the_x20_game.turn-off", "the_x20_game.my_x20_cat.turn_x20_off_x21_", "other.rest"]);
+    expect(asked).toEqual([
+      ["turn-off", ["the game"]],
+      ["turn off!", ["the game", "my cat"]],
+      ["rest", ["other"]],
+    ]);
+  });
+
+  it("have it told once, when nobody looks any more, that what is to say more of them said nothing of any", () => {
+    const { service } = stage({ actions: { look: act(), "turn-off": act() } });
+    const shown = show(service, { describe: (action) => (action === "turn_off" ? { confirm: true } : undefined) });
+    expect(shown.messages()).toEqual([]);
+    shown.stop();
+    shown.source.subscribe(() => {})();
+    expect(shown.messages()).toEqual([
+      'Showing a service: "describe" has said something of nothing that it was asked of, as "look", "turn-off"',
+    ]);
+    const one = show(service, { describe: (action) => (action === "look" ? {} : undefined) });
+    one.stop();
+    expect(one.messages()).toEqual([]);
+  });
+
+  it("A8 answer with their texts when their author says that those are answers", async () => {
+    const staged = stage({ actions: { look: act(), heal: act() }, execute: () => "a door" });
+    const shown = show(staged.service, { describe: (action) => (action === "look" ? { texts: "answer" } : undefined) });
+    expect(shown.source.list()[0]).not.toHaveProperty("texts");
+    expect(said(await shown.invoke("look"))).toEqual({ blocks: [{ type: "text", text: "a door" }], isError: false });
+    expect(said(await shown.invoke("heal"))).toEqual({ blocks: [{ type: "text", text: "a door" }], isError: true });
+    staged.actions.tell({ look: act() });
+    expect(said(await shown.invoke("look"))).toMatchObject({ isError: false });
   });
 
   it.each<[string, () => never]>([
@@ -237,6 +283,7 @@ describe("the actions of a service", () => {
     // What a caller who casts may hand over.
     ["answers later", () => Promise.resolve({ scopes: ["a"] }) as never],
     ["answers a text", () => "query" as never],
+    ["says of texts what nobody knows", () => ({ texts: "result" }) as never],
   ])("are left out, and told of, when what is to say more of them %s", (_what, say) => {
     const shown = show(stage({ actions: { heal: act() } }).service, { describe: say });
     expect(shown.names()).toEqual([]);

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { mcpAgentic } from "../../../src/builder/mcp-agentic.ts";
+import type { AgenticServices } from "../../../src/from/agentic/agentic-service.ts";
 import type { AgenticService } from "../../../src/from/agentic/service-shape.ts";
+import { createTestClient } from "../../../src/testing/test-client.ts";
 import { act, settled, show, stage, state, type Staged } from "./support.ts";
 
 const all = { links: true, states: "resource" } as const;
@@ -151,8 +154,26 @@ describe("the links of a service", () => {
     expect(town.ran).toEqual([["move", undefined]]);
   });
 
-  it.each<[string, readonly AgenticService[], string]>([
+  it("A22 stand under the names that they are given by, whatever they call themselves, when they are given by name", async () => {
+    const [shop, bank] = [
+      stage({ name: "one", actions: { open: act() } }),
+      stage({ name: "one", actions: { open: act() }, states: { cash: state(1) } }),
+    ];
+    const shown = show({ shop: shop.service, "my bank": bank.service }, { states: "resource" });
+    expect(shown.names()).toEqual(["shop.open", "my_x20_bank.open"]);
+    expect(shown.paths()).toEqual(["my%20bank/state/cash"]);
+    await shown.invoke("my_x20_bank.open");
+    expect([shop.ran.length, bank.ran.length]).toEqual([0, 1]);
+    expect(show({ shop: shop.service }).names()).toEqual(["shop.open"]);
+    const agent = createTestClient(mcpAgentic({ shop: shop.service, bank: bank.service }));
+    expect(await agent.toolNames()).toEqual(["bank_open", "shop_open"]);
+    await agent.close();
+  });
+
+  it.each<[string, AgenticServices, string]>([
     ["there are none", [], "there must be one at least"],
+    ["there are none by name", {}, "there must be one at least"],
+    ["one of a name is none", { shop: {} as AgenticService }, "must have the functions states, actions and execute"],
     ["two have one name", [stage().service, stage().service], '"game" and service "game" are both called "game"'],
     ["one of several has no name", [stage().service, { ...stage().service, serviceName: "" }], "must have a"],
     // What a caller who casts may hand over.

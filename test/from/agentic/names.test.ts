@@ -14,6 +14,7 @@ describe("the names of what services have", () => {
     ["get_state2", "get_state2"],
     ["pos_x", "pos_x"],
     ["a.b", "a_x2e_b"],
+    ["a-b", "a-b"],
     ["a b", "a_x20_b"],
     ["", "_x00_"],
     ["__proto__", "__proto__"],
@@ -21,7 +22,7 @@ describe("the names of what services have", () => {
     ["max_x2", "max_x5f_x2"],
     ["_x00_", "_x5f_x00_"],
     ["\u{1f600}", "_x1f600_"],
-  ])("A19 a key is a segment of letters, digits and _ when it is %j", (key, segment) => {
+  ])("A19 a key is a segment of letters, digits, _ and - when it is %j", (key, segment) => {
     expect(toSegment(key)).toBe(segment);
   });
 
@@ -32,7 +33,7 @@ describe("the names of what services have", () => {
     );
     fc.assert(
       fc.property(key, (text) => {
-        expect(toSegment(text)).toMatch(/^[A-Za-z0-9_]+$/);
+        expect(toSegment(text)).toMatch(/^[A-Za-z0-9_-]+$/);
         expect(decode(toSegment(text))).toBe(text);
       }),
       { numRuns: 500 },

@@ -24,10 +24,13 @@ describe("the states of a service", () => {
   it("A11 are resources, with the words of their schemas, when they are asked for as such", () => {
     const schema = { type: "number", title: "Health", description: "From 0 to 10" };
     const { service } = stage({ states: { hp: state(3, schema), "a b": state("x") } });
-    const shown = show(service, { states: "resource", describeState: (path) => ({ scopes: [`see:${path}`] }) });
+    const shown = show(service, {
+      states: "resource",
+      describeState: (key, path) => ({ scopes: [`see:${[...path, key].join(".")}`] }),
+    });
     expect(shown.source.resources?.()).toEqual([
-      { path: "state/hp", title: "Health", description: "From 0 to 10", scopes: ["see:state/hp"] },
-      { path: "state/a%20b", scopes: ["see:state/a%20b"] },
+      { path: "state/hp", title: "Health", description: "From 0 to 10", scopes: ["see:hp"] },
+      { path: "state/a%20b", scopes: ["see:a b"] },
     ]);
     expect(read(shown, "state/hp")).toBe(3);
     expect(read(shown, "state/a%20b")).toBe("x");

@@ -290,7 +290,7 @@ describe("an agentic service that is served", () => {
     const [kind] = agentKinds;
     if (kind === undefined) throw new Error("there are clients");
     const staged = game();
-    const describeAction = (id: string) => (id === "heal" ? { confirm: true } : undefined);
+    const describeAction = (action: string) => (action === "heal" ? { confirm: true } : undefined);
     const { enter } = await serveForTest(mcpAgentic(staged.service, { describe: describeAction }));
     // These clients cannot ask theirs.
     const agent = await enter(kind);

@@ -57,6 +57,10 @@ expectError(alone.mount("more" as string, game));
 expectError(more.context(() => 1));
 expectError(alone.bridge(link));
 mcpAgentic([service, service], { links: true, listLinks: true });
+mcpAgentic({ shop: service, bank: service }, { describe: (action, path) => ({ title: [...path, action].join(" ") }) });
+agenticService(service, { describe: () => ({ texts: "answer" }) });
+expectError(agenticService(service, { describe: () => ({ texts: "result" }) }));
+expectError(mcpAgentic({ shop: 1 }));
 
 // Any object of the shape is a service, and what is none is not.
 expectAssignable<AgenticService>({
@@ -110,6 +114,34 @@ expectError(
     },
   }),
 );
+// Steps are typed also where nothing is said of the output, which may be anything else.
+expectError(
+  agent({
+    name: "wrong",
+    async *run() {
+      yield { message: "no kind" };
+      return 1;
+    },
+  }),
+);
+expectError(
+  agent({
+    name: "wrong",
+    input: z.object({ about: z.string() }),
+    async *run({ about }) {
+      yield { kind: "llm_call_completed", tokens: about };
+      return about;
+    },
+  }),
+);
+agent({
+  name: "plain",
+  async *run() {
+    yield { kind: "a", tokens: 1 };
+    return { any: "thing" };
+  },
+});
+agent({ name: "plain", run: () => ({ next: 1, rows: [new Date()] }) });
 expectError(agent({ name: "none" }));
 expectError(agent({ run: async () => 1 }));
 expectError(agent({ name: "wrong", output: z.object({ text: z.string() }), run: async () => ({ text: 1 }) }));

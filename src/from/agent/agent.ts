@@ -10,8 +10,22 @@ import { AgentRun, type RunSetting } from "./agent-run.ts";
 import type { AgentStep } from "./agent-step.ts";
 import { runSteps, stepsOf } from "./run-steps.ts";
 
+/** Any output but steps, now or later: beside `unknown`, what is yielded would be anything too. */
+type AnyOutput =
+  | string
+  | number
+  | bigint
+  | boolean
+  | symbol
+  | null
+  | undefined
+  | void
+  | (object & { readonly [Symbol.asyncIterator]?: never });
+
 /** What an agent answers: its output, now or later, or the steps that come to it. */
-export type AgentAnswer<TOutput> = OperationAnswer<TOutput> | AsyncGenerator<AgentStep, OperationAnswer<TOutput>>;
+export type AgentAnswer<TOutput> =
+  | (unknown extends OperationAnswer<TOutput> ? AnyOutput : OperationAnswer<TOutput>)
+  | AsyncGenerator<AgentStep, OperationAnswer<TOutput>>;
 
 /** An agent: what it takes, what it answers, and how it comes to that. */
 export interface AgentDefinition<TInput, TOutput, TContext> extends Omit<

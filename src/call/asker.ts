@@ -1,7 +1,7 @@
 import type { ClientAsk } from "../catalog/asking.ts";
 import { cannotBeAsked } from "../catalog/client-cannot.ts";
 import { SurfaceError } from "../errors.ts";
-import type { JsonObject } from "../schema/json.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
@@ -33,6 +33,11 @@ export function questionsOf({ root }: CallContext): Questions | undefined {
   return root.questions;
 }
 
+/** Names a value within a host's call: the same when that is made again, and to nobody else. */
+export function nameWithin(call: CallContext, json: JsonValue): string {
+  return digestOf(json, questionsOf(call)?.salt);
+}
+
 function over({ endedWith, root }: CallContext): SurfaceError {
   return endedWith ?? root.endedWith ?? new SurfaceError("ABORTED", "Asking the client: the call is over");
 }
@@ -50,6 +55,14 @@ export class ClientAsker implements Asker {
   }
 
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
+    // What is kept of an answer is what came: what a handler does to its own is no matter of it.
+    const answer = this.#ask(call, key, ask).then((given) => structuredClone(given));
+    // One that nobody waits for and that is refused would end the process.
+    answer.catch(() => {});
+    return answer;
+  }
+
+  #ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
     if (call.isOver || call.root.isOver) return Promise.reject(over(call));
     const port = call.root.asking;
     if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
@@ -57,13 +70,11 @@ export class ClientAsker implements Asker {
     const question: Question = { call, trail, key, ask, port };
     // Where somebody works is known to who pushes, and may be another place the next time.
     if (ask.kind === "roots" && port.push !== undefined) return this.#pose(question);
-    const digest = digestOf({ kind: ask.kind, params: ask.params });
+    const digest = nameWithin(call, { kind: ask.kind, params: ask.params });
     const before = trail.asked.get(key);
     if (before !== undefined) return before.digest === digest ? before.answer : Promise.reject(otherQuestion(key));
     const answer = this.#pose(question, digest);
     trail.asked.set(key, { digest, answer });
-    // One that nobody waits for and that is refused would end the process.
-    answer.catch(() => {});
     return answer;
   }
 

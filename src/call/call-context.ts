@@ -9,7 +9,7 @@ import { clipText } from "../schema/clip-text.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { Asker, HeldTime, Nester, PartOf } from "./call-parties.ts";
-import type { CallTrail } from "./call-trail.ts";
+import { CallTrail } from "./call-trail.ts";
 import { keepMeta } from "./keep-meta.ts";
 import type { Questions } from "./questions.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -69,6 +69,8 @@ export class CallContext implements EntryCall {
   readonly partOf: PartOf | undefined;
   /** How its client is asked. May be said later, before anything runs. */
   asking: AskPort | undefined;
+  /** Whether its caller is shown what it is a call of, now. Left out: they are as long as it runs. */
+  stillShown: (() => boolean) | undefined;
   /** How many calls it is within. */
   readonly depth: number;
   /** What is recorded of it; nothing of reads and the like. */
@@ -176,7 +178,8 @@ export class CallContext implements EntryCall {
   }
 
   onRoots(changed: () => void): () => void {
-    return this.asking?.onRoots?.(changed) ?? ignore;
+    const stop = this.isOver ? undefined : this.root.asking?.onRoots?.(changed);
+    return stop === undefined ? ignore : (this.trail ??= new CallTrail()).listen(stop);
   }
 
   /** Said to the client of the call that it is a part of, unless it is made by other rights than theirs. */
@@ -226,8 +229,7 @@ export class CallContext implements EntryCall {
 
   /** Takes a call as a part of this one, until it has left. */
   addPart(part: CallContext): void {
-    this.#parts ??= new Set();
-    this.#parts.add(part);
+    (this.#parts ??= new Set()).add(part);
     if (this.#isDropped) part.#endOnDrop();
   }
 

@@ -19,6 +19,7 @@ export class CallTrail {
   /** Whether it, or a part of it, ends with a question. */
   isBlocked = false;
   readonly #counts = new Map<string, number>();
+  readonly #stops = new Set<() => void>();
   readonly #waiting = new Set<(error: SurfaceError) => void>();
 
   constructor(place = "") {
@@ -44,10 +45,20 @@ export class CallTrail {
     return () => void this.#waiting.delete(over);
   }
 
-  /** The call is over: nobody waits for an answer any more. */
+  /** Calls `stop` when the call is over. Returns what calls it before, once. */
+  listen(stop: () => void): () => void {
+    const once = (): void => {
+      if (this.#stops.delete(once)) stop();
+    };
+    this.#stops.add(once);
+    return once;
+  }
+
+  /** The call is over: nobody waits for an answer any more, or listens to anything. */
   end(error: SurfaceError): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const over of waiting) over(error);
+    for (const stop of this.#stops) stop();
   }
 }

@@ -1,16 +1,22 @@
 import type { ClientAsk } from "../catalog/asking.ts";
+import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { lackingOf } from "../catalog/client-cannot.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { readFilled } from "../catalog/read-ask-answers.ts";
 import { Refusal } from "../errors.ts";
 import { clipText } from "../schema/clip-text.ts";
 import type { JsonObject } from "../schema/json.ts";
+import { anyCodec } from "../schema/wire-codec.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
+import { nameWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
-import { digestOf } from "./digest-of.ts";
+import type { Checked } from "./check-again.ts";
 
 /** What becomes of calls whose users are asked, where they cannot be. */
 export type AskedRule = Exclude<ConfirmRule, "never">;
+
+/** How much of the name of a tool a user is shown, in UTF-16 units. */
+const maxNameLength = 256;
 
 /** How much of the arguments a user is shown, in bytes. */
 const maxShownBytes = 2048;
@@ -22,14 +28,33 @@ function toEscape(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }
 
-function toShown(args: JsonObject): string {
-  const text = JSON.stringify(args).replace(unseen, toEscape);
-  const shown = clipText(text, maxShownBytes);
-  return shown === text ? text : `${shown} (the beginning of ${text.length} characters)`;
+function toVisible(text: string): string {
+  return text.replace(unseen, toEscape);
 }
 
-function toQuestion({ title, name }: ToolEntry, args: JsonObject): ClientAsk {
-  const message = `Run ${JSON.stringify(title ?? name)} with ${toShown(args)}?`;
+/** What a tool is to run with: what the face made of the arguments, defaults and all, or as they came, which a live surface looks at. */
+function toText({ entry, input }: Checked, args: JsonObject): string {
+  const { root } = entry.input;
+  if (entry.owner === "surface" || input === undefined) return JSON.stringify(args);
+  try {
+    return anyCodec.stringify(root === "" ? input : { [root]: input });
+  } catch {
+    // Its schema made something of them that is no JSON.
+    return JSON.stringify(args);
+  }
+}
+
+function toShown(text: string): string {
+  // Cut before it is looked through, which takes its time.
+  const begun = toVisible(text.slice(0, maxShownBytes + 1));
+  const shown = clipText(begun, maxShownBytes);
+  return shown === begun ? shown : `${shown} (the beginning of ${text.length} characters)`;
+}
+
+function toQuestion(checked: Checked, args: JsonObject): ClientAsk {
+  const { title, name } = checked.entry;
+  const named = toVisible(JSON.stringify((title ?? name).slice(0, maxNameLength)));
+  const message = `Run ${named} with ${toShown(toText(checked, args))}?`;
   return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
 }
 
@@ -44,11 +69,16 @@ export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined)
   return confirm === "never" ? undefined : confirm;
 }
 
-async function ask(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<void> {
+/** A user may take their time, and what they are shown may change. */
+function assertStillShown({ stillShown }: CallContext): void {
+  if (stillShown?.() === false) throw new Refusal(operationNotFound.code, operationNotFound.message);
+}
+
+async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   // What agrees to these arguments agrees to no others; no author's key has a dot.
-  const key = `.confirm.${digestOf({ id: entry.id, args }).slice(0, 16)}`;
-  const { action } = readFilled(await call.ask(key, toQuestion(entry, args)));
-  if (action === "accept") return;
+  const key = `.confirm.${nameWithin(call, { id: checked.entry.id, args }).slice(0, 16)}`;
+  const { action } = readFilled(await call.ask(key, toQuestion(checked, args)));
+  if (action === "accept") return assertStillShown(call);
   throw new Refusal("DECLINED", "the user was asked whether this may run, and did not agree", { action });
 }
 
@@ -61,10 +91,10 @@ function unlessItCannot(cause: unknown): void {
  * says that it runs then; and as asking does.
  */
 export function confirmCall(
-  { entry, rule }: { readonly entry: ToolEntry; readonly rule: AskedRule },
+  { rule, ...checked }: Checked & { readonly rule: AskedRule },
   args: JsonObject,
   call: CallContext,
 ): Promise<void> {
-  const asked = ask(entry, args, call);
+  const asked = ask(checked, args, call);
   return rule === "allow" ? asked.catch(unlessItCannot) : asked;
 }

@@ -1,20 +1,23 @@
 import type { Asking } from "../catalog/asking.ts";
-import type { Completer, EntryGuard, Filled, PromptEntry, ToolEntry } from "../catalog/entry.ts";
+import type { PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
+import { assertMayRecall } from "./assert-may-recall.ts";
 import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
 import { claimResumed } from "./claim-resumed.ts";
 import { runBounded } from "./bounded.ts";
 import { settle, type Checked } from "./check-again.ts";
 import { confirmCall, confirmRuleOf } from "./confirm-call.ts";
+import type { Completion } from "./completion.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
 import { deny } from "./deny.ts";
+import { goneOutcome, unknownToAll } from "./gone.ts";
 import { HangingCompleters } from "./hanging-completers.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { InvokerOptions } from "./invoker-options.ts";
@@ -56,16 +59,6 @@ export interface Invoker {
   close(): void;
 }
 
-/** What is to be completed. */
-export interface Completion extends EntryGuard {
-  /** Named in the owner's log, for example `argument "city" of prompt "weather"`. */
-  readonly where: string;
-  /** Left out where nobody proposes anything. */
-  readonly complete: Completer | undefined;
-  readonly begun: string;
-  readonly filled: Filled;
-}
-
 /** Code of an author's, and where it is. */
 type Work<TWork> = Pick<Rehearsable<TWork>, "run" | "where">;
 
@@ -85,9 +78,6 @@ interface Failure {
   readonly stage: Stage;
   readonly call: CallContext;
 }
-
-/** What nobody but another tool may call is not there for anybody else. */
-const unknownToAll: Denied = Object.freeze({ kind: "denied", scopes: undefined });
 
 /** A call that is asked for, and what its limiter says of it, maybe later. */
 interface Limited {
@@ -165,7 +155,7 @@ class EntryInvoker implements Invoker {
       call.assertRunning();
       call.allowAsking(this.#asker);
       const rule = confirmRuleOf(runs.entry, this.#confirm);
-      if (rule !== undefined) await call.outcome(confirmCall({ entry: runs.entry, rule }, args, call));
+      if (rule !== undefined) await call.outcome(confirmCall({ ...runs, rule }, args, call));
       call.assertRunning();
       stage = "running";
       const work = this.#start(runs, call);
@@ -204,11 +194,17 @@ class EntryInvoker implements Invoker {
   }
 
   /** Records a call that was run when all of it was made before, with what came of it then. */
-  #recall(entry: ToolEntry, args: JsonObject, { call, known }: Recalled): ToolOutcome {
-    const { outcome, touched, meta } = known;
+  async #recall(entry: ToolEntry, args: JsonObject, { call, known }: Recalled): Promise<ToolOutcome> {
+    const { touched, meta } = known;
+    let { outcome } = known;
     call.tracked = this.#tree.open({ entry, caller: call.caller, args, above: call.partOf?.call.tracked });
-    for (const one of touched) call.touch(one);
-    if (meta !== undefined) call.addMeta(meta);
+    try {
+      await assertMayRecall(entry, args, call);
+      for (const one of touched) call.touch(one);
+      if (meta !== undefined) call.addMeta(meta);
+    } catch (cause) {
+      outcome = this.#refuse({ cause, stage: "checking", call }, entry);
+    }
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
     return outcome;
   }
@@ -289,9 +285,9 @@ class EntryInvoker implements Invoker {
     this.#deadlines.close();
   }
 
-  #refuse({ cause, stage, call }: Failure, entry: ToolEntry): Asking | Refused {
-    const suspended = suspendedOutcome(call);
-    if (suspended !== undefined) return suspended;
+  #refuse({ cause, stage, call }: Failure, entry: ToolEntry): Asking | Refused | Denied {
+    const instead = suspendedOutcome(call) ?? goneOutcome(stage, call);
+    if (instead !== undefined) return instead;
     // A live surface that refuses the input refuses what the caller said; from within a bespoke handler it refuses
     // what the handler said, which is the handler's fault and may name what the caller cannot see.
     const aboutArguments = stage !== "running" || entry.owner === "surface";

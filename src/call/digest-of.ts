@@ -1,8 +1,12 @@
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { canonicalText } from "../schema/canonical-text.ts";
 import type { JsonValue } from "../schema/json.ts";
 
-/** Names a value: equal values alike, others differently. */
-export function digestOf(json: JsonValue): string {
-  return createHash("sha256").update(canonicalText(json)).digest("base64url");
+/**
+ * Names a value: equal values alike, others differently.
+ *
+ * @param salt - without it, nobody who reads a name finds out by trying what it is a name of.
+ */
+export function digestOf(json: JsonValue, salt = ""): string {
+  return createHmac("sha256", salt).update(canonicalText(json)).digest("base64url");
 }

@@ -35,8 +35,8 @@ export interface NestingParts {
   readonly report: FaultReporter;
   /** Runs what its caller may call. Never rejects. */
   readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => Promise<ToolOutcome>;
-  /** Records what was run when all of it was made before, and answers what came of it then. */
-  readonly recall: (entry: ToolEntry, args: JsonObject, recalled: Recalled) => ToolOutcome;
+  /** Records what was run when all of it was made before, and answers what came of it then. Never rejects. */
+  readonly recall: (entry: ToolEntry, args: JsonObject, recalled: Recalled) => Promise<ToolOutcome>;
 }
 
 /** A call that is not run again. */
@@ -86,6 +86,7 @@ export class Nesting implements Nester {
     const { as, args, onOverrun, onAbort } = nested;
     const { entry } = target;
     const call = this.#toPart(above, nested, target);
+    call.stillShown = nested.stillShown;
     const noted = noteCall(call, { id: entry.id, as, args });
     if (above.isOver) return this.#tooLate(above, entry);
     call.touch({ tool: entry.id });

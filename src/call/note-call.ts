@@ -22,7 +22,7 @@ export function noteCall(call: CallContext, made: { readonly id: string } & Json
   const above = call.partOf?.call;
   const questions = questionsOf(call);
   if (above === undefined || questions?.remembers !== true) return undefined;
-  const digest = digestOf(made);
+  const digest = digestOf(made, questions.salt);
   above.trail ??= new CallTrail();
   const place = above.trail.placeOf(digest);
   call.trail = new CallTrail(place);

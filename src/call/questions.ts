@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { AskAnswer, Asking, AskRecord, ClientAsk } from "../catalog/asking.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
@@ -23,6 +24,8 @@ const tooLarge: Refused = Object.freeze({
 interface Done {
   readonly digest: string;
   readonly outcome: JsonObject;
+  /** How large it is. */
+  readonly size: number;
 }
 
 type Answered = Required<AskAnswer>;
@@ -72,6 +75,11 @@ function outermost<TValue>(done: ReadonlyMap<string, TValue>): ReadonlyMap<strin
   return new Map(kept);
 }
 
+/** The place of what a place is within; the call that a host made has the empty one. */
+function aboveOf(place: string): string {
+  return place.slice(0, place.lastIndexOf("/", place.length - 2) + 1);
+}
+
 function isWithin(key: string, done: ReadonlyMap<string, unknown>): boolean {
   for (let end = key.indexOf("/"); end !== -1; end = key.indexOf("/", end + 1)) {
     if (done.has(key.slice(0, end + 1))) return true;
@@ -86,13 +94,17 @@ function isWithin(key: string, done: ReadonlyMap<string, unknown>): boolean {
 export class Questions {
   /** Whether what ends within it is kept for when it is made again. */
   readonly remembers: boolean;
+  /** What digests are made with, the same when the call is made again: clients see of some of them. */
+  readonly salt: string;
   readonly #root: CallContext;
   readonly #asked: ReadonlyMap<string, Answered>;
   readonly #recalled: Readonly<AskRecord["done"]>;
   readonly #done = new Map<string, Done>();
   readonly #open = new Map<string, Open>();
+  /** Of all that is in `#done`. */
   #size = 0;
-  #isTooLarge = false;
+  /** Where something ended that there was no room for: until that has ended as well, nothing can be asked. */
+  readonly #lost = new Set<string>();
   #isLooking = false;
   readonly #calls = new Map<string, string>();
   readonly #compared: Compared | undefined;
@@ -102,6 +114,7 @@ export class Questions {
     this.#root = root;
     this.#compared = compared;
     this.remembers = push === undefined || resumed !== undefined;
+    this.salt = resumed?.record.salt ?? (this.remembers ? randomUUID() : "");
     this.#recalled = resumed?.record.done ?? {};
     this.#asked = resumed === undefined ? new Map() : answeredOf(resumed);
   }
@@ -141,14 +154,24 @@ export class Questions {
 
   /** A call within it has ended. */
   remember(place: string, digest: string, remembered: Remembered): void {
-    if (this.#root.isOver || this.#isTooLarge) return;
+    if (this.#root.isOver) return;
+    this.#forgetWithin(place);
     const outcome = toRememberedJson(remembered);
-    this.#done.set(place, { digest, outcome });
-    this.#size += JSON.stringify(outcome).length;
-    if (this.#size <= maxRecordBytes) return;
-    // Nothing that is asked later can be answered: there is no more to be kept.
-    this.#isTooLarge = true;
-    this.#done.clear();
+    const size = JSON.stringify(outcome).length;
+    if (this.#size + size > maxRecordBytes) {
+      this.#lost.add(aboveOf(place));
+      return;
+    }
+    this.#size += size;
+    this.#done.set(place, { digest, outcome, size });
+  }
+
+  /** What has ended says all of what it was made of. */
+  #forgetWithin(place: string): void {
+    for (const [within, { size }] of this.#done) {
+      if (within.startsWith(place) && this.#done.delete(within)) this.#size -= size;
+    }
+    for (const within of this.#lost) if (within.startsWith(place)) this.#lost.delete(within);
   }
 
   /** Something is asked that ends the call: with whatever else is asked until all else that it does has come to a rest. */
@@ -187,11 +210,13 @@ export class Questions {
   }
 
   #toOutcome(): Asking | Refused {
-    if (this.#isTooLarge) return tooLarge;
-    const done = outermost(new Map([...Object.entries(this.#recalled), ...this.#done]));
+    if (this.#lost.size > 0) return tooLarge;
+    const ended = [...this.#done].map(([place, { digest, outcome }]) => [place, { digest, outcome }] as const);
+    const done = outermost(new Map([...Object.entries(this.#recalled), ...ended]));
     const answered = [...this.#asked].filter(([key]) => !isWithin(key, done));
     const opened = [...this.#open].map(([key, { digest }]) => [key, { digest }] as const);
     const record: AskRecord = {
+      salt: this.salt,
       asked: Object.fromEntries<AskAnswer>([...answered, ...opened]),
       done: Object.fromEntries(done),
     };

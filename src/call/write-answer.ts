@@ -24,7 +24,7 @@ function isRich({ output }: ToolEntry, value: unknown): value is Content {
 
 /** What blocks and what is said to programs beside them come to. */
 function toRich(output: ToolOutput, { blocks, structured, isError }: Made): ToolOutcome {
-  const isSaid = structured !== undefined || output.json !== undefined;
+  const isSaid = structured !== undefined || (output.json !== undefined && isError !== true);
   return {
     kind: "rich",
     // A list of our own: one that says of itself how it is written may be written as anything.
@@ -70,7 +70,9 @@ export function writeAnswer(
   const made = isRich(entry, value) ? value[kContent] : undefined;
   // What is said to programs is checked as a plain answer is: one that says nothing to them has to be allowed to.
   const said: unknown = made === undefined ? value : made.structured;
-  if (owner === "surface") return finish(entry, { made, said }, report);
+  // What has failed has nothing to say to them that would fit.
+  const isFailure = made?.isError === true && said === undefined;
+  if (owner === "surface" || isFailure) return finish(entry, { made, said }, report);
   const checked = checkOutput(owner.output, said, { where: entry.origin, report });
   if (!(checked instanceof Promise)) return finish(entry, { made, said: checked }, report);
   return call.outcome(checked).then((late) => finish(entry, { made, said: late }, report));

@@ -99,6 +99,8 @@ export interface AskAnswer {
 
 /** What a call has come to that ended with questions: handed back with their answers. Plain JSON, without meaning for others. */
 export interface AskRecord {
+  /** What digests within the call are made with. */
+  readonly salt: string;
   /** By key. */
   readonly asked: Readonly<Record<string, AskAnswer>>;
   /** The outcomes of calls within it that had ended, by where they were made; those are not made again. */

@@ -133,6 +133,7 @@ class Batch {
       target: { entry },
       args: input,
       as: "caller",
+      stillShown: () => findOperation(this.#parts, tool, this.#call.caller) === (entry.now?.() ?? entry),
       deadlineAt: this.#dueAt,
       onProgress: (report) => this.#progress.report(index, report),
       onOverrun,

@@ -123,6 +123,12 @@ function toReadError(refused: Refused): RpcAnswer {
   return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
 }
 
+function isShown(tool: ToolEntry, caller: Caller, { faces }: HandlerSource): boolean {
+  const face = faces.of(caller);
+  // What has taken its place is checked again.
+  return !("kind" in face) && face.catalog.tool(tool.name) === (tool.now?.() ?? tool);
+}
+
 function createCallHandler(source: HandlerSource): Handler {
   return async (params, request) => {
     const name = ownParam(params, "name");
@@ -134,6 +140,7 @@ function createCallHandler(source: HandlerSource): Handler {
     if ("kind" in face) return face;
     const tool = face.catalog.tool(name);
     if (tool === undefined) return unknownTool;
+    call.stillShown = () => isShown(tool, call.caller, source);
     const asking = { params, request, method: "tools/call", target: name, args };
     const refused = source.asking.begin(asking);
     if (refused !== undefined) return refused;

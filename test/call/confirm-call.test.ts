@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
+import type { AskPort } from "../../src/call/ask-port.ts";
 import type { ClientAsk } from "../../src/catalog/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
@@ -14,6 +15,14 @@ const input = z.object({ path: z.string() });
 function removing(more: Partial<AnyBespokeTool> = { confirm: true }) {
   const handler = vi.fn<(args: unknown) => unknown>((args) => args);
   return { handler, tools: toolsOf({ remove: { title: "Remove a file", input, handler, ...more } }) };
+}
+
+/** What a call goes on from whose user has agreed. */
+async function consentOf(tools: Tools): Promise<AskPort["resumed"]> {
+  const first = await tools.call("remove", { path: "a" }, { asking: { kinds: everyKind } });
+  if (first.kind !== "asking") throw new Error(`it was ${first.kind}`);
+  const answers = Object.fromEntries(Object.keys(first.open).map((key) => [key, { action: "accept" }]));
+  return { record: first.record, answers };
 }
 
 const eras = {
@@ -155,5 +164,59 @@ describe("an app that has all changes confirmed", () => {
 
   it("asks nothing about what stands for others", async () => {
     expect(await askedOf({}, true)).toBe(false);
+  });
+});
+
+describe("what a user is shown", () => {
+  const shown = async (tool: Partial<AnyBespokeTool>, args: JsonObject = {}): Promise<unknown> => {
+    const asked: ClientAsk[] = [];
+    const tools = toolsOf({ wipe: { confirm: true, handler: () => ({}), ...tool } });
+    await tools.call("wipe", args, { asking: pushing(() => ({ action: "decline" }), asked) });
+    return asked[0]?.params["message"];
+  };
+
+  it("is what runs, with what its schema says by default", async () => {
+    const schema = z.object({ dir: z.string().default("/"), at: z.coerce.date().optional() });
+    expect(await shown({ input: schema })).toBe('Run "wipe" with {"dir":"/"}?');
+    expect(await shown({ input: schema.transform(() => ({ call: () => {} })) }, { dir: "a" })).toBe(
+      'Run "wipe" with {"dir":"a"}?',
+    );
+    expect(await shown({})).toBe('Run "wipe" with {}?');
+  });
+
+  it("says of a title what nobody sees, and is as long as a name may be", async () => {
+    expect(await shown({ title: "Show\u202e epiw \u200b" })).toBe('Run "Show\\u{202e} epiw \\u{200b}" with {}?');
+    expect(String(await shown({ title: "x".repeat(9000) })).length).toBeLessThan(300);
+  });
+
+  it("is the beginning, whatever stands where it is cut", async () => {
+    for (const character of ["\u200b", "\u0085", "\u{e0041}", "\u{1f600}", "x"]) {
+      for (let length = 1000; length < 1004; length += 1) {
+        const path = `${"x".repeat(length)}${character.repeat(3000)}`;
+        const message = String(await shown({ input }, { path }));
+        expect(message).toContain(" characters)?");
+        expect(Buffer.byteLength(message)).toBeLessThan(2200);
+        expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+      }
+    }
+  });
+});
+
+describe.each(Object.keys(eras))("a tool that its caller is not shown any more when they agree, %s", (era) => {
+  it("does not run, and is to them what never was", async () => {
+    const { tools, handler } = removing();
+    let isShown = true;
+    const asking: AskPort =
+      era === "pushed"
+        ? pushing(() => ((isShown = false), { action: "accept" }))
+        : { kinds: everyKind, resumed: await consentOf(tools) };
+    if (era !== "pushed") isShown = false;
+    const call = new CallContext({ caller: ada, asking });
+    call.stillShown = () => isShown;
+    expect(await tools.invoker.call(tools.entry("remove"), { path: "a" }, call)).toEqual({
+      kind: "denied",
+      scopes: undefined,
+    });
+    expect(handler).not.toHaveBeenCalled();
   });
 });

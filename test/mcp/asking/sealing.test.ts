@@ -111,7 +111,7 @@ const subject: AskSubject = { caller: anonymous, method: "tools/call", target: "
 const asking: Asking = {
   kind: "asking",
   open: { who: { kind: "elicit", params: {} }, where: { kind: "roots", params: {} } },
-  record: { asked: { who: { digest: "d" }, where: { digest: "e" } }, done: {} },
+  record: { asked: { who: { digest: "d" }, where: { digest: "e" } }, done: {}, salt: "s" },
 };
 
 describe("AskStates", () => {

@@ -1,0 +1,269 @@
+import { createHash, createHmac } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { AskPort } from "../../src/call/ask-port.ts";
+import type { ClientAsk } from "../../src/catalog/asking.ts";
+import type { Caller } from "../../src/catalog/caller.ts";
+import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
+import { canonicalText } from "../../src/schema/canonical-text.ts";
+import type { JsonObject } from "../../src/schema/json.ts";
+import { systemClock } from "../../src/surface/system-clock.ts";
+import { callInRounds, everyKind, pushing, type Reply } from "./asking-support.ts";
+import { ada, shortOf, toolsOf, type Tools } from "./nesting-support.ts";
+
+const none: JsonObject = { type: "object", properties: {} };
+
+const opened: Tools[] = [];
+afterEach(() => {
+  for (const tools of opened.splice(0)) tools.invoker.close();
+});
+
+function open(...args: Parameters<typeof toolsOf>): Tools {
+  const tools = toolsOf(...args);
+  opened.push(tools);
+  return tools;
+}
+
+describe("what a handler does to an answer", () => {
+  const numbers: Reply = (_ask, key) => ({ action: "accept", content: key === "n" ? { n: 1 } : {} });
+
+  it("is not what it is given when it runs again", async () => {
+    const tools = open({
+      add: {
+        mutates: false,
+        async handler(_args, { ask }) {
+          const said = await ask.elicit("n", { type: "object", properties: { n: { type: "number" } } }, "n?");
+          const content = said.action === "accept" ? said.content : {};
+          content["n"] = Number(content["n"]) + 1;
+          await ask.elicit("b", none, "b?");
+          await ask.elicit("c", none, "c?");
+          return { n: content["n"] };
+        },
+      },
+    });
+    expect(shortOf((await callInRounds(tools, ["add"], { reply: numbers })).outcome)).toEqual({ n: 2 });
+  });
+
+  it("is not what it is given when it asks the same again", async () => {
+    const tools = open({
+      add: {
+        mutates: false,
+        async handler(_args, { ask }) {
+          const schema = { type: "object", properties: { n: { type: "number" } } } as const;
+          const [one, two] = [await ask.elicit("n", schema, "n?"), await ask.elicit("n", schema, "n?")];
+          if (one.action === "accept") one.content["n"] = 7;
+          return two;
+        },
+      },
+    });
+    const outcome = await tools.call("add", {}, { asking: pushing(() => ({ action: "accept", content: { n: 1 } })) });
+    expect(shortOf(outcome)).toEqual({ action: "accept", content: { n: 1 } });
+  });
+});
+
+describe("the key of a question within a call within a call", () => {
+  const tools = (): Tools =>
+    open({
+      outer: { mutates: false, reach: ["hidden"], handler: (_args, { call }) => call("hidden", { pin: "4711" }) },
+      hidden: {
+        mutates: false,
+        confirm: true,
+        input: z.object({ pin: z.string() }),
+        handler: (_args, { ask }) => ask.elicit("ok", none, "ok?"),
+      },
+    });
+
+  it("is another for each call, and the same when that is made again", async () => {
+    const keysOf = async (): Promise<unknown> =>
+      (await callInRounds(tools(), ["outer"], { reply: () => ({ action: "accept" }) })).rounds;
+    expect(await keysOf()).not.toEqual(await keysOf());
+    const { rounds, outcome } = await callInRounds(tools(), ["outer"], { reply: () => ({ action: "accept" }) });
+    expect(rounds).toHaveLength(2);
+    expect(new Set(rounds.flat().map((key) => key.split("/")[0])).size).toBe(1);
+    expect(outcome.kind).toBe("answer");
+  });
+
+  it("does not say with what it was called when that is guessed", async () => {
+    const first = await tools().call("outer", {}, { asking: { kinds: everyKind } });
+    const text = JSON.stringify(first.kind === "asking" ? Object.keys(first.open) : []);
+    expect(text).toContain(".confirm.");
+    for (const guessed of [
+      { id: "hidden", as: "tool", args: { pin: "4711" } },
+      { id: "hidden", args: { pin: "4711" } },
+    ]) {
+      const named = canonicalText(guessed);
+      for (const hash of [createHash("sha256"), createHmac("sha256", "")]) {
+        expect(text).not.toContain(hash.update(named).digest("base64url").slice(0, 12));
+      }
+    }
+  });
+});
+
+describe("what is kept until there is an answer", () => {
+  const big = "x".repeat(20_000);
+  const leaf = { mutates: false, input: z.object({ n: z.number() }), handler: () => ({ big }) };
+
+  it("is what has ended, and not what that was made of", async () => {
+    let ran = 0;
+    const tools = open({
+      outer: {
+        mutates: false,
+        reach: ["middle"],
+        async handler(_args, { call, ask }) {
+          const middle = await call("middle");
+          await ask.elicit("ok", none, "ok?");
+          return middle;
+        },
+      },
+      middle: {
+        mutates: false,
+        reach: ["leaf"],
+        async handler(_args, { call }) {
+          ran += 1;
+          for (let n = 0; n < 5; n += 1) await call("leaf", { n });
+          return { done: true };
+        },
+      },
+      leaf,
+    });
+    const { outcome } = await callInRounds(tools, ["outer"], { reply: () => ({ action: "accept" }) });
+    expect([shortOf(outcome), ran]).toEqual([{ done: true }, 1]);
+  });
+
+  it("is refused with ASK_STATE_TOO_LARGE when there was no room for what has ended besides", async () => {
+    const tools = open({
+      outer: {
+        mutates: false,
+        reach: ["middle", "leaf"],
+        async handler(_args, { call, ask }) {
+          await Promise.all([call("middle"), call("leaf", { n: 9 })]);
+          await ask.elicit("ok", none, "ok?");
+          return {};
+        },
+      },
+      middle: {
+        mutates: false,
+        reach: ["leaf"],
+        async handler(_args, { call }) {
+          await call("leaf", { n: 1 });
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          return { big: "y".repeat(13_000) };
+        },
+      },
+      leaf,
+    });
+    expect(shortOf(await tools.call("outer", {}, { asking: { kinds: everyKind } }))).toBe("ASK_STATE_TOO_LARGE");
+  });
+});
+
+describe("listening for other roots", () => {
+  const listening = (): PushedAsks =>
+    new PushedAsks({ capabilities: () => ({ roots: { listChanged: true } }), send: () => {}, clock: systemClock });
+
+  it("ends with the call", async () => {
+    const asks = listening();
+    let told = 0;
+    const tools = open({
+      t: {
+        mutates: false,
+        handler(_args, { ask }) {
+          ask.onRoots(() => (told += 1));
+          return {};
+        },
+      },
+    });
+    await tools.call("t", {}, { asking: asks.portFor() });
+    asks.rootsChanged();
+    expect(told).toBe(0);
+  });
+
+  it("stops once what was listened to by a call that is over, is cancelled or stops by itself", async () => {
+    let [begun, stopped] = [0, 0];
+    const asking: AskPort = {
+      kinds: everyKind,
+      onRoots: () => {
+        begun += 1;
+        return () => void (stopped += 1);
+      },
+    };
+    const tools = open({
+      stops: { mutates: false, handler: (_args, { ask }) => (ask.onRoots(() => {})(), {}) },
+      waits: {
+        mutates: false,
+        async handler(_args, { ask, signal }) {
+          ask.onRoots(() => {});
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          ask.onRoots(() => {});
+        },
+      },
+    });
+    await tools.call("stops", {}, { asking });
+    expect([begun, stopped]).toEqual([1, 1]);
+    const { call, outcome } = tools.start("waits", { asking });
+    await new Promise((resolve) => setImmediate(resolve));
+    call.cancel();
+    expect(shortOf(await outcome)).toBe("ABORTED");
+    expect([begun, stopped]).toEqual([2, 2]);
+  });
+
+  it("hears within a call within a call", async () => {
+    const asks = listening();
+    let told = 0;
+    const tools = open({
+      outer: { mutates: false, reach: ["t"], handler: (_args, { call }) => call("t") },
+      t: {
+        mutates: false,
+        handler(_args, { ask }) {
+          ask.onRoots(() => (told += 1));
+          asks.rootsChanged();
+          return {};
+        },
+      },
+    });
+    await tools.call("outer", {}, { asking: asks.portFor() });
+    asks.rootsChanged();
+    expect(told).toBe(1);
+  });
+});
+
+describe("what has ended before", () => {
+  it("is handed to nobody who may not act on the thing any more that it names", async () => {
+    let ran = 0;
+    const tools = open(
+      {
+        batch: { mutates: false, handler: () => ({}) },
+        show: {
+          mutates: false,
+          input: z.object({ repo: z.string() }),
+          resource: { type: "repo", action: "read", argument: "repo" },
+          handler: ({ repo }: { repo: string }) => ({ content: `content of ${repo}`, ran: (ran += 1) }),
+        },
+      },
+      {
+        batch: {
+          isUncounted: true,
+          async run(_input, call) {
+            const outcome = await call.nest({
+              target: { entry: tools.entry("show") },
+              args: { repo: "secret" },
+              as: "caller",
+            });
+            await call.ask("ok", { kind: "elicit", params: {} } satisfies ClientAsk);
+            return shortOf(outcome);
+          },
+        },
+      },
+    );
+    const great: Caller = { ...ada, resources: { "repo:secret": ["read"] } };
+    const lesser: Caller = { ...ada, resources: { "repo:public": ["read"] } };
+    const first = await tools.call("batch", {}, { caller: great, asking: { kinds: everyKind } });
+    if (first.kind !== "asking") throw new Error(`it was ${first.kind}`);
+    const resumed = { record: first.record, answers: { ok: { action: "accept" } } };
+    const again = (caller: Caller): Promise<unknown> =>
+      tools.call("batch", {}, { caller, asking: { kinds: everyKind, resumed } });
+    expect(JSON.stringify(await again(lesser))).toContain("NOT_FOUND");
+    expect(JSON.stringify(await again(lesser))).not.toContain("content of");
+    expect(JSON.stringify(await again(great))).toContain("content of secret");
+    expect(ran).toBe(1);
+  });
+});

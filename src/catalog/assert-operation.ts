@@ -94,7 +94,7 @@ export function assertOperation(operation: unknown, at: Attempt): asserts operat
   const name: unknown = given.name;
   if (typeof name !== "string") fail(`${verb} an operation`, '"name" must be a text');
   const origin = operationOrigin(`${prefix}${name.slice(0, maxNameLength)}`);
-  toWireName(name, { origin });
+  toWireName(name, { origin, allowDash: true });
   assertWords(given, `${verb} ${origin}`);
 }
 

@@ -12,7 +12,7 @@ export type MountedSchema = Schema | JsonSchema;
 
 /** One operation that is known only at run time. Its id is `<prefix>.<name>`. */
 export interface MountedOperation extends ScopeOptions {
-  /** Segments of letters, digits and `_`, joined by dots: `"git.branch"`. Unique within its source. */
+  /** Segments of letters, digits, `_` and `-`, joined by dots: `"git.branch"`. Unique within its source. */
   readonly name: string;
   /**
    * Whether it only reads. `"subscription"`: it answers again and again, which one call cannot; it is neither listed nor

@@ -83,7 +83,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, operation);
   const { owner, input, output, details, errors } = toMountedSchemas(operation, origin);
   assertThingNamed(guard, input, origin);
-  const wireName = toWireName(id, { origin });
+  const wireName = toWireName(id, { origin, allowDash: true });
   // Only as long as it is the one whose schemas its input was held against.
   const run: Run = (value, call) => {
     if (setting.find(wireName) !== entry) throw notThere();

@@ -154,7 +154,7 @@ class Registry implements OperationRegistry {
 }
 
 function wireNameOf(name: string): string {
-  return toWireName(name, { origin: operationOrigin(name) });
+  return toWireName(name, { origin: operationOrigin(name), allowDash: true });
 }
 
 /**

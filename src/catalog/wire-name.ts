@@ -13,7 +13,7 @@ const comfortableLength = 40;
 
 /** How a name is made. */
 export interface WireNameOptions {
-  /** Keep `-` in a bespoke tool's name; hosts that rewrite it to `_` may show another name. */
+  /** Keep `-`, in the name of a bespoke tool or of something mounted; hosts that rewrite it to `_` may show another name. */
   readonly allowDash?: boolean;
   /** Where the name comes from, for the error. */
   readonly origin: string;
@@ -26,14 +26,15 @@ const dashedId = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/;
 /**
  * The name of an id on the wire: dots become `_`, case stays.
  *
- * @throws SurfaceError `INVALID_NAME` when it is not letters, digits, `_` and single dots inside, or is longer than 64.
+ * @throws SurfaceError `INVALID_NAME` when it is not letters, digits, `_`, `-` where that is allowed, and single dots inside, or is
+ * longer than 64.
  */
 export function toWireName(id: string, { allowDash = false, origin }: WireNameOptions): string {
   const pattern = allowDash ? dashedId : plainId;
   if (id.length <= maxLength && pattern.test(id)) return id.replaceAll(".", "_");
   throw new SurfaceError(
     "INVALID_NAME",
-    `Naming ${origin}: "${id}" must be letters, digits, "_" and single dots inside, at most ${maxLength} characters`,
+    `Naming ${origin}: "${id}" must be letters, digits, ${allowDash ? '"_", "-"' : '"_"'} and single dots inside, at most ${maxLength} characters`,
   );
 }
 

@@ -43,7 +43,7 @@ describe("operationRegistry()", () => {
   });
 
   it.each<[string, object, string]>([
-    ["a dash in its name", { name: "a-b" }, "INVALID_NAME"],
+    ["a blank in its name", { name: "a b" }, "INVALID_NAME"],
     ["a name of nothing but dots", { name: ".." }, "INVALID_NAME"],
     ["a name too long", { name: "a".repeat(65) }, "INVALID_NAME"],
     ["no name", {}, "INVALID_OPTION"],

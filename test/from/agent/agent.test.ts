@@ -342,7 +342,7 @@ describe("what an agent may answer", () => {
     expect(outcome).toMatchObject({ text: '{"value":"done"}' });
   });
 
-  it.each<[string, unknown, string]>([
+  it.each<[string, object | number | undefined, string]>([
     ["a value", 7, '{"value":7}'],
     ["a list", [1, 2], '{"value":[1,2]}'],
     ["an object", { a: 1 }, '{"a":1}'],
@@ -365,7 +365,7 @@ describe("what an agent may answer", () => {
 
 describe("agent()", () => {
   it.each<[string, object, string]>([
-    ["a dash in its name", { name: "a-b", run: () => 1 }, "INVALID_NAME"],
+    ["a blank in its name", { name: "a b", run: () => 1 }, "INVALID_NAME"],
     ["no name", { run: () => 1 }, "INVALID_OPTION"],
     ["no run", { name: "a" }, "MISSING_HANDLER"],
     ["a context that is none", { name: "a", run: () => 1, context: {} }, "INVALID_OPTION"],

@@ -223,7 +223,7 @@ describe("D3: tools from invokers", () => {
     const client = clientOf(bench);
     const listed = await client.toolNames();
     expect(new Set(listed).size).toBe(names.length);
-    expect(listed).toContain("get_x2d_weather");
+    expect(listed).toContain("get-weather");
     expect(listed).toContain("fs_read");
     for (const name of listed) await client.tools[name]?.();
     expect(bench.calls.toSorted()).toEqual(names.toSorted());

@@ -1,6 +1,7 @@
 import type { CallContext } from "../call/call-context.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { Handler } from "./handlers.ts";
+import type { LastSteps } from "./last-steps.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import type { Era } from "./protocol.ts";
 
@@ -17,4 +18,6 @@ export interface HotRun {
   readonly handler: Handler;
   readonly era: Era;
   readonly call: CallContext;
+  /** Where its client asked for progress. */
+  readonly steps: LastSteps | undefined;
 }

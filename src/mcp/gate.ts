@@ -13,6 +13,7 @@ import { logLevelOf, progressTokenOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
 import { toFrameError, type FrameFault } from "./frame-error.ts";
 import type { Handler } from "./handlers.ts";
+import { LastSteps } from "./last-steps.ts";
 import { answerAsked, isNod, Methods, toInternalAnswer } from "./methods.ts";
 import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
@@ -62,6 +63,7 @@ export class Gate {
   readonly #options: GateOptions;
   readonly #era = new EraState();
   readonly #caller: ConnectionCaller;
+  readonly #clock: Clock;
   readonly #running = new Map<RequestId, Running>();
   /** Who asks what the SDK serves: it takes its time, and the next request may be somebody else's by then. */
   readonly #asking = new Map<RequestId, Caller>();
@@ -94,6 +96,7 @@ export class Gate {
     this.#options = options;
     const { runtime, send, clock = systemClock, stallMs = defaultStallMs, caller = anonymous } = options;
     this.#caller = new ConnectionCaller(caller);
+    this.#clock = clock;
     this.#subscriptions = new SubscriptionSession({
       runtime,
       send,
@@ -185,9 +188,10 @@ export class Gate {
     if (this.#serveSubscription(admitted)) return;
     const handler = this.#methods.find(method, era);
     if (handler === undefined) return this.#forward(admitted);
-    const sink = token === undefined ? undefined : toProgressSink(token, this.#progress);
+    const steps = token === undefined ? undefined : new LastSteps(toProgressSink(token, this.#progress), this.#clock);
     const log = this.#options.runtime.logs ? this.#log.sinkFor(era, logLevelOf(params), this.#logOutput) : undefined;
-    this.#run({ frame, handler, era, call: new CallContext({ sink, log, caller, asking: this.#asks.portOf(era) }) });
+    const asking = this.#asks.portOf(era);
+    this.#run({ frame, handler, era, steps, call: new CallContext({ sink: steps?.sink, log, caller, asking }) });
   }
 
   #serveSubscription({ frame, era, caller }: Admitted): boolean {
@@ -213,12 +217,14 @@ export class Gate {
     queue.add(id, () => void this.#settle(start).finally(done));
   }
 
-  async #settle({ frame, handler, era, call }: HotRun): Promise<void> {
+  async #settle({ frame, handler, era, call, steps }: HotRun): Promise<void> {
     const { method, params } = frame;
     const { report } = this.#options.runtime;
     const answering = answerAsked({ method, handler, params, request: { era, call }, report });
     // Not awaited where there is nothing to wait for: the handshake is over before what is behind it is read.
     const answer = answering instanceof Promise ? await answering : answering;
+    const apart = steps?.apart;
+    if (apart !== undefined) await apart;
     if (this.#running.get(frame.id) !== call) return;
     this.#running.delete(frame.id);
     if (frame.method === "initialize") this.#onInitialised(frame.id, answer);

@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import type { MountSource } from "./mount.ts";
 
 const methods = ["list", "subscribe", "invoke"] as const;
-const optionalMethods = ["resources", "read", "watch"] as const;
+const optionalMethods = ["look", "resources", "read", "watch"] as const;
 
 /**
  * Refuses a source of mounted operations that the compiler would have refused, for callers who cast.

@@ -96,6 +96,11 @@ export interface MountSource {
   list(): readonly MountedOperation[];
   /** Calls `changed` after each change. Returns what stops it. */
   subscribe(changed: () => void): () => void;
+  /**
+   * Called before a call of an operation is let through, by its name: looks whether that is still what was listed, and calls
+   * `changed` first where it is not. Must not take long. Default: it says so of itself whenever something changes.
+   */
+  look?(name: string): void;
   /** Runs one, by its name, with input that fits its schema. What it throws is masked, but for `Refusal`. */
   invoke(name: string, input: unknown, context: MountContext): unknown;
   /** What of it can be read now. Asked again after each change. Default: nothing. */

@@ -1,5 +1,5 @@
 import { Refusal } from "../errors.ts";
-import type { FaultReporter } from "../surface/fault.ts";
+import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { checkRefusal } from "../surface/owner/check-refusal.ts";
 import { toConfirmRule } from "../tags/confirm.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
@@ -54,6 +54,15 @@ function notThere(): Refusal {
   return new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
+/** Has a source look whether an operation is still what it listed. */
+function lookAt(name: string, { prefix, source, report }: MountSetting): void {
+  if (source.look === undefined) return;
+  runUnawaited(
+    () => source.look?.(name),
+    (cause) => void internalError(cause, operationOrigin(mountedId(prefix, name)), report),
+  );
+}
+
 type Run = ToolEntry["run"];
 
 /** The same, with the details of declared codes held against their schemas. */
@@ -84,9 +93,13 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
   const { owner, input, output, details, errors } = toMountedSchemas(operation, origin);
   assertThingNamed(guard, input, origin);
   const wireName = toWireName(id, { origin, allowDash: true });
+  const now = (): ToolEntry | undefined => {
+    lookAt(name, setting);
+    return setting.find(wireName);
+  };
   // Only as long as it is the one whose schemas its input was held against.
   const run: Run = (value, call) => {
-    if (setting.find(wireName) !== entry) throw notThere();
+    if (now() !== entry) throw notThere();
     return runMounted(call, setting.contexts, (context) => setting.source.invoke(name, value, context));
   };
   const entry: ToolEntry = Object.freeze({
@@ -101,7 +114,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: defaultOnDisconnect,
     confirm: toConfirmRule(operation.confirm),
-    now: () => setting.find(wireName),
+    now,
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });
   return entry;

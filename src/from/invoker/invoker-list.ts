@@ -12,6 +12,11 @@ export interface InvokerListSetting {
   readonly changed: () => void;
 }
 
+/**
+ * How long one is left alone that has said once more that it has changed while it was asked, in milliseconds: twice as long each time.
+ */
+const [firstPauseMs, maxPauseMs] = [500, 60_000];
+
 function isLater(listed: unknown): listed is PromiseLike<unknown> {
   return typeof listed === "object" && listed !== null && "then" in listed && typeof listed.then === "function";
 }
@@ -23,9 +28,17 @@ export class InvokerList {
   readonly #setting: InvokerListSetting;
   #listed: readonly unknown[] = [];
   #isStale = true;
-  /** Whether it is asked now, and answers later. */
+  /** Whether its list() runs now, or is waited for. */
   #isAsked = false;
   #isLater = false;
+  /** How often it was asked, and which time it has answered last: it may answer in another order. */
+  #asked = 0;
+  #answered = 0;
+  /** How often it was asked because it had said that it has changed while it was asked, one time after the other. */
+  #inARow = 0;
+  #pause: NodeJS.Timeout | undefined;
+  /** What it listed in this turn, where it was looked at. */
+  #looked: { readonly listed: readonly unknown[] | undefined } | undefined;
   #stop: (() => unknown) | undefined;
 
   constructor(setting: InvokerListSetting) {
@@ -34,34 +47,42 @@ export class InvokerList {
     this.where = setting.where;
   }
 
-  /** Whether nobody says when it changes, and it can be asked at once. */
-  get isPolled(): boolean {
-    return this.invoker.subscribe === undefined && !this.#isLater;
-  }
-
   /** What is known of it now. Never throws. */
   items(): readonly unknown[] {
-    if (this.#isStale && !this.#isAsked) this.#ask();
+    if (this.#isStale && !this.#isAsked && this.#pause === undefined) this.#ask();
     return this.#listed;
   }
 
-  /** What it lists right now, where it {@link isPolled}; `undefined` where it cannot say. */
-  poll(): readonly unknown[] | undefined {
-    try {
-      const listed: unknown = this.invoker.list();
-      return Array.isArray(listed) ? listed : undefined;
-    } catch (cause) {
-      this.#tell(cause);
-      return undefined;
+  /**
+   * What it lists right now, where nobody says when that changes; `undefined` where it cannot say at once. Asked once a turn: many
+   * calls that begin together look at one list.
+   */
+  look(): readonly unknown[] | undefined {
+    if (this.#isLater || this.invoker.subscribe !== undefined) return undefined;
+    if (this.#looked === undefined) {
+      this.#looked = { listed: this.#listNow() };
+      queueMicrotask(() => {
+        this.#looked = undefined;
+      });
     }
+    return this.#looked.listed;
+  }
+
+  /** What was looked at is what it lists. */
+  adopt(listed: readonly unknown[]): void {
+    this.#listed = listed;
+    this.#answered = this.#asked;
+    this.#isStale = false;
+    this.#setting.changed();
   }
 
   /** Something else may be listed. */
   refresh(): void {
     this.#isStale = true;
     // One that answers later is asked at once: nobody waits for it when it is looked at.
-    if (this.#isLater && !this.#isAsked) this.#ask();
-    this.#setting.changed();
+    if (this.#isLater) this.#askOnceMore();
+    // Whoever waits for what it answers says so then.
+    if (!this.#isAsked || !this.#isLater) this.#setting.changed();
   }
 
   /** Listens to it, and looks again at what has changed before. */
@@ -86,40 +107,104 @@ export class InvokerList {
   rest(): void {
     const stop = this.#stop;
     this.#stop = undefined;
+    this.#clearPause();
     if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
   }
 
+  /** Asks one that answers later; one that is asked by now may never answer, and is asked anew after a while. */
+  #askOnceMore(): void {
+    if (this.#pause !== undefined) return;
+    if (this.#isAsked) this.#askLater();
+    else this.#ask();
+  }
+
   #ask(): void {
+    const time = (this.#asked += 1);
     this.#isStale = false;
+    this.#isAsked = true;
     try {
       const listed: unknown = this.invoker.list();
       this.#isLater = isLater(listed);
-      if (isLater(listed)) void this.#wait(listed);
-      else this.#take(listed);
+      if (isLater(listed)) {
+        void this.#wait(listed, time);
+        return;
+      }
+      this.#take(listed, time);
     } catch (cause) {
-      this.#tell(cause);
+      this.#fail(cause);
     }
+    this.#isAsked = false;
   }
 
-  async #wait(listed: PromiseLike<unknown>): Promise<void> {
-    this.#isAsked = true;
+  async #wait(listed: PromiseLike<unknown>, time: number): Promise<void> {
     try {
-      this.#take(await listed);
+      this.#take(await listed, time);
     } catch (cause) {
       this.#tell(cause);
-    } finally {
-      this.#isAsked = false;
     }
-    // What has changed meanwhile is asked for once more.
-    if (this.#isStale) this.#ask();
+    if (time === this.#asked) this.#settle();
     this.#setting.changed();
   }
 
-  #take(listed: unknown): void {
-    if (!Array.isArray(listed)) {
-      throw new SurfaceError("INVALID_OPTION", `Listing ${this.where}: its list() must give an array of tools`);
+  /** Nothing is waited for any more. What has changed meanwhile is asked for once more, and then only after a while. */
+  #settle(): void {
+    this.#isAsked = false;
+    this.#clearPause();
+    if (!this.#isStale) this.#inARow = 0;
+    else if (this.#inARow === 0) this.#askInARow();
+    else this.#askLater();
+  }
+
+  #askLater(): void {
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** this.#inARow);
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.#askInARow();
+    }, pauseMs);
+    this.#pause.unref();
+  }
+
+  #askInARow(): void {
+    this.#inARow += 1;
+    this.#ask();
+  }
+
+  #clearPause(): void {
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
+  }
+
+  /** What it lists at once. One that answers later does so from now on. */
+  #listNow(): readonly unknown[] | undefined {
+    const time = (this.#asked += 1);
+    try {
+      const listed: unknown = this.invoker.list();
+      if (!isLater(listed)) return this.#toList(listed);
+      this.#isLater = true;
+      this.#isAsked = true;
+      void this.#wait(listed, time);
+    } catch (cause) {
+      this.#tell(cause);
     }
-    this.#listed = Array.from<unknown>(listed);
+    return undefined;
+  }
+
+  #take(listed: unknown, time: number): void {
+    const list = this.#toList(listed);
+    if (time < this.#answered) return;
+    this.#answered = time;
+    this.#listed = list;
+  }
+
+  #toList(listed: unknown): readonly unknown[] {
+    if (Array.isArray(listed)) return Array.from<unknown>(listed);
+    throw new SurfaceError("INVALID_OPTION", `Listing ${this.where}: its list() must give an array of tools`);
+  }
+
+  /** It could not say: it is asked again when somebody looks. */
+  #fail(cause: unknown): void {
+    this.#isStale = true;
+    this.#tell(cause);
   }
 
   #tell(cause: unknown): void {

@@ -1,15 +1,13 @@
 import { operationNotFound } from "../../catalog/cannot-nest.ts";
 import type { MountContext, MountedOperation, MountSource } from "../../catalog/mount.ts";
-import { toMountedSchemas } from "../../catalog/mounted-schemas.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject } from "../../schema/json.ts";
-import { checkInput } from "../../surface/check-value.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import { InvokerList } from "./invoker-list.ts";
 import { toAnswer } from "./to-answer.ts";
-import { isSameSpec, isSpec, toOperation, toOperationName } from "./to-operation.ts";
-import type { ToolInvoker, ToolSpec } from "./tool-invoker.ts";
+import { nameIn, readTool, toOperationName, type ReadTool } from "./to-operation.ts";
+import type { ToolInvoker } from "./tool-invoker.ts";
 
 /** What {@link invokers} may be told. */
 export interface InvokersOptions {
@@ -24,13 +22,8 @@ export interface InvokerSource extends MountSource {
 }
 
 /** One tool, and whose it is. */
-interface Listed {
+interface Tool extends ReadTool {
   readonly list: InvokerList;
-  readonly spec: ToolSpec;
-}
-
-interface Tool extends Listed {
-  readonly operation: MountedOperation;
 }
 
 /** What was found so far, of which each has a name of its own. */
@@ -60,8 +53,8 @@ function wireNameOf(name: string): string {
   return toOperationName(name).replaceAll(".", "_");
 }
 
-function collision(taken: Listed, first: Tool): SurfaceError {
-  const [name, owner] = [taken.spec.name, `tool "${first.spec.name}" of ${first.list.where}`];
+function collision(taken: Tool, first: Tool): SurfaceError {
+  const [name, owner] = [taken.name, `tool "${first.name}" of ${first.list.where}`];
   const wire = wireNameOf(name);
   const message = `Naming tool "${name}" of ${taken.list.where}: its name on the wire, "${wire}", is taken by ${owner}`;
   return new SurfaceError("NAME_COLLISION", message);
@@ -75,6 +68,8 @@ class ChainedInvokers implements InvokerSource {
   #tools: ReadonlyMap<string, Tool> = new Map();
   /** Those that were left out, and were told of. */
   #doubles: ReadonlySet<string> = new Set();
+  /** What could not be read, and was told of. */
+  readonly #unreadable = new WeakSet<object>();
 
   constructor(chain: readonly ToolInvoker[], report: FaultReporter) {
     this.#report = report;
@@ -106,59 +101,58 @@ class ChainedInvokers implements InvokerSource {
     for (const list of this.#lists) list.refresh();
   }
 
+  look(name: string): void {
+    const tool = this.#tools.get(name);
+    const listed = tool?.list.look();
+    if (tool === undefined || listed === undefined) return;
+    const now = this.#read(listed.find((each) => nameIn(each) === tool.name));
+    if (typeof now !== "object" || now.words !== tool.words) tool.list.adopt(listed);
+  }
+
   async invoke(name: string, input: unknown, context: MountContext): Promise<unknown> {
     const tool = this.#tools.get(name);
     if (tool === undefined) throw notThere();
-    const { list, spec, operation } = tool;
-    const now = list.isPolled ? this.#poll(tool) : spec;
-    const checked = now === spec ? input : await this.#checkAgain(now, input);
     // Their schemas are of objects; one that is not has what it says.
-    const args = isJsonObject(checked) ? checked : ((checked ?? {}) as Parameters<ToolInvoker["invoke"]>[1]);
-    const answer: unknown = await list.invoker.invoke(spec.name, args, context);
-    return toAnswer(answer, operation.outputSchema !== undefined);
+    const args = isJsonObject(input) ? input : ((input ?? {}) as Parameters<ToolInvoker["invoke"]>[1]);
+    const answer: unknown = await tool.list.invoker.invoke(tool.name, args, context);
+    return toAnswer(answer, { isDeclared: tool.operation.outputSchema !== undefined, addMeta: context.addMeta });
   }
 
-  /** What there is now of a tool whose invoker says nothing of changes; the same where that is so. @throws Refusal. */
-  #poll({ list, spec }: Tool): ToolSpec {
-    const listed = list.poll();
-    if (listed === undefined) return spec;
-    const now = listed.find((each): each is ToolSpec => isSpec(each) && each.name === spec.name);
-    if (now !== undefined && isSameSpec(now, spec)) return spec;
-    list.refresh();
-    if (now === undefined) throw notThere();
-    return now;
-  }
-
-  /** Holds what fitted a schema before against the one that it is now. */
-  async #checkAgain(spec: ToolSpec, input: unknown): Promise<unknown> {
-    const { owner } = toMountedSchemas(toOperation(spec), `tool "${spec.name}"`);
-    try {
-      return await checkInput(owner.input, input, `tool "${spec.name}"`);
-    } catch (cause) {
-      if (!(cause instanceof SurfaceError) || cause.code !== "VALIDATION_ERROR") throw cause;
-      throw new Refusal("VALIDATION_ERROR", "the tool takes something else by now", cause.issues);
-    }
-  }
-
-  /** @param tell - told of what is left out, once. */
+  /** @param tell - told of what is left out since its name is taken, once. */
   #take(tell: (cause: SurfaceError) => void): readonly MountedOperation[] {
     const taken: Taken = { tools: new Map(), wireNames: new Map(), doubles: new Set(), tell };
-    // What is no tool is refused, and told of, by whoever makes entries.
-    const operations = this.#lists.flatMap((list) =>
-      list.items().flatMap((spec) => (isSpec(spec) ? this.#place({ list, spec }, taken) : (spec as MountedOperation))),
-    );
+    const operations = this.#lists.flatMap((list) => list.items().flatMap((each) => this.#takeOne(each, list, taken)));
     this.#tools = taken.tools;
     this.#doubles = taken.doubles;
     return operations;
   }
 
+  #takeOne(listed: unknown, list: InvokerList, taken: Taken): readonly MountedOperation[] {
+    const read = this.#read(listed);
+    if (read === "unreadable") return [];
+    // What is no tool is refused, and told of, by whoever makes entries.
+    return read === undefined ? [listed as MountedOperation] : this.#place({ ...read, list }, taken);
+  }
+
+  /** What a list has; `undefined` where that is no tool. What cannot be read is told of once. */
+  #read(listed: unknown): ReadTool | "unreadable" | undefined {
+    if (typeof listed !== "object" || listed === null) return undefined;
+    try {
+      return readTool(listed);
+    } catch (cause) {
+      if (!this.#unreadable.has(listed)) internalError(cause, origin, this.#report);
+      this.#unreadable.add(listed);
+      return "unreadable";
+    }
+  }
+
   /** The operation of a tool; none where another has its name. */
-  #place(listed: Listed, { tools, wireNames, doubles, tell }: Taken): readonly MountedOperation[] {
-    const { list, spec } = listed;
-    const wireName = wireNameOf(spec.name);
+  #place(listed: Tool, { tools, wireNames, doubles, tell }: Taken): readonly MountedOperation[] {
+    const { list, name } = listed;
+    const wireName = wireNameOf(name);
     const first = wireNames.get(wireName);
     if (first !== undefined) {
-      const key = `${list.where} ${spec.name}`;
+      const key = `${list.where} ${name}`;
       doubles.add(key);
       if (!this.#doubles.has(key)) tell(collision(listed, first));
       return [];
@@ -170,10 +164,9 @@ class ChainedInvokers implements InvokerSource {
   }
 
   /** A tool is the same as before where it is told of in the same words. */
-  #keep({ list, spec }: Listed): Tool {
-    const known = this.#tools.get(toOperationName(spec.name));
-    if (known !== undefined && known.list === list && isSameSpec(known.spec, spec)) return known;
-    return { list, spec, operation: toOperation(spec) };
+  #keep(tool: Tool): Tool {
+    const known = this.#tools.get(tool.operation.name);
+    return known !== undefined && known.list === tool.list && known.words === tool.words ? known : tool;
   }
 
   #change(): void {

@@ -8,6 +8,7 @@ import {
   type BlockAnnotations,
   type Content,
   type ContentBlock,
+  type LinkDefinition,
 } from "../../catalog/content.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
@@ -16,13 +17,58 @@ import { anyCodec } from "../../schema/wire-codec.ts";
 interface McpResult {
   readonly content: readonly JsonObject[];
   readonly structuredContent?: unknown;
-  readonly isError?: unknown;
+  readonly isError?: boolean;
+  readonly _meta?: JsonObject;
 }
 
+/** For what a value is answered. */
+export interface AnsweredFor {
+  /** Whether the tool has said what it answers. */
+  readonly isDeclared: boolean;
+  /** Says something beside the answer. */
+  readonly addMeta: (members: JsonObject) => void;
+}
+
+function isOneBlock(block: unknown): boolean {
+  return isJsonObject(block) && typeof block["type"] === "string";
+}
+
+/** What may stand under each key of a result; what has another is a document that has contents, or somebody else's answer. */
+const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
+  content: (value) => Array.isArray(value) && value.every(isOneBlock),
+  structuredContent: (value) => value === undefined || isJsonObject(value),
+  isError: (value) => value === undefined || typeof value === "boolean",
+  _meta: (value) => value === undefined || isJsonObject(value),
+  resultType: (value) => value === undefined || value === "complete",
+};
+
 function isMcpResult(value: object): value is McpResult {
-  const blocks: unknown = "content" in value ? value.content : undefined;
-  const isOne = (block: unknown): boolean => isJsonObject(block) && typeof block["type"] === "string";
-  return Array.isArray(blocks) && blocks.every(isOne) && (blocks.length > 0 || "isError" in value);
+  if (!Object.hasOwn(value, "content")) return false;
+  return Object.entries(value).every(([key, held]) => Object.hasOwn(fits, key) && fits[key]?.(held) === true);
+}
+
+/** What is said of the connection that a result came by is of no other one. */
+function toMeta(meta: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(meta).filter(([key]) => !key.startsWith("io.modelcontextprotocol/")));
+}
+
+/** What has failed is held to no output: where there is one, what it says to programs is said in a block. */
+function toFailure({ content: blocks, structuredContent }: McpResult, isDeclared: boolean): Content {
+  if (structuredContent === undefined || !isDeclared) {
+    return content(blocks.map(toBlock), { structured: structuredContent, isError: true });
+  }
+  const text = anyCodec.stringify(structuredContent);
+  const said = blocks.some((block) => block["text"] === text) ? [] : [text];
+  return content([...blocks.map(toBlock), ...said], { isError: true });
+}
+
+function passOn(result: McpResult, { isDeclared, addMeta }: AnsweredFor): unknown {
+  const { content: blocks, structuredContent, isError, _meta } = result;
+  if (_meta !== undefined) addMeta(toMeta(_meta));
+  if (isError === true) return toFailure(result, isDeclared);
+  // Who reads no more than blocks is told it by one too.
+  if (blocks.length === 0 && structuredContent !== undefined) return structuredContent;
+  return content(blocks.map(toBlock), { structured: structuredContent });
 }
 
 function texts(json: JsonObject): Readonly<Record<string, string>> {
@@ -50,7 +96,9 @@ function toResource(block: JsonObject): ContentBlock {
 
 function toLink(block: JsonObject): ContentBlock {
   const { uri = "", name = "", title, description, mimeType } = texts(block);
-  const said = Object.entries({ title, description, mimeType }).filter(([, value]) => value !== undefined);
+  // Looked at where the block is made, as all of it is.
+  const { size, icons } = block as Pick<LinkDefinition, "size" | "icons">;
+  const said = Object.entries({ title, description, mimeType, size, icons }).filter(([, value]) => value !== undefined);
   return linkBlock({ ...besides(block), uri, name, ...Object.fromEntries(said) });
 }
 
@@ -76,15 +124,15 @@ function toBare(value: JsonValue | undefined, isDeclared: boolean): Content {
  * What an invoker answered -> what its tool does: an object as it is, a text as it is, anything else as its JSON, beside which
  * programs are told it as a value; nothing as an empty text. What has a declared output is as that says.
  *
- * @param isDeclared - whether the tool has said what it answers.
  * @throws SurfaceError `INVALID_OPTION` for a block that is none, `UNSERIALISABLE`.
  */
-export function toAnswer(value: unknown, isDeclared: boolean): unknown {
+export function toAnswer(value: unknown, answered: AnsweredFor): unknown {
+  const { isDeclared } = answered;
   if (typeof value === "object" && value !== null) {
-    if (isMcpResult(value)) {
-      const isError = value.isError === true;
-      return content(value.content.map(toBlock), { structured: value.structuredContent, isError });
-    }
+    // One that has said what it answers has to say it to programs: what says nothing to them is what it has said.
+    const isPassedOn =
+      isMcpResult(value) && (!isDeclared || value.isError === true || value.structuredContent !== undefined);
+    if (isPassedOn) return passOn(value, answered);
     if (!Array.isArray(value)) return value;
   }
   // How a declared one is written follows from its schema.

@@ -1,8 +1,22 @@
 import type { MountedOperation, MountedSchema } from "../../catalog/mount.ts";
-import { isJsonObject } from "../../schema/json.ts";
+import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
 import { isSchema } from "../../schema/standard.ts";
+import { toInputSchema } from "../../schema/to-input-schema.ts";
+import { toOutputSchema } from "../../schema/to-output-schema.ts";
 import { toId } from "../agentic/names.ts";
 import type { ToolAnnotations, ToolSpec } from "./tool-invoker.ts";
+
+/** What an invoker tells of a tool, read once. */
+export interface ReadTool {
+  /** What it is invoked by. */
+  readonly name: string;
+  readonly operation: MountedOperation;
+  /** The words that it is told of in: those of two are the same where agents are told the same. */
+  readonly words: string;
+}
+
+/** The schemas of a tool, as they are taken to be. */
+type Given = Pick<MountedOperation, "inputSchema" | "outputSchema"> & { readonly parameters?: MountedSchema };
 
 const anyObject: MountedSchema = Object.freeze({ type: "object", additionalProperties: true });
 
@@ -11,11 +25,21 @@ export function toOperationName(name: string): string {
   return toId(name.split("."));
 }
 
+/** What nobody else holds: a schema that is changed where it is would be known by what it was. */
+function copyOf(json: JsonSchema): JsonSchema {
+  // What was JSON is that again.
+  return JSON.parse(JSON.stringify(json)) as JsonSchema;
+}
+
 /** Arguments are an object, whether or not a schema says so of itself. */
 function toInput(given: MountedSchema | undefined): MountedSchema {
   if (given === undefined || isSchema(given) || !isJsonObject(given)) return given ?? anyObject;
   const says = ["type", "$ref", "allOf", "anyOf", "oneOf"].some((keyword) => Object.hasOwn(given, keyword));
-  return says ? given : { ...given, type: "object" };
+  return copyOf(says ? given : { ...given, type: "object" });
+}
+
+function toOutput(given: MountedSchema): MountedSchema {
+  return !isSchema(given) && isJsonObject(given) ? copyOf(given) : given;
 }
 
 function hintsOf(annotations: ToolAnnotations): Partial<MountedOperation> {
@@ -31,8 +55,10 @@ function hintsOf(annotations: ToolAnnotations): Partial<MountedOperation> {
 }
 
 /** Turns what an invoker tells of a tool into an operation. What it tells beyond that is nobody's. */
-export function toOperation(spec: ToolSpec): MountedOperation {
-  const { name, description, inputSchema, parameters, outputSchema } = spec;
+function toOperation(name: string, spec: ToolSpec): MountedOperation {
+  const { description } = spec;
+  // They are looked at where the operation becomes an entry.
+  const { inputSchema, parameters, outputSchema } = spec as Given;
   const annotations = spec.annotations ?? {};
   const title = spec.title ?? annotations.title;
   return Object.freeze({
@@ -40,28 +66,36 @@ export function toOperation(spec: ToolSpec): MountedOperation {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     inputSchema: toInput(inputSchema ?? parameters),
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(outputSchema === undefined ? {} : { outputSchema: toOutput(outputSchema) }),
     ...hintsOf(annotations),
   });
 }
 
-/** Whether a list has a tool: what is none is somebody else's to refuse. */
-export function isSpec(value: unknown): value is ToolSpec {
-  return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
+/** Schemas that validate are often made anew for each list: they are known by what agents are told. */
+function wordsOf({ inputSchema, outputSchema, ...said }: MountedOperation): string {
+  const where = `operation "${said.name}"`;
+  const input = isSchema(inputSchema) ? [toInputSchema(inputSchema, where).json] : inputSchema;
+  const output = isSchema(outputSchema) ? [toOutputSchema(outputSchema, where)?.json] : outputSchema;
+  return JSON.stringify([said, input, output]);
 }
 
-/** Whether two are told of in the same words. Schemas that validate are the same where they are one. */
-export function isSameSpec(left: unknown, right: unknown): boolean {
-  if (left === right) return true;
-  if (!isSpec(left) || !isSpec(right)) return false;
-  const schemas = ["inputSchema", "parameters", "outputSchema"] as const;
-  const areOne = schemas.every((key) => !isSchema(left[key]) || left[key] === right[key]);
-  return areOne && textOf(left) === textOf(right);
+/**
+ * Reads what a list has; `undefined` where it has no name, which is somebody else's to refuse.
+ *
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED`, and what reading it throws.
+ */
+export function readTool(listed: object): ReadTool | undefined {
+  const name: unknown = Reflect.get(listed, "name");
+  if (typeof name !== "string") return undefined;
+  // Everything else of it is looked at where it becomes an entry.
+  const operation = toOperation(name, listed as ToolSpec);
+  return Object.freeze({ name, operation, words: wordsOf(operation) });
 }
 
-function textOf(spec: ToolSpec): string | undefined {
+/** The name of what a list has, where it can be read. Never throws. */
+export function nameIn(listed: unknown): unknown {
   try {
-    return JSON.stringify(spec, (_key, value: unknown) => (isSchema(value) ? "schema" : value));
+    return typeof listed === "object" && listed !== null ? Reflect.get(listed, "name") : undefined;
   } catch {
     return undefined;
   }

@@ -50,10 +50,11 @@ function createShown({ definition, scope }: WholeParts, whole: Whole, find: Find
 /** Makes what an app offers to agents. What has to be closed is added to the scope. @throws SurfaceError with a boot code. */
 export function createOffer(parts: WholeParts): Offer {
   // Made of the catalog with the tools that look there.
-  const later: { uris?: ReadableUris } = {};
+  const later: { uris?: ReadableUris; faces?: Faces } = {};
   const find: Finding = {
     open: (uri, caller) => later.uris?.findOpen(uri, caller),
     readable: (uri, caller) => later.uris?.findReadableOpen(uri, caller),
+    onShown: (told) => later.faces?.subscribe(told) ?? (() => {}),
   };
   const whole = createWhole(parts, find);
   const { written, live, views, watches, windowMs } = whole;
@@ -61,6 +62,7 @@ export function createOffer(parts: WholeParts): Offer {
   parts.scope.add(() => items?.close());
   const shown = createShown(parts, whole, find);
   later.uris = shown.uris;
+  later.faces = shown.faces;
   const mounted = [...parts.definition.mounts.keys()];
   return {
     ...{ ...shown, live, views, watches, items },

@@ -10,6 +10,7 @@ import { createUriResolver, type Resolved } from "../catalog/resolve-uri.ts";
 import { ResourceWatches } from "../catalog/resource-watches.ts";
 import { createWaitForChangeTool } from "../catalog/wait-for-change-tool.ts";
 import type { HeldSurface } from "../links/held-surface.ts";
+import type { ShownChange } from "../mcp/faces.ts";
 import { toFaceTools } from "../mcp/to-face-tools.ts";
 import type { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
@@ -35,6 +36,8 @@ export interface WholeParts {
 export interface Finding {
   readonly open: (uri: string, caller: Caller) => Resolved | undefined;
   readonly readable: FindReadable;
+  /** Tells when other resources may be found, and why. Returns what stops that. */
+  readonly onShown: (told: (why: ShownChange) => void) => () => void;
 }
 
 /** Everything that an app has for agents, and what says who sees which of it. */
@@ -85,7 +88,7 @@ function createPullTools(
   { written, watches }: Pick<Whole, "written" | "watches">,
   find: Finding,
 ): readonly ToolEntry[] {
-  const waits = new ChangeWaits({ watches, find: find.open });
+  const waits = new ChangeWaits({ watches, find: find.open, onShown: find.onShown });
   scope.add(() => waits.close());
   return [createReadResourceTool(written, find.readable), createWaitForChangeTool(waits, written)];
 }

@@ -25,7 +25,7 @@ const nowhere: Link = Object.freeze({
 });
 
 /** Nobody calls the tools that would look. */
-const nothing: Finding = Object.freeze({ open: () => undefined, readable: () => undefined });
+const nothing: Finding = Object.freeze({ open: () => undefined, readable: () => undefined, onShown: () => () => {} });
 
 function toAsking({ surface, project, caller = anonymous }: ReplayOptions): Caller {
   const { view } = caller;

@@ -15,6 +15,11 @@ export interface ChangeAnswer {
   readonly reset?: true;
 }
 
+/** The same, and what of it is gone: whoever waited for that is not told that it was never there. */
+export interface WaitOutcome extends ChangeAnswer {
+  readonly gone: ReadonlySet<string>;
+}
+
 /** What one wait is made of. */
 export interface ChangeWaitSetting {
   /** What is waited for, by URI. */
@@ -28,6 +33,10 @@ export interface ChangeWaitSetting {
   readonly reset: boolean;
   readonly signal: AbortSignal;
   readonly watches: ResourceWatches;
+  /** Tells when one of them may have come to be gone, or hidden. Returns what stops that. */
+  readonly onShown: (told: (why: "rules" | "resources") => void) => () => void;
+  /** Whether its caller may read it now. */
+  readonly isShown: (uri: string) => boolean;
   /** Told of each resource when there is an answer, and before its watch is let go. */
   readonly answered: (wanted: Wanted) => void;
 }
@@ -36,6 +45,9 @@ interface Item {
   readonly uri: string;
   readonly resource: WatchedResource;
   readonly base: Mark;
+  isShown: boolean;
+  /** It was there, and is not any more: that is a change. */
+  isGone: boolean;
 }
 
 /** How long an answer is kept back for values that are not known yet, so that its cursor can tell them from others. */
@@ -46,7 +58,8 @@ function markOf({ epoch, version, digest }: WatchedResource): Mark {
 }
 
 /** Whether there was a change after the base. Where the watch has lapsed in between, only the values can tell. */
-function hasChanged({ base, resource }: Item): boolean {
+function hasChanged({ base, resource, isGone }: Item): boolean {
+  if (isGone) return true;
   if (base.epoch === resource.epoch) return resource.version > base.version;
   if (resource.seen === undefined) return false;
   // A value that was never known is not known to be the same.
@@ -62,7 +75,8 @@ export class ChangeWait {
   #timer: NodeJS.Timeout | undefined;
   #isLate = false;
   #leaveSignal: () => void = () => {};
-  #resolve: (answer: ChangeAnswer) => void = () => {};
+  #leaveShown: () => void = () => {};
+  #resolve: (answer: WaitOutcome) => void = () => {};
   #reject: (cause: unknown) => void = () => {};
 
   constructor(setting: ChangeWaitSetting) {
@@ -70,9 +84,9 @@ export class ChangeWait {
   }
 
   /** Waits. @throws SurfaceError `ABORTED`, or what {@link fail} was given. */
-  async run(): Promise<ChangeAnswer> {
+  async run(): Promise<WaitOutcome> {
     const { signal } = this.#setting;
-    const answer = new Promise<ChangeAnswer>((resolve, reject) => {
+    const answer = new Promise<WaitOutcome>((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
@@ -96,8 +110,9 @@ export class ChangeWait {
       const watching = watches.join({ uri, resolved, caller }, { moved: () => this.#look() });
       this.#watchings.push(watching);
       const { resource } = watching;
-      this.#items.push({ uri, resource, base: marks?.of(uri) ?? markOf(resource) });
+      this.#items.push({ uri, resource, base: marks?.of(uri) ?? markOf(resource), isShown: true, isGone: false });
     }
+    this.#leaveShown = this.#setting.onShown((why) => this.#lookForGone(why));
     this.#arm(reset ? 0 : timeoutMs);
     this.#look();
   }
@@ -123,6 +138,20 @@ export class ChangeWait {
     if (changed.length > 0 || isEnough) this.#settle(changed);
   }
 
+  /** What rules hide is told to nobody, and is gone to nobody when it goes after that. */
+  #lookForGone(why: "rules" | "resources"): void {
+    const { caller, resources, watches, isShown } = this.#setting;
+    for (const item of this.#items) {
+      const { uri, isShown: wasShown } = item;
+      const resolved = resources.get(uri);
+      item.isShown = isShown(uri);
+      if (why === "rules" || !wasShown || item.isShown || resolved === undefined) continue;
+      // Whoever knows already that there is nothing is told nothing new.
+      item.isGone ||= !watches.isAbsent({ uri, resolved, caller });
+    }
+    this.#look();
+  }
+
   #settle(changed: readonly Item[]): void {
     const { resources, caller, answered, reset } = this.#setting;
     for (const [uri, resolved] of resources) answered({ uri, resolved, caller });
@@ -130,6 +159,7 @@ export class ChangeWait {
     this.#resolve({
       status: changed.length > 0 ? "changed" : "timed_out",
       changed: changed.map(({ uri }) => uri),
+      gone: new Set(changed.flatMap(({ uri, isGone }) => (isGone ? [uri] : []))),
       cursor: writeCursor(marks),
       ...(reset ? { reset: true } : {}),
     });
@@ -138,6 +168,7 @@ export class ChangeWait {
   #end(): void {
     clearTimeout(this.#timer);
     this.#leaveSignal();
+    this.#leaveShown();
     for (const watching of this.#watchings) watching.end();
   }
 }

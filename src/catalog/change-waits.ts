@@ -1,7 +1,7 @@
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { Caller } from "./caller.ts";
 import { readCursor } from "./change-cursor.ts";
-import { ChangeWait, type ChangeAnswer } from "./change-wait.ts";
+import { ChangeWait, type ChangeAnswer, type ChangeWaitSetting } from "./change-wait.ts";
 import type { EntryCall } from "./entry.ts";
 import { LingeringWatches } from "./lingering-watches.ts";
 import type { ResourceWatches } from "./resource-watches.ts";
@@ -20,6 +20,8 @@ export interface ChangeWaitsSetting {
   readonly watches: ResourceWatches;
   /** Finds what a URI names for a caller: what they may not read is not there. */
   readonly find: (uri: string, caller: Caller) => Resolved | undefined;
+  /** Tells when other resources may be found, and why. Returns what stops that. */
+  readonly onShown: ChangeWaitSetting["onShown"];
 }
 
 /** The refusal of a URI that names nothing: one text whether it is unknown, not exposed or malformed. */
@@ -51,7 +53,7 @@ export class ChangeWaits {
   async wait(request: ChangeRequest, { caller, signal }: Pick<EntryCall, "caller" | "signal">): Promise<ChangeAnswer> {
     if (this.#isClosed) throw createClosed();
     const { since, timeoutMs } = request;
-    const { watches } = this.#setting;
+    const { watches, onShown, find } = this.#setting;
     const resources = this.#resolve(request.uris, caller);
     if (!watches.hasRoom(resources.keys(), caller)) {
       throw new SurfaceError("OVERFLOW", "Waiting for a change: too many resources are watched");
@@ -65,13 +67,16 @@ export class ChangeWaits {
       reset: since !== undefined && marks === undefined,
       signal,
       watches,
+      onShown,
+      isShown: (uri) => find(uri, caller) !== undefined,
       answered: (wanted) => this.#lingering.keep(wanted),
     });
     this.#running.add(wait);
     try {
-      const answer = await wait.run();
+      const { gone, ...answer } = await wait.run();
       // What came to be hidden meanwhile is told as what was never there.
-      this.#resolve(answer.changed, caller);
+      const left = answer.changed.filter((uri) => !gone.has(uri));
+      this.#resolve(left, caller);
       return answer;
     } finally {
       this.#running.delete(wait);

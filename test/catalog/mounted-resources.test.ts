@@ -244,11 +244,11 @@ describe("resources that are mounted", () => {
     shelf.read = () => new Promise((resolve) => (letGo = () => resolve("the secret")));
     const { request } = clientOf(appOfMount("s", shelf));
     const reading = request("resources/read", { uri: "surface://s/state/hp" });
-    const outcome = expect(reading).rejects.toThrow("There is nothing under this URI now");
+    const outcome = reading.then(JSON.stringify, String);
     await settle();
     shelf.show(...then);
     letGo();
-    await outcome;
+    expect(await outcome).toContain("There is nothing under this URI now");
   });
 
   it("are hidden by views and by scopes when those say so", async () => {
@@ -284,6 +284,19 @@ describe("resources that are mounted", () => {
     expect(later).toContain("surface://s/more");
     shelf.show({ ...hp, title: "Wounds" }, { path: "more" });
     expect(JSON.stringify(await client.listTools())).toContain(`${uri} - Wounds`);
+  });
+
+  it("are waited for until they go, and cannot be waited for after that", async () => {
+    const shelf = shelfOf(hp, { path: "map" });
+    const client = closed(createTestClient(appOfMount("s", shelf, quick).pull()));
+    const [uri, map] = ["surface://s/state/hp", "surface://s/map"];
+    const wait = (...uris: readonly string[]) => client.tools["wait_for_change"]?.({ uris, timeout_ms: 60_000 });
+    const waiting = wait(map, uri);
+    await vi.waitFor(() => expect(shelf.watchersOf("state/hp")).toBe(1));
+    await settle();
+    shelf.show({ path: "map" });
+    expect(await waiting).toMatchObject({ structured: { status: "changed", changed: [uri] } });
+    expect(await wait(uri)).toMatchObject({ code: "NOT_FOUND" });
   });
 
   it("say that their list may change only when their source has resources", () => {

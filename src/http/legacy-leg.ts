@@ -122,7 +122,7 @@ class SessionsLeg implements SessionLeg {
 
   /** Taken from whoever has the session, and heard only from who may ask here. */
   #answered(session: Session, frame: ResponseFrame, caller: Caller): void {
-    if (this.#setting.runtime.refuse(caller) === undefined) session.answered(frame);
+    if (this.#setting.runtime.refuse(caller) === undefined) session.answered(frame, caller);
   }
 
   /** The session that a request names, where it is its caller's; else it was answered. */

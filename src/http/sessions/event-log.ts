@@ -121,8 +121,8 @@ export class EventLog implements Budgeted {
     this.#budget.leave(this);
   }
 
-  #append(stream: KeptStream, { json, onDropped }: LoggedMessage): KeptMessage {
-    const message: KeptMessage = { stream, json, onDropped, bytes: Buffer.byteLength(json) };
+  #append(stream: KeptStream, { json, onDropped, isWanted }: LoggedMessage): KeptMessage {
+    const message: KeptMessage = { stream, json, onDropped, isWanted, bytes: Buffer.byteLength(json) };
     stream.messages.push(message);
     this.#bytes += message.bytes;
     this.#budget.add(this, message.bytes);

@@ -145,7 +145,8 @@ export class EventStream {
     const seq = kept.sent + 1;
     const message = kept.at(seq);
     log.markSent(kept, seq);
-    if (message !== undefined) sink.write(toEvent(message.json, toEventId(tag, { stream: kept.number, seq })));
+    if (message === undefined || message.isWanted?.() === false) return;
+    sink.write(toEvent(message.json, toEventId(tag, { stream: kept.number, seq })));
   }
 
   #onDrain(sink: EventSink): void {

@@ -3,6 +3,8 @@ export interface LoggedMessage {
   readonly json: string;
   /** Told where it is thrown away before anybody was sent it. Must not throw. */
   readonly onDropped?: (() => void) | undefined;
+  /** Whether it is to be sent still, when somebody comes to read. Left out: it is. */
+  readonly isWanted?: (() => boolean) | undefined;
 }
 
 /** A message that is kept. */

@@ -72,7 +72,8 @@ export class PostedRequest {
    */
   readonly ask: SendAsk = (json, onDropped) => {
     const stream = this.#isOver ? undefined : this.#open(this.#isStreamable);
-    if (stream === undefined) this.#streams.tell(json, onDropped);
+    if (stream === undefined && !this.#isStreamable) this.#streams.tellSoon(json, onDropped);
+    else if (stream === undefined) this.#streams.tell(json, onDropped);
     else this.#streams.append(stream, { json, onDropped });
   };
 

@@ -1,5 +1,6 @@
 import type { AskPort } from "../../call/ask-port.ts";
 import { CallContext } from "../../call/call-context.ts";
+import type { Caller } from "../../catalog/caller.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
 import { ownParam } from "../../mcp/own-param.ts";
@@ -57,7 +58,7 @@ export class SessionCalls {
 
   /** How the client is asked for a request. @param posted - left out where nothing of it is known any more. */
   portOf(posted?: PostedRequest): AskPort {
-    return this.#asks.portFor(posted?.ask);
+    return this.#asks.portFor(posted?.ask, posted?.post.caller);
   }
 
   /** Whether the call of a request is to end when its client drops the connection. */
@@ -72,8 +73,8 @@ export class SessionCalls {
   }
 
   /** Its client has answered something. */
-  answered(frame: ResponseFrame): void {
-    this.#asks.answer(frame);
+  answered(frame: ResponseFrame, by: Caller): void {
+    this.#asks.answer(frame, by);
   }
 
   /** Its client works somewhere else now. */

@@ -39,6 +39,9 @@ const maxLogBytes = 4 * 1024 * 1024;
 /** How much of what its client was sent, for when that was lost on the way. */
 const maxSentBytes = 256 * 1024;
 
+/** For so long a question waits for a client to listen that takes no stream for its requests, in milliseconds. */
+const listenMs = 5000;
+
 const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed for a session");
 const leaving = toRpcError(rpcCodes.busy, "Server busy: it is closing");
 const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
@@ -96,6 +99,21 @@ export class SessionStreams {
     this.append(this.#notices, { json, onDropped });
     if (this.#isHeld()) this.#update();
   };
+
+  /** The same for whose client takes no other stream than this one: where it does not soon, nobody is sent it at all. */
+  tellSoon(json: string, onDropped: () => void): void {
+    let isWanted = true;
+    const give = (): void => {
+      if (this.#notices.isRead) return;
+      isWanted = false;
+      onDropped();
+    };
+    // Dropped by now, it is not dropped again: whoever is told takes it once.
+    this.append(this.#notices, { json, onDropped, isWanted: () => isWanted });
+    if (!this.#isHeld()) return;
+    this.#update();
+    if (!this.#notices.isRead) this.http.clock.after(listenMs, give);
+  }
 
   /** Opens a stream. */
   open(): EventStream {

@@ -139,9 +139,12 @@ export class Session {
     if (method.startsWith("notifications/")) this.#sdk?.notify(frame);
   }
 
-  /** Takes what its client answers to something that it was asked; whatever else it is, it is dropped. */
-  answered(frame: ResponseFrame): void {
-    this.#calls.answered(frame);
+  /**
+   * Takes what its client answers to something that it was asked; whatever else it is, it is dropped, as it is from a lesser
+   * token than that of the call.
+   */
+  answered(frame: ResponseFrame, caller: Caller): void {
+    this.#calls.answered(frame, caller);
   }
 
   /** Opens the stream of what belongs to no request, or resumes one, for who was granted all that was asked with here. */

@@ -1,4 +1,5 @@
 import type { ClientAsk } from "../../catalog/asking.ts";
+import type { Caller } from "../../catalog/caller.ts";
 import { toSessionOver } from "../../catalog/session-over.ts";
 import { Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
@@ -9,6 +10,7 @@ import { ownParam } from "../own-param.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
 import { writeJson } from "../write-json.ts";
 import { askTimeoutOf, toAskRequest } from "./ask-method.ts";
+import { mayAnswer } from "./may-answer.ts";
 
 /** One question, and where it goes. */
 export interface SentAsk {
@@ -21,6 +23,8 @@ export interface SentAsk {
   readonly send: (json: string, onDropped: () => void) => void;
   /** Nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /** Whose call asks: a lesser token does not answer. Left out: whoever has the connection does. */
+  readonly caller?: Caller | undefined;
 }
 
 /** A question that has no answer. */
@@ -95,8 +99,8 @@ export class OpenQuestions {
   }
 
   /** Takes what a client answers; what nobody asked, or waits for any more, is dropped. */
-  answer({ id, result, error }: ResponseFrame): void {
-    const question = typeof id === "string" ? this.#open.get(id) : undefined;
+  answer({ id, result, error }: ResponseFrame, by?: Caller): void {
+    const question = this.#find(id, by);
     if (question === undefined) return;
     // Some write both members and leave one of them empty.
     if (error !== undefined && error !== null) question.reject(toFailure(error));
@@ -114,6 +118,12 @@ export class OpenQuestions {
   drain(): void {
     this.#closed = true;
     for (const id of [...this.#open.keys()]) this.#giveUp(id, toSessionOver());
+  }
+
+  #find(id: unknown, by: Caller | undefined): Question | undefined {
+    const question = typeof id === "string" ? this.#open.get(id) : undefined;
+    const asked = question?.sent.caller;
+    return asked === undefined || by === undefined || mayAnswer(by, asked) ? question : undefined;
   }
 
   #deliver(id: string, { ask, send }: SentAsk): void {

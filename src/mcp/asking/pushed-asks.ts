@@ -1,5 +1,6 @@
 import type { AskPort } from "../../call/ask-port.ts";
 import type { AskKind, ClientAsk } from "../../catalog/asking.ts";
+import type { Caller } from "../../catalog/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
@@ -47,9 +48,14 @@ export class PushedAsks {
     return this.#questions.size;
   }
 
-  /** How the client of one call is asked. @param send - where its questions go. Default: where those of no request do. */
-  portFor(send?: SendAsk): AskPort {
-    return send === undefined ? this.#port : this.#createPort(send);
+  /**
+   * How the client of one call is asked.
+   *
+   * @param send - where its questions go. Default: where those of no request do.
+   * @param caller - whose rights it takes to answer. Left out: nobody's.
+   */
+  portFor(send?: SendAsk, caller?: Caller): AskPort {
+    return send === undefined ? this.#port : this.#createPort(send, caller);
   }
 
   /** Keeps what is asked from being sent, for as long as nobody reads it; then sends what is still waited for. */
@@ -58,8 +64,8 @@ export class PushedAsks {
   }
 
   /** Takes what a client answers; what nobody asked, or waits for any more, is dropped. */
-  answer(frame: ResponseFrame): void {
-    this.#questions.answer(frame);
+  answer(frame: ResponseFrame, by?: Caller): void {
+    this.#questions.answer(frame, by);
   }
 
   /** Its client says that its roots are others. */
@@ -94,12 +100,12 @@ export class PushedAsks {
     return this.#kinds;
   }
 
-  #createPort(send: SendAsk): AskPort {
+  #createPort(send: SendAsk, caller?: Caller): AskPort {
     const kinds = (): ReadonlySet<AskKind> => this.#kindsNow();
     const push = (ask: ClientAsk, signal: AbortSignal): Promise<JsonObject> =>
       ask.kind === "roots"
-        ? this.#roots.get((shared) => this.#questions.ask({ ask, send, signal: shared }), signal)
-        : this.#questions.ask({ ask, send, signal });
+        ? this.#roots.get((shared) => this.#questions.ask({ ask, send, signal: shared, caller }), signal)
+        : this.#questions.ask({ ask, send, signal, caller });
     return {
       get kinds() {
         return kinds();

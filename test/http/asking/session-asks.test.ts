@@ -86,6 +86,44 @@ describe("a question of a session", () => {
     expect(await harness.answered(reply)).toMatchObject(ada);
   });
 
+  it("fails, and is not sent any more, when its client takes no stream at all", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const reply = harness.post(callOf(1, "greet"), { session, headers: inOnePiece });
+    await harness.until(() => harness.did.runs === 1);
+    await settle(3);
+    await harness.clock.pass(4999);
+    expect(harness.did.failures).toEqual([]);
+    await harness.clock.pass(1);
+    expect(await harness.answered(reply)).toMatchObject({ isError: true });
+    expect(harness.did.failures).toEqual(["ASK_FAILED"]);
+    expect(questionsOf(harness.get({ session }))).toEqual([]);
+  });
+
+  it("goes on when its client has listened by then", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const reply = harness.post(callOf(1, "greet"), { session, headers: inOnePiece });
+    await harness.until(() => harness.did.runs === 1);
+    await settle(3);
+    const question = await harness.question(harness.get({ session }));
+    await harness.clock.pass(5000);
+    harness.answer(question, accept("Ada"), { session });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+
+  it("is not answered by a token of the same caller's that was granted less", async () => {
+    const harness = open();
+    const session = await harness.openAble({ caller: alice });
+    const { reply, question } = await harness.asked("greet", { session, caller: alice });
+    const lesser: Caller = { ...alice, scopes: ["asks:read"] };
+    expect(harness.answer(question, accept("Eve"), { session, caller: lesser }).given?.status).toBe(202);
+    await settle(3);
+    expect(harness.did.failures).toEqual([]);
+    harness.answer(question, accept("Ada"), { session, caller: alice });
+    expect(await harness.answered(reply)).toMatchObject(ada);
+  });
+
   it("D9 fails at once when it is thrown away before anybody was sent it", async () => {
     const harness = open({ maxQueued: 1 });
     const session = await harness.openAble();

@@ -4,7 +4,15 @@ import type { LimitVerdict } from "../../../src/call/rate-limiter.ts";
 import type { Caller } from "../../../src/catalog/caller.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { invoker } from "../../../src/from/invoker/index.ts";
-import { defineSurface, implementSurface, inProcess, mcp, type McpOptions, type ViewRule } from "../../../src/index.ts";
+import {
+  cellSource,
+  defineSurface,
+  implementSurface,
+  inProcess,
+  mcp,
+  type McpOptions,
+  type ViewRule,
+} from "../../../src/index.ts";
 import { fromJsonSchema } from "../../../src/schema/from-json-schema.ts";
 import type { ToolContext } from "../../../src/catalog/tool-context.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
@@ -143,5 +151,45 @@ describe("what a handler does to its arguments", () => {
       structuredContent: { results: [{ success: true }, { success: true }] },
     });
     expect(charged).toBe(1);
+  });
+});
+
+describe("a tool whose user is asked", () => {
+  const faces = { itself: "direct", batch: "gateway" } as const;
+
+  /** What came of a call in the midst of which rules come that hide this. */
+  async function hiding(
+    hidden: string,
+    by: keyof typeof faces,
+  ): Promise<{ readonly ran: number; readonly text: string }> {
+    let ran = 0;
+    const toRules = (disallow: string): readonly ViewRule[] => [
+      { verdict: { kind: "tool_surface", face: faces[by], disallow: [disallow] } },
+    ];
+    const rules = cellSource(toRules("other"));
+    const tools = {
+      wipe: { confirm: true, handler: () => ({ ran: (ran += 1) }) },
+      ...{ other: { handler: () => ({}) }, another: { handler: () => ({}) } },
+    };
+    const runtime = create().tools(tools).views(rules).open();
+    opened.push(runtime);
+    const push = async (): Promise<JsonObject> => (rules.set(toRules(hidden)), { action: "accept" });
+    const call = new CallContext({ caller: ada, asking: { kinds: new Set(["elicit"]), push } });
+    const params = by === "batch" ? { name: "call", arguments: { calls: [{ tool: "wipe" }] } } : { name: "wipe" };
+    const answer = await runtime.handlers["tools/call"]?.(params, { era: "legacy", call });
+    return { ran, text: JSON.stringify(answer) };
+  }
+
+  it.each([
+    ["itself", "Invalid params: there is no such tool"],
+    ["batch", "OPERATION_NOT_FOUND"],
+  ] as const)("does not run when it was hidden meanwhile, called by %s", async (by, gone) => {
+    const { ran, text } = await hiding("wipe", by);
+    expect(ran).toBe(0);
+    expect(text).toContain(gone);
+  });
+
+  it.each(["itself", "batch"] as const)("runs when something else was hidden, called by %s", async (by) => {
+    expect(await hiding("another", by)).toHaveProperty("ran", 1);
   });
 });

@@ -63,8 +63,7 @@ describe("the bundle", () => {
 
   it.each([
     ["from/agentic", /\/from\/(?:agent|invoker)\/|\/sdk-v1\//],
-    // But for how names are escaped.
-    ["from/invoker", /\/from\/(?:agent|agentic(?!\/names))\/|\/sdk-v1\//],
+    ["from/invoker", /\/from\/(?:agent|agentic)\/|\/sdk-v1\//],
     ["from/agent", /\/from\/(?:agentic|invoker)\/|\/sdk-v1\//],
     ["sdk-v1", /\/from\//],
   ])(

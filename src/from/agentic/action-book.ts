@@ -7,7 +7,7 @@ import { toActionInput, type ActionInput } from "./action-input.ts";
 import type { ActionWords, AgenticOptions } from "./agentic-options.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";
-import { toId } from "./names.ts";
+import { toId } from "../names.ts";
 import { SaidBy } from "./said-by.ts";
 import { isSameValue } from "./is-same-value.ts";
 import { runAction, type OwnedAction } from "./run-action.ts";

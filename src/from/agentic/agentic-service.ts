@@ -2,7 +2,7 @@ import type { MountSource } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import { assertAgenticOptions, type AgenticOptions } from "./agentic-options.ts";
 import { AgenticSource } from "./agentic-source.ts";
-import { toSegment } from "./names.ts";
+import { toSegment } from "../names.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";
 import type { ServiceRoot } from "./service-tree.ts";
 

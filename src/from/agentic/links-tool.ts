@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../schema/json.ts";
 import type { Callable } from "./action-book.ts";
-import { toId } from "./names.ts";
+import { toId } from "../names.ts";
 import type { FoundLink } from "./service-tree.ts";
 
 /** How the tool is called that says where links lead. */

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";
-import { toId } from "./names.ts";
+import { toId } from "../names.ts";
 import type { ObservedPart } from "./observed-part.ts";
 import { partsOf, type PartName, type ServiceParts } from "./service-parts.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";

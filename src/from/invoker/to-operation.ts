@@ -3,7 +3,7 @@ import { isJsonObject, type JsonSchema } from "../../schema/json.ts";
 import { isSchema } from "../../schema/standard.ts";
 import { toInputSchema } from "../../schema/to-input-schema.ts";
 import { toOutputSchema } from "../../schema/to-output-schema.ts";
-import { toId } from "../agentic/names.ts";
+import { toId } from "../names.ts";
 import type { ToolAnnotations, ToolSpec } from "./tool-invoker.ts";
 
 /** What an invoker tells of a tool, read once. */

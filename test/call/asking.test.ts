@@ -289,7 +289,7 @@ describe("a call that ends with its question", () => {
   it("takes no answer for what was not asked", async () => {
     const tools = open({ greet });
     const answers = { who: { action: "accept", content: { name: "Eve" } } };
-    const outcome = await tools.call("greet", {}, { asking: modern({ record: { asked: {}, done: {} }, answers }) });
+    const outcome = await tools.call("greet", {}, { asking: modern({ record: { salt: "", asked: {}, done: {} }, answers }) });
     expect(outcome.kind).toBe("asking");
   });
 

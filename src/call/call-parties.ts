@@ -39,6 +39,8 @@ export interface PartOf {
   readonly onAbort?: OnAbort | undefined;
   /** Whether it ends when the client drops the connection that the call above it was made on. Default `false`. */
   readonly endsOnDrop?: boolean | undefined;
+  /** Told what is said beside its answer, instead of that call. Must not throw. */
+  readonly onMeta?: NestedCall["onMeta"];
   /** Whether it is made by other rights than those of whoever asked for that call: what it touches is no matter of theirs. */
   readonly isForTool?: boolean | undefined;
 }

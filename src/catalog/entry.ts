@@ -84,6 +84,8 @@ export interface NestedCall {
   readonly as: "caller" | "tool";
   /** Whether the caller is still shown what was looked up for them. Left out: it was not. */
   readonly stillShown?: (() => boolean) | undefined;
+  /** Told what is said beside its answer, which is then said by whoever makes it. Default: said beside the answer above. Must not throw. */
+  readonly onMeta?: ((members: JsonObject) => void) | undefined;
   /** When it must be over, in milliseconds as `performance.now()` counts them. Default: the tool's own time; at most the parent's. */
   readonly deadlineAt?: number | undefined;
   /** What becomes of it when the call that it is part of ends early, once it has started. Default `"abort-dependents"`. */

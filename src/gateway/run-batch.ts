@@ -1,4 +1,5 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
+import { keepMeta } from "../call/keep-meta.ts";
 import type { EntryCall, NestedCall } from "../catalog/entry.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
@@ -12,6 +13,9 @@ import type { GatewayParts } from "./gateway-parts.ts";
 export const batchMs = 60_000;
 
 const mostAtOnce = 8;
+
+/** Where a batch's `_meta` has what was said beside the results of its calls, by their index. */
+const metasKey = "surface-mcp/results";
 
 /** Never before the deadline, in milliseconds: what has its turn by then would be begun. */
 const slackMs = 10;
@@ -47,6 +51,7 @@ class Batch {
   /** The same, as callers are told. */
   readonly #deadline = Date.now() + batchMs;
   readonly #results: BatchResult[] = [];
+  readonly #metas: Record<number, JsonObject> = {};
   /** How many may be begun now. */
   #turns: number;
   #next = 0;
@@ -120,6 +125,15 @@ class Batch {
     else void work.then(free, free);
   }
 
+  /** Of several, two may say something under one name: it is said by where their results stand. */
+  #keepMeta(index: number, members: JsonObject): void {
+    const before = this.#metas[index] ?? {};
+    const kept = keepMeta(before, members);
+    if (kept !== undefined) this.#metas[index] = kept;
+    // What is no JSON, or too much, is left out by the batch's own call, which tells its author.
+    this.#call.addMeta({ [metasKey]: { ...this.#metas, [index]: kept ?? [before, members] } });
+  }
+
   /** Looked up when its turn has come: a call before it may have brought it. */
   async #one({ tool, input }: BatchCall, index: number, onOverrun: NestedCall["onOverrun"]): Promise<ToolOutcome> {
     if (this.#call.signal.aborted) return aborted;
@@ -136,6 +150,8 @@ class Batch {
       stillShown: () => findOperation(this.#parts, tool, this.#call.caller) === (entry.now?.() ?? entry),
       deadlineAt: this.#dueAt,
       onProgress: (report) => this.#progress.report(index, report),
+      // Of one alone it is said as if that had been called without a gateway.
+      ...(this.#calls.length === 1 ? {} : { onMeta: (members: JsonObject) => this.#keepMeta(index, members) }),
       onOverrun,
     });
   }

@@ -58,3 +58,27 @@ it("A batch that runs goes on when other rules show its caller the same, whateve
   expect((await runWhile([other, { verdict: { ...gateway, instructions: "new" } }])).ran).toBe(true);
   expect((await runWhile([other, ...shown])).ran).toBe(true);
 });
+
+it("A batch that runs says beside its answer what each of its calls said beside theirs, by where its result stands", async () => {
+  const registry = operationRegistry();
+  for (const name of ["one", "two"]) {
+    registry.register({ name }, (_input, { addMeta }) => {
+      addMeta({ "x/run": name, "x/more": 1 });
+      addMeta({ "x/more": 2 });
+    });
+  }
+  registry.register({ name: "none" }, () => 1);
+  const app = mcp(surface, { onFault: () => {} })
+    .implement({ open: () => undefined })
+    .mount("hub", registry)
+    .views(cellSource(shown));
+  const client = createTestClient(app);
+  closing.push(() => client.close());
+  const run = async (...names: readonly string[]): Promise<unknown> => {
+    const calls = names.map((name) => ({ tool: `hub.${name}` }));
+    return (await client.request("tools/call", { name: "call", arguments: { calls } }))["_meta"];
+  };
+  const said = (name: string) => ({ "x/run": name, "x/more": 2 });
+  expect(await run("one", "none", "two")).toEqual({ "surface-mcp/results": { 0: said("one"), 2: said("two") } });
+  expect(await run("two")).toEqual(said("two"));
+});

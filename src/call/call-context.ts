@@ -185,7 +185,8 @@ export class CallContext implements EntryCall {
   /** Said to the client of the call that it is a part of, unless it is made by other rights than theirs. */
   addMeta(members: JsonObject): void {
     if (this.isOver) return;
-    this.#heardBy?.addMeta(members);
+    if (this.partOf?.onMeta === undefined) this.#heardBy?.addMeta(members);
+    else this.partOf.onMeta(members);
     if (this.partOf !== undefined && this.trail === undefined) return;
     const kept = keepMeta(this.#meta, members);
     if (kept !== undefined) this.#meta = kept;

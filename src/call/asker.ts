@@ -1,6 +1,6 @@
 import type { ClientAsk } from "../catalog/asking.ts";
 import { cannotBeAsked } from "../catalog/client-cannot.ts";
-import { SurfaceError } from "../errors.ts";
+import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { AskPort } from "./ask-port.ts";
@@ -44,6 +44,11 @@ function over({ endedWith, root }: CallContext): SurfaceError {
 
 function otherQuestion(key: string): SurfaceError {
   return new SurfaceError("INVALID_OPTION", `Asking "${key}": it was asked something else under this key before`);
+}
+
+/** What nobody is asked a third time: they would be asked for ever. */
+function changedAgain(key: string): Refusal {
+  return new Refusal("ASK_FAILED", `the question "${key}" was another one when it was asked again`);
 }
 
 /** Asks clients, each by the way of the call that it made. */
@@ -108,8 +113,27 @@ export class ClientAsker implements Asker {
     questions?.asked(key, digest);
     if (call.isOver) return Promise.reject(over(call));
     if (port.push !== undefined) return this.#push(question, port.push);
-    questions?.open(key, { ask: question.ask, digest, call });
+    return this.#open(question, key, digest);
+  }
+
+  /** Ends the call with a question. */
+  #open(question: Question, key: string, digest: string): Promise<JsonObject> {
+    const { call, trail, ask } = question;
+    const questions = questionsOf(call);
+    const changed = questions?.changesOf(key, digest) ?? 0;
+    if (changed > 1) return Promise.reject(changedAgain(question.key));
+    if (changed === 1) this.#reportChanged(question);
+    questions?.open(key, { ask, digest, changed, call });
     return new Promise((_, reject) => void trail.wait(reject));
+  }
+
+  /** Once a call: the next time it is refused. */
+  #reportChanged({ call, key }: Question): void {
+    const cause = new SurfaceError(
+      "CONTRADICTION",
+      `Asking "${key}": run again with the answer, it asked something else under this key, and must ask the same each time`,
+    );
+    internalError(cause, call.tracked === undefined ? "a handler" : `tool "${call.tracked.tool}"`, this.#parts.report);
   }
 
   /** Sends a question. Until there is an answer, the time of those who wait for it stands still. */

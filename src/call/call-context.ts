@@ -132,6 +132,14 @@ export class CallContext implements EntryCall {
    * line of at most 512 bytes.
    */
   progress(report: ProgressReport): void {
+    // What is done again until its last answer was told before.
+    const { asking, questions } = this.root;
+    const isReplaying = asking?.resumed !== undefined && questions?.isReplaying !== false;
+    if (!isReplaying) this.tell(report);
+  }
+
+  /** The same, whether or not it was told before. */
+  tell(report: ProgressReport): void {
     if (this.#sink === undefined || this.isOver) return;
     const { progress, total, message, meta } = report;
     if (!Number.isFinite(progress) || progress <= this.#last) return;

@@ -28,11 +28,12 @@ interface Done {
   readonly size: number;
 }
 
-type Answered = Required<AskAnswer>;
+type Answered = AskAnswer & Required<Pick<AskAnswer, "answer">>;
 
 interface Open {
   readonly ask: ClientAsk;
   readonly digest: string;
+  readonly changed: number;
   readonly call: CallContext;
 }
 
@@ -56,9 +57,9 @@ function block(call: CallContext): void {
 
 /** The questions that have an answer by now, by key. */
 function answeredOf({ record, answers }: NonNullable<AskPort["resumed"]>): Map<string, Answered> {
-  const answered = Object.entries(record.asked).flatMap(([key, { digest, answer }]) => {
-    const given = answer ?? own(answers, key);
-    return given === undefined ? [] : [[key, { digest, answer: given }] as const];
+  const answered = Object.entries(record.asked).flatMap(([key, asked]) => {
+    const answer = asked.answer ?? own(answers, key);
+    return answer === undefined ? [] : [[key, { ...asked, answer }] as const];
   });
   return new Map(answered);
 }
@@ -98,6 +99,8 @@ export class Questions {
   readonly salt: string;
   readonly #root: CallContext;
   readonly #asked: ReadonlyMap<string, Answered>;
+  /** The keys of answers that its handler has not come to yet. */
+  readonly #ahead: Set<string>;
   readonly #recalled: Readonly<AskRecord["done"]>;
   readonly #done = new Map<string, Done>();
   readonly #open = new Map<string, Open>();
@@ -117,12 +120,25 @@ export class Questions {
     this.salt = resumed?.record.salt ?? (this.remembers ? randomUUID() : "");
     this.#recalled = resumed?.record.done ?? {};
     this.#asked = resumed === undefined ? new Map() : answeredOf(resumed);
+    this.#ahead = new Set(this.#asked.keys());
   }
 
   /** What the client has said to a question; `undefined`: nothing yet. */
   answerTo(key: string, digest: string): JsonObject | undefined {
+    this.#ahead.delete(key);
     const asked = this.#asked.get(key);
     return asked?.digest === digest ? asked.answer : undefined;
+  }
+
+  /** Whether what its handler does now was done before: an answer is still to come that it has come to then. */
+  get isReplaying(): boolean {
+    return this.#ahead.size > 0;
+  }
+
+  /** How often in a row the user was asked something else under this key, if this is asked now. */
+  changesOf(key: string, digest: string): number {
+    const asked = this.#asked.get(key);
+    return asked === undefined || asked.digest === digest ? 0 : (asked.changed ?? 0) + 1;
   }
 
   /** What came of a call that was made and has ended before; `undefined` for one that is to be run. */
@@ -214,7 +230,9 @@ export class Questions {
     const ended = [...this.#done].map(([place, { digest, outcome }]) => [place, { digest, outcome }] as const);
     const done = outermost(new Map([...Object.entries(this.#recalled), ...ended]));
     const answered = [...this.#asked].filter(([key]) => !isWithin(key, done));
-    const opened = [...this.#open].map(([key, { digest }]) => [key, { digest }] as const);
+    const opened = [...this.#open].map(([key, { digest, changed }]) => {
+      return [key, changed === 0 ? { digest } : { digest, changed }] as const;
+    });
     const record: AskRecord = {
       salt: this.salt,
       asked: Object.fromEntries<AskAnswer>([...answered, ...opened]),

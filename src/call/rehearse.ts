@@ -20,7 +20,7 @@ function createTrial(call: CallContext): CallContext {
   const { caller, log, limiter, asking } = call;
   const trial = new CallContext({
     ...{ caller, log, limiter },
-    sink: (report) => call.progress(report),
+    sink: (report) => call.tell(report),
     asking: { kinds: asking?.kinds ?? new Set(), resumed: asking?.resumed },
   });
   trial.stepInFor(call);

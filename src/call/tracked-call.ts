@@ -69,6 +69,11 @@ export class TrackedCall {
     return above === undefined ? `${this.#told.prefix}-${number}` : `${above.requestId}.${number}`;
   }
 
+  /** The id of what is called. */
+  get tool(): string {
+    return this.#operationId;
+  }
+
   get root(): TrackedCall {
     return this.above?.root ?? this;
   }

@@ -95,6 +95,8 @@ export interface AskAnswer {
   readonly digest: string;
   /** Left out while it is open. */
   readonly answer?: JsonObject;
+  /** How often in a row it was another question than the one that was answered before. Left out: it was not. */
+  readonly changed?: number;
 }
 
 /** What a call has come to that ended with questions: handed back with their answers. Plain JSON, without meaning for others. */

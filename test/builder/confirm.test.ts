@@ -75,7 +75,7 @@ describe("confirm()", () => {
     const client = createTestClient(app.confirm("mutating"), { era: "modern" });
     await expect(client.tools.write()).rejects.toMatchObject({
       code: -32021,
-      data: { requiredCapabilities: { elicitation: {} } },
+      data: { requiredCapabilities: { elicitation: { form: {} } } },
     });
     await client.close();
     expect(ran).toEqual([]);

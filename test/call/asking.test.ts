@@ -211,15 +211,17 @@ describe("a client that cannot be asked", () => {
     expect(outcome).toMatchObject({
       kind: "refused",
       code: "CLIENT_CANNOT",
-      details: { requiredCapabilities: { elicitation: {} } },
-      requiredCapabilities: { elicitation: {} },
+      message: "the client of this call cannot be asked what it takes: elicitation by form",
+      details: { requiredCapabilities: { elicitation: { form: {} } } },
+      requiredCapabilities: { elicitation: { form: {} } },
     });
   });
 
   it("is told which capability it takes when a nested call let it through", async () => {
     const tools = open({ s: asking(sampling), host: { reach: ["s"], handler: (_args, { call }) => call("s") } });
     const outcome = await tools.call("host", {}, { asking: { kinds: new Set() } });
-    expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", requiredCapabilities: { sampling: {} } });
+    const message = expect.stringMatching(/what it takes: sampling$/);
+    expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", message, requiredCapabilities: { sampling: {} } });
   });
 
   it("lets its handler go on when that catches it", async () => {
@@ -289,7 +291,11 @@ describe("a call that ends with its question", () => {
   it("takes no answer for what was not asked", async () => {
     const tools = open({ greet });
     const answers = { who: { action: "accept", content: { name: "Eve" } } };
-    const outcome = await tools.call("greet", {}, { asking: modern({ record: { salt: "", asked: {}, done: {} }, answers }) });
+    const outcome = await tools.call(
+      "greet",
+      {},
+      { asking: modern({ record: { salt: "", asked: {}, done: {} }, answers }) },
+    );
     expect(outcome.kind).toBe("asking");
   });
 
@@ -427,5 +433,57 @@ describe("a call whose client is asked while it waits", () => {
       { asking: pushing(() => ({ roots: [{ uri: `file:///${(count += 1)}` }] })) },
     );
     expect(shortOf(outcome)).toEqual({ value: [[{ uri: "file:///1" }], [{ uri: "file:///2" }]] });
+  });
+});
+
+describe("a call that is made again with answers", () => {
+  it("is refused, and its author told once, when a question is another one each time", async () => {
+    let times = 0;
+    const tools = open({ fickle: asking((ask) => ask.elicit("who", anything, `Who, the ${(times += 1)}th time?`)) });
+    const { outcome, rounds } = await callInRounds(tools, ["fickle"], { reply: accepting() });
+    expect(rounds).toEqual([["who"], ["who"]]);
+    expect(outcome).toMatchObject({
+      code: "ASK_FAILED",
+      message: 'the question "who" was another one when it was asked again',
+    });
+    expect(tools.faults).toMatchObject([{ where: 'tool "fickle"', cause: { code: "CONTRADICTION" } }]);
+    expect(String(tools.faults[0]?.cause)).toContain('Asking "who"');
+  });
+
+  it("goes on when a question was another one once", async () => {
+    let times = 0;
+    const tools = open({
+      late: asking((ask) =>
+        ask.elicit("who", anything, `Who, ${Math.min((times += 1), 2)}?`).then(({ action }) => action),
+      ),
+    });
+    const { outcome, rounds } = await callInRounds(tools, ["late"], { reply: accepting() });
+    expect(rounds).toHaveLength(2);
+    expect(shortOf(outcome)).toEqual({ value: "accept" });
+  });
+
+  it("tells of what comes after its last answer, and not again of what came before", async () => {
+    const told: (string | undefined)[] = [];
+    const steps: AnyBespokeTool = {
+      handler: async (_args, { ask, progress }) => {
+        progress({ progress: 1, message: "begun" });
+        await ask.elicit("first", anything, "First?");
+        progress({ progress: 2, message: "first" });
+        await ask.elicit("second", anything, "Second?");
+        progress({ progress: 3, message: "second" });
+      },
+    };
+    const tools = open({ steps });
+    const outcome = await callInRounds(
+      {
+        ...tools,
+        call: (id, args, setting) =>
+          tools.call(id, args, { ...setting, sink: ({ message }) => void told.push(message) }),
+      },
+      ["steps"],
+      { reply: accepting() },
+    );
+    expect(outcome.rounds).toEqual([["first"], ["second"]]);
+    expect(told).toEqual(["begun", "first", "second"]);
   });
 });

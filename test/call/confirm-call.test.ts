@@ -94,7 +94,7 @@ describe("a tool that is to be confirmed", () => {
   it("is refused with CLIENT_CANNOT when its client cannot ask, and runs where its author says otherwise", async () => {
     const refusing = removing();
     const outcome = await refusing.tools.call("remove", { path: "a" }, { asking: { kinds: new Set(["roots"]) } });
-    expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", requiredCapabilities: { elicitation: {} } });
+    expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", requiredCapabilities: { elicitation: { form: {} } } });
     expect(refusing.handler).not.toHaveBeenCalled();
     const allowing = removing({ confirm: { otherwise: "allow" } });
     expect(shortOf(await allowing.tools.call("remove", { path: "a" }))).toEqual({ path: "a" });

@@ -104,7 +104,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
     const { connect, did } = await serve(entry, hotPath);
     const client = await connect({ sample: async () => ({}) });
     const answer = await client.callTool({ name: "greet" }).catch((cause: unknown) => cause);
-    const cannot = { code: -32_021, data: { requiredCapabilities: { elicitation: {} } } };
+    const cannot = { code: -32_021, data: { requiredCapabilities: { elicitation: { form: {} } } } };
     expect(answer).toMatchObject(era === "legacy" ? { isError: true } : cannot);
     expect(did.failures).toEqual(["CLIENT_CANNOT"]);
     const erase = { name: "erase", arguments: { what: "it" } };

@@ -61,7 +61,7 @@ function errorOf(reply: FakeReply): unknown {
 }
 
 const alice: Caller = { id: "alice", isAnonymous: false, scopes: ["asks:read", "asks:write"] };
-const elicitation = { code: -32_021, data: { requiredCapabilities: { elicitation: {} } } };
+const elicitation = { code: -32_021, data: { requiredCapabilities: { elicitation: { form: {} } } } };
 
 describe("a modern request that asks", () => {
   it("is answered by its questions in one piece, and its retry by a result", async () => {

@@ -171,7 +171,10 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
     const asked = start({ hotPath });
     for (const capabilities of [{}, { sampling: {} }, { elicitation: { url: {} } }]) {
       const answer = await asked.modern("tools/call", greet, capabilities);
-      expect(answer["error"]).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });
+      expect(answer["error"]).toMatchObject({
+        code: -32021,
+        data: { requiredCapabilities: { elicitation: { form: {} } } },
+      });
     }
     expect(await asked.modern("prompts/get", { name: "letter" }, {})).toHaveProperty("error.code", -32021);
     expect(await asked.modern("resources/read", { uri: "surface://asker/desk" }, {})).toHaveProperty(

@@ -1,5 +1,6 @@
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { diffLists, patchList, type ListDiff } from "./diff-lists.ts";
+import { leftOut } from "./left-out.ts";
 import { takenBy } from "./mounted-list.ts";
 
 interface Owned {
@@ -67,7 +68,8 @@ export class Admission<TEntry extends Owned> {
         continue;
       }
       taken.add(entry);
-      if (!this.#taken.has(entry)) internalError(takenBy({ called, text }, entry, first), entry.origin, report);
+      if (this.#taken.has(entry)) continue;
+      internalError(leftOut(takenBy({ called, text }, entry, first), entry.origin), entry.origin, report);
     }
     this.#taken = taken;
     this.#byName = byName;

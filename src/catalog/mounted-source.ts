@@ -4,6 +4,7 @@ import { assertMountedResource } from "./assert-mounted-resource.ts";
 import { assertOperation } from "./assert-operation.ts";
 import type { ResourceEntry, ToolEntry } from "./entry.ts";
 import { keepOperation, keepResource } from "./keep-operation.ts";
+import { leftOut } from "./left-out.ts";
 import { mountedId, mountOrigin } from "./mount-prefix.ts";
 import { toMountedEntry, type MountParts, type MountSetting } from "./mounted-entry.ts";
 import { MountedList } from "./mounted-list.ts";
@@ -41,7 +42,7 @@ export class MountedSource {
     this.#where = mountOrigin(setting.prefix);
     this.#toolSetting = { ...setting, find: (name) => this.#fresh(this.#tools).find(name) };
     this.#resourceSetting = { ...setting, find: (uri) => this.#fresh(this.#resources).find(uri) };
-    const tell = (cause: unknown): void => this.#tell(cause);
+    const tell = (cause: unknown): void => this.#tell(leftOut(cause, this.#where));
     const [toTool, toResource] = [this.#toTool.bind(this), this.#toResource.bind(this)];
     this.#tools = new MountedList({ make: toTool, nameOf: ({ name }) => name, called: "name on the wire", tell });
     this.#resources = new MountedList({ make: toResource, nameOf: ({ uri }) => uri, called: "URI", tell });

@@ -1,18 +1,18 @@
-import type { MountContext, MountedSchema } from "../../catalog/mount.ts";
+import type { MountContext } from "../../catalog/mount.ts";
 import type { JsonObject } from "../../schema/json.ts";
 
 /** One tool as an invoker tells of it, in the shapes that people have. */
 export interface ToolSpec {
-  /** Any text. What is no letter, digit, `_` or dot is written otherwise, so that no two tools share a name. */
+  /** Any text. What is no letter, digit, `_`, `-` or dot is written otherwise, so that no two tools share a name. */
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** What it takes. Default: `parameters`, else any object. */
-  readonly inputSchema?: MountedSchema | undefined;
+  /** What it takes: a Standard Schema or a JSON Schema, of whatever type its author has it. Default: `parameters`, else any object. */
+  readonly inputSchema?: object | undefined;
   /** The same, as model providers call it. */
-  readonly parameters?: MountedSchema | undefined;
+  readonly parameters?: object | undefined;
   /** What it answers; checked. Default: anything. */
-  readonly outputSchema?: MountedSchema | undefined;
+  readonly outputSchema?: object | undefined;
   /** What is known of its behaviour, as MCP says it. A tool that does not say that it only reads may change something. */
   readonly annotations?: ToolAnnotations | undefined;
 }

@@ -70,8 +70,8 @@ function toRoots(services: AgenticServices): readonly ServiceRoot[] {
 /**
  * Makes a source of services whose states and actions come and go: mounted in an app, each action is a tool for as long as the
  * service says that it can be carried out, and states and links are shown as the options say. Of several services, each is under its
- * `serviceName`, or under the key by which it is given. Each observable is observed once, from the first app that is opened with it to the last that is closed. Nothing
- * to close.
+ * `serviceName`, or under the key by which it is given. Each observable is observed once, from the first app that is opened with it
+ * to the last that is closed. Nothing to close.
  *
  * @throws SurfaceError `INVALID_OPTION`; `NAME_COLLISION` where two services have one name.
  * @example

@@ -97,6 +97,15 @@ export function agent<$Input, $Output, $Context>(
 ): MountSource;
 // Apart, so that nobody's handler may say that it has another context where nobody makes one.
 export function agent<$Input, $Output>(definition: AgentDefinition<$Input, $Output, MemoryContext>): MountSource;
+// Apart, since beside an answer that nobody has typed, steps would be anything too.
+export function agent<$Input, $Answer>(
+  definition: Omit<AgentDefinition<$Input, undefined, MemoryContext>, "run"> & {
+    readonly run: (
+      input: OperationInput<$Input>,
+      context: AgentContext<MemoryContext>,
+    ) => unknown extends $Answer ? $Answer : never;
+  },
+): MountSource;
 export function agent<$Input, $Output, $Context>(definition: AgentDefinition<$Input, $Output, $Context>): MountSource {
   const { input, output, mutates, context, onFault, run, ...words } = definition;
   const where = `agent "${words.name}"`;

@@ -5,7 +5,6 @@ import { cannotAsk } from "../catalog/cannot-ask.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
 import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry, Touched } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
-import { clipText } from "../schema/clip-text.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { Asker, HeldTime, Nester, PartOf } from "./call-parties.ts";
@@ -13,9 +12,8 @@ import { CallTrail } from "./call-trail.ts";
 import { keepMeta } from "./keep-meta.ts";
 import type { Questions } from "./questions.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
+import { readReport } from "./read-report.ts";
 import type { TrackedCall } from "./tracked-call.ts";
-
-const maxMessageBytes = 512;
 
 /** Receives a call's progress. */
 export type ProgressSink = (report: ProgressReport) => void;
@@ -134,23 +132,17 @@ export class CallContext implements EntryCall {
   progress(report: ProgressReport): void {
     // What is done again until its last answer was told before.
     const { asking, questions } = this.root;
-    const isReplaying = asking?.resumed !== undefined && questions?.isReplaying !== false;
-    if (!isReplaying) this.tell(report);
+    if (asking?.resumed === undefined || questions?.isReplaying === false) this.tell(report);
   }
 
   /** The same, whether or not it was told before. */
   tell(report: ProgressReport): void {
     if (this.#sink === undefined || this.isOver) return;
-    const { progress, total, message, meta } = report;
-    if (!Number.isFinite(progress) || progress <= this.#last) return;
-    this.#last = progress;
-    const kept = meta === undefined ? undefined : keepMeta(undefined, meta);
-    this.#sink({
-      progress,
-      ...(total !== undefined && Number.isFinite(total) ? { total } : {}),
-      ...(typeof message === "string" ? { message: clipText(message, maxMessageBytes) } : {}),
-      ...(kept === undefined ? {} : { meta: kept }),
-    });
+    // Read once: a getter of the author's may say something else each time.
+    const read = readReport(report);
+    if (!Number.isFinite(read.progress) || read.progress <= this.#last) return;
+    this.#last = read.progress;
+    this.#sink(read);
   }
 
   /** The call that a host made. */

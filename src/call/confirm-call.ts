@@ -32,10 +32,10 @@ function toVisible(text: string): string {
   return text.replace(unseen, toEscape);
 }
 
-/** What a tool is to run with: what the face made of the arguments, defaults and all, or as they came, which a live surface looks at. */
+/** What a tool is to run with, defaults and all: what the face made of the arguments, or what a live surface will make of them. */
 function toText({ entry, input }: Checked, args: JsonObject): string {
   const { root } = entry.input;
-  if (entry.owner === "surface" || input === undefined) return JSON.stringify(args);
+  if (input === undefined) return JSON.stringify(args);
   try {
     return anyCodec.stringify(root === "" ? input : { [root]: input });
   } catch {
@@ -74,10 +74,15 @@ function assertStillShown({ stillShown }: CallContext): void {
   if (stillShown?.() === false) throw new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
+/** A tool and what it is to run with, which a live surface has not looked at yet. @throws SurfaceError `VALIDATION_ERROR`. */
+async function preview({ entry, input }: Checked, args: JsonObject): Promise<Checked> {
+  return { entry, input: entry.owner === "surface" ? await entry.preview?.(args) : input };
+}
+
 async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   // What agrees to these arguments agrees to no others; no author's key has a dot.
   const key = `.confirm.${nameWithin(call, { id: checked.entry.id, args }).slice(0, 16)}`;
-  const { action } = readFilled(await call.ask(key, toQuestion(checked, args)));
+  const { action } = readFilled(await call.ask(key, toQuestion(await preview(checked, args), args)));
   if (action === "accept") return assertStillShown(call);
   throw new Refusal("DECLINED", "the user was asked whether this may run, and did not agree", { action });
 }
@@ -88,7 +93,7 @@ function unlessItCannot(cause: unknown): void {
 
 /**
  * Asks the user whether a tool may run with these arguments. Rejects with a `Refusal`: `DECLINED`; `CLIENT_CANNOT`, unless the rule
- * says that it runs then; and as asking does.
+ * says that it runs then; and as validating and asking do.
  */
 export function confirmCall(
   { rule, ...checked }: Checked & { readonly rule: AskedRule },

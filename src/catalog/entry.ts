@@ -192,8 +192,8 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */
   readonly owner: FaceOwned | "surface";
   /**
-   * Arguments off the wire -> what a live surface will make of them, maybe later: where callers need the right to a thing that
-   * an argument names. Runs its schema once more than a call does by itself. Rejects as validation does.
+   * Arguments off the wire -> what a live surface will make of them, maybe later: for callers who need the right to a thing that
+   * an argument names, and for users who are asked. Runs its schema once more than a call does by itself. Rejects as validation does.
    *
    * @throws SurfaceError `VALIDATION_ERROR`.
    */

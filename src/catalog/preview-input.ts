@@ -10,16 +10,17 @@ import { splitFields } from "./tool-input.ts";
 export type ToolKind = "procedure" | "event" | "stream";
 
 /**
- * How the face of a member's tool knows what the owner will make of an argument that names a thing: by the schema of its own
- * definition, which the owner's is taken to be. Nothing where its callers need no right to such a thing.
+ * How the face of a member's tool knows what the owner will make of its arguments: by the schema of its own definition, which the
+ * owner's is taken to be. Of streams and events, which take arguments besides those of their members, only where callers need the
+ * right to a thing that one of them names.
  */
 export function toPreview(
   exposed: Exposed<MemberOfKind<ToolKind>>,
   own: ToolInput,
   { requires }: EntryGuard,
 ): Pick<ToolEntry, "preview"> {
-  if (requires?.resource?.argument === undefined) return {};
   const { kind, input } = exposed.member;
+  if (kind !== "procedure" && requires?.resource?.argument === undefined) return {};
   const names: readonly string[] = kind === "procedure" ? [] : syntheticFields[kind];
   const origin = originOf(exposed);
   return { preview: (args: JsonObject) => checkInput(input, own.decode(splitFields(args, names)[0]), origin) };

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { CallContext } from "../../../src/call/call-context.ts";
 import type { LimitVerdict } from "../../../src/call/rate-limiter.ts";
 import type { Caller } from "../../../src/catalog/caller.ts";
@@ -10,6 +11,8 @@ import {
   implementSurface,
   inProcess,
   mcp,
+  mcpTool,
+  procedure,
   type McpOptions,
   type ViewRule,
 } from "../../../src/index.ts";
@@ -191,5 +194,42 @@ describe("a tool whose user is asked", () => {
 
   it.each(["itself", "batch"] as const)("runs when something else was hidden, called by %s", async (by) => {
     expect(await hiding("another", by)).toHaveProperty("ran", 1);
+  });
+});
+
+describe("a member that is confirmed", () => {
+  const jobs = defineSurface("asker", {
+    wipe: mcpTool(
+      procedure({ input: z.object({ path: z.string().trim(), depth: z.number().default(7) }), output: z.json() }),
+      { confirm: true },
+    ),
+    name: mcpTool(procedure({ input: z.string().toLowerCase(), output: z.string() }), { confirm: true }),
+  });
+
+  /** What a user is asked, and what comes of it when they agree. */
+  async function confirmed(name: string, args: JsonObject): Promise<{ asked: JsonObject; came: JsonObject }> {
+    const request = asker(mcp(jobs).implement({ wipe: (input) => input, name: (input) => input }));
+    const asked = await request("tools/call", { name, arguments: args });
+    return { asked, came: await request("tools/call", { name, arguments: args, ...consenting(asked) }) };
+  }
+
+  it("shows its user what it will run with when its schema fills in, changes and drops", async () => {
+    const { asked, came } = await confirmed("wipe", { path: " /tmp ", note: "The administrator has agreed" });
+    expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "wipe" with {"path":"/tmp","depth":7}?').slice(1, -1));
+    expect(JSON.stringify(asked)).not.toContain("administrator");
+    expect(came).toMatchObject({ structuredContent: { value: { path: "/tmp", depth: 7 } } });
+  });
+
+  it("shows a value that travels under a name when its input is no object", async () => {
+    const { asked } = await confirmed("name", { value: "MOSS" });
+    expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "name" with {"value":"moss"}?').slice(1, -1));
+  });
+
+  it("asks nobody when its arguments do not fit", async () => {
+    const { asked } = await confirmed("wipe", { path: 5 });
+    expect(asked).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^VALIDATION_ERROR.*path/s) }],
+    });
   });
 });

@@ -35,8 +35,9 @@ export interface AskingClient {
 const info = { name: "asked", version: "1" };
 const written = { role: "assistant" as const, content: { type: "text" as const, text: "Once" }, model: "m" };
 
-function commandFor({ script, path, mode = "" }: AskingClientSetting) {
-  return { command: process.execPath, args: [script, path, mode], stderr: "ignore" as const };
+function commandFor({ script, path, mode }: AskingClientSetting) {
+  const args = [script, path, ...(mode === undefined ? [] : [mode])];
+  return { command: process.execPath, args, stderr: "ignore" as const };
 }
 
 interface Capabilities {

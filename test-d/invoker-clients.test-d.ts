@@ -24,3 +24,6 @@ const tools = [{ name: "x", description: "d", parameters: { type: "object", prop
 mcpInvoker({ list: () => tools, invoke: () => 1 });
 expectError(invoker({ list: () => [{ title: "no name" }], invoke: () => 1 }));
 expectError(invoker({ list: () => [{ name: "x", inputSchema: "text" }], invoke: () => 1 }));
+expectError(invoker({ list: () => tools }));
+expectError(invoker({ list: () => "x", invoke: () => 1 }));
+expectError(mcpInvoker({ list: () => tools, invoke: "x" }));

@@ -92,7 +92,7 @@ describe("createLiveCatalog()", () => {
   it("createLiveCatalog() leaves out what cannot be a tool, reports each once, and shows the others", () => {
     const good = { name: "good" };
     const bad: readonly unknown[] = [
-      ...[null, "text", { name: 1 }, { name: "a-b" }, { name: "x".repeat(64) }, { name: "typo", scope: ["a"] }],
+      ...[null, "text", { name: 1 }, { name: "a b" }, { name: "x".repeat(64) }, { name: "typo", scope: ["a"] }],
       ...[
         { name: "s", inputSchema: { unevaluatedItems: false } },
         { name: "d", type: "query", destructive: true },
@@ -131,7 +131,7 @@ describe("createLiveCatalog()", () => {
     const mounted = mount({ hub: source });
     expect(mounted.live.current.tool("hub_a_b")?.id).toBe("hub.a.b");
     expect(messagesOf(mounted)).toEqual([
-      'Naming operation "hub.a_b": its name on the wire, "hub_a_b", is taken by operation "hub.a.b"',
+      'Naming operation "hub.a_b": its name on the wire, "hub_a_b", is taken by operation "hub.a.b"; it is left out',
     ]);
     list = [second];
     source.tell();

@@ -1,6 +1,7 @@
 import type { AskPort } from "../../call/ask-port.ts";
 import { CallContext } from "../../call/call-context.ts";
 import type { Caller } from "../../catalog/caller.ts";
+import { clientKinds } from "../../mcp/asking/client-kinds.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
 import { ownParam } from "../../mcp/own-param.ts";
@@ -14,26 +15,24 @@ import type { SessionStreams } from "./session-streams.ts";
 /** What the calls of one session share: the level of its log, and what its client is asked. Whoever made it closes it. */
 export class SessionCalls {
   readonly #streams: SessionStreams;
-  readonly #asks: PushedAsks;
+  /** What its client can be asked about; `undefined` for one that can be asked nothing, as most. */
+  readonly #capabilities: JsonObject | undefined;
+  /** Made with the first call that may ask. */
+  #asks: PushedAsks | undefined;
   #log: ClientLog | undefined;
+  #isClosed = false;
 
   /** @param handshake - what is kept of the params of the session's own. */
   constructor(streams: SessionStreams, handshake: JsonObject) {
     this.#streams = streams;
     const capabilities = ownParam(handshake, "capabilities");
     const said = isJsonObject(capabilities) ? capabilities : undefined;
-    const { clock, runtime } = streams.http;
-    this.#asks = new PushedAsks({
-      capabilities: () => said,
-      send: streams.tell,
-      clock,
-      report: runtime.report,
-    });
+    this.#capabilities = clientKinds(said).size === 0 ? undefined : said;
   }
 
   /** Whether its client has yet to answer something. */
   get isAsking(): boolean {
-    return this.#asks.size > 0;
+    return this.#asks !== undefined && this.#asks.size > 0;
   }
 
   /** Makes the call of one request: what it tells goes out on its own stream, or on that of what belongs to no request. */
@@ -56,8 +55,10 @@ export class SessionCalls {
     });
   }
 
-  /** How the client is asked for a request. @param posted - left out where nothing of it is known any more. */
-  portOf(posted?: PostedRequest): AskPort {
+  /** How the client is asked for a request; `undefined` where it can be asked nothing. @param posted - left out where nothing of it is known any more. */
+  portOf(posted?: PostedRequest): AskPort | undefined {
+    if (this.#capabilities === undefined) return undefined;
+    this.#asks ??= this.#createAsks();
     return this.#asks.portFor(posted?.ask, posted?.post.caller);
   }
 
@@ -74,22 +75,32 @@ export class SessionCalls {
 
   /** Its client has answered something. */
   answered(frame: ResponseFrame, by: Caller): void {
-    this.#asks.answer(frame, by);
+    this.#asks?.answer(frame, by);
   }
 
   /** Its client works somewhere else now. */
   rootsChanged(): void {
-    this.#asks.rootsChanged();
+    this.#asks?.rootsChanged();
   }
 
   /** Nobody asks the client any more, which is still there. */
   drain(): void {
-    this.#asks.drain();
+    this.#isClosed = true;
+    this.#asks?.drain();
   }
 
   /** Nobody is there to be asked any more. Callable twice. */
   close(): void {
-    this.#asks.close();
+    this.#isClosed = true;
+    this.#asks?.close();
+  }
+
+  #createAsks(): PushedAsks {
+    const { tell: send, http } = this.#streams;
+    const { clock, runtime } = http;
+    const asks = new PushedAsks({ capabilities: () => this.#capabilities, send, clock, report: runtime.report });
+    if (this.#isClosed) asks.close();
+    return asks;
   }
 
   #ownLog(): ClientLog {

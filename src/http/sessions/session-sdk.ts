@@ -15,7 +15,7 @@ export interface SdkListener {
   /** Whose the session is, by the view of its handshake. */
   readonly caller: Caller;
   /** How the client is asked for a request. */
-  readonly askPort: (id: RequestId) => AskPort;
+  readonly askPort: (id: RequestId) => AskPort | undefined;
   /** It has answered a request, which may be one that nobody waits for any more. */
   readonly answered: (id: RequestId, message: RpcMessage) => void;
   /** It has something to say by itself. */
@@ -64,7 +64,7 @@ export class SessionSdk {
 
   #connect(): SdkPort {
     const caller = (): Caller => this.#listener.caller;
-    const askPort = (_era: unknown, id: RequestId): AskPort => this.#listener.askPort(id);
+    const askPort = (_era: unknown, id: RequestId): AskPort | undefined => this.#listener.askPort(id);
     const port = connectSdk(this.#runtime, { send: (message) => this.#receive(message), caller, askPort });
     port.deliver({ jsonrpc: "2.0", id: this.#replayId, method: "initialize", params: this.#handshake });
     port.deliver({ jsonrpc: "2.0", method: "notifications/initialized" });

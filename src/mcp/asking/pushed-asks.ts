@@ -1,5 +1,5 @@
 import type { AskPort } from "../../call/ask-port.ts";
-import type { AskKind, ClientAsk } from "../../catalog/asking.ts";
+import type { AskKind } from "../../catalog/asking.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
@@ -24,6 +24,31 @@ export interface PushedAsksSetting {
   readonly report?: FaultReporter;
 }
 
+/** How the client of one call is asked. One object and no closures: most calls ask nothing. */
+class PushedPort implements AskPort {
+  readonly #asks: PushedAsks;
+  readonly #send: SendAsk;
+  readonly #caller: Caller | undefined;
+
+  constructor(asks: PushedAsks, send: SendAsk, caller?: Caller) {
+    this.#asks = asks;
+    this.#send = send;
+    this.#caller = caller;
+  }
+
+  get kinds(): ReadonlySet<AskKind> {
+    return this.#asks.kinds;
+  }
+
+  get push(): NonNullable<AskPort["push"]> {
+    return (ask, signal) => this.#asks.push({ ask, signal, send: this.#send, caller: this.#caller });
+  }
+
+  get onRoots(): NonNullable<AskPort["onRoots"]> {
+    return (changed) => this.#asks.onRoots(changed);
+  }
+}
+
 /**
  * The questions to the client of one session or connection of the legacy era: each with an id of its own, matched here and nowhere
  * else. Whoever made it closes it.
@@ -40,7 +65,7 @@ export class PushedAsks {
   constructor(setting: PushedAsksSetting) {
     this.#setting = setting;
     this.#questions = new OpenQuestions(setting.clock);
-    this.#port = this.#createPort(setting.send);
+    this.#port = new PushedPort(this, setting.send);
   }
 
   /** How many questions wait for their answer. */
@@ -55,7 +80,7 @@ export class PushedAsks {
    * @param caller - whose rights it takes to answer. Left out: nobody's.
    */
   portFor(send?: SendAsk, caller?: Caller): AskPort {
-    return send === undefined ? this.#port : this.#createPort(send, caller);
+    return send === undefined ? this.#port : new PushedPort(this, send, caller);
   }
 
   /** Keeps what is asked from being sent, for as long as nobody reads it; then sends what is still waited for. */
@@ -91,7 +116,7 @@ export class PushedAsks {
   }
 
   /** What its client can be asked. A handshake may be made a second time, by who cancelled the first. */
-  #kindsNow(): ReadonlySet<AskKind> {
+  get kinds(): ReadonlySet<AskKind> {
     const capabilities = this.#setting.capabilities();
     if (capabilities !== this.#capabilities) {
       this.#capabilities = capabilities;
@@ -100,18 +125,14 @@ export class PushedAsks {
     return this.#kinds;
   }
 
-  #createPort(send: SendAsk, caller?: Caller): AskPort {
-    const kinds = (): ReadonlySet<AskKind> => this.#kindsNow();
-    const push = (ask: ClientAsk, signal: AbortSignal): Promise<JsonObject> =>
-      ask.kind === "roots"
-        ? this.#roots.get((shared) => this.#questions.ask({ ask, send, signal: shared, caller }), signal)
-        : this.#questions.ask({ ask, send, signal, caller });
-    return {
-      get kinds() {
-        return kinds();
-      },
-      push,
-      onRoots: (changed) => this.#rootsListeners.add(changed),
-    };
+  /** Sends a question, and waits for the answer: of where its user works, together with all who want to know. */
+  push(sent: SentAsk): Promise<JsonObject> {
+    if (sent.ask.kind !== "roots") return this.#questions.ask(sent);
+    return this.#roots.get((signal) => this.#questions.ask({ ...sent, signal }), sent.signal);
+  }
+
+  /** Calls `changed` when its client says that its roots are others. Returns what stops it. */
+  onRoots(changed: () => void): () => void {
+    return this.#rootsListeners.add(changed);
   }
 }

@@ -52,6 +52,31 @@ export interface ExposedNames<
   readonly done: TDone;
 }
 
+/** names, what of them is another, a key -> what stands under it. */
+type NewName<TNames extends AppNames, TChange, TKey extends keyof AppNames> = TChange extends {
+  readonly [_ in TKey]: infer Changed extends AppNames[TKey];
+}
+  ? Changed
+  : TNames[TKey];
+
+/** names, those of them that are others -> the names after that. */
+export type NamesWith<TNames extends AppNames, TChange extends Partial<AppNames>> = [TNames] extends [
+  infer Names extends AppNames,
+]
+  ? ExposedNames<
+      NewName<Names, TChange, "tools">,
+      NewName<Names, TChange, "resources">,
+      NewName<Names, TChange, "mutating">,
+      NewName<Names, TChange, "exposed">,
+      NewName<Names, TChange, "inputs">,
+      NewName<Names, TChange, "prompts">,
+      NewName<Names, TChange, "written">,
+      NewName<Names, TChange, "viewed">,
+      NewName<Names, TChange, "context">,
+      NewName<Names, TChange, "done">
+    >
+  : never;
+
 // Where any name at all may be there, nobody knows that this one is: what is put together says so, and what is mounted gives way.
 /** names -> those that are known to be taken. */
 export type KnownNames<TName extends string> = string extends TName ? never : TName;

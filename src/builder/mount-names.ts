@@ -1,6 +1,6 @@
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
-import type { AppNames, ExposedNames, KnownNames } from "./app-names.ts";
+import type { AppNames, KnownNames, NamesWith } from "./app-names.ts";
 
 /** The names that may come from a mount, on the wire: nobody knows more of them before they are there. */
 type MountedName<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}_${string}`;
@@ -9,20 +9,14 @@ type MountedName<TPrefix extends string> = [TPrefix] extends [never] ? string : 
 type MountedPath<TPrefix extends string> = [TPrefix] extends [never] ? string : `${TPrefix}/${string}`;
 
 /** The names after a mount: whatever begins with its prefix; all of its tools may change something. */
-export type WithMount<TNames extends AppNames, TPrefix extends string> = [TNames] extends [infer Names extends AppNames]
-  ? ExposedNames<
-      Names["tools"] | MountedName<TPrefix>,
-      Names["resources"] | MountedPath<TPrefix>,
-      Names["mutating"] | MountedName<TPrefix>,
-      Names["exposed"],
-      Names["inputs"],
-      Names["prompts"],
-      Names["written"],
-      Names["viewed"],
-      Names["context"],
-      Names["done"]
-    >
-  : never;
+export type WithMount<TNames extends AppNames, TPrefix extends string> = NamesWith<
+  TNames,
+  {
+    readonly tools: TNames["tools"] | MountedName<TPrefix>;
+    readonly resources: TNames["resources"] | MountedPath<TPrefix>;
+    readonly mutating: TNames["mutating"] | MountedName<TPrefix>;
+  }
+>;
 
 // A record over names that are not literal has no keys that must be there.
 /** `unknown` when something may be mounted under this prefix, else the sentence that says why not. */

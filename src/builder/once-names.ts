@@ -1,37 +1,22 @@
 import type { TypeProblem } from "../tags/type-problem.ts";
-import type { AppNames, ExposedNames } from "./app-names.ts";
+import type { AppNames, NamesWith } from "./app-names.ts";
 
 /** The names after `.context()`: handlers that come have what its factory makes. */
-export type WithContext<TNames extends AppNames, TContext> = [TNames] extends [infer Names extends AppNames]
-  ? ExposedNames<
-      Names["tools"],
-      Names["resources"],
-      Names["mutating"],
-      Names["exposed"],
-      Names["inputs"],
-      Names["prompts"],
-      Names["written"],
-      Names["viewed"],
-      TContext,
-      Names["done"] | "context"
-    >
-  : never;
+export type WithContext<TNames extends AppNames, TContext> = NamesWith<
+  TNames,
+  {
+    readonly context: TContext;
+    readonly done: TNames["done"] | "context";
+  }
+>;
 
 /** The names after `.confirm()`. */
-export type WithConfirm<TNames extends AppNames> = [TNames] extends [infer Names extends AppNames]
-  ? ExposedNames<
-      Names["tools"],
-      Names["resources"],
-      Names["mutating"],
-      Names["exposed"],
-      Names["inputs"],
-      Names["prompts"],
-      Names["written"],
-      Names["viewed"],
-      Names["context"],
-      Names["done"] | "confirm"
-    >
-  : never;
+export type WithConfirm<TNames extends AppNames> = NamesWith<
+  TNames,
+  {
+    readonly done: TNames["done"] | "confirm";
+  }
+>;
 
 // Handlers that are there already were written for another one.
 /** `unknown` when `.context()` may be called, else the sentence that says why not. */

@@ -22,7 +22,7 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ViewReplay } from "../views/view-replay.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
-import type { AppNames, ExposedNames, KnownNames } from "./app-names.ts";
+import type { AppNames, ExposedNames, KnownNames, NamesWith } from "./app-names.ts";
 import type { EffectOfTool, HandKey, PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
 import type { PrefixProblem, WithMount } from "./mount-names.ts";
 import type { ConfirmProblem, ContextProblem, WithConfirm, WithContext } from "./once-names.ts";
@@ -74,17 +74,14 @@ export type TagNames<TSpec> = [TSpec] extends [infer Members]
 
 /** The names after an expose map. */
 export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] extends [infer Map]
-  ? ExposedNames<
-      TNames["tools"] | WireName<ExposedToolKeys<Map>>,
-      TNames["resources"] | ExposedResourceKeys<Map>,
-      TNames["mutating"] | WireName<ExposedMutatingKeys<TSpec, Map>>,
-      TNames["exposed"] | ExposedKeys<Map>,
-      TNames["inputs"],
-      TNames["prompts"],
-      TNames["written"],
-      TNames["viewed"],
-      TNames["context"],
-      TNames["done"]
+  ? NamesWith<
+      TNames,
+      {
+        readonly tools: TNames["tools"] | WireName<ExposedToolKeys<Map>>;
+        readonly resources: TNames["resources"] | ExposedResourceKeys<Map>;
+        readonly mutating: TNames["mutating"] | WireName<ExposedMutatingKeys<TSpec, Map>>;
+        readonly exposed: TNames["exposed"] | ExposedKeys<Map>;
+      }
     >
   : never;
 
@@ -97,71 +94,43 @@ type MutatingTools<TKeys extends HandKey, TTools> = [TKeys] extends [infer Keys 
 export type WithTools<TNames extends AppNames, TKeys extends HandKey, TInputs, TTools> = [TInputs] extends [
   infer Inputs,
 ]
-  ? ExposedNames<
-      TNames["tools"] | WireName<`${TKeys}`>,
-      TNames["resources"],
-      TNames["mutating"] | WireName<`${MutatingTools<TKeys, TTools>}`>,
-      TNames["exposed"],
-      TNames["inputs"] & Inputs,
-      TNames["prompts"],
-      TNames["written"],
-      TNames["viewed"],
-      TNames["context"],
-      TNames["done"] | "context"
+  ? NamesWith<
+      TNames,
+      {
+        readonly tools: TNames["tools"] | WireName<`${TKeys}`>;
+        readonly mutating: TNames["mutating"] | WireName<`${MutatingTools<TKeys, TTools>}`>;
+        readonly inputs: TNames["inputs"] & Inputs;
+        readonly done: TNames["done"] | "context";
+      }
     >
   : never;
 
 /** The names after `pull()`. */
-export type WithPull<TNames extends AppNames> = [TNames] extends [infer Names extends AppNames]
-  ? ExposedNames<
-      Names["tools"] | PullToolName,
-      Names["resources"],
-      Names["mutating"],
-      Names["exposed"],
-      Names["inputs"],
-      Names["prompts"],
-      Names["written"],
-      Names["viewed"],
-      Names["context"],
-      Names["done"]
-    >
-  : never;
+export type WithPull<TNames extends AppNames> = NamesWith<
+  TNames,
+  {
+    readonly tools: TNames["tools"] | PullToolName;
+  }
+>;
 
 /** The names after prompts. */
-export type WithPrompts<TNames extends AppNames, TKeys extends HandKey> = [TNames] extends [
-  infer Names extends AppNames,
-]
-  ? ExposedNames<
-      Names["tools"],
-      Names["resources"],
-      Names["mutating"],
-      Names["exposed"],
-      Names["inputs"],
-      Names["prompts"] | WireName<`${TKeys}`>,
-      Names["written"],
-      Names["viewed"],
-      Names["context"],
-      Names["done"] | "context"
-    >
-  : never;
+export type WithPrompts<TNames extends AppNames, TKeys extends HandKey> = NamesWith<
+  TNames,
+  {
+    readonly prompts: TNames["prompts"] | WireName<`${TKeys}`>;
+    readonly done: TNames["done"] | "context";
+  }
+>;
 
 /** The names after hand-written resources. */
-export type WithResources<TNames extends AppNames, TKeys extends HandKey> = [TNames] extends [
-  infer Names extends AppNames,
-]
-  ? ExposedNames<
-      Names["tools"],
-      Names["resources"] | `${TKeys}`,
-      Names["mutating"],
-      Names["exposed"],
-      Names["inputs"],
-      Names["prompts"],
-      Names["written"] | `${TKeys}`,
-      Names["viewed"],
-      Names["context"],
-      Names["done"] | "context"
-    >
-  : never;
+export type WithResources<TNames extends AppNames, TKeys extends HandKey> = NamesWith<
+  TNames,
+  {
+    readonly resources: TNames["resources"] | `${TKeys}`;
+    readonly written: TNames["written"] | `${TKeys}`;
+    readonly done: TNames["done"] | "context";
+  }
+>;
 
 /** `unknown` when `pull()` may add its tools, else the sentence that says why not. */
 export type PullProblem<TNames extends AppNames> = [PullToolName & KnownNames<TNames["tools"]>] extends [never]

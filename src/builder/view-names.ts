@@ -4,7 +4,7 @@ import type { WireName } from "../catalog/wire-name.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
-import type { AppNames, ExposedNames, KnownNames } from "./app-names.ts";
+import type { AppNames, KnownNames, NamesWith } from "./app-names.ts";
 
 /** What `.views()` may be told besides. */
 export interface ViewsOptions<TReplay extends boolean = boolean> {
@@ -16,22 +16,14 @@ export interface ViewsOptions<TReplay extends boolean = boolean> {
 }
 
 /** The names after `.views()`: those of the faces that a view may have, and of what was asked for besides. */
-export type WithViews<TNames extends AppNames, TInput, TReplay extends boolean> = [TNames] extends [
-  infer Names extends AppNames,
-]
-  ? ExposedNames<
-      Names["tools"] | FaceTools<TInput> | ReplayTools<TReplay>,
-      Names["resources"],
-      Names["mutating"] | (FaceTools<TInput> & "call"),
-      Names["exposed"],
-      Names["inputs"],
-      Names["prompts"],
-      Names["written"],
-      true,
-      Names["context"],
-      Names["done"]
-    >
-  : never;
+export type WithViews<TNames extends AppNames, TInput, TReplay extends boolean> = NamesWith<
+  TNames,
+  {
+    readonly tools: TNames["tools"] | FaceTools<TInput> | ReplayTools<TReplay>;
+    readonly mutating: TNames["mutating"] | (FaceTools<TInput> & "call");
+    readonly viewed: true;
+  }
+>;
 
 /** `unknown` when `.views()` may be called, else the sentence that says why not. */
 export type ViewedProblem<TNames extends AppNames> = true extends TNames["viewed"]

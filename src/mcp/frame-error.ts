@@ -12,6 +12,7 @@ export type FrameFault =
   | "bad-version"
   | "bad-id"
   | "bad-method"
+  | "request-and-response"
   | "bad-params";
 
 /** A frame that is answered with a JSON-RPC error and never executed. `id` is null where none can be echoed. */
@@ -39,6 +40,10 @@ const faults: Readonly<Record<FrameFault, Pick<FrameError, "code" | "message">>>
     message: 'Invalid request: "id" must be a safe integer or a string of at most 1024 bytes',
   },
   "bad-method": { code: -32600, message: 'Invalid request: "method" must be a string' },
+  "request-and-response": {
+    code: -32600,
+    message: 'Invalid request: a message with "method" must have neither "result" nor "error"',
+  },
   "bad-params": { code: -32602, message: 'Invalid params: "params" must be an object' },
 };
 

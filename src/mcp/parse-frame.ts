@@ -50,9 +50,9 @@ export type ParsedFrame =
  * is wrong comes back as `error`, with the sender's id where one can be echoed.
  *
  * Depth and number of elements are bounded before `JSON.parse` runs; bytes are the framing's business. Only own
- * properties count, and of duplicate keys the last. A frame with a `method` is a request or notification whatever
- * else it holds; without one, `result` or `error` make it a response even when its id is unusable, since answering an
- * answer would have two peers complain at each other for ever.
+ * properties count, and of duplicate keys the last. Without a `method`, `result` or `error` make the frame a response
+ * even when its id is unusable: if both peers answered responses with errors, the exchange would never end. A frame with
+ * a `method` and a `result` or `error` is refused, because a proxy that looks for `result` first reads it as a response.
  */
 export function parseFrame(text: string, limits: FrameLimits): ParsedFrame {
   const first = text.charCodeAt(0) === OPEN_BRACE ? "{" : firstMark(text);
@@ -88,7 +88,8 @@ function refuseUnparsed(text: string, first: "{" | "[", fault: "too-deep" | "too
 function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {
   if (ownParam(message, "jsonrpc") !== "2.0") return toFrameError("bad-version");
   const method = ownParam(message, "method");
-  if (method === undefined && isAnswer(message)) {
+  const isResponse = Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
+  if (method === undefined && isResponse) {
     return {
       kind: "response",
       id: ownParam(message, "id"),
@@ -98,6 +99,7 @@ function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {
   }
   const id = ownParam(message, "id");
   if (id !== undefined && !isRequestId(id)) return toFrameError("bad-id");
+  if (isResponse) return toFrameError("request-and-response", id ?? null);
   if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
   return readCall(method, id, ownParam(message, "params"));
 }
@@ -107,10 +109,6 @@ function readCall(method: string, id: RequestId | undefined, params: unknown): P
     return id === undefined ? { kind: "ignored" } : toFrameError("bad-params", id);
   }
   return id === undefined ? { kind: "notification", method, params } : { kind: "request", id, method, params };
-}
-
-function isAnswer(message: object): boolean {
-  return Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
 }
 
 /** An object out of `JSON.parse` holds JSON values by construction. */

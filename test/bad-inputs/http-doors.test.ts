@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isJsonObject } from "../../src/schema/json.ts";
 import { bundleScript } from "../fixtures/bundle-script.ts";
+import { responseMembers, withMembers } from "../fixtures/bad-inputs-more.ts";
 import { envelope, legacyLine } from "../fixtures/envelope.ts";
 import { startIssuer, type Issuer } from "../http/support/issuer.ts";
 import { readCorpus, type BadInput } from "./bad-input.ts";
@@ -87,6 +88,18 @@ describe.each(doors)("a bad call over HTTP, through the %s door,", (door) => {
     const forbidden = due.sideEffect === undefined ? ["configure"] : ["configure", "wipe"];
     const marks = plain.process.marks.slice(from).map(([name]) => name);
     expect(marks.filter((name) => forbidden.includes(name))).toEqual([]);
+  });
+});
+
+describe.each(doors)("a request that is a response as well, through the %s door,", (door) => {
+  it.each(Object.entries(responseMembers))("runs nothing: %s", async (_id, members) => {
+    const { port } = await plain.stats();
+    const session = door === "legacy" ? await initialize({ port }) : "none";
+    const message = toMessage(door, { method: "tools/call", params: { name: "wipe", arguments: {} } }, session);
+    const from = plain.process.marks.length;
+    const seen = await sendHttp({ ...message, body: withMembers(String(message.body), members) }, { port });
+    expect([seen.status, answerIn(seen.text)]).toEqual([400, -32600]);
+    expect(plain.process.marks.slice(from)).toEqual([]);
   });
 });
 

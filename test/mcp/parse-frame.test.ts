@@ -133,9 +133,13 @@ describe("parseFrame()", () => {
     });
   });
 
-  it("reads a request when a result stands beside the method", () => {
-    expect(parse(call(`"result":{}`))).toMatchObject({ kind: "request", id: 1, method: "m" });
-  });
+  it.each([`"result":{}`, `"result":null`, `"error":{"code":1,"message":"no"}`, `"result":{},"params":[]`])(
+    "answers -32600 with the id when a method has {%s} beside it",
+    (members) => {
+      expect(parse(call(members))).toEqual(refusal(1, -32600));
+      expect(parse(`{"jsonrpc":"2.0","method":"m",${members}}`)).toEqual(refusal(null, -32600));
+    },
+  );
 
   it("takes the last of duplicate keys when they differ", () => {
     expect(parse(`{"jsonrpc":"2.0","id":1,"id":2,"method":"a","method":"b"}`)).toMatchObject({ id: 2, method: "b" });

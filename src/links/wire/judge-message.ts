@@ -30,6 +30,8 @@ function judgeNotification(message: JsonObject, method: string): Judgement {
 
 function judgeCall(message: JsonObject, method: unknown): Judgement {
   if (typeof method !== "string") return malformed("a method that is not a text");
+  const isResponse = Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
+  if (isResponse) return malformed("a request that is a response as well");
   if (!Object.hasOwn(message, "id")) return judgeNotification(message, method);
   const id = message["id"];
   return isId(id) ? { kind: "request", id } : malformed("an id that is neither a short text nor an integer");

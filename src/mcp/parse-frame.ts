@@ -68,7 +68,7 @@ export function parseFrame(text: string, limits: FrameLimits): ParsedFrame {
     return toFrameError("not-json");
   }
   if (Array.isArray(value)) return toFrameError("batch");
-  return isObject(value) ? readMessage(value) : toFrameError("not-an-object");
+  return isObject(value) ? readMessage(value, text) : toFrameError("not-an-object");
 }
 
 const OPEN_BRACE = 0x7b;
@@ -85,26 +85,26 @@ function refuseUnparsed(text: string, first: "{" | "[", fault: "too-deep" | "too
   return isResponse ? { kind: "response", id } : toFrameError(fault, id);
 }
 
-function readMessage(message: Readonly<Record<string, unknown>>): ParsedFrame {
+function readMessage(message: Readonly<Record<string, unknown>>, text: string): ParsedFrame {
   if (ownParam(message, "jsonrpc") !== "2.0") return toFrameError("bad-version");
+  const id = ownParam(message, "id");
   const method = ownParam(message, "method");
   const isResponse = Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
   if (method === undefined && isResponse) {
-    return {
-      kind: "response",
-      id: ownParam(message, "id"),
-      result: ownParam(message, "result"),
-      error: ownParam(message, "error"),
-    };
+    return { kind: "response", id, result: ownParam(message, "result"), error: ownParam(message, "error") };
   }
-  const id = ownParam(message, "id");
-  if (id !== undefined && !isRequestId(id)) return toFrameError("bad-id");
+  if (id !== undefined && !isSentId(id, text)) return toFrameError("bad-id");
   if (isResponse) return toFrameError("request-and-response", id ?? null);
-  if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
   return readCall(method, id, ownParam(message, "params"));
 }
 
-function readCall(method: string, id: RequestId | undefined, params: unknown): ParsedFrame {
+/** Whether an id can be echoed. `1e-400` parses as 0 as well: only the text tells the two apart. */
+function isSentId(id: unknown, text: string): id is RequestId {
+  return isRequestId(id) && (id !== 0 || scanEnvelope(text).id === 0);
+}
+
+function readCall(method: unknown, id: RequestId | undefined, params: unknown): ParsedFrame {
+  if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
   if (params !== undefined && !isObject(params)) {
     return id === undefined ? { kind: "ignored" } : toFrameError("bad-params", id);
   }

@@ -61,7 +61,9 @@ function readId(text: string, at: number): RequestId | null {
   const head = text.slice(at, at + MAX_ID);
   const token = head.startsWith('"') ? head.slice(0, skipString(head, 0) + 1) : (/^[^\s,}]*/.exec(head)?.[0] ?? "");
   const id = decode(token);
-  return isRequestId(id) ? id : null;
+  // A number too small for a double reads as 0, and could not be echoed.
+  const isUnderflow = id === 0 && !/^-?0*\.?0*(?:e|$)/i.test(token);
+  return isRequestId(id) && !isUnderflow ? id : null;
 }
 
 function decode(token: string): unknown {

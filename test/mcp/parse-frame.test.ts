@@ -63,6 +63,8 @@ describe("parseFrame()", () => {
     "9007199254740993",
     "-9007199254740992",
     "1e400",
+    "1e-400",
+    "-0.1e-400",
     `"${"i".repeat(1025)}"`,
   ])("answers -32600 without an id when the id is %.30s", (id) => {
     expect(parse(`{"jsonrpc":"2.0","id":${id},"method":"m"}`)).toEqual(refusal(null, -32600));
@@ -70,6 +72,11 @@ describe("parseFrame()", () => {
 
   it("answers -32600 without an id when the id is over 1 KiB in bytes though not in characters", () => {
     expect(parse(`{"jsonrpc":"2.0","id":"${"é".repeat(513)}","method":"m"}`)).toEqual(refusal(null, -32600));
+  });
+
+  it.each(["0", "-0", "0.00", "0e5", " 0 "])("reads the id 0 when it is written %j", (id) => {
+    expect(parse(`{"jsonrpc":"2.0","method":"m","id":${id}}`)).toMatchObject({ kind: "request" });
+    expect(parse(`{"jsonrpc":"2.0","\\u0069d":${id},"method":"m"}`)).toMatchObject({ kind: "request" });
   });
 
   it.each([1, 0, -7, 9007199254740991, "", "1", "é", "i".repeat(1024), "é".repeat(512)])(

@@ -1,9 +1,8 @@
 import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Touched } from "../catalog/entry.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resource-watches.ts";
-import type { Faces } from "../mcp/faces.ts";
+import type { Face, Faces } from "../mcp/faces.ts";
 import type { LargeValues, Readable } from "../mcp/large-values.ts";
 import { ifGranted } from "./if-granted.ts";
 
@@ -25,15 +24,15 @@ export class ReadableUris {
 
   /** The resource that a URI names; what is not shown to a caller is not there. */
   find(uri: string, caller: Caller): Resolved | undefined {
-    const shown = this.#shownTo(caller);
-    return shown && this.#sources.watches.resolve(uri, this.#resolverOf(shown));
+    const face = this.#sources.faces.of(caller);
+    return "kind" in face ? undefined : this.#findIn(face, uri);
   }
 
-  /** The same, and parts of what was too large for one answer: while their caller may still have all that it is made of. */
+  /** As {@link find}, and the parts of a large value, for the caller and by the view and rules that it was made for. */
   findReadable(uri: string, caller: Caller): Readable | undefined {
-    const part = this.#sources.large.resolve(uri, caller);
-    if (part === undefined) return this.find(uri, caller);
-    return part.of.every((touched) => this.#isOpen(touched, caller)) ? part : undefined;
+    const face = this.#sources.faces.of(caller);
+    if ("kind" in face) return undefined;
+    return this.#sources.large.resolve(uri, { caller, rules: face.rules }) ?? this.#findIn(face, uri);
   }
 
   /** As {@link find}: what a caller was not granted is not there either. */
@@ -46,18 +45,8 @@ export class ReadableUris {
     return ifGranted(this.findReadable(uri, caller), caller);
   }
 
-  #shownTo(caller: Caller): Catalog | undefined {
-    const face = this.#sources.faces.of(caller);
-    return "kind" in face ? undefined : face.catalog;
-  }
-
-  /** A part may itself have been read in parts. */
-  #isOpen(touched: Touched, caller: Caller): boolean {
-    if ("uri" in touched) return this.findReadableOpen(touched.uri, caller) !== undefined;
-    const face = this.#sources.faces.of(caller);
-    if ("kind" in face) return false;
-    const tool = face.catalog.toolOf(touched.tool) ?? face.behind.toolOf(touched.tool);
-    return ifGranted(tool, caller) !== undefined;
+  #findIn({ catalog }: Face, uri: string): Resolved | undefined {
+    return this.#sources.watches.resolve(uri, this.#resolverOf(catalog));
   }
 
   #resolverOf(shown: Catalog): UriResolver {

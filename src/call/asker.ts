@@ -92,7 +92,7 @@ export class ClientAsker implements Asker {
     const known = questions.recall(own, "")?.outcome;
     if (known?.kind === "answer") return known.text;
     const text = make();
-    questions.remember(own, "", { outcome: { kind: "answer", text }, touched: [], meta: undefined });
+    questions.remember(own, "", { outcome: { kind: "answer", text }, meta: undefined });
     return text;
   }
 

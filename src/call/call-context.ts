@@ -3,7 +3,7 @@ import type { ClientAsk } from "../catalog/asking.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
 import { cannotAsk } from "../catalog/cannot-ask.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
-import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry, Touched } from "../catalog/entry.ts";
+import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskPort } from "./ask-port.ts";
@@ -101,7 +101,6 @@ export class CallContext implements EntryCall {
   #finished = false;
   #isDropped = false;
   #last = Number.NEGATIVE_INFINITY;
-  #touched: Map<string, Touched> | undefined;
   #meta: JsonObject | undefined;
   #asker: Asker | undefined;
   #standsFor: CallContext | undefined;
@@ -154,19 +153,6 @@ export class CallContext implements EntryCall {
   get heldMs(): number {
     const { held } = this;
     return held === undefined ? 0 : held.ms + (held.count > 0 ? performance.now() - held.since : 0);
-  }
-
-  /** Passed on to the call that it is a part of, and kept by the one that is a part of none, or is remembered. */
-  touch(touched: Touched): void {
-    this.#heardBy?.touch(touched);
-    if (this.partOf !== undefined && this.trail === undefined) return;
-    this.#touched ??= new Map();
-    this.#touched.set(JSON.stringify(touched), touched);
-  }
-
-  /** What it has touched with all its parts, each once. */
-  get touched(): readonly Touched[] {
-    return this.#touched === undefined ? [] : [...this.#touched.values()];
   }
 
   ask(key: string, ask: ClientAsk): Promise<JsonObject> {
@@ -352,7 +338,7 @@ export class CallContext implements EntryCall {
     return this.#ended === undefined ? undefined : this.#work;
   }
 
-  /** Who hears besides of what it touches and says: nobody where it is made by other rights than theirs. */
+  /** Who else receives its `_meta`: nobody where it is made by other rights than theirs. */
   get #heardBy(): CallContext | undefined {
     return this.partOf?.isForTool === true ? undefined : this.partOf?.call;
   }

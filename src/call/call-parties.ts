@@ -41,6 +41,6 @@ export interface PartOf {
   readonly endsOnDrop?: boolean | undefined;
   /** Told what is said beside its answer, instead of that call. Must not throw. */
   readonly onMeta?: NestedCall["onMeta"];
-  /** Whether it is made by other rights than those of whoever asked for that call: what it touches is no matter of theirs. */
+  /** Whether it is made by other rights than those of the caller above: its `_meta` is not passed on to them. */
   readonly isForTool?: boolean | undefined;
 }

@@ -195,12 +195,11 @@ class EntryInvoker implements Invoker {
 
   /** Records a call that was run when all of it was made before, with what came of it then. */
   async #recall(entry: ToolEntry, args: JsonObject, { call, known }: Recalled): Promise<ToolOutcome> {
-    const { touched, meta } = known;
+    const { meta } = known;
     let { outcome } = known;
     call.tracked = this.#tree.open({ entry, caller: call.caller, args, above: call.partOf?.call.tracked });
     try {
       await assertMayRecall(entry, args, call);
-      for (const one of touched) call.touch(one);
       if (meta !== undefined) call.addMeta(meta);
     } catch (cause) {
       outcome = this.#refuse({ cause, stage: "checking", call }, entry);

@@ -89,7 +89,6 @@ export class Nesting implements Nester {
     call.stillShown = nested.stillShown;
     const noted = noteCall(call, { id: entry.id, as, args });
     if (above.isOver) return this.#tooLate(above, entry);
-    call.touch({ tool: entry.id });
     if (noted?.known !== undefined) return this.#parts.recall(entry, args, { call, known: noted.known });
     above.addPart(call);
     if (onAbort === "continue-running") this.#detached.add(call);

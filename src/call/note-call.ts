@@ -30,7 +30,7 @@ export function noteCall(call: CallContext, made: { readonly id: string } & Json
   return {
     known: questions.recall(place, digest),
     ended(outcome) {
-      questions.remember(place, digest, { outcome, touched: call.touched, meta: call.meta });
+      questions.remember(place, digest, { outcome, meta: call.meta });
       questions.look();
     },
   };

@@ -45,7 +45,6 @@ async function tryOut<TWork>(
 }
 
 function handOn(call: CallContext, trial: CallContext): void {
-  for (const touched of trial.touched) call.touch(touched);
   if (trial.meta !== undefined) call.addMeta(trial.meta);
 }
 

@@ -43,11 +43,6 @@ export interface EntryCall {
   readonly heldMs?: number;
   progress(report: ProgressReport): void;
   /**
-   * Notes what the answer is made of by the rights of whoever asks: when they have those no more, no part of it is theirs. Left
-   * out where nobody keeps answers.
-   */
-  touch?(touched: Touched): void;
-  /**
    * Calls a tool as a part of this call: under it in the tree, ended with it unless it says otherwise, never later than it.
    * Never rejects: what cannot be called answers as what does not exist.
    */
@@ -68,9 +63,6 @@ export interface EntryCall {
   /** Says something beside the answer, for programs, whatever the answer is: members of its `_meta`. */
   addMeta(members: JsonObject): void;
 }
-
-/** What an answer is made of: a tool that was called, by its id, or what was read under a URI. */
-export type Touched = { readonly tool: string } | { readonly uri: string };
 
 /** A call within a call. */
 export interface NestedCall {

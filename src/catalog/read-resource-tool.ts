@@ -82,7 +82,6 @@ export type FindReadable = (uri: string, caller: Caller) => Pick<Resolved, "read
 async function readResource(uri: string, resolve: FindReadable, call: EntryCall): Promise<ReadAnswer> {
   const resolved = resolve(uri, call.caller);
   if (resolved === undefined) throw noSuchResource(uri);
-  call.touch?.({ uri });
   let content: ResourceContent | undefined;
   try {
     content = await resolved.read(call);

@@ -13,6 +13,8 @@ export type ShownChange = "rules" | "resources";
 
 /** What one view shows to everybody who comes by it, whatever they were granted. */
 export interface Face {
+  /** Identifies the view and its rules: another symbol once other rules decide what the view shows. */
+  readonly rules: symbol;
   /** What there is in it: what is found by name and by URI. With the tools of the face, where that is a gateway. */
   readonly catalog: Catalog;
   /** What can be called by it: behind the tools of a gateway, or else those of the catalog itself. */

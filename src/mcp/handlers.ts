@@ -2,7 +2,6 @@ import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { ListedItems } from "../catalog/listed-items.ts";
-import type { CallContext } from "../call/call-context.ts";
 import type { Invoker } from "../call/create-invoker.ts";
 import type { ReadOutcome } from "../call/outcome.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
@@ -94,18 +93,17 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
   return bytes === undefined ? toRpcResult(body) : toLargeBlocks(tool, bytes);
 }
 
-/** Where what is too large is kept, for whom, and what it is made of besides the tool. */
-type Answering = Pick<Keeping, "large"> & { readonly call: Pick<CallContext, "caller" | "touched"> };
+/** Where the parts of a large result are kept, and for whom. */
+type Answering = Pick<Keeping, "large" | "caller" | "rules">;
 
-function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, call }: Answering): RpcAnswer {
+function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, caller, rules }: Answering): RpcAnswer {
   if (outcome.kind === "answer") {
     // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
     const text = toWellFormedJson(outcome.text);
     const bytes = bytesOver(text, large.maxResultBytes);
     if (bytes !== undefined) {
-      const { id, scopes, requires } = tool;
-      const of = [{ tool: id }, ...call.touched];
-      return toLargeResult(tool, large.keep(text, bytes, { caller: call.caller, scopes, requires, of }));
+      const { scopes, requires } = tool;
+      return toLargeResult(tool, large.keep(text, bytes, { caller, rules, scopes, requires }));
     }
     const failed = outcome.isError === true ? `,"isError":true` : "";
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}${failed}`);
@@ -146,7 +144,10 @@ function createCallHandler(source: HandlerSource): Handler {
     if (refused !== undefined) return refused;
     const outcome = await source.invoker.call(tool, args, call);
     const asked = source.asking.answer(outcome, asking);
-    return withMeta(asked ?? toCallAnswer(tool, outcome, { large: source.large, call }), call.meta);
+    return withMeta(
+      asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, rules: face.rules }),
+      call.meta,
+    );
   };
 }
 
@@ -154,11 +155,12 @@ function createCallHandler(source: HandlerSource): Handler {
 interface Read {
   readonly resolved: Readable;
   readonly uri: string;
+  readonly rules: symbol;
   readonly outcome: ReadOutcome;
 }
 
 function toReadAnswer(
-  { resolved, uri, outcome }: Read,
+  { resolved, uri, rules, outcome }: Read,
   { era, call }: McpRequest,
   { large }: HandlerSource,
 ): RpcAnswer {
@@ -167,7 +169,7 @@ function toReadAnswer(
   if (outcome.kind === "refused") return toReadError(outcome);
   if (outcome.kind === "asking") return unanswerable;
   const { scopes, requires } = resolved;
-  const keeping = { large, caller: call.caller, scopes, requires, of: [{ uri }] };
+  const keeping = { large, caller: call.caller, rules, scopes, requires };
   return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
 }
 
@@ -186,7 +188,7 @@ function createReadHandler(source: HandlerSource): Handler {
     if (refused !== undefined) return refused;
     const outcome = await source.invoker.read(resolved, call);
     const asked = source.asking.answer(outcome, asking);
-    return withMeta(asked ?? toReadAnswer({ resolved, uri, outcome }, request, source), call.meta);
+    return withMeta(asked ?? toReadAnswer({ resolved, uri, rules: face.rules, outcome }, request, source), call.meta);
   };
 }
 

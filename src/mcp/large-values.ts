@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Caller } from "../catalog/caller.ts";
-import type { EntryGuard, Touched } from "../catalog/entry.ts";
+import type { EntryGuard } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -44,11 +44,11 @@ export interface Excerpt {
   readonly next?: string;
 }
 
-/** Whom something is kept for, and what reading it takes, as what it is a part of did. */
+/** Who may read the parts of a value. The guard is that of the tool or resource which gave the value. */
 export interface KeptFor extends EntryGuard {
   readonly caller: Caller;
-  /** Everything that it is made of. */
-  readonly of: readonly Touched[];
+  /** {@link Face.rules} of the view that the value was made by: by other rules, or another view, it may be another value. */
+  readonly rules: symbol;
 }
 
 interface Kept extends KeptFor {
@@ -63,12 +63,6 @@ interface Kept extends KeptFor {
 
 /** What can be read. */
 export type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
-
-/** A part that can be read. */
-export interface ReadablePart extends Readable {
-  /** Who may not have all of that now is given no part of it. */
-  readonly of: readonly Touched[];
-}
 
 /** The bytes of a text in UTF-8; counted only where they may be more than `limit`. */
 export function bytesOver(text: string, limit: number): number | undefined {
@@ -120,31 +114,31 @@ export class LargeValues {
   }
 
   /** Keeps a text of so many bytes for a caller, and gives what is said instead of it. */
-  keep(text: string, bytes: number, { caller, scopes, requires, of }: KeptFor): Excerpt {
+  keep(text: string, bytes: number, { caller, rules, scopes, requires }: KeptFor): Excerpt {
     const owner = ownerOf(caller);
-    const known = this.#find(text, owner);
+    const known = this.#find({ text, owner, rules });
     const parts = known?.parts ?? cutText(text, this.#partBytes);
     const [excerpt = ""] = parts;
     if (bytes > maxTotalBytes * (caller.isAnonymous ? 1 : maxShare)) return { truncated: true, bytes, excerpt };
     const id = known?.id ?? randomBytes(16).toString("hex");
-    const kept = { id, owner, caller, scopes, requires, of, text, bytes, parts, usedAt: 0 };
+    const kept = { id, owner, caller, rules, scopes, requires, text, bytes, parts, usedAt: 0 };
     this.#use(kept);
     return { truncated: true, bytes, excerpt, ...this.#next(kept, 1) };
   }
 
-  /** The part that a URI names for a caller; `undefined` where they have none, or none any more. */
-  resolve(uri: string, caller: Caller): ReadablePart | undefined {
+  /** The part that a URI names for this caller by these rules; `undefined` if there is none, or none any longer. */
+  resolve(uri: string, { caller, rules }: Pick<KeptFor, "caller" | "rules">): Readable | undefined {
     if (!uri.startsWith(this.#prefix)) return undefined;
     const [id = "", number = "", ...more] = uri.slice(this.#prefix.length).split("/", 3);
     this.#forgetOld();
     const kept = this.#kept.get(toKey({ owner: ownerOf(caller), id }));
     const part = /^[1-9]\d{0,6}$/.test(number) && more.length === 0 ? Number(number) : 0;
     const text = kept?.parts[part - 1];
-    if (kept === undefined || text === undefined) return undefined;
+    if (kept?.rules !== rules || text === undefined) return undefined;
     this.#use(kept);
     const body = writeJson({ part, of: kept.parts.length, text, ...this.#next(kept, part) });
-    const { scopes, requires, of } = kept;
-    return { id: "_parts", scopes, requires, of, read: async () => body };
+    const { scopes, requires } = kept;
+    return { id: "_parts", scopes, requires, read: async () => body };
   }
 
   /** Forgets everything. Callable twice. */
@@ -160,9 +154,10 @@ export class LargeValues {
     return part < parts.length ? { next: `${this.#prefix}${id}/${part + 1}` } : {};
   }
 
-  /** The same text, read once more, is not kept twice for one caller. */
-  #find(text: string, owner: string): Kept | undefined {
-    for (const kept of this.#kept.values()) if (kept.owner === owner && kept.text === text) return kept;
+  /** Finds the same text, kept for the same readers, so that it is not kept twice. */
+  #find({ text, owner, rules }: Pick<Kept, "text" | "owner" | "rules">): Kept | undefined {
+    for (const kept of this.#kept.values())
+      if (kept.owner === owner && kept.rules === rules && kept.text === text) return kept;
     return undefined;
   }
 

@@ -17,6 +17,7 @@ function askedOf({ tools, resources, templates, prompts }: Catalog): readonly En
 
 /** What a face is made of. */
 export interface ViewFaceParts {
+  readonly rules: symbol;
   readonly catalog: Catalog;
   /** What is listed in its place to whom all that can be called only reads. Default: the same. */
   readonly reading: Catalog | undefined;
@@ -29,6 +30,7 @@ export interface ViewFaceParts {
 
 /** One view's face, as long as it shows the same. */
 export class ViewFace implements Face {
+  readonly rules: symbol;
   readonly catalog: Catalog;
   readonly instructions: string | undefined;
   readonly #reading: Catalog | undefined;
@@ -38,7 +40,8 @@ export class ViewFace implements Face {
   /** By what of all that is asked for a caller has, and by what they are listed it from; the oldest first. */
   readonly #listed = new Map<string, Catalog>();
 
-  constructor({ catalog, reading, instructions, dress, behind }: ViewFaceParts) {
+  constructor({ rules, catalog, reading, instructions, dress, behind }: ViewFaceParts) {
+    this.rules = rules;
     this.catalog = catalog;
     this.#reading = reading;
     this.instructions = instructions;

@@ -50,6 +50,8 @@ const keepNone = { tool: () => false, prompt: () => false, resource: () => false
 /** What one decision shows, made again when there is something else to show. */
 export class ViewSlot {
   readonly #setting: SlotSetting;
+  /** A slot serves exactly one verdict, so it identifies the rules. */
+  readonly #rules = Symbol("rules");
   readonly #behind: (caller: Caller) => Catalog | undefined;
   #decision: Admitting;
   /** Of which catalog the rest was made. */
@@ -112,6 +114,7 @@ export class ViewSlot {
     const { dress, instructions } = this.#setting;
     const gateway = this.#isGateway ? this.#toGateway() : undefined;
     return new ViewFace({
+      rules: this.#rules,
       catalog: gateway === undefined ? direct : replaceTools(direct, gateway),
       reading: gateway && replaceTools(direct, toReadingTools(gateway)),
       instructions: join(instructions, this.#decision.verdict.instructions),

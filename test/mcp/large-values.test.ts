@@ -13,14 +13,16 @@ function create(): { clock: ManualClock; large: LargeValues } {
   return { clock, large: new LargeValues({ uriPrefix: "app://", clock }) };
 }
 
+const rules = Symbol("rules");
+
 const known = (id: string): Caller => ({ id, isAnonymous: false, scopes: [] });
 
 function keep(large: LargeValues, text: string, caller = anonymous): Excerpt {
-  return large.keep(text, Buffer.byteLength(text), { caller, scopes: [], of: [{ tool: "any" }] });
+  return large.keep(text, Buffer.byteLength(text), { caller, rules, scopes: [] });
 }
 
 async function read(large: LargeValues, uri: unknown, caller = anonymous): Promise<JsonObject | undefined> {
-  const content = await large.resolve(String(uri), caller)?.read(new CallContext());
+  const content = await large.resolve(String(uri), { caller, rules })?.read(new CallContext());
   const value: unknown = typeof content === "string" ? JSON.parse(content) : undefined;
   return isJsonObject(value) ? value : undefined;
 }
@@ -70,10 +72,10 @@ describe("LargeValues", () => {
     expect(base).toMatch(/^app:\/\/_parts\/[\da-f]{32}\/$/);
     expect(await read(large, `${base}1`)).toMatchObject({ part: 1 });
     for (const odd of ["", "0", "-1", "01", "1.0", "1e0", "99", "9".repeat(400), "1/", "1/1", "+1", " 1"]) {
-      expect(large.resolve(`${base}${odd}`, anonymous)).toBeUndefined();
+      expect(large.resolve(`${base}${odd}`, { caller: anonymous, rules })).toBeUndefined();
     }
     for (const odd of ["app://_parts", "app://_parts/", "app://_parts//1", "app://_parts/__proto__/1", "x"]) {
-      expect(large.resolve(odd, anonymous)).toBeUndefined();
+      expect(large.resolve(odd, { caller: anonymous, rules })).toBeUndefined();
     }
   });
 
@@ -107,7 +109,7 @@ describe("LargeValues", () => {
     const excerpt = keep(large, "2".repeat(33 * mebi));
     expect(excerpt).toMatchObject({ truncated: true, bytes: 33 * mebi });
     expect(excerpt).not.toHaveProperty("next");
-    expect(large.resolve(kept.next ?? "", anonymous)).toBeDefined();
+    expect(large.resolve(kept.next ?? "", { caller: anonymous, rules })).toBeDefined();
   });
 
   it("forgets everything and sets no timer when it was closed", () => {
@@ -115,7 +117,7 @@ describe("LargeValues", () => {
     const { next = "" } = keep(large, "a".repeat(mebi));
     large.close();
     large.close();
-    expect(large.resolve(next, anonymous)).toBeUndefined();
+    expect(large.resolve(next, { caller: anonymous, rules })).toBeUndefined();
     expect(clock.size).toBe(0);
   });
 });
@@ -128,10 +130,10 @@ describe("LargeValues, for callers who are known", () => {
     const { next } = keep(large, "a".repeat(mebi), ann);
     expect(await read(large, next, ann)).toMatchObject({ part: 2 });
     for (const other of [bob, anonymous, known("anybody"), known("caller ann"), known("")]) {
-      expect(large.resolve(String(next), other)).toBeUndefined();
+      expect(large.resolve(String(next), { caller: other, rules })).toBeUndefined();
     }
     // Somebody of that name who did not prove it.
-    expect(large.resolve(String(next), { ...ann, isAnonymous: true })).toBeUndefined();
+    expect(large.resolve(String(next), { caller: { ...ann, isAnonymous: true }, rules })).toBeUndefined();
     // The next token of hers.
     expect(await read(large, next, known("ann"))).toMatchObject({ part: 2 });
   });
@@ -141,7 +143,7 @@ describe("LargeValues, for callers who are known", () => {
     const [hers, his] = [keep(large, "a".repeat(mebi), ann), keep(large, "a".repeat(mebi), bob)];
     expect(hers.next).not.toBe(his.next);
     expect(keep(large, "a".repeat(mebi), ann).next).toBe(hers.next);
-    expect(large.resolve(String(his.next), ann)).toBeUndefined();
+    expect(large.resolve(String(his.next), { caller: ann, rules })).toBeUndefined();
   });
 
   it("finds no part through a caller whose name begins as another's key does", () => {
@@ -149,15 +151,15 @@ describe("LargeValues, for callers who are known", () => {
     const { next = "" } = keep(large, "a".repeat(mebi), known("ann/x"));
     const id = next.split("/").at(-2) ?? "";
     for (const crafted of [`app://_parts/x/${id}/2`, `app://_parts/${id}/2`, `app://_parts/x%2f${id}/2`]) {
-      expect(large.resolve(crafted, ann)).toBeUndefined();
+      expect(large.resolve(crafted, { caller: ann, rules })).toBeUndefined();
     }
   });
 
   it("asks for a part what was asked for what it is a part of", () => {
     const { large } = create();
     const text = "a".repeat(mebi);
-    const { next = "" } = large.keep(text, mebi, { caller: ann, scopes: ["s:read", "more"], of: [{ tool: "any" }] });
-    expect(large.resolve(next, ann)?.scopes).toEqual(["s:read", "more"]);
+    const { next = "" } = large.keep(text, mebi, { caller: ann, rules, scopes: ["s:read", "more"] });
+    expect(large.resolve(next, { caller: ann, rules })?.scopes).toEqual(["s:read", "more"]);
   });
 
   it("lets one caller keep a quarter of the texts, and forgets theirs before anybody else's", async () => {

@@ -37,6 +37,7 @@ declare const caller: Caller;
 
 const surface = defineSurface("s", {
   state: mcpResource(cell({ schema: z.number() })),
+  "node.secret": mcpResource(cell({ schema: z.string() })),
   plain: procedure({}),
   "node.run": mcpTool(procedure({})),
   "node.show": readOnly(mcpTool(procedure({}))),
@@ -50,6 +51,7 @@ type Tools = "node_run" | "node_show" | "fix";
 // Views name what there is, by its id or its name on the wire, or by patterns; they take away and add nothing.
 const viewed = app.views({
   readonly: { readOnly: true, disallow: ["node_*"], instructions: "Look only" },
+  resources: { disallow: ["node.secret", "node_secret"] },
   named: { allow: ["node_run", "node.show", "fix", "state", "ask_all", "ask.all"] },
   spelled: { allow: ["mcp__s__fix", "mcp__s__.fix", "s(fix)", "mcp__my__server__node_run"] },
   globs: { allow: ["no?thing", "*", "mcp__s__*"], face: "direct" },
@@ -58,7 +60,7 @@ const viewed = app.views({
 });
 expectType<Tools>(nameOf<ToolNames<typeof viewed>>());
 expectType<"node_run" | "fix">(nameOf<MutatingToolNames<typeof viewed>>());
-expectType<"state">(nameOf<ResourceNames<typeof viewed>>());
+expectType<"state" | "node.secret">(nameOf<ResourceNames<typeof viewed>>());
 expectType<"ask_all">(nameOf<PromptNames<typeof viewed>>());
 
 // What the app does not have is a mistake.

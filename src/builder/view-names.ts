@@ -127,7 +127,14 @@ export type ViewsChecked<TNames extends AppNames, TInput, TReplay extends boolea
   | Record<PropertyKey, never>
   ? TypeProblem<"there must be a view: name one, or leave views() out">
   : FaceProblem<TNames, TInput> &
-      NamedChecked<TNames["tools"] | TNames["prompts"] | TNames["resources"] | ReplayTools<TReplay>, TInput>;
+      NamedChecked<
+        | TNames["tools"]
+        | TNames["prompts"]
+        | TNames["resources"]
+        | WireName<TNames["resources"]>
+        | ReplayTools<TReplay>,
+        TInput
+      >;
 
 /** names of what there is, views -> objections to views by name; none to rules in other forms. */
 type NamedChecked<TKnown extends string, TInput> = TInput extends

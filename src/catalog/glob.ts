@@ -4,9 +4,10 @@ export const maxPatternLength = 256;
 /** How many patterns a list may hold. */
 export const maxPatterns = 1024;
 
-/** What has an identity and, maybe, another name on the wire. Patterns may fit either. */
+/** An entry as patterns see it: they may fit its id or its wire name. */
 export interface Named {
   readonly id: string;
+  /** @default the wire name that a tool of this id has, so that a pattern fits resources and tools alike */
   readonly name?: string;
 }
 
@@ -86,5 +87,5 @@ export function toMatcher(patterns: readonly string[], server?: string): Matcher
   }
   const find = (text: string): string | undefined =>
     exact.get(text) ?? globs.find(({ glob }) => fitsGlob(glob, text))?.pattern;
-  return ({ id, name = id }) => find(id) ?? (name === id ? undefined : find(name));
+  return ({ id, name = id.replaceAll(".", "_") }) => find(id) ?? (name === id ? undefined : find(name));
 }

@@ -1,11 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { narrowCatalog } from "../../src/catalog/narrow-catalog.ts";
+import { cell } from "../../src/surface/cell.ts";
+import { procedure } from "../../src/surface/procedure.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createViews } from "../../src/views/create-views.ts";
 import { show, showTo } from "../../src/views/show.ts";
 import type { Shown } from "../../src/views/showing.ts";
 import type { NamedView, NamedViews } from "../../src/views/views-input.ts";
+import { catalogOf } from "../catalog/support.ts";
 import { callerBy, sampleCatalog, toolsBy } from "./support.ts";
 
 const catalog = sampleCatalog();
@@ -83,6 +89,31 @@ describe("what a view shows", () => {
       expect(leftOf(shownBy({ disallow: ["mcp__ci__status"] }, "ci"))).toEqual(everything);
     },
   );
+
+  it("a pattern fits a resource exactly when it fits a tool of the same id, when ids, patterns and both lists are drawn", () => {
+    const segment = fc.stringMatching(/^[a-c]{1,2}(?:_[a-c])?$/);
+    const id = fc.array(segment, { minLength: 1, maxLength: 3 }).map((segments) => segments.join("."));
+    const piece = fc.constantFrom("a", "b", "c", "_", ".", "*", "?", "aa");
+    const drawn = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(""));
+    const cases = fc.tuple(id, drawn, fc.boolean()).chain(([key, text, isWire]) => {
+      // Half of the patterns are made of the id, so that many of them fit.
+      const name = isWire ? key.replaceAll(".", "_") : key;
+      const own = fc.nat(name.length).map((at) => `${name.slice(0, at)}*`);
+      return fc.tuple(fc.constant(key), fc.oneof(fc.constant(text), own));
+    });
+    let fitted = 0;
+    fc.assert(
+      fc.property(cases, fc.constantFrom("allow", "disallow"), ([key, pattern], list) => {
+        const decision = createViews({ v: { [list]: [pattern] } }).decide({ surface: "v" });
+        const { tools } = show(catalogOf({ [key]: mcpTool(procedure({})) }), decision).catalog;
+        const { resources } = show(catalogOf({ [key]: mcpResource(cell({ schema: z.string() })) }), decision).catalog;
+        expect({ pattern, key, shown: resources.length }).toEqual({ pattern, key, shown: tools.length });
+        if (tools.length === (list === "allow" ? 1 : 0)) fitted += 1;
+      }),
+      { numRuns: 500 },
+    );
+    expect(fitted).toBeGreaterThan(100);
+  });
 
   it("what hides an entry is named when a view is looked into", () => {
     const views = createViews([

@@ -9,11 +9,18 @@ import type { HttpRequest } from "../message.ts";
 /** Whether headers that mirror the body have to be there, or only to agree with it where they are. */
 export type Mirroring = "required" | "where-present";
 
-/** The methods whose requests name something, and where in their params the name stands. */
-const nameKeys: ReadonlyMap<string, string> = new Map([
+/** The methods whose requests must be mirrored in `Mcp-Name`, and the field of their params that it mirrors. */
+const requiredKeys: ReadonlyMap<string, string> = new Map([
   ["tools/call", "name"],
   ["prompts/get", "name"],
   ["resources/read", "uri"],
+]);
+
+/** The methods whose requests are compared with `Mcp-Name` where a client sends it. */
+const nameKeys: ReadonlyMap<string, string> = new Map([
+  ...requiredKeys,
+  ["resources/subscribe", "uri"],
+  ["resources/unsubscribe", "uri"],
 ]);
 
 /** A header and what the body says in its place. Fixed texts: what was sent is never quoted. */
@@ -35,7 +42,7 @@ function checkName(
   const key = nameKeys.get(method);
   const said = key === undefined ? (ownParam(params, "name") ?? ownParam(params, "uri")) : ownParam(params, key);
   const header = request.header("mcp-name");
-  const isNeeded = header !== undefined || (isRequired && key !== undefined);
+  const isNeeded = header !== undefined || (isRequired && requiredKeys.has(method));
   // A name that is no text is refused by whoever it is for. What names nothing is compared with nothing, as the SDK has it.
   if (typeof said !== "string" || !isNeeded) return undefined;
   return compare(header === undefined ? undefined : decodeHeaderValue(header), said, "mcp-name");

@@ -73,4 +73,12 @@ describe("Mcp-Name beside a method that is not named by it", () => {
     expect(judge("resources/subscribe", { uri: "app://a" })).toBeUndefined();
     expect(judge("tools/list", {})).toBeUndefined();
   });
+
+  it.each(["resources/subscribe", "resources/unsubscribe"])(
+    "is compared with the URI of a %s, not with a decoy",
+    (method) => {
+      expect(judge(method, { name: "app://a", uri: "app://b" })).toBe(rpcCodes.headerMismatch);
+      expect(judge(method, { name: "app://b", uri: "app://a" })).toBeUndefined();
+    },
+  );
 });

@@ -13,6 +13,8 @@ export interface ConnectionSetting {
 export interface OpenReply {
   /** Whether the system has all of the answer, as far as can be told at once. */
   readonly isSent: boolean;
+  /** Whether its request is still coming in, and nothing was answered yet. */
+  readonly isComing: boolean;
   /** The connection is closed. */
   gone(): void;
 }
@@ -43,6 +45,9 @@ export class Connection {
   /** Those that were answered and are not read yet, and how large they are. */
   readonly #unread = new Map<OpenReply, number>();
   #unreadBytes = 0;
+  #isLate = false;
+  /** Set while a body is read: called when it does not come in time. */
+  onLate: (() => void) | undefined;
 
   constructor(socket: Socket, { clock, stallMs, events }: ConnectionSetting & { readonly events: ConnectionEvents }) {
     this.#socket = socket;
@@ -54,6 +59,24 @@ export class Connection {
   /** Whether something is being answered. */
   get isAnswering(): boolean {
     return this.#open.size > 0;
+  }
+
+  /** Whether a request did not come in time. Nothing is read behind it: the connection closes with its answer. */
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /**
+   * The request that is coming in is too slow. Returns `false` where it can get no answer: none is coming in, or it was
+   * answered already.
+   */
+  late(): boolean {
+    // A later request is not parsed before the one ahead of it is complete.
+    const last = [...this.#open].at(-1);
+    if (last?.isComing !== true || this.#isLate) return false;
+    this.#isLate = true;
+    this.onLate?.();
+    return true;
   }
 
   /** Whether one more request may be under way; if not, the connection is dropped. */

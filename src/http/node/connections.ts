@@ -31,6 +31,11 @@ export class Connections {
     return this.#known.get(socket)?.isAnswering === true;
   }
 
+  /** Has a request that comes too slowly answered. Returns `false` where nothing waits for its rest. */
+  late(socket: object): boolean {
+    return this.#known.get(socket)?.late() === true;
+  }
+
   /** Resolves once everything that was answered is with the system, or its connection is closed. */
   async sent(): Promise<void> {
     if (this.#unread > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -42,6 +42,10 @@ export class NodeReply implements HttpReply, OpenReply {
     return this.#isOver;
   }
 
+  get isComing(): boolean {
+    return !this.#isBegun && !this.#parts.request.complete;
+  }
+
   get isSent(): boolean {
     return this.#parts.response.writableFinished;
   }
@@ -91,13 +95,14 @@ export class NodeReply implements HttpReply, OpenReply {
   #begin(): boolean {
     if (this.#isBegun || this.#isOver) return false;
     this.#isBegun = true;
-    const { request, response, isLeaving } = this.#parts;
+    const { request, response, connection, isLeaving } = this.#parts;
     // Whoever served the request to us may answer it as well, as where it takes too long.
     this.#isOver = response.headersSent || response.writableEnded;
     if (this.#isOver) return false;
     // Whoever waits to be told to go on may send the body all the same: what follows here could not be told from it.
     const awaitsWord = request.headers.expect !== undefined && !request.readableDidRead;
-    if (awaitsWord || isLeaving()) response.shouldKeepAlive = false;
+    const isLate = connection.isLate && !request.complete;
+    if (awaitsWord || isLate || isLeaving()) response.shouldKeepAlive = false;
     return true;
   }
 

@@ -1,16 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BodyRead, HttpRequest, TakeBytes } from "../message.ts";
 import { BodyBuffer } from "../body/body-buffer.ts";
+import type { Connection } from "./connection.ts";
 import { readNodeBody } from "./read-node-body.ts";
+
+/**
+ * Node keeps names and values up to this many strings together, so half as many headers, and drops those behind them. The
+ * server option `maxHeadersCount` counts headers.
+ */
+const defaultHeaderStrings = 2000;
+
+const absoluteForm = /^https?:\/\/([^/?#]*)(.*)$/i;
 
 /** A request that came by `node:http`, or by a framework over it. */
 export class NodeRequest implements HttpRequest {
   readonly #incoming: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #connection: Connection;
 
-  constructor(incoming: IncomingMessage, response: ServerResponse) {
+  constructor(incoming: IncomingMessage, response: ServerResponse, connection: Connection) {
     this.#incoming = incoming;
     this.#response = response;
+    this.#connection = connection;
   }
 
   get method(): string {
@@ -21,7 +32,17 @@ export class NodeRequest implements HttpRequest {
     const { url = "" } = this.#incoming;
     // Express cuts the prefix off that a handler is mounted under, and keeps here what was sent.
     const original: unknown = "originalUrl" in this.#incoming ? this.#incoming.originalUrl : undefined;
-    return typeof original === "string" ? original : url;
+    const target = typeof original === "string" ? original : url;
+    return target.startsWith("/") ? target : this.#toPath(target);
+  }
+
+  get isHeadCut(): boolean {
+    const { rawHeaders, socket } = this.#incoming;
+    const server: unknown = Reflect.get(socket, "server");
+    const count: unknown =
+      typeof server === "object" && server !== null ? Reflect.get(server, "maxHeadersCount") : null;
+    const most = typeof count === "number" ? 2 * count : defaultHeaderStrings;
+    return most > 0 && rawHeaders.length >= most;
   }
 
   get connection(): object {
@@ -47,7 +68,15 @@ export class NodeRequest implements HttpRequest {
   }
 
   body(maxBytes: number, take?: TakeBytes): Promise<BodyRead> {
-    return readNodeBody(this.#incoming, this.#response, new BodyBuffer(maxBytes, take));
+    const source = { incoming: this.#incoming, response: this.#response, connection: this.#connection };
+    return readNodeBody(source, new BodyBuffer(maxBytes, take));
+  }
+
+  /** The path and query of an absolute-form target, which must name the `Host` (RFC 9112, 3.2). */
+  #toPath(target: string): string {
+    const [, authority, rest = ""] = absoluteForm.exec(target) ?? [];
+    if (authority === undefined || authority.toLowerCase() !== this.header("host")?.toLowerCase()) return target;
+    return rest.startsWith("/") ? rest : `/${rest}`;
   }
 }
 

@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BodyBuffer } from "../body/body-buffer.ts";
 import type { BodyRead } from "../message.ts";
+import type { Connection } from "./connection.ts";
+
+/** Where a body comes from. */
+export interface BodySource {
+  readonly incoming: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly connection: Connection;
+}
 
 const nothing = new Uint8Array(0);
 
@@ -21,8 +29,9 @@ function readParsed(incoming: IncomingMessage, body: BodyBuffer): BodyRead {
 }
 
 /** Collects what comes. Once it is too much, nothing is kept, and what still comes is let go by. */
-function collect(incoming: IncomingMessage, body: BodyBuffer, done: (body: BodyRead) => void): void {
+function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (body: BodyRead) => void): void {
   const settle = (read: BodyRead): void => {
+    connection.onLate = undefined;
     incoming.off("data", onData).off("end", onEnd).off("close", onClose).resume();
     done(read);
   };
@@ -32,6 +41,7 @@ function collect(incoming: IncomingMessage, body: BodyBuffer, done: (body: BodyR
   };
   const onEnd = (): void => settle(body.take());
   const onClose = (): void => settle("gone");
+  connection.onLate = onClose;
   incoming.on("data", onData).on("end", onEnd).on("close", onClose);
 }
 
@@ -39,10 +49,11 @@ function collect(incoming: IncomingMessage, body: BodyBuffer, done: (body: BodyR
  * Reads the body of a request into a buffer, as `HttpRequest.body` says. Where a framework has read it before, its `body` is
  * written as JSON again; where it has read it and keeps none, there is none.
  */
-export function readNodeBody(incoming: IncomingMessage, response: ServerResponse, body: BodyBuffer): Promise<BodyRead> {
+export function readNodeBody(source: BodySource, body: BodyBuffer): Promise<BodyRead> {
+  const { incoming, response, connection } = source;
   if (incoming.readableEnded) return Promise.resolve(readParsed(incoming, body));
-  if (incoming.destroyed) return Promise.resolve("gone");
+  if (incoming.destroyed || connection.isLate) return Promise.resolve("gone");
   if (body.isTooSmallFor(Number(incoming.headers["content-length"]))) return Promise.resolve("too-large");
   if (incoming.headers.expect !== undefined) response.writeContinue();
-  return new Promise((done) => collect(incoming, body, done));
+  return new Promise((done) => collect(source, body, done));
 }

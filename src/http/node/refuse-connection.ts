@@ -12,6 +12,7 @@ const statuses: Readonly<Record<string, number>> = {
 /** Answers what is no HTTP, or was too slow, and closes the connection. Nothing of what came is said again. */
 export function refuseConnection(error: Error, socket: Duplex, connections: Connections): void {
   const code = codeOf(error);
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && connections.late(socket)) return;
   // Behind a request that is being answered, the refusal would be taken for its answer.
   if (!socket.writable || code === "ECONNRESET" || connections.isAnswering(socket)) return void socket.destroy();
   const status = statuses[code] ?? 400;

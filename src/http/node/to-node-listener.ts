@@ -23,6 +23,6 @@ export function toNodeListener({ serve, connections, isLeaving = () => false }: 
     if (request.socket.destroyed) return;
     const connection = connections.of(request.socket);
     if (!connection.hasRoom()) return;
-    serve(new NodeRequest(request, response), new NodeReply({ request, response, connection, isLeaving }));
+    serve(new NodeRequest(request, response, connection), new NodeReply({ request, response, connection, isLeaving }));
   };
 }

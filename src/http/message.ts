@@ -12,8 +12,13 @@ export type BodyRead = Uint8Array | "too-large" | "gone" | "refused";
 /** A request, before its body is read. */
 export interface HttpRequest {
   readonly method: string;
-  /** What the client asked for: path and query, as they were sent. */
+  /**
+   * The path and query, as they were sent. An absolute-form target that names the `Host` is given without its scheme and
+   * authority; any other target that does not start with "/" is given as it is.
+   */
   readonly target: string;
+  /** Whether the runtime may have left out headers, because there were too many. @default false */
+  readonly isHeadCut?: boolean;
   /** What it came on, where that is known: the same for all requests of one connection. */
   readonly connection?: object | undefined;
   /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */

@@ -16,7 +16,9 @@ export interface HeadRules {
 const noHost = refuseRequest(400, "exactly one Host header is required");
 const foreignHost = refuseRequest(403, "this Host is not served here");
 const foreignOrigin = refuseRequest(403, "pages of this Origin may not ask");
-const badTarget = refuseRequest(400, "the target must be a path");
+const badTarget = refuseRequest(400, "the target must be a path, or an absolute URL that names the Host");
+const tooManyHeaders = refuseRequest(431, "it has more headers than this server reads");
+const unknownCoding = refuseRequest(501, "the only Transfer-Encoding served here is chunked");
 const badType = refuseRequest(415, "the body must be application/json in UTF-8, without a Content-Encoding");
 const notAcceptable = refuseRequest(406, "the client must accept application/json");
 const tooLarge = refuseRequest(413, "the body is larger than this server accepts");
@@ -34,10 +36,10 @@ const garbled = refuseHeader('"mcp-name" must be visible ASCII, or Base64 of UTF
 
 /** Whether it came from where requests may come from: checked of every one, whatever it asks for. */
 export function checkOrigin(request: HttpRequest, { hosts, origins }: HeadRules): HttpRefusal | undefined {
+  if (request.isHeadCut === true) return tooManyHeaders;
   const host = request.header("host");
   if (request.count("host") !== 1 || host === undefined) return noHost;
   if (!hosts.has(host)) return foreignHost;
-  // An absolute target names a host of its own, and the two need not agree.
   if (!request.target.startsWith("/") && request.target !== "*") return badTarget;
   const origin = request.header("origin");
   if (origin === undefined) return undefined;
@@ -50,8 +52,13 @@ export function checkRepeated(request: HttpRequest): HttpRefusal | undefined {
   return name === undefined ? undefined : repeated.get(name);
 }
 
+function hasKnownCoding(request: HttpRequest): boolean {
+  return (request.header("transfer-encoding") ?? "chunked").trim().toLowerCase() === "chunked";
+}
+
 /** What the head of a POST says about its body. Nothing of that is read yet, and nothing is if this refuses. */
 export function checkBodyHead(request: HttpRequest, { maxBytes }: HeadRules): HttpRefusal | undefined {
+  if (!hasKnownCoding(request)) return unknownCoding;
   if (request.count("content-type") > 1 || !isJsonType(request.header("content-type"))) return badType;
   if (request.header("content-encoding") !== undefined) return badType;
   if (!acceptsType(request.header("accept"), "application/json")) return notAcceptable;

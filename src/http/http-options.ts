@@ -32,9 +32,14 @@ export interface HttpHandlerOptions {
   readonly path?: string;
   /** Whether clients up to 2025-11-25 are served, with sessions. Default `true`. */
   readonly sessions?: boolean;
-  /** How many sessions there are at most. Default 1,024. */
+  /** How many sessions there are at most. Over it the one that has been idle the longest ends. @default 1024 */
   readonly maxSessions?: number;
-  /** How many of them one caller has. Default a sixteenth, at least 1; anonymous ones count only among all. */
+  /**
+   * How many sessions one caller has at most; anonymous ones count only among all. Over it the caller's own session that has
+   * been idle the longest ends.
+   *
+   * @default a sixteenth of `maxSessions`, at least 1
+   */
   readonly maxSessionsPerPrincipal?: number;
   /** How long a session may do nothing, in milliseconds. Default 300,000; 0: for ever. */
   readonly sessionIdleMs?: number;

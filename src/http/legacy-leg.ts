@@ -7,7 +7,7 @@ import { ownParam } from "../mcp/own-param.ts";
 import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
-import { isRefused, type Place } from "./admission.ts";
+import { isRefused, type Place, type Refused } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";
 import { guard } from "./guard.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "./leg.ts";
@@ -139,13 +139,13 @@ class SessionsLeg implements SessionLeg {
   }
 
   #onInitialize({ request, reply, caller: sender, frame, bytes }: RequestPost): void {
-    const { counters, admission, responder, runtime } = this.#setting;
+    const { counters, responder, runtime } = this.#setting;
     const { id, method } = frame;
     counters.reached("caps");
     const caller = withClient(sender, readClient(ownParam(frame.params, "clientInfo")));
     const denied = runtime.refuse(caller);
     if (denied !== undefined) return responder.answer(reply, denied, { id, era: "legacy" });
-    const place = admission.openSession(caller);
+    const place = this.#openPlace(caller);
     if (isRefused(place)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", place);
       return responder.refuse(reply, error, { status: 409, id });
@@ -159,6 +159,15 @@ class SessionsLeg implements SessionLeg {
       report: runtime.report,
       answer,
     });
+  }
+
+  /** Takes the place of an idle session where all places are taken. */
+  #openPlace(caller: Caller): Place | Refused {
+    const { admission } = this.#setting;
+    const place = admission.openSession(caller);
+    if (!isRefused(place)) return place;
+    const hasMadeWay = this.#sessions.endIdlest(place.scope === "principal" ? caller : undefined);
+    return hasMadeWay ? admission.openSession(caller) : place;
   }
 
   async #initialise(post: RequestPost, place: Place): Promise<void> {

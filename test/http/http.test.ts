@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { http, type HttpServing } from "../../src/http/http.ts";
 import type { HttpOptions } from "../../src/http/http-options.ts";
 import { createDemo, type Demo } from "./support/demo-app.ts";
+import { httpClients } from "./support/http-clients.ts";
 import { modernPost } from "./support/modern-post.ts";
 
 const servings: HttpServing[] = [];
@@ -45,6 +46,21 @@ describe("http()", () => {
     const { url } = await serve({ host: "127.0.0.2" });
     expect((await fetch(url, add)).status).toBe(200);
   });
+
+  it.each(httpClients.filter(({ name }) => /1\.x|legacy/.test(name)))(
+    "serves one $name after the other when none of them ends its session",
+    async ({ connect }) => {
+      const { url, stats } = await serve({ maxSessions: 4 });
+      for (let job = 0; job < 12; job += 1) {
+        const client = await connect({ url });
+        expect(await client.callTool({ name: "add", arguments: { by: 1 } })).toMatchObject({
+          structuredContent: { count: job + 1 },
+        });
+        await client.close();
+      }
+      expect(stats().sessions).toBe(4);
+    },
+  );
 
   it("lets a call come to its end, and closes the app, when it is closed", async () => {
     const demo = createDemo();

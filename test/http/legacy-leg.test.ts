@@ -290,9 +290,10 @@ describe("Legacy leg's sessions", () => {
     expect(await harness.open()).not.toBe("");
   });
 
-  it("are refused with scope and limit when there are too many, and have room again after a DELETE", async () => {
+  it("are refused with scope and limit when too many are in use, and have room again after a DELETE", async () => {
     const { harness } = open({ maxSessions: 2, maxSessionsPerPrincipal: 1 });
     const session = await harness.open({ caller: alice });
+    harness.get({ session, caller: alice });
     const refusedTo = async (caller: Caller): Promise<unknown> => {
       const reply = harness.post(handshakeOf("2025-11-25"), { caller });
       await harness.until(() => reply.isOver);
@@ -300,7 +301,7 @@ describe("Legacy leg's sessions", () => {
     };
     const own = { code: -32000, data: { scope: "principal", limit: 1 } };
     expect(await refusedTo(alice)).toMatchObject({ status: 409, body: { id: "first", error: own } });
-    await harness.open({ caller: bob });
+    harness.get({ session: await harness.open({ caller: bob }), caller: bob });
     expect(await refusedTo(anonymous)).toMatchObject({
       status: 409,
       body: { error: { data: { scope: "global", limit: 2 } } },
@@ -309,6 +310,46 @@ describe("Legacy leg's sessions", () => {
     expect(harness.setting.admission.counts.sessions).toBe(1);
     expect(harness.post({ id: 1, method: "ping" }, { session, caller: alice }).plain.status).toBe(404);
     expect(await harness.open({ caller: alice })).not.toBe(session);
+  });
+
+  it("give way to a new one of their caller's when they have been idle the longest", async () => {
+    const { harness } = open({ maxSessions: 8, maxSessionsPerPrincipal: 3 });
+    const ping = (session: string, caller = alice): number =>
+      harness.post({ id: 1, method: "ping" }, { session, caller }).plain.status;
+    const bobs = await harness.open({ caller: bob });
+    const [oldest, used, listening] = [
+      await harness.open({ caller: alice }),
+      await harness.open({ caller: alice }),
+      await harness.open({ caller: alice }),
+    ];
+    harness.get({ session: listening, caller: alice });
+    await harness.clock.pass(1000);
+    expect(ping(oldest)).toBe(200);
+    await harness.clock.pass(1000);
+    expect(ping(used)).toBe(200);
+    const newest = await harness.open({ caller: alice });
+    expect([oldest, used, listening, newest].map((session) => ping(session))).toEqual([404, 200, 200, 200]);
+    expect(ping(bobs, bob)).toBe(200);
+    expect(harness.setting.admission.counts.sessions).toBe(4);
+  });
+
+  it("give way whosever they are when the server has no place left", async () => {
+    const { harness } = open({ maxSessions: 2, maxSessionsPerPrincipal: 2 });
+    const alices = await harness.open({ caller: alice });
+    const bobs = await harness.open({ caller: bob });
+    const last = await harness.open();
+    expect(harness.post({ id: 1, method: "ping" }, { session: alices, caller: alice }).plain.status).toBe(404);
+    expect(harness.post({ id: 1, method: "ping" }, { session: bobs, caller: bob }).plain.status).toBe(200);
+    expect(harness.post({ id: 1, method: "ping" }, { session: last }).plain.status).toBe(200);
+  });
+
+  it("do not give way while something runs in them, also once it was cancelled", async () => {
+    const all = open({ maxSessions: 1 });
+    const { session } = await walkIn(all, 1);
+    const refused = all.harness.post(handshakeOf("2025-11-25"));
+    await all.harness.until(() => refused.isOver);
+    expect(refused.plain).toMatchObject({ status: 409 });
+    expect(all.harness.post({ id: 9, method: "ping" }, { session }).plain.status).toBe(200);
   });
 
   it("abort what runs when they are deleted, and end its answers", async () => {

@@ -101,6 +101,11 @@ export class Session {
     return isActive ? undefined : this.#activeAt;
   }
 
+  /** Whether handlers run for it, maybe after their requests were cancelled. */
+  get isWorking(): boolean {
+    return !this.#work.isIdle;
+  }
+
   /** How many messages were thrown away before anybody was sent them. */
   get dropped(): number {
     return this.#streams.dropped;
@@ -280,8 +285,7 @@ export class Session {
   async #answer(running: Running, handler: Handler): Promise<void> {
     const { method, params, id } = running.posted.post.frame;
     const { runtime } = this.#setting.http;
-    const { call = new CallContext() } = running;
-    const request = { era: "legacy", call } as const;
+    const request = { era: "legacy", call: running.call ?? new CallContext() } as const;
     const answer = await answerAsked({ method, handler, params, request, report: runtime.report });
     if (this.#running.is(id, running)) this.#running.answer(id, answer);
   }

@@ -43,6 +43,23 @@ export class Sessions {
     return session?.caller.id === caller.id ? session : undefined;
   }
 
+  /**
+   * Ends the session that has been idle the longest: most clients leave without a DELETE. Returns whether one was idle.
+   *
+   * @param of - ends only a session of this caller. Default: of any.
+   */
+  endIdlest(of?: Caller): boolean {
+    let idlest: string | undefined;
+    let since = Infinity;
+    for (const [id, { session }] of this.#held) {
+      if (session.isWorking || (of !== undefined && session.caller.id !== of.id)) continue;
+      const { idleSince = Infinity } = session;
+      if (idleSince < since) [idlest, since] = [id, idleSince];
+    }
+    if (idlest !== undefined) void this.end(idlest);
+    return idlest !== undefined;
+  }
+
   /** Ends one; its place is free once nothing runs for it. Resolves when nothing else of it is left. */
   async end(id: string): Promise<void> {
     const held = this.#held.get(id);

@@ -3,6 +3,11 @@ export class WorkCount {
   #count = 0;
   #onIdle: (() => void) | undefined;
 
+  /** Whether there is none. */
+  get isIdle(): boolean {
+    return this.#count === 0;
+  }
+
   /** Some begins. Returns what says that it has ended, to be called once, and tells whoever else wants to know. */
   begin(ended: () => void): () => void {
     this.#count += 1;

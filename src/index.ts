@@ -130,6 +130,7 @@ export type { BespokeCompleter, CompleterContext } from "./catalog/bespoke-compl
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
 export type { BespokeTool } from "./catalog/bespoke-tool.ts";
+export { callerKey } from "./catalog/caller-key.ts";
 export type { Caller, CallerView } from "./catalog/caller.ts";
 export type {
   BlockAnnotations,

@@ -12,8 +12,10 @@ export interface CallNode {
   /** The call that it is part of; left out at the root. */
   readonly parentRequestId?: string;
   readonly state: CallState;
-  /** The caller's `id`: whose authority it runs under. */
+  /** The `id` of the caller whose authority the call runs under. For display: two tenants may share one. */
   readonly identity: string;
+  /** The caller's {@link callerKey}. */
+  readonly callerKey: string;
   /** The view that it came by. */
   readonly surface: string;
   /** Milliseconds since 1970. */
@@ -34,6 +36,8 @@ export interface CallEvent {
   readonly operationId: string;
   readonly parentRequestId?: string;
   readonly identity: string;
+  /** The caller's {@link callerKey}. */
+  readonly callerKey: string;
   /** With `requested`: what it was asked, as it came. */
   readonly input?: JsonObject;
   /** With `error` and `aborted`. */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { callerKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
@@ -15,9 +15,6 @@ const limitTimeoutMs = 1000;
 const readCost = 1;
 const changeCost = 6;
 
-/** The longest key that is handed on as it is, in UTF-16 units. */
-const maxKeyLength = 512;
-
 /** One call that is to be counted. */
 export interface LimitedCall {
   /** Left out: there is no limit. */
@@ -28,9 +25,9 @@ export interface LimitedCall {
   readonly report: FaultReporter;
 }
 
+/** A tool's name has no space, so no two pairs share a key. */
 function toKey({ caller, tool }: LimitedCall): string {
-  const key = JSON.stringify([caller.id, tool.name]);
-  return key.length > maxKeyLength ? createHash("sha256").update(key).digest("hex") : key;
+  return `${callerKey(caller)} ${tool.name}`;
 }
 
 function within<TValue>(work: PromiseLike<TValue>): Promise<TValue> {

@@ -1,4 +1,5 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
+import { sameCaller } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
@@ -55,7 +56,8 @@ interface Target {
 function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
   const { id, isAnonymous, view } = caller;
   const scopes = by.authority ?? by.scopes.slice(0, 1);
-  return Object.freeze({ id, isAnonymous, isTool: true, scopes, ...(view === undefined ? {} : { view }) });
+  const agent = { id, isAnonymous, isTool: true, scopes, ...(view === undefined ? {} : { view }) } as const;
+  return sameCaller(Object.freeze(agent), caller);
 }
 
 /** Calls tools within calls: what they may not reach is not there for them. */

@@ -1,4 +1,5 @@
 import type { ToolEntry } from "../catalog/entry.ts";
+import { callerKey } from "../catalog/caller-key.ts";
 import { defaultView, type Caller } from "../catalog/caller.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Place } from "../spine/places.ts";
@@ -47,6 +48,7 @@ export class TrackedCall {
   readonly #told: CallTold;
   readonly #operationId: string;
   readonly #identity: string;
+  readonly #callerKey: string;
   readonly #surface: string;
   /** Milliseconds since 1970. */
   readonly requestedAt: number = Date.now();
@@ -61,6 +63,7 @@ export class TrackedCall {
     this.above = above;
     this.#operationId = entry.id;
     this.#identity = caller.id;
+    this.#callerKey = callerKey(caller);
     this.#surface = caller.view?.surface ?? defaultView;
   }
 
@@ -124,8 +127,13 @@ export class TrackedCall {
     } else this.#told.tell({ type: this.#state === "aborted" ? "aborted" : "error", ...said, code });
   }
 
-  #head(): Pick<CallNode, "requestId" | "operationId" | "identity" | "parentRequestId"> {
-    const head = { requestId: this.requestId, operationId: this.#operationId, identity: this.#identity };
+  #head(): Pick<CallNode, "requestId" | "operationId" | "identity" | "callerKey" | "parentRequestId"> {
+    const head = {
+      requestId: this.requestId,
+      operationId: this.#operationId,
+      identity: this.#identity,
+      callerKey: this.#callerKey,
+    };
     return this.above === undefined ? head : { ...head, parentRequestId: this.above.requestId };
   }
 }

@@ -16,8 +16,13 @@ export const defaultView = "default";
 
 /** Who is asking. Never holds what they proved it with: a token ends where it is verified. */
 export interface Caller {
-  /** Names them, the same on every request; two callers never share one. Keys what is theirs: sessions, places, limits. */
+  /**
+   * The caller's name, the same on every request. Unique within `issuer`, `clientId` and the identity claims only: keep what
+   * belongs to a caller under {@link callerKey}, not under `id`.
+   */
   readonly id: string;
+  /** The authority that names the caller, such as the `iss` of their token. */
+  readonly issuer?: string;
   /** Whether nobody said who they are: over standard input and output, and over HTTP without `auth`. */
   readonly isAnonymous: boolean;
   /**

@@ -1,6 +1,6 @@
 import { unrefTimer } from "../surface/unref-timer.ts";
+import { callerKey, visibleKey } from "./caller-key.ts";
 import type { Caller } from "./caller.ts";
-import { identityOf } from "./identity-of.ts";
 import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
 
 /** How long a watch is kept that nobody waits for, in milliseconds: longer than an agent takes between two waits. */
@@ -35,13 +35,13 @@ export class LingeringWatches {
   /** Keeps a caller's watch from now on for a while. */
   keep(wanted: Wanted): void {
     const { uri, caller } = wanted;
-    const key = JSON.stringify([identityOf(caller), uri]);
+    const key = JSON.stringify([visibleKey(caller), uri]);
     // Joined before the former one ends, so that it is the same watch.
     const watching = this.#watches.join(wanted, {});
     this.#drop(key);
     const timer = unrefTimer(setTimeout(() => this.#drop(key), lingerMs));
     this.#lingering.set(key, { caller, watching, timer });
-    if (!caller.isAnonymous) this.#trim(maxForOne, (other) => other.id === caller.id);
+    if (!caller.isAnonymous) this.#trim(maxForOne, (other) => callerKey(other) === callerKey(caller));
     this.#trim(maxLingering, () => true);
   }
 

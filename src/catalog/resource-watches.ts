@@ -8,7 +8,7 @@ import { Subscriptions, type Subscription } from "../spine/subscriptions.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Caller } from "./caller.ts";
 import type { EntryCall, ResourceContent, ResourceEntry, ResourceWatch } from "./entry.ts";
-import { identityOf } from "./identity-of.ts";
+import { visibleKey } from "./caller-key.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { maxWatched, WatchRoom } from "./watch-room.ts";
 import { WatchedResource } from "./watched-resource.ts";
@@ -81,7 +81,7 @@ interface Shared {
 
 /** What the face itself has may be another value for each caller: theirs is kept apart. No URI begins like this. */
 function ownKeyOf(uri: string, caller: Caller): string {
-  return `[${identityOf(caller)},${uri}`;
+  return `[${visibleKey(caller)},${uri}`;
 }
 
 function keyOf({ uri, caller }: Wanted, watch: ResourceWatch): string {

@@ -1,3 +1,4 @@
+import { callerKey } from "./caller-key.ts";
 import type { Caller } from "./caller.ts";
 
 /** How many resources of an app callers may watch: fewer than a link carries at once. */
@@ -17,8 +18,9 @@ export class WatchRoom {
   }
 
   /** Counts one watch of theirs. Returns what takes it back; to be called once. */
-  take({ id, isAnonymous }: Caller, key: string): () => void {
-    if (isAnonymous) return () => {};
+  take(caller: Caller, key: string): () => void {
+    if (caller.isAnonymous) return () => {};
+    const id = callerKey(caller);
     const theirs = this.#taken.get(id) ?? new Map<string, number>();
     this.#taken.set(id, theirs);
     theirs.set(key, (theirs.get(key) ?? 0) + 1);
@@ -31,9 +33,9 @@ export class WatchRoom {
   }
 
   /** Whether a caller may watch these besides what they do. @param keys - `undefined` for what nobody watches yet. */
-  hasRoom({ id, isAnonymous }: Caller, keys: readonly (string | undefined)[]): boolean {
-    if (isAnonymous) return true;
-    const theirs = this.#taken.get(id);
+  hasRoom(caller: Caller, keys: readonly (string | undefined)[]): boolean {
+    if (caller.isAnonymous) return true;
+    const theirs = this.#taken.get(callerKey(caller));
     const more = keys.filter((key) => key === undefined || theirs?.has(key) !== true);
     return (theirs?.size ?? 0) + more.length <= maxForOne;
   }

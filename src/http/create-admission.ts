@@ -1,3 +1,4 @@
+import { callerKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import { CallQueue } from "../mcp/call-queue.ts";
 import type { Admission, Holder, Place, Refused, Turning } from "./admission.ts";
@@ -11,7 +12,7 @@ export type AdmissionBounds = Pick<
 
 /** Names whose turn it is: nobody chooses an id so that it is somebody else's session. */
 function toKey({ caller, session }: Holder): string {
-  if (!caller.isAnonymous) return `caller ${caller.id}`;
+  if (!caller.isAnonymous) return `caller ${callerKey(caller)}`;
   return session === undefined ? "anonymous" : `session ${session}`;
 }
 
@@ -97,21 +98,22 @@ class Places {
   }
 
   /** A caller's own bound comes first: it is the one that they can do something about, and says nothing of the others. */
-  open({ id, isAnonymous }: Caller): Place | Refused {
-    const own = isAnonymous ? 0 : (this.#ofCallers.get(id) ?? 0);
-    if (!isAnonymous && own >= this.#perPrincipal) return { scope: "principal", limit: this.#perPrincipal };
+  open(caller: Caller): Place | Refused {
+    const key = caller.isAnonymous ? undefined : callerKey(caller);
+    const own = key === undefined ? 0 : (this.#ofCallers.get(key) ?? 0);
+    if (key !== undefined && own >= this.#perPrincipal) return { scope: "principal", limit: this.#perPrincipal };
     if (this.#taken >= this.#max) return { scope: "global", limit: this.#max };
     this.#taken += 1;
-    if (!isAnonymous) this.#ofCallers.set(id, own + 1);
-    return { release: once(() => this.#release(isAnonymous ? undefined : id)) };
+    if (key !== undefined) this.#ofCallers.set(key, own + 1);
+    return { release: once(() => this.#release(key)) };
   }
 
-  #release(id: string | undefined): void {
+  #release(key: string | undefined): void {
     this.#taken -= 1;
-    if (id === undefined) return;
-    const left = (this.#ofCallers.get(id) ?? 0) - 1;
-    if (left > 0) this.#ofCallers.set(id, left);
-    else this.#ofCallers.delete(id);
+    if (key === undefined) return;
+    const left = (this.#ofCallers.get(key) ?? 0) - 1;
+    if (left > 0) this.#ofCallers.set(key, left);
+    else this.#ofCallers.delete(key);
   }
 }
 

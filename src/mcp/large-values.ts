@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { callerKey, grantKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
@@ -72,18 +73,6 @@ export function bytesOver(text: string, limit: number): number | undefined {
   return bytes > limit ? bytes : undefined;
 }
 
-/** Whose share something is of. All who are anonymous share, since nobody can tell them apart. */
-function sharerOf({ id, isAnonymous }: Caller): string {
-  return isAnonymous ? "anybody" : `caller ${id}`;
-}
-
-/** Whose something is: of a caller as they were granted things when they asked, since by other grants it may be another answer. */
-function ownerOf(caller: Caller): string {
-  const resources = Object.entries(caller.resources ?? {}).map(([thing, may]) => [thing, may.toSorted()] as const);
-  const sorted = resources.toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return JSON.stringify([sharerOf(caller), caller.scopes.toSorted(), sorted]);
-}
-
 /** Under what it is kept: what is another's is not found, as what never was. No two come to the same, an id has no slash. */
 function toKey({ owner, id }: Pick<Kept, "owner" | "id">): string {
   return `${owner}/${id}`;
@@ -115,7 +104,7 @@ export class LargeValues {
 
   /** Keeps a text of so many bytes for a caller, and gives what is said instead of it. */
   keep(text: string, bytes: number, { caller, rules, scopes, requires }: KeptFor): Excerpt {
-    const owner = ownerOf(caller);
+    const owner = grantKey(caller);
     const known = this.#find({ text, owner, rules });
     const parts = known?.parts ?? cutText(text, this.#partBytes);
     const [excerpt = ""] = parts;
@@ -131,7 +120,7 @@ export class LargeValues {
     if (!uri.startsWith(this.#prefix)) return undefined;
     const [id = "", number = "", ...more] = uri.slice(this.#prefix.length).split("/", 3);
     this.#forgetOld();
-    const kept = this.#kept.get(toKey({ owner: ownerOf(caller), id }));
+    const kept = this.#kept.get(toKey({ owner: grantKey(caller), id }));
     const part = /^[1-9]\d{0,6}$/.test(number) && more.length === 0 ? Number(number) : 0;
     const text = kept?.parts[part - 1];
     if (kept?.rules !== rules || text === undefined) return undefined;
@@ -166,7 +155,7 @@ export class LargeValues {
     if (!this.#kept.delete(key)) this.#bytes += kept.bytes;
     kept.usedAt = this.#clock.now();
     this.#kept.set(key, kept);
-    if (!kept.caller.isAnonymous) this.#trimShare(sharerOf(kept.caller));
+    if (!kept.caller.isAnonymous) this.#trimShare(callerKey(kept.caller));
     for (const oldest of this.#kept.values()) {
       if (this.#kept.size <= maxValues && this.#bytes <= maxTotalBytes) break;
       this.#forget(oldest);
@@ -176,7 +165,7 @@ export class LargeValues {
 
   /** Forgets what one caller used least recently, where they have more than their share. */
   #trimShare(sharer: string): void {
-    const theirs = [...this.#kept.values()].filter(({ caller }) => sharerOf(caller) === sharer);
+    const theirs = [...this.#kept.values()].filter(({ caller }) => callerKey(caller) === sharer);
     let bytes = theirs.reduce((sum, kept) => sum + kept.bytes, 0);
     for (const [index, oldest] of theirs.entries()) {
       if (theirs.length - index <= maxValues * maxShare && bytes <= maxTotalBytes * maxShare) return;

@@ -52,9 +52,11 @@ export function assertAttachOptions({ surface, project, scopes = [], caller, rat
 
 function fromAuth({ clientId, scopes, expiresAt, extra }: V1AuthInfo): Caller {
   const subject = extra?.["sub"];
+  const issuer = extra?.["iss"];
   return {
     // Written so that no program and no subject can be called what two others are.
     id: JSON.stringify(typeof subject === "string" ? [clientId, subject] : [clientId]),
+    ...(typeof issuer === "string" ? { issuer } : {}),
     isAnonymous: false,
     scopes: Object.freeze([...scopes]),
     clientId,

@@ -1,4 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
+import { callerKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { CallQueue } from "../mcp/call-queue.ts";
@@ -169,7 +170,7 @@ export class V1Connection {
   }
 
   #refuse(caller: Caller): RpcAnswer | undefined {
-    if (this.#owner !== undefined && this.#owner.id !== caller.id) return notTheirs;
+    if (this.#owner !== undefined && callerKey(this.#owner) !== callerKey(caller)) return notTheirs;
     const refusal = this.#setting.runtime.refuse(caller);
     if (refusal !== undefined) return refusal;
     this.#owner = caller;

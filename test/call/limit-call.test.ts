@@ -36,17 +36,17 @@ beforeEach(() => void faults.splice(0));
 
 describe("limitCall()", () => {
   it("limitCall() asks under the caller and the tool, and takes more for what may change something", async () => {
-    expect(await askedOf({})).toEqual(['["ada","probe"]', 6]);
-    expect(await askedOf({ tool: reading })).toEqual(['["ada","probe"]', 1]);
+    expect(await askedOf({})).toEqual(['[null,"ada",null,""] probe', 6]);
+    expect(await askedOf({ tool: reading })).toEqual(['[null,"ada",null,""] probe', 1]);
   });
 
   it("limitCall() gives two callers two keys whatever they are called", async () => {
-    const [quoting] = await askedOf({ caller: { ...ada, id: 'ada","probe' } });
+    const [quoting] = await askedOf({ caller: { ...ada, id: "ada probe" } });
     const [named] = await askedOf({ caller: { ...ada, id: "ada" } });
     expect(quoting).not.toBe(named);
     const [long] = await askedOf({ caller: { ...ada, id: "a".repeat(100_000) } });
     const [longer] = await askedOf({ caller: { ...ada, id: "a".repeat(100_001) } });
-    expect(long).toMatch(/^[0-9a-f]{64}$/);
+    expect(long).toMatch(/^#[\w-]{43} probe$/);
     expect(long).not.toBe(longer);
   });
 

@@ -9,6 +9,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "SurfaceError",
     "audioBlock",
     "body",
+    "callerKey",
     "cell",
     "cellSource",
     "childProcess",

@@ -120,7 +120,7 @@ class TokenAuthenticator implements Authenticator {
   /** A place is given back when the verifier is done, or its time is over: one that heeds no signal goes on after its client left. */
   async #verify({ token, over, reply }: Verifying): Promise<Caller | undefined> {
     const { clock, today = Date.now } = this.#setting;
-    const { resource, timeoutMs } = this.#auth;
+    const { resource, timeoutMs, identityClaims } = this.#auth;
     const controller = new AbortController();
     const { signal } = controller;
     const late = new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`);
@@ -140,7 +140,7 @@ class TokenAuthenticator implements Authenticator {
       const verdict = await untilAborted({ start, signal, doing });
       const elsewhere = (sentence: string): void =>
         void this.#faults.add(new SurfaceError("VALIDATION_ERROR", withoutSecrets(sentence, token)));
-      return readVerdict(verdict, { token, resource, elsewhere, now: today() / 1000 });
+      return readVerdict(verdict, { token, resource, elsewhere, now: today() / 1000, identityClaims });
     } finally {
       reply.onGone = undefined;
     }

@@ -2,8 +2,13 @@ import type { JsonObject } from "../../schema/json.ts";
 
 /** What a verifier found in a token that is genuine. */
 export interface VerifiedToken {
-  /** Who the token speaks for: the same for every token of theirs, and nobody else's. Not empty, at most 1 KiB. */
+  /**
+   * The person or program that the token speaks for, the same for every token of theirs. Two callers may share an id if
+   * `issuer`, `clientId` or an identity claim differs. Not empty, at most 1 KiB.
+   */
   readonly id: string;
+  /** The authority that issued the token. Two issuers may use one id for different callers. At most 1 KiB. */
+  readonly issuer?: string;
   readonly scopes: readonly string[];
   /**
    * Whom the token was made for, its audience (RFC 8707). Compared with the server's own `resource`, character by
@@ -39,6 +44,8 @@ export interface HttpAuth {
   readonly authorizationServers: readonly string[];
   /** How long a token may take to be verified, in milliseconds. */
   readonly timeoutMs: number;
+  /** Names of the claims that are part of a caller's identity. @default all claims */
+  readonly identityClaims?: readonly string[];
   /**
    * Says what is in a token; `undefined`: it is no good. What throws or does not answer in time lets nobody in.
    */

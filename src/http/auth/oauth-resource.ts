@@ -35,7 +35,7 @@ export interface OauthResourceOptions extends AuthOptions {
 }
 
 const doing = "Making oauthResource()";
-const names = [
+const optionNames = [
   ...["issuer", "jwks", "algorithms", "claims", "resources", "strictType", "toleranceSeconds"],
   ...authOptionNames,
 ];
@@ -112,15 +112,19 @@ function readFlag(strictType: unknown): boolean {
  * ```
  */
 export function oauthResource(options: OauthResourceOptions): HttpAuth {
-  assertAuthNames(options, names, doing);
+  assertAuthNames(options, optionNames, doing);
   const { issuer, algorithms = asymmetric, claims = [], strictType = false, toleranceSeconds = 0 } = options;
   const common = readAuthOptions({ authorizationServers: [issuer], ...options }, doing);
+  const names = readNames(claims);
+  const missing = common.identityClaims?.find((name) => !names.includes(name));
+  if (missing !== undefined)
+    throw refuseAuthOption(doing, `"identityClaims" names "${missing}", which "claims" does not`);
   const verifier = new JwtVerifier({
     issuer: readIssuer(issuer),
     resource: common.resource,
     jwks: readKeys(options.jwks),
     algorithms: readAlgorithms(algorithms),
-    claims: readNames(claims),
+    claims: names,
     resources: readClaim(options.resources),
     strictType: readFlag(strictType),
     toleranceSeconds: readTolerance(toleranceSeconds),

@@ -21,6 +21,14 @@ export interface AuthOptions {
   readonly authorizationServers?: readonly (string | URL)[];
   /** How long a token may take to be verified, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number;
+  /**
+   * Names of the claims that tell callers apart who share issuer, id and client, for example `["tenant"]`. Sessions, consent,
+   * limits and everything else kept for a caller are separate then. Name them if another claim changes from one token of a
+   * caller to the next, such as `jti`.
+   *
+   * @default all claims that the verifier returns
+   */
+  readonly identityClaims?: readonly string[];
 }
 
 const defaultTimeoutMs = 5000;
@@ -83,6 +91,17 @@ function readTimeout(value: unknown, doing: string): number {
   throw refuseAuthOption(doing, `"timeoutMs" must be a whole number from 1 to ${maxTimeoutMs}`);
 }
 
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function readIdentityClaims(value: unknown, doing: string): Pick<HttpAuth, "identityClaims"> {
+  if (value === undefined) return {};
+  const names: readonly unknown[] = Array.isArray(value) ? value : [undefined];
+  if (names.every(isName)) return { identityClaims: Object.freeze([...names]) };
+  throw refuseAuthOption(doing, '"identityClaims" must be a list of names');
+}
+
 /** Refuses what is no option: a name that is misspelt would leave a door open that somebody meant to shut. */
 export function assertAuthNames(options: object, names: readonly string[], doing: string): void {
   const unknown = Object.keys(options).find((name) => !names.includes(name));
@@ -96,6 +115,7 @@ export const authOptionNames: readonly string[] = [
   "scopesSupported",
   "authorizationServers",
   "timeoutMs",
+  "identityClaims",
 ];
 
 /**
@@ -118,5 +138,6 @@ export function readAuthOptions(options: AuthOptions, doing: string): Omit<HttpA
     scopesSupported: readScopes(scopesSupported, "scopesSupported", doing),
     authorizationServers: readServers(authorizationServers, doing),
     timeoutMs: readTimeout(timeoutMs, doing),
+    ...readIdentityClaims(options.identityClaims, doing),
   };
 }

@@ -74,8 +74,10 @@ export function readClaims(payload: unknown, setting: ClaimsSetting): VerifiedTo
   const expiresAt = secondsOf(payload, "exp");
   if (id === undefined || expiresAt === undefined) return undefined;
   const notBefore = secondsOf(payload, "nbf");
+  const issuer = textOf(payload, "iss");
   return {
     id,
+    ...(issuer === undefined ? {} : { issuer }),
     scopes: toScopes(payload),
     resource: toAudience(payload),
     expiresAt: expiresAt + setting.toleranceSeconds,

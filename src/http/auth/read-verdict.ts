@@ -1,4 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
+import { identifiedBy } from "../../catalog/caller-key.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import type { JsonObject } from "../../schema/json.ts";
@@ -15,6 +16,8 @@ export interface VerdictSetting {
   readonly elsewhere?: (sentence: string) => void;
   /** Seconds since 1970. */
   readonly now: number;
+  /** Names of the claims that are part of a caller's identity. @default all claims */
+  readonly identityClaims?: readonly string[] | undefined;
 }
 
 const maxIdBytes = 1024;
@@ -44,6 +47,12 @@ function readClientId(clientId: unknown): { clientId?: string } {
   if (clientId === undefined) return {};
   if (typeof clientId === "string") return { clientId };
   throw refuse('"clientId" must be a text');
+}
+
+function readIssuer(issuer: unknown): { issuer?: string } {
+  if (issuer === undefined) return {};
+  if (typeof issuer === "string" && encoder.encode(issuer).length <= maxIdBytes) return { issuer };
+  throw refuse(`"issuer" must be a text of at most ${maxIdBytes} bytes`);
 }
 
 function readTime(time: unknown, name: string): number | undefined {
@@ -107,6 +116,7 @@ function readCaller(verdict: object): Caller {
   const expiresAt = readTime(Reflect.get(verdict, "expiresAt"), "expiresAt");
   return Object.freeze({
     id: readId(Reflect.get(verdict, "id")),
+    ...readIssuer(Reflect.get(verdict, "issuer")),
     isAnonymous: false,
     scopes: readScopes(Reflect.get(verdict, "scopes")),
     ...readClientId(Reflect.get(verdict, "clientId")),
@@ -123,7 +133,7 @@ function readCaller(verdict: object): Caller {
  * @throws SurfaceError `INVALID_OUTPUT` for what no verifier may say. Its text has nothing of the token.
  */
 export function readVerdict(verdict: unknown, setting: VerdictSetting): Caller | undefined {
-  const { token, resource, now, elsewhere } = setting;
+  const { token, resource, now, elsewhere, identityClaims } = setting;
   if (verdict === undefined || verdict === null || verdict === false) return undefined;
   if (typeof verdict !== "object") throw refuse("answer must be an object or undefined");
   const caller = readCaller(verdict);
@@ -137,5 +147,5 @@ export function readVerdict(verdict: unknown, setting: VerdictSetting): Caller |
   if (token.length >= shortestSecret && JSON.stringify(caller).includes(token)) {
     throw refuse("answer must not have the token in it");
   }
-  return withRevocation(caller, revoked);
+  return identifiedBy(withRevocation(caller, revoked), identityClaims);
 }

@@ -1,3 +1,4 @@
+import { callerKey } from "../../catalog/caller-key.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import type { Refused } from "../admission.ts";
 
@@ -80,25 +81,20 @@ export class ByteBudget {
   /** Adds to what a caller has, or says which bound is in the way: their own first, as it says nothing of the others. */
   add(caller: Caller, bytes: number): Refused | undefined {
     const { all, anonymous, perPrincipal } = this.#bounds;
-    const own = (this.#ofCallers.get(toKey(caller)) ?? 0) + bytes;
+    const own = (this.#ofCallers.get(callerKey(caller)) ?? 0) + bytes;
     const limit = caller.isAnonymous ? anonymous : perPrincipal;
     if (own > limit) return { scope: "principal", limit };
     if (this.#taken + bytes > all) return { scope: "global", limit: all };
     this.#taken += bytes;
-    this.#ofCallers.set(toKey(caller), own);
+    this.#ofCallers.set(callerKey(caller), own);
     return undefined;
   }
 
   /** Takes back what was added. */
   remove(caller: Caller, bytes: number): void {
     this.#taken -= bytes;
-    const left = (this.#ofCallers.get(toKey(caller)) ?? 0) - bytes;
-    if (left > 0) this.#ofCallers.set(toKey(caller), left);
-    else this.#ofCallers.delete(toKey(caller));
+    const left = (this.#ofCallers.get(callerKey(caller)) ?? 0) - bytes;
+    if (left > 0) this.#ofCallers.set(callerKey(caller), left);
+    else this.#ofCallers.delete(callerKey(caller));
   }
-}
-
-/** All who are not known share one count: no caller's id is empty. */
-function toKey({ id, isAnonymous }: Caller): string {
-  return isAnonymous ? "" : id;
 }

@@ -1,4 +1,5 @@
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import { callerKey } from "../../catalog/caller-key.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { acceptsType } from "../head/media-type.ts";
 import { isRefused, type Place } from "../admission.ts";
@@ -72,7 +73,7 @@ export class SessionStreams {
     this.#log = new EventLog({
       bounds: { maxMessages: bounds.maxQueued, maxBytes: maxLogBytes, maxSentBytes },
       budget,
-      owner: caller.isAnonymous ? undefined : caller.id,
+      owner: caller.isAnonymous ? undefined : callerKey(caller),
     });
     this.#shared = { clock, keepAlive, log: this.#log, stallMs: bounds.stallMs, tag: mintTag(), primes };
     this.#notices = this.open();

@@ -1,3 +1,4 @@
+import { callerKey } from "../../catalog/caller-key.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Place } from "../admission.ts";
@@ -40,7 +41,7 @@ export class Sessions {
   /** Finds a caller's own; another's is not told apart from one that never was. */
   find(id: string, caller: Caller): Session | undefined {
     const session = this.#held.get(id)?.session;
-    return session?.caller.id === caller.id ? session : undefined;
+    return session !== undefined && callerKey(session.caller) === callerKey(caller) ? session : undefined;
   }
 
   /**
@@ -52,7 +53,7 @@ export class Sessions {
     let idlest: string | undefined;
     let since = Infinity;
     for (const [id, { session }] of this.#held) {
-      if (session.isWorking || (of !== undefined && session.caller.id !== of.id)) continue;
+      if (session.isWorking || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
       const { idleSince = Infinity } = session;
       if (idleSince < since) [idlest, since] = [id, idleSince];
     }

@@ -1,8 +1,9 @@
+import { sameCaller } from "../../catalog/caller-key.ts";
 import type { Caller, CallerView } from "../../catalog/caller.ts";
 
 /** A caller as they come by a view: by this one, whatever was said of another. */
 export function withView(caller: Caller, view: CallerView | undefined): Caller {
-  if (view !== undefined) return Object.freeze({ ...caller, view });
+  if (view !== undefined) return sameCaller(Object.freeze({ ...caller, view }), caller);
   const { view: before, ...rest } = caller;
-  return before === undefined ? caller : Object.freeze(rest);
+  return before === undefined ? caller : sameCaller(Object.freeze(rest), caller);
 }

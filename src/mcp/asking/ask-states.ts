@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { callerKey, grantKey } from "../../catalog/caller-key.ts";
 import { defaultView, type Caller } from "../../catalog/caller.ts";
 import type { AskRecord, Asking } from "../../catalog/asking.ts";
 import { SurfaceError } from "../../errors.ts";
-import type { JsonObject, JsonValue } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import { canonical } from "../../surface/owner/canonical.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { askTimeoutOf } from "./ask-method.ts";
@@ -48,17 +49,10 @@ export interface OpenedState extends Pick<State, "open" | "record"> {
 /** Who counts what is used may ask another machine; for longer than this no call waits for it, in milliseconds. */
 const claimMs = 5000;
 
-/** What a caller was granted: what calls within a call had answered was for them to read. */
-function toGranted({ scopes, resources = {} }: Caller): JsonValue {
-  const things = Object.entries(resources).map(([name, actions]) => [name, ...new Set(actions.toSorted())]);
-  return [[...new Set(scopes)].toSorted(), things.toSorted(([one = ""], [other = ""]) => (one < other ? -1 : 1))];
-}
-
-/** What a state is about: who asked what, by which view, and with which rights. */
+/** Returns what a state is bound to: the request, its caller with their grants, and the view. */
 function toAbout(app: string, { caller, method, target, args }: AskSubject): string {
   const { surface = defaultView, project = null } = caller.view ?? {};
-  const who = [caller.id, caller.isAnonymous, toGranted(caller)];
-  return JSON.stringify([app, method, target, canonical(args), who, surface, project]);
+  return JSON.stringify([app, method, target, canonical(args), grantKey(caller), surface, project]);
 }
 
 /** Resolves as what is waited for does; rejects where that takes too long. */
@@ -87,7 +81,7 @@ export class AskStates {
     this.#now = now;
     const claims = new Claims(now);
     this.#claim = ({ id, expiresAt }, caller) =>
-      claim === undefined ? claims.take(id, expiresAt, caller.isAnonymous ? "" : caller.id) : claim(id, expiresAt);
+      claim === undefined ? claims.take(id, expiresAt, callerKey(caller)) : claim(id, expiresAt);
   }
 
   /** Seals what a call has come to. It can be opened for as long as the slowest of its questions may take. */

@@ -1,8 +1,10 @@
+import { callerKey } from "../../catalog/caller-key.ts";
 import type { Caller } from "../../catalog/caller.ts";
 
-/** Whether somebody was granted all that another was, of the same identity: a lesser token agrees to nothing for a greater one. */
+/** Returns whether a caller may answer a question asked of another: the same caller, granted at least as much. */
 export function mayAnswer(by: Caller, asked: Caller): boolean {
-  if (by.id !== asked.id || !asked.scopes.every((scope) => by.scopes.includes(scope))) return false;
+  if (callerKey(by) !== callerKey(asked)) return false;
+  if (!asked.scopes.every((scope) => by.scopes.includes(scope))) return false;
   const { resources = {} } = by;
   return Object.entries(asked.resources ?? {}).every(([name, actions]) => {
     const own = Object.hasOwn(resources, name) ? (resources[name] ?? []) : [];

@@ -1,3 +1,4 @@
+import { callerKey } from "../../../src/catalog/caller-key.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { SurfaceError } from "../../../src/errors.ts";
 import { oauthResource, type OauthResourceOptions } from "../../../src/http/auth/oauth-resource.ts";
@@ -59,6 +60,7 @@ describe("oauthResource()", () => {
   it("knows who asks by the subject, with scopes and client, and no claims unless they are named", async () => {
     expect(await callerWith({ email: "a@b", groups: ["x"] })).toEqual({
       id: "alice",
+      issuer: issuer.issuer,
       isAnonymous: false,
       scopes: ["ci:read", "ci:write"],
       clientId: "corpus",
@@ -66,6 +68,19 @@ describe("oauthResource()", () => {
     });
     const { claims } = await callerWith({ email: "a@b", groups: ["x"] }, { claims: ["email", "phone"] });
     expect(claims).toEqual({ email: "a@b" });
+  });
+
+  it("tells callers apart by the claims that are part of their identity, and refuses names it does not hand on", async () => {
+    const claims = ["tenant", "email"];
+    const keyOf = async (said: Record<string, string>, changes: Partial<OauthResourceOptions>): Promise<string> =>
+      callerKey(await callerWith(said, { claims, ...changes }));
+    const named = { identityClaims: ["tenant"] };
+    const red = await keyOf({ tenant: "red", email: "a@b" }, named);
+    expect(await keyOf({ tenant: "red", email: "b@b" }, named)).toBe(red);
+    expect(await keyOf({ tenant: "blue", email: "a@b" }, named)).not.toBe(red);
+    expect(await keyOf({ tenant: "red", email: "a@b" }, {})).not.toBe(await keyOf({ tenant: "red" }, {}));
+    expect(() => door({ claims, identityClaims: ["group"] })).toThrow('"identityClaims" names "group"');
+    expect(() => door({ claims, identityClaims: [""] })).toThrow('"identityClaims" must be a list of names');
   });
 
   it("knows what they may do to things by the claim that says so, where one is named", async () => {

@@ -60,8 +60,8 @@ export interface BespokeResource<TVariables, TSpec, TContext = MemoryContext> ex
   /** What is there now: any JSON, or what `body()` makes. `undefined`: nothing. */
   read(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec, TContext>): unknown;
   /**
-   * Says, by each item, that what `read` gives has changed: agents are told, and reading while somebody watches is answered
-   * by what was read last. It has to say so of every change. Left out, a subscription is taken and nothing ever told.
+   * Yields whenever the result of `read` has changed, so that subscribers are notified. Left out, a subscription succeeds and
+   * is never notified. Each read calls `read`, with or without a subscription.
    */
   watch?(variables: BespokeArguments<TVariables>, context: ToolContext<TSpec, TContext>): AsyncIterable<unknown>;
 }

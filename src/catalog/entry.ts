@@ -275,8 +275,6 @@ export interface LinkedWatch extends WatchWords {
 export interface LocalUse extends UseOptions {
   /** For whom it is followed. */
   readonly caller: Caller;
-  /** Told whether there may be something else than what it has told last: as long as it looks what that is. Must not throw. */
-  readonly doubt: (isDoubted: boolean) => void;
 }
 
 /** How a resource is watched that the face itself has: without a connection. */

@@ -16,8 +16,6 @@ export interface ChangesSetting {
   open(call: EntryCall): Promise<AsyncIterable<unknown> | undefined>;
   /** Told when what was opened has come to its end, once. */
   ended?(): void;
-  /** Told when there is something else, and again when that was read. Must not throw. */
-  doubt(isDoubted: boolean): void;
   readonly signal: AbortSignal | undefined;
   /** For whom: what is there may be theirs alone. */
   readonly caller: Caller;
@@ -44,21 +42,11 @@ async function readNow(setting: ChangesSetting, signal: AbortSignal): Promise<Re
   }
 }
 
-/** The next item, and whether it has come. */
-interface Pulled {
-  readonly next: Promise<IteratorResult<unknown>>;
-  isThere: boolean;
-}
-
-/** Pulls the next item. Looked at when it is waited for: until then nobody would hear that it rejects. */
-function pull(iterator: AsyncIterator<unknown>, doubt: ChangesSetting["doubt"]): Pulled {
-  const pulled = { next: (async () => iterator.next())(), isThere: false };
-  pulled.next.then(({ done }) => {
-    if (done === true) return;
-    pulled.isThere = true;
-    doubt(true);
-  }, quiet);
-  return pulled;
+/** Pulls the next item. It is awaited only after a read, so that a rejection meanwhile would be unhandled. */
+function pull(iterator: AsyncIterator<unknown>): Promise<IteratorResult<unknown>> {
+  const next = (async () => iterator.next())();
+  next.catch(quiet);
+  return next;
 }
 
 /** What its watcher is told of a fault. That variables fit nothing is none: there is nothing under them, ever. */
@@ -89,12 +77,11 @@ export async function* followChanges(setting: ChangesSetting): AsyncGenerator<Re
     iterator = (await wait(() => setting.open(call)))?.[Symbol.asyncIterator]();
     let isDone: boolean | undefined = iterator === undefined;
     do {
-      const change = iterator && pull(iterator, (isDoubted) => setting.doubt(isDoubted));
+      const change = iterator && pull(iterator);
       const content = await readNow(setting, signal);
       setting.spell.isFailing = false;
       yield content;
-      if (change?.isThere !== true) setting.doubt(false);
-      if (change !== undefined) isDone = (await wait(() => change.next)).done;
+      if (change !== undefined) isDone = (await wait(() => change)).done;
     } while (isDone !== true);
   } catch (cause) {
     throw signal.aborted ? cause : toFailure(cause, setting);

@@ -68,7 +68,7 @@ class Reader {
   }
 
   /** What is there now, and whatever else comes. That it is listed no more is told to those who hear of the list. */
-  async *#follow({ signal, caller, doubt }: LocalUse, spell: Spell): AsyncGenerator<ResourceContent | undefined> {
+  async *#follow({ signal, caller }: LocalUse, spell: Spell): AsyncGenerator<ResourceContent | undefined> {
     const { source, report, find } = this.#setting;
     const [where, path] = [this.#origin, this.#path];
     const fail = (cause: unknown): void => {
@@ -77,7 +77,7 @@ class Reader {
     const contents = followChanges({
       read: (call) => this.#look(call),
       open: (_call) => runHandler(() => openChanges({ source, path, fail }), where),
-      ...{ signal, caller, doubt, where, report, spell },
+      ...{ signal, caller, where, report, spell },
     });
     let last: { readonly content: ResourceContent | undefined } | undefined;
     for await (const content of contents) {

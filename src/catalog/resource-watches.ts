@@ -95,10 +95,11 @@ function besideOf(key: string, id: string): string {
 
 /**
  * The resources of an app that are watched: one upstream watch a URI, whoever and however many watch it, and one a caller of
- * what the face itself has. While one is watched and its newest value is known, reading it takes no round trip.
+ * what the face itself has. While one in another process is watched and its newest value is known, reads take no round trip.
  */
 export class ResourceWatches {
   readonly #setting: ResourceWatchesSetting;
+  readonly #clock: Clock;
   readonly #local: LocalSubscriptions;
   readonly #shared = new Map<string, Shared>();
   readonly #room = new WatchRoom();
@@ -111,6 +112,7 @@ export class ResourceWatches {
 
   constructor(setting: ResourceWatchesSetting) {
     this.#setting = setting;
+    this.#clock = setting.clock ?? systemClock;
     this.#local = createLocal(setting);
   }
 
@@ -153,7 +155,8 @@ export class ResourceWatches {
   }
 
   /**
-   * Finds what a URI names; reading it answers from the newest value where who reads watches it and that is known.
+   * Finds the resource of a URI. Reading it answers from the newest value of its watch where that came over a link to
+   * another process within the last second.
    *
    * @param resolve - of which it is one. Default: all that there are.
    */
@@ -261,7 +264,7 @@ export class ResourceWatches {
   #share(key: string, { resolved, caller }: Wanted, watch: ResourceWatch): Shared {
     this.#epochs += 1;
     const epoch = `${this.#process}${this.#epochs.toString(36)}`;
-    const resource = new WatchedResource({ watch, caller, epoch, changes: () => this.#changes });
+    const resource = new WatchedResource({ watch, caller, epoch, changes: () => this.#changes, clock: this.#clock });
     const shared: Shared = { id: resolved.id, resource, watchers: 0 };
     this.#shared.set(key, shared);
     return shared;
@@ -272,14 +275,16 @@ export class ResourceWatches {
     const key = this.#findKey(uri, call.caller, resolved.id);
     if (key === undefined) return resolved.read(call);
     const resource = this.#shared.get(key)?.resource;
+    if (resource?.isRemote !== true) return resolved.read(call);
     const latest = this.#latest(key);
     const changes = this.#changes;
-    if (resource !== undefined && latest !== undefined && resource.seenAfter === changes) {
+    if (latest !== undefined && resource.seenAfter === changes && resource.isRecent) {
       const written = resource.write(latest.value);
       if (written !== undefined) return written.content;
     }
+    const begunAt = this.#clock.now();
     const content = await resolved.read(call);
-    resource?.compare(content, { latest: this.#latest(key), changes });
+    resource.compare(content, { latest: this.#latest(key), changes, begunAt });
     return content;
   }
 }

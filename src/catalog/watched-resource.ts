@@ -1,10 +1,11 @@
 import { SurfaceError } from "../errors.ts";
 import { pump } from "../links/pump.ts";
 import type { OpenedLink } from "../links/dial-link.ts";
+import type { Clock } from "../spine/clock.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
 import type { Caller } from "./caller.ts";
 import { digestOf } from "./change-cursor.ts";
-import type { LocalUse, ResourceContent, ResourceWatch } from "./entry.ts";
+import type { ResourceContent, ResourceWatch } from "./entry.ts";
 import { isSameContent, toDistinctText } from "./resource-content.ts";
 
 /** A value, written: `undefined` for nothing under the URI. */
@@ -18,6 +19,8 @@ interface Known {
   readonly latest: { readonly value: unknown } | undefined;
   /** How many calls that may have changed something had ended when the read began. */
   readonly changes: number;
+  /** When the read began, by the clock of the watch. */
+  readonly begunAt: number;
 }
 
 /** What a {@link WatchedResource} is made of. */
@@ -29,13 +32,20 @@ export interface WatchedSetting {
   readonly epoch: string;
   /** How many calls that may have changed something have ended by now. */
   changes(): number;
+  readonly clock: Clock;
 }
 
 /** Of what has ended, nothing is known to be the newest. */
 const never = -1;
 
-/** As long as there may be something else, or a read has told more than the watch, its value is not the newest. */
+/** While a read has told more than the watch, the value of the watch is not the newest. */
 const doubted = -2;
+
+/**
+ * Milliseconds for which a value answers reads after it was heard or read: a source behind a link may be one that never
+ * tells of a change, so that its watch would say the same for ever.
+ */
+const warmMs = 1000;
 
 function isSame(left: Written | undefined, right: Written | undefined): boolean {
   return toDistinct(left) === toDistinct(right);
@@ -52,9 +62,9 @@ type Followed = Pick<WatchedSetting, "watch" | "caller">;
 function follow(
   { watch, caller }: Followed,
   link: OpenedLink | undefined,
-  { signal, doubt }: Pick<LocalUse, "doubt"> & { readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): AsyncIterable<unknown> {
-  if ("followHere" in watch) return watch.followHere({ signal, caller, doubt });
+  if ("followHere" in watch) return watch.followHere({ signal, caller });
   if (link !== undefined) return watch.follow(link.channel, { signal });
   throw new SurfaceError("UNAVAILABLE", "Following a resource: it is behind a link, and there is none");
 }
@@ -67,12 +77,14 @@ export class WatchedResource {
   readonly epoch: string;
   readonly #followed: Followed;
   readonly #changes: () => number;
+  readonly #clock: Clock;
   #seenAfter = 0;
+  /** When the last value was heard, or a read began that found the same one. */
+  #heardAt = 0;
+  /** Whether its stream comes from another process. */
+  #isRemote = false;
   /** Whether a read has told something since the stream was opened that the stream has not. */
   #isOvertaken = false;
-  /** Whether its stream looks what there is now. */
-  #isDoubted = false;
-  #stream: object | undefined;
   #seen: { readonly value: unknown } | undefined;
   #version = 0;
   #isThere: boolean | undefined;
@@ -82,6 +94,7 @@ export class WatchedResource {
   constructor(setting: WatchedSetting) {
     this.#followed = setting;
     this.#changes = () => setting.changes();
+    this.#clock = setting.clock;
     this.epoch = setting.epoch;
   }
 
@@ -96,17 +109,28 @@ export class WatchedResource {
    * owner may have read them before a call took effect, and sent them behind its answer.
    */
   get seenAfter(): number {
-    return this.#isDoubted ? doubted : this.#seenAfter;
+    return this.#seenAfter;
+  }
+
+  /** Whether it comes from another process. Everything else is asked by each read: a source need not tell of changes. */
+  get isRemote(): boolean {
+    return this.#isRemote;
+  }
+
+  /** Whether its last value was heard or confirmed within the last second. */
+  get isRecent(): boolean {
+    return this.#clock.now() - this.#heardAt < warmMs;
   }
 
   /**
    * Something was read, after so many calls. Where it is what the watch knows, that is the newest. Otherwise the read has
    * overtaken the watch, and what that knows, or is about to know, may be older than what was told now.
    */
-  compare(content: ResourceContent | undefined, { latest, changes }: Known): void {
+  compare(content: ResourceContent | undefined, { latest, changes, begunAt }: Known): void {
     const known = latest && this.write(latest.value);
     this.#isOvertaken = known === undefined || !isSameContent(known.content, content);
     if (this.#seenAfter !== never) this.#seenAfter = this.#isOvertaken ? doubted : changes;
+    this.#heardAt = Math.max(this.#heardAt, begunAt);
   }
 
   /** Whether anything can be under the URI; `undefined` until its stream has told. */
@@ -123,17 +147,13 @@ export class WatchedResource {
   open(link: OpenedLink | undefined, events: WatchEvents<unknown>): () => void {
     const openedAfter = this.#changes();
     this.#isOvertaken = false;
+    this.#isRemote = link?.isRemote === true;
     let isSnapshot = true;
-    const stream = {};
-    this.#stream = stream;
-    const doubt = (isDoubted: boolean): void => {
-      // What an author has made may go on telling after its end.
-      if (this.#stream === stream) this.#isDoubted = isDoubted;
-    };
-    return pump((signal) => follow(this.#followed, link, { signal, doubt }), {
+    return pump((signal) => follow(this.#followed, link, signal), {
       value: (value) => {
         this.#isThere = true;
         this.#see(value, isSnapshot);
+        this.#heardAt = this.#clock.now();
         // The snapshot is read after it was asked for. A later value may have been read at any time before it came, and
         // says nothing of a call that ended meanwhile.
         if (isSnapshot && !this.#isOvertaken) this.#seenAfter = openedAfter;

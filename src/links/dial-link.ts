@@ -10,6 +10,8 @@ export interface OpenedLink extends HeldLink {
   readonly channel: SurfaceChannel;
   /** The same channel, its verbs as data. */
   readonly port: ChannelPort;
+  /** See {@link Connection.isRemote}. */
+  readonly isRemote: boolean;
 }
 
 /** What a dial needs to know. */
@@ -23,11 +25,12 @@ export interface DialSetting {
 }
 
 function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): OpenedLink {
-  const { channel } = connection;
+  const { channel, isRemote = false } = connection;
   let isClosed = false;
   return {
     channel,
     port: toPort(channel),
+    isRemote,
     close() {
       if (isClosed) return;
       isClosed = true;

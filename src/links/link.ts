@@ -27,6 +27,11 @@ export interface Connection<TSpec> {
   readonly leaving?: Promise<void>;
   /** Resolves once, when the connection has ended; never rejects. Every use has settled by then. */
   readonly closed: Promise<CloseReason>;
+  /**
+   * Whether reads leave this process. A watched value then answers reads without a round trip for up to a second.
+   * @default false - each read asks
+   */
+  readonly isRemote?: boolean;
   /** Ends it. Callable twice. */
   close(): Promise<void>;
 }

@@ -57,7 +57,7 @@ async function breakable(
     await scope.close();
     await inner.close();
   };
-  return { client: createClient(surface, channel), channel, closed, close };
+  return { client: createClient(surface, channel), channel, closed, isRemote: true, close };
 }
 
 /** Makes a link to a live surface that breaks when it is told to. Whoever made the live surface closes it. */

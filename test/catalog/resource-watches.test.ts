@@ -84,7 +84,7 @@ function lateLink(live: LiveSurface<Spec>): Link {
         yield one;
       }
     }
-    return { ...connection, channel: toChannel({ ask: (use) => port.ask(use), follow: late }) };
+    return { ...connection, channel: toChannel({ ask: (use) => port.ask(use), follow: late }), isRemote: true };
   };
   // The surface that is asked for says what the connection's members are.
   return { connect: connect as unknown as Link["connect"] };
@@ -242,9 +242,8 @@ describe("a read of what is watched", () => {
       },
     };
     const odd = defineSurface("odd", { value: mcpResource(cell({ schema: z.any() })) });
-    const runtime = mcp(odd)
-      .implement({ value: cellSource<unknown>(value) })
-      .open();
+    const live = implementSurface(odd, { value: cellSource<unknown>(value) });
+    const runtime = mcp(odd).bridge(flakyBackend(live).link).open();
     open.push(runtime);
     watch(runtime, "surface://odd/value", () => {});
     await turns();

@@ -174,6 +174,7 @@ export async function openWireClient<TSpec extends Spec>(
     channel,
     leaving,
     closed,
+    isRemote: true,
     async close() {
       session.close();
       await closed;

@@ -1,0 +1,103 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { z } from "zod";
+import { mcp } from "../../src/builder/mcp.ts";
+import { CallContext } from "../../src/call/call-context.ts";
+import { inProcess } from "../../src/links/in-process.ts";
+import { projected } from "../../src/links/projected.ts";
+import { cell } from "../../src/surface/cell.ts";
+import type { CellClient } from "../../src/surface/client.ts";
+import { collection } from "../../src/surface/collection.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { derive } from "../../src/surface/derive/derive.ts";
+import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { projectSurface } from "../../src/surface/project-surface.ts";
+import type { Source } from "../../src/surface/source.ts";
+import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { createTestClient } from "../../src/testing/test-client.ts";
+import { flakyBackend } from "./flaky-backend.ts";
+
+const muted = defineSurface("muted", {
+  n: mcpResource(cell({ schema: z.number() })),
+  rows: mcpResource(collection({ key: z.string(), schema: z.number() })),
+});
+
+/** A live surface whose sources are changed by somebody else, and never tell. */
+function mute() {
+  let n = 0;
+  let key = "b";
+  const source: Source<number> = { get: () => n, subscribe: () => () => {} };
+  const rows = { get: () => new Map([[key, n]]), subscribe: () => () => {} };
+  const live = implementSurface(muted, { n: source, rows });
+  const set = (to: number, under = "b"): void => {
+    n = to;
+    key = under;
+  };
+  return { live, link: inProcess(live), source, set };
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe("a read of what is watched, of a source that never tells", () => {
+  it("asks a source in this process each time, also one that never tells of a change", async () => {
+    const { link, set } = mute();
+    const client = createTestClient(mcp(muted).bridge(link).pull());
+    await client.watch("n", () => {});
+    await client.watch("rows", () => {});
+    await client.watch("rows", () => {}, { key: "b" });
+    await client.tools.wait_for_change({ uris: ["surface://muted/n"], timeout_ms: 0 });
+    const found: unknown[] = [];
+    for (let n = 1; n <= 3; n += 1) {
+      set(n);
+      const answer = await client.tools.read_resource({ uri: "surface://muted/n" });
+      found.push(await client.read("n"), await client.read("rows", { key: "b" }), answer.isError || answer.structured);
+    }
+    set(4, "c");
+    expect(await client.read("rows")).toEqual(["c"]);
+    const values = [1, 2, 3].flatMap((n) => [n, n, { uri: "surface://muted/n", value: n }]);
+    expect(found).toEqual(values);
+    await client.close();
+  });
+
+  it.each([
+    ["from a source that never tells", (_upstream: CellClient<number>, source: Source<number>) => source],
+    ["derived from one that never tells", (upstream: CellClient<number>) => derive.cell(upstream, (n) => n)],
+  ])("asks a projection in this process each time when its cell is %s", async (_what, cellOf) => {
+    const { link, set, source } = mute();
+    const shown = defineSurface("shown", { n: mcpResource(cell({ schema: z.number() })) });
+    const projection = projectSurface(muted, shown, ({ n }) => ({ n: cellOf(n, source) }));
+    const client = createTestClient(mcp(projection).bridge(projected(projection, link)));
+    await client.watch("n", () => {});
+    const found: unknown[] = [];
+    for (let n = 1; n <= 3; n += 1) {
+      set(n);
+      found.push(await client.read("n"));
+    }
+    expect(found).toEqual([1, 2, 3]);
+    await client.close();
+  });
+
+  it("asks an owner behind a link again when the last word of it is a second old", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { live, set, source } = mute();
+    const get = vi.spyOn(source, "get");
+    const runtime = mcp(muted).bridge(flakyBackend(live).link).open();
+    onTestFinished(() => runtime.close());
+    runtime.resources.watch("surface://muted/n", () => {});
+    await turns();
+    const request = { era: "modern", call: new CallContext() } as const;
+    const readNow = async (): Promise<string> =>
+      JSON.stringify(await runtime.handlers["resources/read"]({ uri: "surface://muted/n" }, request));
+    set(1);
+    const before = get.mock.calls.length;
+    await readNow();
+    expect(get.mock.calls.length).toBe(before);
+    vi.advanceTimersByTime(1000);
+    const answers = [await readNow(), await readNow()];
+    expect(answers.map((answer) => answer.includes(String.raw`\"text\":\"1\"`))).toEqual([true, true]);
+    set(2);
+    expect(await readNow()).toContain(String.raw`\"text\":\"2\"`);
+  });
+});

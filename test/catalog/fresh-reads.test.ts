@@ -1,8 +1,14 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { inProcess } from "../../src/links/in-process.ts";
+import type { Link } from "../../src/links/link.ts";
+import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
+import { unixSocket } from "../../src/links/unix-socket.ts";
 import { projected } from "../../src/links/projected.ts";
 import { cell } from "../../src/surface/cell.ts";
 import type { CellClient } from "../../src/surface/client.ts";
@@ -11,7 +17,9 @@ import { defineSurface } from "../../src/surface/define-surface.ts";
 import { derive } from "../../src/surface/derive/derive.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { projectSurface } from "../../src/surface/project-surface.ts";
+import type { LiveSurface } from "../../src/surface/implement-surface.ts";
 import type { Source } from "../../src/surface/source.ts";
+import { stream } from "../../src/surface/stream.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { flakyBackend } from "./flaky-backend.ts";
@@ -99,5 +107,65 @@ describe("a read of what is watched, of a source that never tells", () => {
     expect(answers.map((answer) => answer.includes(String.raw`\"text\":\"1\"`))).toEqual([true, true]);
     set(2);
     expect(await readNow()).toContain(String.raw`\"text\":\"2\"`);
+  });
+});
+
+const logs = defineSurface("logs", {
+  log: mcpResource(stream({ output: z.string() })),
+  of: mcpResource(stream({ input: z.object({ node: z.string() }), output: z.string() })),
+});
+type Logs = (typeof logs)["members"];
+
+async function overSocket(live: LiveSurface<Logs>): Promise<Link> {
+  const dir = await mkdtemp(join(tmpdir(), "fresh-"));
+  await listenUnixSocket(live, join(dir, "s"));
+  onTestFinished(async () => {
+    await live.close();
+    await rm(dir, { recursive: true, force: true });
+  });
+  return unixSocket(join(dir, "s"));
+}
+
+/** A projection of the logs, whose upstream has no log of a node: that is read from elsewhere. */
+function projectionOf(text: () => string) {
+  return projectSurface(logs, logs, ({ log, of }) => ({
+    log: derive.stream(log, (line) => line),
+    of: derive.stream(of, (line) => line, {
+      async *otherwise() {
+        yield text();
+      },
+    }),
+  }));
+}
+
+describe("a read of a stream that ends", () => {
+  it.each<[string, (live: LiveSurface<Logs>) => Link | Promise<Link>, boolean]>([
+    ["in this process", (live) => inProcess(live), false],
+    ["behind a socket", overSocket, false],
+    ["of a projection in this process", (live) => inProcess(live), true],
+    ["of a projection over a socket", overSocket, true],
+  ])("starts it again and answers that run, watched or not, when it is %s", async (_where, toLink, isProjected) => {
+    let text = "none";
+    const live = implementSurface(logs, {
+      async *log() {
+        yield text;
+      },
+      async *of() {
+        if (!isProjected) yield text;
+      },
+    });
+    const link = await toLink(live);
+    const projection = projectionOf(() => text);
+    const app = isProjected ? mcp(projection).bridge(projected(projection, link)) : mcp(logs).bridge(link);
+    const client = createTestClient(app);
+    const found: unknown[] = [];
+    for (text of ["one", "two", "three", "four"]) {
+      found.push(await client.read("log"), await client.read("of", { node: "a" }));
+      if (text !== "two") continue;
+      await client.watch("log", () => {});
+      await client.watch("of", () => {}, { node: "a" });
+    }
+    expect(found).toEqual(["one", "one", "two", "two", "three", "three", "four", "four"]);
+    await client.close();
   });
 });

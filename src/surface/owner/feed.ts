@@ -30,6 +30,10 @@ interface Waiter {
 
 /** One run of a handler, for those who follow it to its end. */
 export interface Run {
+  /** Counts the runs of a feed, from 1. */
+  readonly number: number;
+  /** The number of the newest value when it began: those of its own are greater. */
+  readonly after: number;
   /** Set once it is over; with what the handler failed, where it did. */
   readonly end: { readonly failure?: { readonly error: unknown } } | undefined;
 }
@@ -43,7 +47,7 @@ interface Running {
 /** How a feed is used: asked for what there is, now and then, or watched for as long as somebody cares. */
 export type FeedUse = "asked" | "watched";
 
-const over: Run = Object.freeze({ end: {} });
+const over: Run = Object.freeze({ number: Infinity, after: Infinity, end: {} });
 
 /**
  * One handler's iteration, shared by everybody who asks for its values, with the last of them kept in a ring. It runs
@@ -59,10 +63,9 @@ export class Feed {
   readonly #waiters = new Set<Waiter>();
   #running: Running | undefined;
   readonly #rearm: Rearm | undefined;
+  #runs = 0;
   #isFinished = false;
   readonly #users = { asked: 0, watched: 0 };
-  /** The number of the newest value when the handler was last put to rest. */
-  #rested = 0;
   /** Runs for a while after each question; while it does, a watcher that leaves does not put the handler to rest. */
   #idle: NodeJS.Timeout | undefined;
   #wasAsked = false;
@@ -89,6 +92,11 @@ export class Feed {
     return this.#setting.memory?.isLanding === true;
   }
 
+  /** How many runs have begun. */
+  get runs(): number {
+    return this.#runs;
+  }
+
   /**
    * Resolves when what the handler has said by now is in the ring: a value takes a few turns of the microtask queue from
    * its `yield` to here.
@@ -111,11 +119,6 @@ export class Feed {
         if (this.#setting.memory?.state === undefined) throw cause;
       }
     }
-  }
-
-  /** Whether the newest value was said since the handler last rested. */
-  get fresh(): boolean {
-    return this.ring.last > this.#rested;
   }
 
   /**
@@ -145,7 +148,9 @@ export class Feed {
     if (this.#running !== undefined) return this.#running.run;
     if (this.#setting.scope.closed) return over;
     const values = this.#setting.open();
-    const running: Running = { values, run: { end: undefined }, done: Promise.resolve() };
+    this.#runs += 1;
+    const run = { number: this.#runs, after: this.ring.last, end: undefined };
+    const running: Running = { values, run, done: Promise.resolve() };
     this.#running = running;
     running.done = this.#follow(running);
     this.#rearm?.started();
@@ -182,7 +187,6 @@ export class Feed {
     clearTimeout(this.#idle);
     // Let go of before it has ended: a use from here on is to start another, and not to wait for this one.
     this.#running = undefined;
-    this.#rested = this.ring.last;
     // Until its handler has ended, which is the handler's own to do, the iteration is registered with the scope.
     void running.values.return?.();
   }

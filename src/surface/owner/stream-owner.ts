@@ -4,7 +4,7 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
-import { Feed } from "./feed.ts";
+import { Feed, type Run } from "./feed.ts";
 import { FeedPool } from "./feed-pool.ts";
 import { Listening, type ListenHandler } from "./listening.ts";
 import type { OwnerSetting } from "./owner.ts";
@@ -14,6 +14,15 @@ import type { OwnerSetting } from "./owner.ts";
  * handler that never waits does not keep a processor busy for nobody.
  */
 const idleMs = 30_000;
+
+interface Frame {
+  readonly value: unknown;
+}
+
+/** The newest frame that a run of the handler, or one after it, has yielded. */
+function newestOf({ ring }: Feed, { after }: Run): Frame | undefined {
+  return ring.last > after ? ring.newest : undefined;
+}
 
 /** Owns a stream's handler: opens it for each listener, and keeps the newest frame of every input in use. */
 export class StreamOwner {
@@ -43,24 +52,27 @@ export class StreamOwner {
   }
 
   /**
-   * The newest frame of a shared iteration, which runs from the first question on, and until a while after the last;
-   * waits for the first frame. When the iteration has ended, the answer is its last frame, and it is started anew.
+   * Returns the newest frame of a shared iteration, which runs from the first read until a while after the last. An
+   * iteration that has ended or rests is started again: frames of an earlier run may be out of date, and are never the
+   * answer. Waits for the first frame, and takes those that follow without a pause.
    *
-   * When it was at rest, it is started anew and waited for: the frame of before may be long out of date, and is the
-   * answer only when the handler now ends without another.
-   *
-   * @throws SurfaceError `ABSENT` when the stream ended without a frame, `ABORTED` when the signal fired first, `CLOSED`
+   * @throws SurfaceError `ABSENT` when this run ended without a frame, `ABORTED` when the signal fired first, `CLOSED`
    * when the surface closed first, `VALIDATION_ERROR` for an input that does not fit, `INTERNAL` when the handler fails.
    */
   async latest(input: unknown, use: UseOptions): Promise<unknown> {
     const valid = await this.#listening.input(input);
-    return this.#feeds.use(valid, (feed) => this.#read(feed, use)).then(({ value }) => value);
+    const { feed, release } = this.#feeds.hold(valid, "asked");
+    try {
+      return (await this.#read(feed, use)).value;
+    } finally {
+      release();
+    }
   }
 
   /**
    * The newest frame of the shared iteration, as a list of none or one: at once, then after each newer one, skipping what
-   * nobody waited for. An iteration that is not running is started; a frame of before a rest is shown only when it ends
-   * without another. Ends when the iteration does, and fails when that fails; started anew by whoever watches next.
+   * nobody waited for. An iteration that is not running is started; frames of an earlier run are not shown. Ends when the
+   * iteration does, and fails when that fails; started anew by whoever watches next.
    */
   watchLatest(input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]> {
     return new OwnedIterator({
@@ -85,7 +97,7 @@ export class StreamOwner {
   async *#frames(feed: Feed, signal: AbortSignal): AsyncGenerator<readonly unknown[]> {
     const run = feed.ensure();
     let shown = feed.ring.last;
-    yield feed.fresh ? feed.ring.values() : [];
+    yield newestOf(feed, run) === undefined ? [] : feed.ring.values();
     while (!signal.aborted) {
       if (feed.ring.last > shown) {
         shown = feed.ring.last;
@@ -94,31 +106,39 @@ export class StreamOwner {
       else break;
     }
     if (run.end?.failure !== undefined) throw run.end.failure.error;
-    if (!feed.fresh && shown > 0) yield feed.ring.values();
   }
 
-  #read(feed: Feed, use: UseOptions): { readonly value: unknown } | Promise<{ readonly value: unknown }> {
-    // One that has ended is started anew: unlike what happened, what is may have changed since.
-    feed.ensure();
-    return (feed.fresh ? this.#newest(feed) : undefined) ?? this.#next(feed, use);
-  }
-
-  #newest({ ring }: Feed): { readonly value: unknown } | undefined {
-    return ring.newest;
-  }
-
-  async #next(feed: Feed, use: UseOptions): Promise<{ readonly value: unknown }> {
+  /** Reads a feed that nothing of this read has begun yet. */
+  async #read(feed: Feed, use: UseOptions): Promise<Frame> {
+    const begun = feed.runs;
     const abort = new LinkedAbort(use.signal, this.#setting.scope.signal);
     const { signal } = abort;
+    let run = feed.ensure();
     try {
-      while (!feed.fresh && feed.running && !signal.aborted) await feed.change(signal);
+      await this.#firstFrames(feed, run, signal);
+      // It was under way when this read began, and has ended: its frames may be older than the read.
+      if (run.end !== undefined && run.number <= begun && !signal.aborted) {
+        run = feed.ensure();
+        await this.#firstFrames(feed, run, signal);
+      }
     } finally {
       abort.dispose();
     }
-    if (signal.aborted && !feed.fresh) throw toAborted(signal, `Reading ${this.#where}`);
-    const newest = this.#newest(feed);
+    const newest = newestOf(feed, run);
     if (newest !== undefined) return newest;
+    if (signal.aborted) throw toAborted(signal, `Reading ${this.#where}`);
     throw new SurfaceError("ABSENT", `Reading ${this.#where}: it ended without a frame`);
+  }
+
+  /** Waits for the first frame of a run, and for those that follow it without a pause: the last is the newest one. */
+  async #firstFrames(feed: Feed, run: Run, signal: AbortSignal): Promise<void> {
+    const { ring } = feed;
+    const isOver = (): boolean => run.end !== undefined || signal.aborted;
+    while (ring.last <= run.after && !isOver()) await feed.change(signal);
+    for (let seen = run.after; ring.last > seen && !isOver();) {
+      seen = ring.last;
+      await feed.said();
+    }
   }
 
   #feed(input: unknown): Feed {

@@ -301,20 +301,36 @@ describe("a stream", () => {
     await live.close();
   });
 
-  it("latest() says what was said before the rest only when the handler now ends without a frame", async () => {
+  it("latest() answers the run that it starts, and never a frame of the one before", async () => {
+    let text = "";
+    const { client } = await openLive(defineSurface("texts", { lines: stream({ output: z.string() }) }), {
+      async *lines() {
+        if (text === "") return;
+        yield `first of ${text}`;
+        yield `last of ${text}`;
+      },
+    });
+    const found: unknown[] = [];
+    for (text of ["one", "two", "three"]) found.push(await client.lines.latest());
+    expect(found).toEqual(["last of one", "last of two", "last of three"]);
+    text = "";
+    await expect(client.lines.latest()).rejects.toMatchObject({ code: "ABSENT" });
+  });
+
+  it("latest() says absent when the handler, started again after a rest, now ends without a frame", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { client, pushed, live } = await openLog();
     pushed.push(1);
     await settle();
     await rest();
     const controller = new AbortController();
-    const cancelled = Promise.allSettled([client.lines.latest(undefined, { signal: controller.signal })]);
     const ended = client.lines.latest();
+    const cancelled = Promise.allSettled([client.lines.latest(undefined, { signal: controller.signal })]);
     await until(() => pushed.running === 1);
     controller.abort();
     expect(await cancelled).toMatchObject([{ reason: { code: "ABORTED" } }]);
     pushed.end();
-    expect(await ended).toBe(1);
+    await expect(ended).rejects.toMatchObject({ code: "ABSENT" });
     await live.close();
   });
 

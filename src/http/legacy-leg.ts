@@ -1,7 +1,7 @@
 import type { Caller } from "../catalog/caller.ts";
 import { toBriefHandshake } from "../mcp/brief-handshake.ts";
 import { checkInitialize, readClient } from "../mcp/envelope.ts";
-import { legacyVersions } from "../mcp/handshake.ts";
+import { legacyVersions, negotiate } from "../mcp/handshake.ts";
 import { answerAsked, Methods } from "../mcp/methods.ts";
 import { ownParam } from "../mcp/own-param.ts";
 import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
@@ -185,15 +185,14 @@ class SessionsLeg implements SessionLeg {
     const { runtime } = this.#setting;
     const handler = this.#methods.find(method, "legacy");
     if (handler === undefined) return toRpcError(rpcCodes.methodNotFound, "Method not found");
-    const request = { era: "legacy", call: new CallContext({ caller }) } as const;
+    const request = { era: "legacy", call: new CallContext({ caller }), version: negotiate(params) } as const;
     return answerAsked({ method, handler, params, request, report: runtime.report });
   }
 
   #mint({ frame, caller }: RequestPost, place: Place): Readonly<Record<string, string>> {
     const id = crypto.randomUUID();
     const handshake = toBriefHandshake(frame.params);
-    const asked = handshake["protocolVersion"];
-    const version = legacyVersions.find((known) => known === asked) ?? legacyVersions[0] ?? "";
+    const version = negotiate(frame.params);
     const session = new Session({ http: this.#setting, methods: this.#methods, id, caller, handshake, version });
     this.#sessions.add(id, session, place);
     return { "mcp-session-id": id };

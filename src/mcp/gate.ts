@@ -6,7 +6,6 @@ import type { JsonObject } from "../schema/json.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Admitted, HotRun } from "./admitted.ts";
 import { ConnectionAsks } from "./asking/connection-asks.ts";
-import { toBriefHandshake } from "./brief-handshake.ts";
 import { CallQueue } from "./call-queue.ts";
 import { ClientLog, loggedMethod, renderLogged, type LogOutput } from "./client-log.ts";
 import { logLevelOf, progressTokenOf } from "./envelope.ts";
@@ -183,7 +182,7 @@ export class Gate {
     const { id, method, params } = frame;
     const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
-    if (method === "initialize") this.#asks.handshake = toBriefHandshake(params);
+    if (method === "initialize") this.#asks.greet(params);
     if (isNod(method, era)) return this.#answer(id, empty, era);
     if (this.#serveSubscription(admitted)) return;
     const handler = this.#methods.find(method, era);
@@ -220,7 +219,8 @@ export class Gate {
   async #settle({ frame, handler, era, call, steps }: HotRun): Promise<void> {
     const { method, params } = frame;
     const { report } = this.#options.runtime;
-    const answering = answerAsked({ method, handler, params, request: { era, call }, report });
+    const request = { era, call, version: this.#asks.version };
+    const answering = answerAsked({ method, handler, params, request, report });
     // Not awaited where there is nothing to wait for: the handshake is over before what is behind it is read.
     const answer = answering instanceof Promise ? await answering : answering;
     const apart = steps?.apart;

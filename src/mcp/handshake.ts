@@ -6,8 +6,11 @@ import type { ListName } from "./faces.ts";
 import type { ServerInfo } from "./servable-app.ts";
 import { writeJson } from "./write-json.ts";
 
-/** The legacy revisions that are served, newest first; the same as the SDK's, which a test holds. */
-export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
+/**
+ * The legacy revisions that are served, newest first. 2025-03-26 is not: it demands batches, which no other revision has
+ * (decision 0034).
+ */
+export const legacyVersions: readonly string[] = ["2025-11-25", "2025-06-18", "2024-11-05", "2024-10-07"];
 
 /** What a server can do, as both eras are told. */
 export interface ServerCapabilities {
@@ -61,15 +64,19 @@ function toBody(members: object): string {
   return writeJson(members).slice(1, -1);
 }
 
-function negotiate(params: JsonObject | undefined): string {
+/**
+ * Returns the version that a handshake is answered with: the newest that is not newer than the one asked for, since a client
+ * knows older versions and not newer ones; without such a version the newest of all.
+ */
+export function negotiate(params: JsonObject | undefined): string {
   const requested = params?.["protocolVersion"];
-  const known = legacyVersions.find((version) => version === requested);
+  const known = typeof requested === "string" ? legacyVersions.find((version) => version <= requested) : undefined;
   return known ?? legacyVersions[0] ?? "";
 }
 
 /**
- * Makes the two handlers by which a client meets the server: `initialize` answers with the version asked for where it is
- * served and with the newest otherwise, `server/discover` with the modern revisions.
+ * Creates the two handlers by which a client meets the server: `initialize` answers with the version of {@link negotiate},
+ * `server/discover` with the modern revisions.
  */
 export function createHandshake(introduction: Introduction): Readonly<Record<HandshakeMethod, Handler>> {
   const { info: serverInfo } = introduction;

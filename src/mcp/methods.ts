@@ -1,7 +1,8 @@
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
-import { createHandshake } from "./handshake.ts";
+import { createHandshake, legacyVersions } from "./handshake.ts";
+import { downgrade } from "./protocol-features.ts";
 import { rpcCodes, toRpcError, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
@@ -72,8 +73,11 @@ export function answerAsked(asked: Asked): RpcAnswer | Promise<RpcAnswer> {
   const { method, handler, params, request, report } = asked;
   try {
     const answering = handler(params, request);
-    if (!(answering instanceof Promise)) return answering;
-    return answering.catch((cause: unknown) => toInternalAnswer(cause, method, report));
+    const { version } = request;
+    const isOld = version !== undefined && version !== legacyVersions[0];
+    if (!(answering instanceof Promise)) return isOld ? downgrade(answering, version) : answering;
+    const known = isOld ? answering.then((answer) => downgrade(answer, version)) : answering;
+    return known.catch((cause: unknown) => toInternalAnswer(cause, method, report));
   } catch (cause) {
     return toInternalAnswer(cause, method, report);
   }

@@ -61,6 +61,8 @@ export type RpcAnswer = RpcResult | RpcError;
 /** What a handler knows of the request besides its params. */
 export interface McpRequest {
   readonly era: Era;
+  /** The version that the handshake agreed on. Left out for clients without one, and where another server greeted them. */
+  readonly version?: string | undefined;
   /** The call under way; it knows its caller. */
   readonly call: CallContext;
 }

@@ -228,8 +228,11 @@ describe("the hot path and the SDK's path, in how they introduce themselves", ()
       answers.push(await harness.request("legacy", 1, { method: "initialize", params }));
       await harness.close();
     }
-    expect(answers[0]).toEqual(answers[1]);
-    expect(answers[0]?.["result"]).toBeDefined();
+    // The SDK sends titles to clients of versions that have none.
+    const [hot, sdk] = answers;
+    if (protocolVersion === "2024-11-05") Reflect.deleteProperty(Object(Object(sdk?.["result"]).serverInfo), "title");
+    expect(hot).toEqual(sdk);
+    expect(hot?.["result"]).toBeDefined();
   });
 
   it("give the same answer to server/discover", async () => {

@@ -37,8 +37,17 @@ function initializeLine(protocolVersion: string): string {
 }
 
 describe("the handshake of the gate", () => {
-  it("knows the legacy revisions that the SDK knows", () => {
-    expect(legacyVersions).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
+  it("knows the legacy revisions that the SDK knows, but for the one that demands batches", () => {
+    expect(legacyVersions).toEqual(SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version !== "2025-03-26"));
+  });
+
+  it.each([
+    ["2025-03-26", "2024-11-05"],
+    ["2025-08-01", "2025-06-18"],
+    ["2024-01-01", "2025-11-25"],
+  ])("answers initialize for %s, which is not served, with %s", async (asked, version) => {
+    const [hot] = await onBothPaths(initializeLine(asked));
+    expect(hot).toHaveProperty("result.protocolVersion", version);
   });
 
   it.each([...legacyVersions, "2026-07-28", "1900-01-01", ""])(

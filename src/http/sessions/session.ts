@@ -285,7 +285,7 @@ export class Session {
   async #answer(running: Running, handler: Handler): Promise<void> {
     const { method, params, id } = running.posted.post.frame;
     const { runtime } = this.#setting.http;
-    const request = { era: "legacy", call: running.call ?? new CallContext() } as const;
+    const request = { era: "legacy", call: running.call ?? new CallContext(), version: this.#setting.version } as const;
     const answer = await answerAsked({ method, handler, params, request, report: runtime.report });
     if (this.#running.is(id, running)) this.#running.answer(id, answer);
   }

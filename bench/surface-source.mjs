@@ -165,6 +165,49 @@ const shown = defineSurface("shown", {\n${shown.join("\n")}\n});
 ${derived ? projecting : "export { surface, shown };"}`;
 }
 
+const schemaOf = (index) => `z.object({ a${index}: z.string(), n: z.number().optional() })`;
+
+/** By kind of entry, one entry with a schema and a handler that reads its arguments, as an object's property. */
+const writtenByHand = {
+  tools: (i) =>
+    `tool${i}: { title: "T", input: ${schemaOf(i)}, handler: async ({ a${i} }, { client }) => [a${i}, client] },`,
+  prompts: (i) => `prompt${i}: { title: "T", input: ${schemaOf(i)}, handler: async ({ a${i} }) => a${i} },`,
+  resources: (i) => `resource${i}: { title: "T", variables: ${schemaOf(i)}, read: async ({ a${i} }) => a${i} },`,
+};
+
+/** Kinds of entries that are no members: each has a schema and a handler. */
+export const handWrittenKinds = [...Object.keys(writtenByHand), "operations"];
+
+/** An app with so many entries of one kind that are no members. */
+export function handWrittenSource(kind, entries) {
+  const head = `${imports}import { operationRegistry } from "surface-mcp";
+declare const link: Link;
+const surface = defineSurface("bench", { fixed: mcpTool(procedure({ output: z.string() })) });
+const app = mcp(surface).bridge(link);
+`;
+  if (kind !== "operations") {
+    const lines = indexes(entries).map((index) => `  ${writtenByHand[kind](index)}`);
+    return `${head}export const done = app.${kind}({\n${lines.join("\n")}\n});\n`;
+  }
+  const lines = indexes(entries).map(
+    (index) =>
+      `registry.register({ name: "op${index}", inputSchema: ${schemaOf(index)} }, ({ a${index} }) => a${index});`,
+  );
+  return `${head}const registry = operationRegistry();\n${lines.join("\n")}\nexport { app, registry };\n`;
+}
+
+/** An app over so many procedures, each implemented by a handler that reads its input. */
+export function handledSource(members) {
+  const lines = indexes(members).map(
+    (index) => `  verb${index}: mcpTool(procedure({ input: ${schemaOf(index)}, output: z.string() })),`,
+  );
+  const handlers = indexes(members).map((index) => `  verb${index}: ({ a${index} }) => a${index},`);
+  return `${imports}
+const surface = defineSurface("bench", {\n${lines.join("\n")}\n});
+export const app = mcp(surface).implement({\n${handlers.join("\n")}\n});
+`;
+}
+
 /** The schemas of the same members, and nothing of this package. */
 export function schemasSource(members) {
   const lines = indexes(members).map((index) => `  "${keyOf(index)}": ${kindOf(index).schema},`);

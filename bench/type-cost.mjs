@@ -3,7 +3,14 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { projectionSource, schemasSource, surfaceSource } from "./surface-source.mjs";
+import {
+  handledSource,
+  handWrittenKinds,
+  handWrittenSource,
+  projectionSource,
+  schemasSource,
+  surfaceSource,
+} from "./surface-source.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -69,6 +76,20 @@ export function measureProjectionCost(members) {
     const whole = measureSource(folder, projectionSource(members));
     const { instantiations } = measureSource(folder, projectionSource(members, { derived: false }));
     return { members, ...whole, perMember: (whole.instantiations - instantiations) / members };
+  });
+}
+
+/** What an entry costs that is no member, by kind, and what a member costs with its handler: the first, and each further one. */
+export function measureHandlerCost(entries) {
+  return withDeclarations((folder) => {
+    const measure = (kind, sourceOf) => {
+      const [none, one, all] = [0, 1, entries].map((count) => measureSource(folder, sourceOf(count)).instantiations);
+      return { kind, first: one - none, each: (all - one) / (entries - 1) };
+    };
+    return [
+      ...handWrittenKinds.map((kind) => measure(kind, (count) => handWrittenSource(kind, count))),
+      measure("members with handlers", handledSource),
+    ];
   });
 }
 

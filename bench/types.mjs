@@ -4,15 +4,25 @@
  *
  * Generates surfaces as authors write them, checks each with one checker (so that the count is exact and the same in
  * every run), and holds the count against the budget. Exits 1 when a size is over budget or the cost grows faster than
- * the surface does. A projection is held to the same budget for what it costs besides its two surfaces. Times are shown and
- * not judged: they belong to the machine.
+ * the surface does. A projection is held to the same budget for what it costs besides its two surfaces. Tools, prompts,
+ * resources and operations written by hand, and members with handlers, have budgets of their own. Times are shown and not
+ * judged: they depend on the machine.
  */
-import { measureProjectionCost, measureTypeCost } from "./type-cost.mjs";
+import { measureHandlerCost, measureProjectionCost, measureTypeCost } from "./type-cost.mjs";
 
 const budget = Number(process.env.TYPE_BUDGET ?? 400);
 const goal = 300;
 /** How much dearer a member of the largest surface may be than one of the smallest before growth is not linear. */
 const maxGrowth = 1.15;
+
+/** Instantiations of the first entry with a handler, and of each further one, by kind. */
+const handlerBudgets = {
+  tools: { first: 3000, each: 1300 },
+  prompts: { first: 1500, each: 900 },
+  resources: { first: 1500, each: 900 },
+  operations: { first: 900, each: 350 },
+  "members with handlers": { first: 1800, each: 500 },
+};
 
 const asked = process.argv.slice(2).map(Number);
 const rows = measureTypeCost(asked.length > 0 ? asked : [100, 500, 1000]);
@@ -46,4 +56,16 @@ console.log(
 const over = [...rows, projection].filter((row) => row.perMember > budget);
 for (const row of over) console.error(`over budget: ${row.members} members cost ${row.perMember.toFixed(0)} each`);
 if (growth > maxGrowth) console.error("not linear: a member of a large surface costs more than one of a small surface");
-process.exitCode = over.length > 0 || growth > maxGrowth ? 1 : 0;
+
+const handlers = measureHandlerCost(50);
+console.log("\ninstantiations of an entry with a schema and a handler: the first of its kind, and each further one");
+console.table(Object.fromEntries(handlers.map(({ kind, first, each }) => [kind, { first, each: Math.round(each) }])));
+const dear = handlers.filter(({ kind, first, each }) => {
+  const { [kind]: limit } = handlerBudgets;
+  return first > limit.first || each > limit.each;
+});
+for (const { kind } of dear) {
+  const { first, each } = handlerBudgets[kind];
+  console.error(`over budget: ${kind}, of which the first may cost ${first} and each further one ${each}`);
+}
+process.exitCode = over.length > 0 || growth > maxGrowth || dear.length > 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 import { expectError, expectType } from "tsd";
 import {
   cell,
+  content,
   defineSurface,
   mcp,
   mcpResource,
@@ -75,6 +76,35 @@ expectError(app.tools({ run: { mutates: "no", handler: () => 1 } }));
 expectError(app.tools({ run: { mutates: false, destructive: true, handler: () => 1 } }));
 expectError(app.tools({ run: { input: z.object({ a: z.string() }), handler: (args: { b: string }) => args.b } }));
 
+// Options that do not fit are refused in a variable as well.
+const misspelt = constant({ mutate: false, handler: () => 1 });
+const contradicting = constant({ mutates: false, destructive: true, handler: () => 1 });
+const unsure = constant({ confirm: { otherwise: "allow", or: 1 }, handler: () => 1 });
+expectError(app.tools({ run: misspelt }));
+expectError(app.tools({ run: contradicting }));
+expectError(app.tools({ run: either ? contradicting : { handler: () => 1 } }));
+expectError(app.tools({ run: unsure }));
+
+// A handler returns what its output schema takes, or content blocks, directly or by a promise.
+const status = z.object({ state: z.enum(["idle", "busy"]), since: z.string().default("") });
+app.tools({
+  direct: { output: z.number(), handler: () => 1 },
+  promised: { output: status, handler: async () => ({ state: "idle" }) },
+  later: { handler: () => ({ state: "busy", since: "noon" }), output: status },
+  taking: { input: z.object({ a: z.string() }), output: z.array(z.string()), handler: ({ a }) => [a] },
+  blocks: { output: z.number(), handler: () => content(["one"], { structured: 1 }) },
+  maybe: { output: z.number().optional(), handler: () => undefined },
+  unchecked: { handler: () => new Date() },
+});
+expectError(app.tools({ run: { output: z.number(), handler: () => "text" } }));
+expectError(app.tools({ run: { output: z.number(), handler: async () => "text" } }));
+expectError(app.tools({ run: { output: status, handler: () => ({ state: 1 }) } }));
+expectError(app.tools({ run: { output: status, handler: async () => ({}) } }));
+expectError(app.tools({ run: { input: z.object({ a: z.string() }), output: z.number(), handler: ({ a }) => a } }));
+expectError(app.tools({ run: { output: "text", handler: () => 1 } }));
+const wrongResult = constant({ output: z.number(), handler: () => "text" });
+expectError(app.tools({ run: wrongResult }));
+
 // A name that is taken: by a tag, by an expose map in either order, by another tool.
 expectError(app.tools({ node_run: { handler: () => 1 } }));
 expectError(app.tools({ "node.run": { handler: () => 1 } }));
@@ -110,7 +140,9 @@ expectType<"node_run" | "extra" | "mine">(nameOf<ToolNames<typeof spread>>());
 const patterned = app.tools(patternedTools());
 expectType<"node_run" | `debug_${string}`>(nameOf<ToolNames<typeof patterned>>());
 
-const explicit = app.tools<"hidden", { hidden: undefined }, Record<never, never>>({ hidden: { handler: () => 1 } });
+const explicit = app.tools<{ hidden: { handler(): number } }, { hidden: undefined }, Record<never, never>>({
+  hidden: { handler: () => 1 },
+});
 expectType<"node_run" | "hidden">(nameOf<ToolNames<typeof explicit>>());
 expectType<"node_run" | "hidden">(nameOf<MutatingToolNames<typeof explicit>>());
 
@@ -158,8 +190,8 @@ const readers = app.tools({
 });
 expectType<"node_run" | "writes">(nameOf<MutatingToolNames<typeof readers>>());
 // Type arguments that say less than the tools do, or more, excuse nothing.
-expectError(app.tools<"x", Record<never, never>, Record<never, never>>({ x: { handler: 1 } }));
-expectError(app.tools<"x", { x: undefined }, { x: { mutates: false } }>({ x: { handler: () => 1 } }));
+expectError(app.tools<{ x: { handler: number } }, Record<never, never>, Record<never, never>>({ x: { handler: 1 } }));
+expectError(app.tools<{ x: { mutates: false } }, { x: undefined }, Record<never, never>>({ x: { handler: () => 1 } }));
 const noTools = app.tools({ x: { handler: () => 1 } } as never);
 expectType<string>(nameOf<ToolNames<typeof noTools>>());
 expectType<string>(nameOf<MutatingToolNames<typeof noTools>>());

@@ -1,8 +1,10 @@
 import type { BespokePrompt, TextsProblem } from "../catalog/bespoke-prompt.ts";
 import type { BespokeResource, VariablesProblem } from "../catalog/bespoke-resource.ts";
-import type { BespokeTool } from "../catalog/bespoke-tool.ts";
+import type { AnyBespokeTool, BespokeTool } from "../catalog/bespoke-tool.ts";
 import type { WireName } from "../catalog/wire-name.ts";
-import type { LiteralKeys } from "../surface/define-surface.ts";
+import type { KeysOfAny, LiteralKeys } from "../surface/define-surface.ts";
+import type { MaybeSchema } from "../surface/member.ts";
+import type { ToolOptions } from "../tags/tool-options.ts";
 import type { SaidEffect, ToolOptionsProblem } from "../tags/mcp-tool.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { AppNames, KnownNames } from "./app-names.ts";
@@ -20,38 +22,79 @@ type ToolNameProblem<TNames extends AppNames, TName extends string> =
 /** a tool, or what is known of it -> the effect that it says. */
 export type EffectOfTool<TTool> = [TTool] extends [{ readonly mutates: infer Said }] ? SaidEffect<Said> : "mutates";
 
-// Inference looks into both arms of a type that is still undecided, so that the first, which no tool takes, is where it
-// finds the tool as a whole. What reads is asked to say so, for those who write the type arguments themselves.
-/** a tool -> an objection when it contradicts itself. */
-type Consistent<TTool> = [TTool] extends [never]
-  ? TTool
-  : EffectOfTool<TTool> extends "read"
-    ? { readonly mutates: false; readonly destructive?: boolean & ToolOptionsProblem<ReadsAndDestroys> }
-    : unknown;
-
-/** Options that contradict themselves. */
+/** Options that contradict each other. */
 interface ReadsAndDestroys {
   readonly mutates: false;
   readonly destructive: true;
 }
 
-// Three maps over one argument. The first tells the names, and does so whatever else can be told: names are the proof.
-// The others are inferred backwards: inputs give the handlers their arguments, whole tools the rest of the proof. What
-// cannot be inferred is `unknown`, which reads as no input, and as mutating; for a tool that has no place in the second
-// map, the first stands in.
-/** names, inputs by name, tools by name -> the parameter of tools(). */
-export type ToolsArgument<TSpec, TNames extends AppNames, TKeys extends HandKey, TInputs, TTools> = {
-  readonly [Key in TKeys]?: ToolNameProblem<TNames, `${Key}`> &
-    (Key extends keyof TInputs ? unknown : BespokeTool<undefined, TSpec, TNames["context"]>);
-} & { readonly [Key in keyof TInputs]: BespokeTool<TInputs[Key], TSpec, TNames["context"]> } & {
-  readonly [Key in keyof TTools]: Consistent<TTools[Key]>;
-} & LiteralKeys<Record<TKeys, unknown>>;
+// Of a choice of tools, one arm is enough.
+/** `unknown` when the options of a bespoke tool agree with each other, else the objection to the one that does not. */
+type EffectProblem<TTool> = [Extract<TTool, ReadsAndDestroys>] extends [never]
+  ? unknown
+  : { readonly destructive: ToolOptionsProblem<ReadsAndDestroys> };
+
+/** An object, the type of its options -> its keys that are no options; of a choice of objects, those of all. */
+type ExcessKeys<TGiven, TKnown> = Exclude<KeysOfAny<Extract<TGiven, object>>, KeysOfAny<Extract<TKnown, object>>>;
+
+// The compiler looks for unknown keys in literals only, and not where the type of the literal is inferred as a whole.
+/** `unknown` when a bespoke tool and its options have known keys only, else a sentence under each other key. */
+type ToolKeysProblem<TTool> = [ExcessKeys<TTool, AnyBespokeTool>] extends [never]
+  ? NestedKeysProblem<TTool, "confirm"> & NestedKeysProblem<TTool, "resource">
+  : { readonly [Key in ExcessKeys<TTool, AnyBespokeTool>]: TypeProblem<`"${Key & string}" is not a tool option`> };
+
+/** `unknown` when an option of a bespoke tool fits, else a sentence under it. */
+type NestedKeysProblem<TTool, TOption extends keyof ToolOptions> = TTool extends {
+  readonly [_ in TOption]: infer Given;
+}
+  ? [Given] extends [ToolOptions[TOption]]
+    ? [ExcessKeys<Given, ToolOptions[TOption]>] extends [never]
+      ? unknown
+      : {
+          readonly [
+            _ in TOption
+          ]: TypeProblem<`"${TOption}" has no "${ExcessKeys<Given, ToolOptions[TOption]> & string}"`>;
+        }
+    : { readonly [_ in TOption]: TypeProblem<`"${TOption}" is not what this option takes`> }
+  : unknown;
+
+/** `unknown` when a schema was given or left out, else a problem under the key `TSide`. */
+type SchemaProblem<TSide extends string, TGiven> = unknown extends TGiven
+  ? unknown
+  : [TGiven] extends [MaybeSchema]
+    ? unknown
+    : { readonly [_ in TSide]?: TypeProblem<`the ${TSide} must be a Standard Schema, such as z.object({ … })`> };
+
+/** The names of tools as written; every name for tools that were asserted to be `never` or `any`. */
+export type ToolKeys<TTools> = [TTools] extends [never] ? string : KeysOfAny<TTools> & HandKey;
+
+// The tools as written are the first part: the proof is about their keys and effects. The two maps behind it are inferred
+// backwards, and give each handler its arguments and its result. What cannot be inferred is `unknown`: no input, any result.
+/** names, tools, inputs by name, outputs by name -> the parameter of tools(). */
+export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutputs> = TTools & {
+  readonly [Key in keyof TInputs]: BespokeTool<
+    TInputs[Key],
+    TSpec,
+    TNames["context"],
+    Key extends keyof TOutputs ? TOutputs[Key] : unknown
+  >;
+} & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & {
+  readonly [Key in keyof TTools]: ToolNameProblem<TNames, `${Key & HandKey}`> &
+    ToolKeysProblem<TTools[Key]> &
+    EffectProblem<TTools[Key]> &
+    (Key extends keyof TInputs
+      ? SchemaProblem<"input", TInputs[Key]>
+      : BespokeTool<undefined, TSpec, TNames["context"]>) &
+    (Key extends keyof TOutputs ? SchemaProblem<"output", TOutputs[Key]> : unknown);
+} & LiteralKeys<TTools>;
 
 // As with tools: the first map tells the names, whatever else can be told, the second is inferred backwards.
 /** names, inputs by name -> the parameter of prompts(). */
 export type PromptsArgument<TSpec, TNames extends AppNames, TKeys extends HandKey, TInputs> = {
   readonly [Key in TKeys]?: PromptNameProblem<TNames, `${Key}`> &
-    (Key extends keyof TInputs ? TextsProblem<TInputs[Key]> : BespokePrompt<undefined, TSpec, TNames["context"]>);
+    (Key extends keyof TInputs
+      ? SchemaProblem<"input", TInputs[Key]> & TextsProblem<TInputs[Key]>
+      : BespokePrompt<undefined, TSpec, TNames["context"]>);
 } & { readonly [Key in keyof TInputs]: BespokePrompt<TInputs[Key], TSpec, TNames["context"]> } & LiteralKeys<
     Record<TKeys, unknown>
   >;
@@ -66,7 +109,7 @@ type PromptNameProblem<TNames extends AppNames, TName extends string> =
 export type ResourcesArgument<TSpec, TNames extends AppNames, TKeys extends HandKey, TVariables> = {
   readonly [Key in TKeys]?: ResourceKeyProblem<TNames, `${Key}`> &
     (Key extends keyof TVariables
-      ? VariablesProblem<TVariables[Key]>
+      ? SchemaProblem<"variables", TVariables[Key]> & VariablesProblem<TVariables[Key]>
       : BespokeResource<undefined, TSpec, TNames["context"]>);
 } & { readonly [Key in keyof TVariables]: BespokeResource<TVariables[Key], TSpec, TNames["context"]> } & LiteralKeys<
     Record<TKeys, unknown>

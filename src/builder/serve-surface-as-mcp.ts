@@ -52,11 +52,10 @@ type Owning<TSpec, TPull, TExpose, TContext> = WithContext<
 >;
 
 /** The names after `tools()`. */
-type ToldNames<TSpec, TPull, TExpose, TKeys extends string | number, TInputs, TTools> = WithTools<
+type ToldNames<TSpec, TPull, TExpose, TTools, TInputs> = WithTools<
   WithExposed<TSpec, PulledNames<TSpec, TPull>, TExpose>,
-  TKeys,
-  TInputs,
-  TTools
+  TTools,
+  TInputs
 >;
 
 /** The names that views may speak of: those of tools, and what comes after them. */
@@ -142,9 +141,9 @@ function toChain(given: Omit<Given, "target">): Chain {
 export async function serveSurfaceAsMcp<
   TSpec extends Spec,
   const $Expose extends Readonly<Record<string, ExposeValue | undefined>> = Record<never, never>,
-  const $Keys extends string | number = never,
-  const $Inputs = Record<never, never>,
   const $Tools = Record<never, never>,
+  const $Inputs = Record<never, never>,
+  const $Outputs = Record<never, never>,
   const $Pull extends boolean = false,
   const $Prompts extends string | number = never,
   const $PromptInputs = Record<never, never>,
@@ -163,7 +162,7 @@ export async function serveSurfaceAsMcp<
     /** As in `context()`; a factory that looks at the call says so: `(call: ContextCall) => …`. Default: in memory. */
     readonly context?: ContextFactory<$Context>;
     /** As in `tools()`. Default: none. */
-    readonly tools?: ToolsArgument<TSpec, Owning<TSpec, $Pull, $Expose, NoInfer<$Context>>, $Keys, $Inputs, $Tools>;
+    readonly tools?: ToolsArgument<TSpec, Owning<TSpec, $Pull, $Expose, NoInfer<$Context>>, $Tools, $Inputs, $Outputs>;
     /** As in `prompts()`. Default: none. */
     readonly prompts?: PromptsArgument<TSpec, WithContext<TagNames<TSpec>, NoInfer<$Context>>, $Prompts, $PromptInputs>;
     /** As in `resources()`. Default: none. */
@@ -174,17 +173,17 @@ export async function serveSurfaceAsMcp<
       $Variables
     >;
     /** As in `mount()`, by prefix. Default: none. */
-    readonly mounts?: $Mounts & MountsChecked<ToldNames<TSpec, $Pull, $Expose, $Keys, $Inputs, $Tools>, $Mounts>;
+    readonly mounts?: $Mounts & MountsChecked<ToldNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Mounts>;
     /** As in `views()`. Default: there is the default view, of everything. */
     readonly views?: $Views &
       ViewsChecked<
-        ViewableNames<ToldNames<TSpec, $Pull, $Expose, $Keys, $Inputs, $Tools>, $Prompts, $Resources, $Mounts>,
+        ViewableNames<ToldNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Prompts, $Resources, $Mounts>,
         $Views,
         $Replay
       >;
     /** Whether to add the tool `replay`, as in `views()`. Default `false`. */
     readonly replay?: ReplayArgument<
-      ViewableNames<ToldNames<TSpec, $Pull, $Expose, $Keys, $Inputs, $Tools>, $Prompts, $Resources, $Mounts>,
+      ViewableNames<ToldNames<TSpec, $Pull, $Expose, $Tools, $Inputs>, $Prompts, $Resources, $Mounts>,
       $Views,
       $Replay
     >;

@@ -23,7 +23,14 @@ import type { ViewReplay } from "../views/view-replay.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
 import type { AppNames, ExposedNames, KnownNames, NamesWith } from "./app-names.ts";
-import type { EffectOfTool, HandKey, PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
+import type {
+  EffectOfTool,
+  HandKey,
+  PromptsArgument,
+  ResourcesArgument,
+  ToolKeys,
+  ToolsArgument,
+} from "./hand-arguments.ts";
 import type { PrefixProblem, WithMount } from "./mount-names.ts";
 import type { ConfirmProblem, ContextProblem, WithConfirm, WithContext } from "./once-names.ts";
 import type { ReplayOptions } from "./replay-app.ts";
@@ -85,20 +92,23 @@ export type WithExposed<TSpec, TNames extends AppNames, TExpose> = [TExpose] ext
     >
   : never;
 
-/** The names of bespoke tools that may change something: all that do not say a literal `mutates: false`. */
-type MutatingTools<TKeys extends HandKey, TTools> = [TKeys] extends [infer Keys extends HandKey]
-  ? { [Key in Keys]: Key extends keyof TTools ? (EffectOfTool<TTools[Key]> extends "read" ? never : Key) : Key }[Keys]
-  : never;
+// Distributes over a choice of records, so that the keys of all count.
+/** The names of bespoke tools that may change something: all without a literal `mutates: false`. */
+type MutatingTools<TTools> = [TTools] extends [never]
+  ? string
+  : TTools extends unknown
+    ? {
+        [Key in keyof TTools & HandKey]-?: EffectOfTool<TTools[Key]> extends "read" ? never : Key;
+      }[keyof TTools & HandKey]
+    : never;
 
 /** The names after bespoke tools. */
-export type WithTools<TNames extends AppNames, TKeys extends HandKey, TInputs, TTools> = [TInputs] extends [
-  infer Inputs,
-]
+export type WithTools<TNames extends AppNames, TTools, TInputs> = [TInputs] extends [infer Inputs]
   ? NamesWith<
       TNames,
       {
-        readonly tools: TNames["tools"] | WireName<`${TKeys}`>;
-        readonly mutating: TNames["mutating"] | WireName<`${MutatingTools<TKeys, TTools>}`>;
+        readonly tools: TNames["tools"] | WireName<`${ToolKeys<TTools>}`>;
+        readonly mutating: TNames["mutating"] | WireName<`${MutatingTools<TTools>}`>;
         readonly inputs: TNames["inputs"] & Inputs;
         readonly done: TNames["done"] | "context";
       }
@@ -228,9 +238,9 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
     options?: ConfirmOptions,
   ): LinkedApp<TSpec, WithConfirm<TNames>>;
   /** Adds tools that are not members: an input, and a function over the live client. */
-  tools<const $Keys extends string | number, const $Inputs, const $Tools>(
-    tools: ToolsArgument<TSpec, TNames, $Keys, $Inputs, $Tools>,
-  ): LinkedApp<TSpec, WithTools<TNames, $Keys, $Inputs, $Tools>>;
+  tools<const $Tools, const $Inputs, const $Outputs>(
+    tools: ToolsArgument<TSpec, TNames, $Tools, $Inputs, $Outputs>,
+  ): LinkedApp<TSpec, WithTools<TNames, $Tools, $Inputs>>;
   /** Adds prompts, which people choose: an input, and a function that writes the messages. */
   prompts<const $Keys extends string | number, const $Inputs>(
     prompts: PromptsArgument<TSpec, TNames, $Keys, $Inputs>,

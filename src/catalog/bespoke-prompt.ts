@@ -47,7 +47,7 @@ export interface PromptWords extends Looks, ScopeOptions {
 /** A prompt: an input, all texts on the wire, and a function that writes the messages. */
 export interface BespokePrompt<TInput, TSpec, TContext = MemoryContext> extends PromptWords {
   /** The schema of the arguments: a flat object of scalars. Default: it takes none. */
-  readonly input?: TInput & MaybeSchema;
+  readonly input?: TInput;
   /** Proposes values by field; fields of an enum or of true and false need none. */
   readonly complete?: BespokeCompleters<TInput, TSpec, TContext>;
   handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext>): PromptAnswer | Promise<PromptAnswer>;

@@ -54,7 +54,7 @@ export interface BespokeResource<TVariables, TSpec, TContext = MemoryContext> ex
    */
   readonly uriTemplate?: string;
   /** The schema of its variables, a flat object of scalars: it is a template then. Default: it has none. */
-  readonly variables?: TVariables & MaybeSchema;
+  readonly variables?: TVariables;
   /** Proposes values by variable; those of an enum or of true and false need none. */
   readonly complete?: BespokeCompleters<TVariables, TSpec, TContext>;
   /** What is there now: any JSON, or what `body()` makes. `undefined`: nothing. */

@@ -1,4 +1,4 @@
-import type { InferOutput, Schema } from "../schema/standard.ts";
+import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
 import { toConfirmRule } from "../tags/confirm.ts";
@@ -7,6 +7,7 @@ import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags
 import { SurfaceError } from "../errors.ts";
 import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
+import type { Content } from "./content.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { ToolEntry } from "./entry.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
@@ -32,11 +33,38 @@ export type BespokeArguments<TInput> = [Extract<TInput, Schema>] extends [never]
   ? undefined
   : InferOutput<Extract<TInput, Schema>>;
 
+// A handler without parameters is typed before its output schema is known, and the compiler then takes `"idle"` for `string`.
+// So the compiler holds a result to the shape of the schema; its literals are validated at run time, as everything is.
+/** The values that a handler may return: the input side of its output schema or content; anything without a schema. */
+export type BespokeAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
+  ? unknown
+  : BespokeResult<InferInput<Extract<TOutput, Schema>> | Widened<InferInput<Extract<TOutput, Schema>>>>;
+
+/** A value or content blocks, returned directly or by a promise. */
+type BespokeResult<TValue> = TValue | Content | PromiseLike<TValue | Content>;
+
+/** A type with the types of its literals in their place, at any depth. */
+type Widened<TValue> = TValue extends string
+  ? string
+  : TValue extends number
+    ? number
+    : TValue extends boolean
+      ? boolean
+      : { [Key in keyof TValue]: Widened<TValue[Key]> };
+
 /** A tool that is not a member: an input and a function over the live client. */
-export interface BespokeTool<TInput, TSpec, TContext = MemoryContext> extends BespokeWords {
+export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = unknown> extends Omit<
+  BespokeWords,
+  "output"
+> {
   /** The schema of the arguments. Default: it takes none. */
-  readonly input?: TInput & MaybeSchema;
-  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext>): unknown;
+  readonly input?: TInput;
+  /**
+   * The schema of the result, which is validated. `richContent` for a tool that passes on content blocks of a procedure.
+   * Default: any JSON, unchecked.
+   */
+  readonly output?: TOutput;
+  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext>): BespokeAnswer<TOutput>;
 }
 
 /** A bespoke tool as the catalog keeps it. */

@@ -12,9 +12,12 @@ import { toMountedSchemas } from "./mounted-schemas.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** An operation as it is registered: its schemas say what its handler is given, and what it answers. */
-export type OperationDefinition<TInput, TOutput> = Omit<MountedOperation, "inputSchema" | "outputSchema"> & {
-  readonly inputSchema?: TInput & MountedSchema;
-  readonly outputSchema?: TOutput & MountedSchema;
+export type OperationDefinition<TInput extends MountedSchema, TOutput extends MountedSchema> = Omit<
+  MountedOperation,
+  "inputSchema" | "outputSchema"
+> & {
+  readonly inputSchema?: TInput;
+  readonly outputSchema?: TOutput;
 };
 
 /** What a handler is given: what the schema makes of it, JSON where that is a JSON Schema, `undefined` where there is none. */
@@ -55,7 +58,7 @@ export interface OperationRegistry extends MountSource {
    * @throws SurfaceError `NAME_COLLISION` where there is one of this name, or of the same name on the wire; `INVALID_NAME`,
    * `INVALID_OPTION`, `CONTRADICTION`, `MISSING_HANDLER`, `SCHEMA_UNSUPPORTED`.
    */
-  register<$Input, $Output>(
+  register<$Input extends MountedSchema = never, $Output extends MountedSchema = never>(
     operation: OperationDefinition<$Input, $Output>,
     handler: OperationHandler<$Input, $Output>,
     options?: RegisterOptions,
@@ -99,7 +102,7 @@ class Registry implements OperationRegistry {
     return handler(input as never, context);
   }
 
-  register<$Input, $Output>(
+  register<$Input extends MountedSchema = never, $Output extends MountedSchema = never>(
     operation: OperationDefinition<$Input, $Output>,
     handler: OperationHandler<$Input, $Output>,
     { replace = false }: RegisterOptions = {},

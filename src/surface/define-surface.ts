@@ -23,7 +23,7 @@ export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, stri
 }
 
 /** record -> its keys; of a choice of records, those of all, where `keyof` has what they share. */
-type KeysOfAny<TRecord> = TRecord extends unknown ? keyof TRecord : never;
+export type KeysOfAny<TRecord> = TRecord extends unknown ? keyof TRecord : never;
 
 /** `unknown` when every key is a literal, else a problem: names that the compiler cannot see, it cannot guard. */
 export type LiteralKeys<TRecord> =

@@ -28,14 +28,14 @@ export type AgentAnswer<TOutput> =
   | AsyncGenerator<AgentStep, OperationAnswer<TOutput>>;
 
 /** An agent: what it takes, what it answers, and how it comes to that. */
-export interface AgentDefinition<TInput, TOutput, TContext> extends Omit<
+export interface AgentDefinition<TInput extends MountedSchema, TOutput extends MountedSchema, TContext> extends Omit<
   MountedOperation,
   "type" | "inputSchema" | "outputSchema"
 > {
   /** The schema of what it takes: an object. Default: nothing. */
-  readonly input?: TInput & MountedSchema;
+  readonly input?: TInput;
   /** The schema of what it answers; checked. Default: any JSON, unchecked. */
-  readonly output?: TOutput & MountedSchema;
+  readonly output?: TOutput;
   /** Does a run change anything? Default `true`. */
   readonly mutates?: boolean;
   /**
@@ -92,21 +92,29 @@ function startRun({ setting, run }: AnyAgent, input: unknown, call: MountContext
  * });
  * ```
  */
-export function agent<$Input, $Output, $Context>(
-  definition: AgentDefinition<$Input, $Output, $Context> & { readonly context: unknown },
-): MountSource;
+export function agent<
+  $Input extends MountedSchema = never,
+  $Output extends MountedSchema = never,
+  $Context = MemoryContext,
+>(definition: AgentDefinition<$Input, $Output, $Context> & { readonly context: unknown }): MountSource;
 // Apart, so that nobody's handler may say that it has another context where nobody makes one.
-export function agent<$Input, $Output>(definition: AgentDefinition<$Input, $Output, MemoryContext>): MountSource;
+export function agent<$Input extends MountedSchema = never, $Output extends MountedSchema = never>(
+  definition: AgentDefinition<$Input, $Output, MemoryContext>,
+): MountSource;
 // Apart, since beside an answer that nobody has typed, steps would be anything too.
-export function agent<$Input, $Answer>(
-  definition: Omit<AgentDefinition<$Input, undefined, MemoryContext>, "run"> & {
+export function agent<$Input extends MountedSchema = never, $Answer = unknown>(
+  definition: Omit<AgentDefinition<$Input, never, MemoryContext>, "run"> & {
     readonly run: (
       input: OperationInput<$Input>,
       context: AgentContext<MemoryContext>,
     ) => unknown extends $Answer ? $Answer : never;
   },
 ): MountSource;
-export function agent<$Input, $Output, $Context>(definition: AgentDefinition<$Input, $Output, $Context>): MountSource {
+export function agent<
+  $Input extends MountedSchema = never,
+  $Output extends MountedSchema = never,
+  $Context = MemoryContext,
+>(definition: AgentDefinition<$Input, $Output, $Context>): MountSource {
   const { input, output, mutates, context, onFault, run, ...words } = definition;
   const where = `agent "${words.name}"`;
   for (const [name, given] of Object.entries({ run, context, onFault })) {

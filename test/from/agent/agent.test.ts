@@ -331,7 +331,7 @@ describe("what an agent may answer", () => {
     };
   };
 
-  it.each<[string, AgentDefinition<unknown, unknown, unknown>["run"]]>([
+  it.each<[string, AgentDefinition<never, never, unknown>["run"]]>([
     ["a generator", later],
     ["a generator by and by", async () => later()],
     ["a generator that is not asynchronous", () => now()],
@@ -383,7 +383,7 @@ describe("agent()", () => {
   ])("refuses %s at once", (...row) => {
     const [, definition, code] = row;
     // For authors who cast.
-    const make = (): unknown => agent(definition as AgentDefinition<unknown, unknown, MemoryContext>);
+    const make = (): unknown => agent(definition as AgentDefinition<never, never, MemoryContext>);
     expect(thrownBy(() => void make())).toMatchObject({ code });
   });
 

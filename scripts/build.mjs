@@ -28,10 +28,9 @@ function newest(folder) {
 function isStale() {
   const entry = join(dist, "index.js");
   if (!existsSync(entry)) return true;
-  const inputs = ["package.json", "tsconfig.json", "tsconfig.build.json"].map(
-    (name) => statSync(join(root, name)).mtimeMs,
-  );
-  return Math.max(newest(join(root, "src")), ...inputs) > statSync(entry).mtimeMs;
+  const inputs = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  const times = inputs.map((name) => statSync(join(root, name)).mtimeMs);
+  return Math.max(newest(join(root, "src")), newest(join(root, "scripts")), ...times) > statSync(entry).mtimeMs;
 }
 
 /** The public entries, as package.json maps them, and its command. */

@@ -1,38 +1,47 @@
 /**
- * Runs every check of the repository, cheap first, and says how each went.
+ * Runs every check of the repository, two at a time, and reports each: `npm test`. With `--deep` it runs those that take
+ * minutes by nature instead: `npm run test:deep`.
  *
- * A check is a script in package.json; this file only knows their order. All of them run even if one fails, so that one
- * run tells everything (`--bail` stops at the first). What a failing check printed is shown; of the tests, the closing
- * lines are always shown. The last line is the count of tests, read from the test runner's own report.
+ * A check is a script in package.json; this file knows their order and what each needs. All of them run even if one
+ * fails, so that one run reports everything (`--bail` starts no further one). The output of a failing check is shown, and
+ * the closing lines of the tests always. The last line is the count of tests, from the test runner's own report.
  */
 import { spawn } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { stripVTControlCharacters } from "node:util";
+import { parseArgs, stripVTControlCharacters } from "node:util";
+import { reports, tally } from "./tally.mjs";
 
+const { values: options } = parseArgs({ options: { deep: { type: "boolean" }, bail: { type: "boolean" } } });
 const root = fileURLToPath(new URL("..", import.meta.url));
-const report = join(root, ".scratch", "vitest.json");
 const terminal = process.stdout.isTTY === true && !process.env.NO_COLOR;
 
-/** The order is by cost, and `build` stands before what imports the package by its name. */
-const order = [
-  "check:format",
-  "check:lint",
-  "check:types",
-  "build",
-  "check:types-cost",
-  "check:type-tests",
-  "check:unused",
-  "check:publish",
-  "check:resolution",
-  "check:tests",
-];
+/** How many checks run at once. The tests take every core, but wait often; the other checks fill the gaps. */
+const atOnce = 2;
 
-/** What a check is told of the terminal, which it does not see. */
+const build = { name: "build", args: ["--", "--if-stale"] };
+/** In the order of their start: whatever imports the package by its name needs the build. */
+const quick = [
+  build,
+  { name: "check:format" },
+  { name: "check:words" },
+  { name: "check:tests", needs: "build" },
+  { name: "check:lint" },
+  { name: "check:types" },
+  { name: "check:types-cost" },
+  { name: "check:type-tests", needs: "build" },
+  { name: "check:unused" },
+  { name: "check:publish", needs: "build" },
+  { name: "check:resolution", needs: "build" },
+];
+const deep = [build, { name: "deep:tests", needs: "build" }];
+const checks = options.deep ? deep : quick;
+
+/** What a check is told about the terminal, which it does not see. */
 const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
 
-/** Some tools take a CI for a terminal, whatever NO_COLOR says. */
+/** Some tools take a CI for a terminal, even with NO_COLOR. */
 const readable = (text) => (terminal ? text : stripVTControlCharacters(text));
 
 const paint = (code, text) => (terminal ? `\u001B[${code}m${text}\u001B[0m` : text);
@@ -41,28 +50,28 @@ const line = ({ name, ok, ms }) => `${ok ? paint(32, "pass") : paint(31, "FAIL")
 
 function forgotten() {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const known = Object.keys(scripts).filter((name) => name.startsWith("check:"));
-  return [...known.filter((name) => !order.includes(name)), ...order.filter((name) => !(name in scripts))];
+  const known = Object.keys(scripts).filter((name) => /^(?:check|deep):/.test(name));
+  const listed = [...quick, ...deep].map(({ name }) => name);
+  return [...known.filter((name) => !listed.includes(name)), ...listed.filter((name) => !(name in scripts))];
 }
 
-/** How often a check that takes long says how far it is, in milliseconds. */
-const signOfLifeMs = 30_000;
+/** Milliseconds between two reports of the progress of the tests. */
+const progressMs = 30_000;
 
-/** Tells, now and then, how many files of tests have been run: of the checks only they take minutes. */
+/** Prints now and then how many test files have run: only the tests take minutes. */
 function showProgress(soFar) {
   const started = performance.now();
   const timer = setInterval(() => {
-    const files = stripVTControlCharacters(soFar()).match(/^ *[✓❯×] \S+\.test\.ts/gm) ?? [];
-    const text = `....  ${files.length} files of tests after ${seconds(performance.now() - started).trim()}`;
-    process.stdout.write(terminal ? `\r\u001B[K${text}` : `${text}\n`);
-  }, signOfLifeMs);
+    const files = stripVTControlCharacters(soFar()).match(/^ *[✓❯×] .*\S+\.test\.ts/gm) ?? [];
+    console.log(`....  ${files.length} files of tests after ${seconds(performance.now() - started).trim()}`);
+  }, progressMs);
   return () => clearInterval(timer);
 }
 
 /** Lifecycle scripts stay off: a check that packs must pack the `dist` under test, and not build it once more. */
-function run(name) {
+function run({ name, args = [] }) {
   const started = performance.now();
-  const child = spawn("npm", ["run", "--silent", name], {
+  const child = spawn("npm", ["run", "--silent", name, ...args], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...looks, npm_config_ignore_scripts: "true" },
@@ -71,7 +80,7 @@ function run(name) {
   const keep = (chunk) => (output += chunk);
   child.stdout.setEncoding("utf8").on("data", keep);
   child.stderr.setEncoding("utf8").on("data", keep);
-  const stop = name === "check:tests" ? showProgress(() => output) : () => {};
+  const stop = name in reports ? showProgress(() => output) : () => {};
   child.on("close", stop).on("error", stop);
   return new Promise((resolve) => {
     child.on("error", (error) => resolve({ name, ok: false, ms: 0, output: String(error) }));
@@ -86,58 +95,56 @@ function closingLines(output) {
   return at === -1 ? [] : lines.slice(at).filter((text) => text.trim() !== "");
 }
 
-/** A file that could not be loaded ran no test, and yet must not count as nothing. */
-function countTests() {
-  try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
-      readFileSync(report, "utf8"),
-    );
-    const unloaded = testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
-    return {
-      passed: numPassedTests,
-      failed: numFailedTests + unloaded.length,
-      skipped: numPendingTests + numTodoTests,
-    };
-  } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
-  }
+function show(result) {
+  console.log(line(result));
+  const shown = result.ok ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
+  for (const text of shown) console.log(readable(text));
 }
 
-/** Runs the checks one after the other: each uses every core there is, and some read what the one before has built. */
+/** A check starts once the one it needs has ended, also when that one failed: the failure is reported there. */
+function isReady({ needs }, waiting, running) {
+  return needs === undefined || ![...waiting, ...running.keys()].some(({ name }) => name === needs);
+}
+
+/** Runs the checks, `atOnce` at a time, each as soon as it can. */
 async function runAll() {
   const results = [];
-  for (const name of order) {
-    if (terminal) process.stdout.write(`....  ${name}`);
-    const result = await run(name);
-    if (terminal) process.stdout.write("\r\u001B[K");
-    console.log(line(result));
-    const shown = result.ok ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
-    for (const text of shown) console.log(readable(text));
-    results.push(result);
-    if (!result.ok && process.argv.includes("--bail")) break;
+  const waiting = [...checks];
+  const running = new Map();
+  const isOver = () => options.bail === true && results.some(({ ok }) => !ok);
+  while (running.size > 0 || (waiting.length > 0 && !isOver())) {
+    while (running.size < atOnce && !isOver()) {
+      const at = waiting.findIndex((check) => isReady(check, waiting, running));
+      if (at === -1) break;
+      const [check] = waiting.splice(at, 1);
+      running.set(
+        check,
+        run(check).then((result) => {
+          running.delete(check);
+          results.push(result);
+          show(result);
+        }),
+      );
+    }
+    await Promise.race(running.values());
   }
   return results;
 }
 
-/** The closing line, for people and for machines that read test counts. */
-function tally() {
-  const { passed, failed, skipped } = countTests();
-  return `tests: ${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
-}
-
-function conclude(results) {
+function conclude(results, ms) {
   const failed = results.filter((result) => !result.ok).map((result) => result.name);
-  const total = results.reduce((sum, result) => sum + result.ms, 0);
-  console.log(`\n${results.map(line).join("\n")}\n      ${"total".padEnd(18)} ${seconds(total)}\n`);
+  console.log(`\n${results.map(line).join("\n")}\n      ${"wall clock".padEnd(18)} ${seconds(ms)}\n`);
   if (failed.length > 0) console.log(`${paint(31, "failed:")} ${failed.join(", ")}`);
-  console.log(results.some((result) => result.name === "check:tests") ? tally() : "tests: not run");
+  const counted = results.filter(({ name }) => name in reports);
+  console.log(counted.length > 0 ? tally(counted.map(({ name }) => reports[name])) : "tests: not run");
   process.exitCode = failed.length > 0 ? 1 : 0;
 }
 
 const unlisted = forgotten();
 if (unlisted.length > 0) {
-  console.error(`cannot run the checks: scripts/check.mjs and package.json disagree about: ${unlisted.join(", ")}`);
+  console.error(`Cannot run the checks: scripts/check.mjs and package.json disagree about ${unlisted.join(", ")}`);
   process.exit(1);
 }
-rmSync(report, { force: true });
-conclude(await runAll());
+for (const { name } of checks) if (name in reports) rmSync(reports[name], { force: true });
+const started = performance.now();
+conclude(await runAll(), performance.now() - started);

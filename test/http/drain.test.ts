@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
+import { bundleScript } from "../fixtures/bundle-script.ts";
 import { head, RawClient } from "./node/raw-client.ts";
 import { modernPost } from "./support/modern-post.ts";
 
+const script = await bundleScript(new URL("fixtures/server.ts", import.meta.url), "http-server");
 const children: ChildProcess[] = [];
 const clients: RawClient[] = [];
 
@@ -22,10 +23,7 @@ interface Served {
 }
 
 async function start(count = 1): Promise<Served> {
-  const script = fileURLToPath(new URL("fixtures/server.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, String(count)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(process.execPath, [script, String(count)], { stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   const said = text(child.stderr);
   const ended = once(child, "exit").then(async ([code]: unknown[]) => ({

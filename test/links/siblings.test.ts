@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
 import { childProcess } from "../../src/links/child-process.ts";
@@ -19,12 +18,13 @@ import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { implementSurfaces } from "../../src/surface/implement-surfaces.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource } from "../../src/surface/source.ts";
+import { bundleScript } from "../fixtures/bundle-script.ts";
 import { noteRejections, settle } from "../surface/support.ts";
 import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
 import * as z from "zod";
 
-const fixture = fileURLToPath(new URL("stdio/fixtures/siblings-server.ts", import.meta.url));
+const fixture = await bundleScript(new URL("stdio/fixtures/siblings-server.ts", import.meta.url), "siblings-server");
 
 /** Two siblings somewhere, a link to both, and what drops the second. */
 interface Stage {
@@ -71,7 +71,7 @@ const stages: readonly { name: string; open: () => Promise<Stage> }[] = [
     name: "over a child process",
     async open() {
       let stderr = "";
-      const link = childProcess(process.execPath, ["--import", "tsx", fixture], {
+      const link = childProcess(process.execPath, [fixture], {
         onStderr: (text) => (stderr += text),
       });
       return { link, drop: () => void process.kill(Number(/.*pid (\d+)/s.exec(stderr)?.[1]), "SIGUSR2") };

@@ -2,19 +2,20 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { childProcess, type ChildProcessOptions } from "../../../src/links/child-process.ts";
 import type { Connection } from "../../../src/links/link.ts";
 import { Spawned, startProcess } from "../../../src/links/stdio/spawned.ts";
+import { bundleScript } from "../../fixtures/bundle-script.ts";
 import { echo } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
 import { afterThis } from "../unix/support.ts";
 
 type EchoSpec = (typeof echo)["members"];
 
-const fixture = fileURLToPath(new URL("fixtures/server.ts", import.meta.url));
+const fixture = await bundleScript(new URL("fixtures/server.ts", import.meta.url), "link-server");
+const host = await bundleScript(new URL("fixtures/host.ts", import.meta.url), "link-host");
 
 interface Opened extends Pick<Connection<EchoSpec>, "client" | "closed"> {
   readonly close: () => Promise<void>;
@@ -25,7 +26,7 @@ interface Opened extends Pick<Connection<EchoSpec>, "client" | "closed"> {
 /** Connects to the fixture. */
 async function open(mode = "plain"): Promise<Opened> {
   let stderr = "";
-  const link = childProcess(process.execPath, ["--import", "tsx", fixture, mode], {
+  const link = childProcess(process.execPath, [fixture, mode], {
     onStderr: (text) => (stderr += text),
   });
   const connection = await link.connect(echo);
@@ -81,8 +82,7 @@ describe("childProcess() and serveOverStdio()", () => {
   });
 
   it.each(["open", "closing"])("leave no process behind when the one that started it exits while %s", async (mode) => {
-    const host = fileURLToPath(new URL("fixtures/host.ts", import.meta.url));
-    const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", host, fixture, mode]);
+    const { stdout } = await promisify(execFile)(process.execPath, [host, fixture, mode]);
     const pid = Number(stdout);
     expect(pid).toBeGreaterThan(0);
     afterThis(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")));
@@ -171,6 +171,7 @@ describe("startProcess()", () => {
       args: ["-e", "process.kill(process.pid, 'SIGKILL')"],
     });
     expect(spawned).toBeInstanceOf(Spawned);
+    await until(() => spawned.input.destroyed);
     await spawned.stop();
     expect((await spawned.explain())?.message).toContain('signal "SIGKILL"');
   });

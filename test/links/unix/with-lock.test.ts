@@ -2,14 +2,17 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstat, mkdir, readdir, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type Claim, withLock } from "../../../src/links/unix/with-lock.ts";
+import { bundleScript } from "../../fixtures/bundle-script.ts";
 import { afterThis, leaveStale, listenRaw, newFolder } from "./support.ts";
 
 /** A bound on a hang that is well below what the lock of a process that is stuck costs. */
 const longMs = 8000;
 
-const module = new URL("../../../src/links/unix/with-lock.ts", import.meta.url).href;
+const script = await bundleScript(new URL("../../../src/links/unix/with-lock.ts", import.meta.url), "with-lock");
+const module = pathToFileURL(script).href;
 
 /** A process that takes the lock of a path, and keeps it; it says so when it has it. */
 async function hold(path: string): Promise<ChildProcess> {
@@ -18,7 +21,7 @@ async function hold(path: string): Promise<ChildProcess> {
     const { withLock } = await import(${JSON.stringify(module)});
     const [path, from] = ${JSON.stringify([path, `${path}-child`])};
     createServer().listen(from, () => withLock({ path, from }, () => new Promise(() => console.log("held"))));`;
-  const args = ["--import", import.meta.resolve("tsx"), "--input-type=module", "-e", code];
+  const args = ["--input-type=module", "-e", code];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   afterThis(() => child.kill("SIGKILL"));
   await once(child.stdout, "data");

@@ -1,12 +1,7 @@
 import type { Caller } from "../catalog/caller.ts";
 import type { Turn } from "../mcp/methods.ts";
-import type { HeldBytes } from "./body/byte-budget.ts";
-
-/** What is refused because there is too much of it: of everybody's, or of this caller's. */
-export interface Refused {
-  readonly scope: "global" | "principal";
-  readonly limit: number;
-}
+import type { OverBudget } from "../spine/budget.ts";
+import type { HeldBytes } from "./body/held-bytes.ts";
 
 /** One thing that takes a place until it is let go. Callable twice. */
 export interface Place {
@@ -36,14 +31,14 @@ export interface Admission {
    */
   take(holder: Holder, turn: Exclude<Turn, "none">, start: (done: () => void) => void): Turning | undefined;
   /** Takes a place for a stream that stays open. */
-  openStream(caller: Caller): Place | Refused;
+  openStream(caller: Caller): Place | OverBudget;
   /** Takes a place for a session. */
-  openSession(caller: Caller): Place | Refused;
+  openSession(caller: Caller): Place | OverBudget;
   /** How many there are. */
   readonly counts: { readonly streams: number; readonly sessions: number };
 }
 
 /** Whether a place was refused. */
-export function isRefused(place: Place | Refused): place is Refused {
+export function isRefused(place: Place | OverBudget): place is OverBudget {
   return "limit" in place;
 }

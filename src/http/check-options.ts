@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { defaultLimits } from "./budgets.ts";
 import type { HttpHandlerOptions, HttpOptions } from "./http-options.ts";
 
 /** What is wrong with a value, as the end of a sentence that begins with its name; `undefined`: nothing. */
@@ -53,6 +54,27 @@ function checkRates(value: object): string | undefined {
   return undefined;
 }
 
+function checkLimit(name: string, value: unknown): string | undefined {
+  if (!Object.hasOwn(defaultLimits, name)) return `has "${name}", which is no limit`;
+  if (typeof value !== "object" || value === null) return `has "${name}", which must be an object`;
+  for (const [bound, one] of Object.entries(value)) {
+    if (bound !== "total" && bound !== "perCaller")
+      return `has "${name}.${bound}", which must be "total" or "perCaller"`;
+    const problem = one === undefined ? undefined : between(1, Number.MAX_SAFE_INTEGER)(one);
+    if (problem !== undefined) return `has "${name}.${bound}", which ${problem}`;
+  }
+  return undefined;
+}
+
+const limits: Check = (value) => {
+  if (typeof value !== "object" || value === null) return "must be an object";
+  for (const [name, one] of Object.entries(value)) {
+    const problem = one === undefined ? undefined : checkLimit(name, one);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+};
+
 const rateLimit: Check = (value) => {
   if (value === false) return undefined;
   if (typeof value !== "object" || value === null) return "must be false, limits or a limiter";
@@ -77,6 +99,7 @@ const handlerChecks: { readonly [TName in keyof Required<HttpHandlerOptions>]: C
   maxStreamsPerPrincipal: between(1, most),
   maxStreams: between(1, most),
   rateLimit,
+  limits,
   keepAliveMs: between(0, longestMs),
   stallMs: between(1, longestMs),
   drainMs: between(0, longestMs),

@@ -57,6 +57,14 @@ export class CorsReply implements HttpReply {
     this.#reply.onGone = told;
   }
 
+  get owner(): string | undefined {
+    return this.#reply.owner;
+  }
+
+  set owner(owner: string | undefined) {
+    this.#reply.owner = owner;
+  }
+
   answer(answer: HttpAnswer): void {
     this.#reply.answer({ ...answer, headers: { ...answer.headers, ...this.#headers } });
   }

@@ -1,7 +1,8 @@
 import { callerKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import { CallQueue } from "../mcp/call-queue.ts";
-import type { Admission, Holder, Place, Refused, Turning } from "./admission.ts";
+import type { Admission, Holder, Place, Turning } from "./admission.ts";
+import { Budget, type OverBudget } from "../spine/budget.ts";
 import type { HttpBounds } from "./setting.ts";
 
 /** How much there may be of each. */
@@ -81,40 +82,10 @@ function takeHolding(turns: Turns, holder: Holder, start: (done: () => void) => 
   );
 }
 
-/** Places of one sort: so many for each caller who is known, so many in all. */
-class Places {
-  readonly #ofCallers = new Map<string, number>();
-  readonly #perPrincipal: number;
-  readonly #max: number;
-  #taken = 0;
-
-  constructor(perPrincipal: number, max: number) {
-    this.#perPrincipal = perPrincipal;
-    this.#max = max;
-  }
-
-  get taken(): number {
-    return this.#taken;
-  }
-
-  /** A caller's own bound comes first: it is the one that they can do something about, and says nothing of the others. */
-  open(caller: Caller): Place | Refused {
-    const key = caller.isAnonymous ? undefined : callerKey(caller);
-    const own = key === undefined ? 0 : (this.#ofCallers.get(key) ?? 0);
-    if (key !== undefined && own >= this.#perPrincipal) return { scope: "principal", limit: this.#perPrincipal };
-    if (this.#taken >= this.#max) return { scope: "global", limit: this.#max };
-    this.#taken += 1;
-    if (key !== undefined) this.#ofCallers.set(key, own + 1);
-    return { release: once(() => this.#release(key)) };
-  }
-
-  #release(key: string | undefined): void {
-    this.#taken -= 1;
-    if (key === undefined) return;
-    const left = (this.#ofCallers.get(key) ?? 0) - 1;
-    if (left > 0) this.#ofCallers.set(key, left);
-    else this.#ofCallers.delete(key);
-  }
+/** Takes a place: so many for each caller who is known, so many in all. */
+function openPlace(budget: Budget, caller: Caller): Place | OverBudget {
+  const share = budget.open(caller.isAnonymous ? undefined : callerKey(caller));
+  return share.take(1) ?? { release: () => share.release() };
 }
 
 /**
@@ -123,14 +94,14 @@ class Places {
  */
 export function createAdmission(bounds: AdmissionBounds): Admission {
   const turns = { calls: new Turns(bounds.maxInFlight), reads: new Turns(bounds.maxInFlight) };
-  const streams = new Places(bounds.maxStreamsPerPrincipal, bounds.maxStreams);
-  const sessions = new Places(bounds.maxSessionsPerPrincipal, bounds.maxSessions);
+  const streams = new Budget({ total: bounds.maxStreams, perKey: bounds.maxStreamsPerPrincipal });
+  const sessions = new Budget({ total: bounds.maxSessions, perKey: bounds.maxSessionsPerPrincipal });
   return {
     take: (holder, turn, start) => takeHolding(turns[turn], holder, start),
-    openStream: (caller) => streams.open(caller),
-    openSession: (caller) => sessions.open(caller),
+    openStream: (caller) => openPlace(streams, caller),
+    openSession: (caller) => openPlace(sessions, caller),
     get counts() {
-      return { streams: streams.taken, sessions: sessions.taken };
+      return { streams: streams.use.used, sessions: sessions.use.used };
     },
   };
 }

@@ -5,6 +5,7 @@ import { systemClock } from "../surface/system-clock.ts";
 import { createAuthenticator } from "./auth/create-authenticator.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { createAdmission } from "./create-admission.ts";
+import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { createFront } from "./front.ts";
 import { Health } from "./health.ts";
 import { KeepAlive } from "./keep-alive.ts";
@@ -31,6 +32,8 @@ export interface HttpStats {
   readonly dropped: number;
   /** How many requests have come to each stage. */
   readonly stages: StageCounts;
+  /** Everything that callers can make the server hold: how much of it there is, and what was refused or cut off. */
+  readonly limits: LimitUse;
 }
 
 /** Resolves once all that was answered has left this process, as far as can be known. */
@@ -42,6 +45,7 @@ export const abortingMs = 1000;
 /** One app served over HTTP, apart from where its requests come from. Whoever made it closes it. */
 export interface Core {
   readonly serve: HttpServe;
+  readonly budgets: HttpBudgets;
   /**
    * Ends every stream with what its client waits for and takes nothing new. Resolves when nothing runs and what was answered
    * has left, or after the time.
@@ -76,6 +80,7 @@ function toSetting(
     bounds,
     clock,
     counters: new StageCounters(),
+    budgets: createBudgets(options.limits, runtime.report),
     admission: createAdmission(bounds),
     keepAlive: new KeepAlive(clock, bounds.keepAliveMs),
     logBudget: new LogBudget(),
@@ -94,13 +99,14 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
   const calls = new RunningCalls();
   const runtime = { ...app, handlers: calls.watch(app.handlers) };
   const setting = toSetting(runtime, options, authenticator);
-  const { counters, admission, keepAlive } = setting;
+  const { counters, admission, keepAlive, budgets } = setting;
   const health = new Health(setting);
   const modern: Leg = createModernLeg(setting);
   const legacy: SessionLeg | undefined = options.sessions ? createLegacyLeg(setting) : undefined;
   const legs = legacy === undefined ? [modern] : [modern, legacy];
   const { hosts, origins, path } = options;
   return {
+    budgets,
     serve: createFront({ setting, hosts, origins, path, authenticator, health: health.answer, modern, legacy }),
     drain: async (ms, sent) => {
       health.leave();
@@ -113,6 +119,11 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
       keepAlive.close();
     },
     running: () => calls.names,
-    stats: () => ({ ...admission.counts, dropped: modern.dropped + (legacy?.dropped ?? 0), stages: counters.read() }),
+    stats: () => ({
+      ...admission.counts,
+      dropped: modern.dropped + (legacy?.dropped ?? 0),
+      stages: counters.read(),
+      limits: readUse(budgets),
+    }),
   };
 }

@@ -4,10 +4,11 @@ import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
 import { ownParam } from "../mcp/own-param.ts";
 import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
+import type { OverBudget } from "../spine/budget.ts";
 import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
-import type { Refused } from "./admission.ts";
-import { ByteBudget, toByteBounds, type ByteBounds } from "./body/byte-budget.ts";
+import { budgetKeyOf } from "./budgets.ts";
+import { HeldBytes } from "./body/held-bytes.ts";
 import { decodeBody } from "./body/decode-body.ts";
 import { CorsReply, toPreflight } from "./cors.ts";
 import {
@@ -41,8 +42,6 @@ export interface FrontParts {
   readonly authenticator?: Authenticator | undefined;
   /** Answers what is no business of callers; `false`: it was something else. Asked once Host and Origin are known to be right. */
   readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
-  /** How many bytes of bodies may be held at once. Default: by the size that one may have. */
-  readonly bytes?: ByteBounds;
   readonly modern: Leg;
   /** Left out where nobody has sessions. */
   readonly legacy?: SessionLeg | undefined;
@@ -78,7 +77,6 @@ class Front {
   readonly #rules: HeadRules;
   readonly #methods: string;
   readonly #metadataPaths: ReadonlySet<string>;
-  readonly #budget: ByteBudget;
 
   constructor(parts: FrontParts) {
     this.#parts = parts;
@@ -87,7 +85,6 @@ class Front {
       origins: new OriginList(parts.origins),
       maxBytes: parts.setting.runtime.limits.maxBytes,
     };
-    this.#budget = new ByteBudget(parts.bytes ?? toByteBounds(this.#rules.maxBytes));
     this.#methods = parts.legacy === undefined ? "POST" : "GET, POST, DELETE";
     this.#metadataPaths = new Set(parts.authenticator?.metadataPaths);
   }
@@ -145,9 +142,13 @@ class Front {
     }
     this.#parts.setting.counters.reached("token");
     const { authenticator } = this.#parts;
-    if (authenticator === undefined) return withView(anonymous, view);
+    if (authenticator === undefined) {
+      reply.owner = budgetKeyOf(anonymous, request.address);
+      return withView(anonymous, view);
+    }
     const found = await authenticator.authenticate(request, reply);
     if ("status" in found) reply.answer(found);
+    else reply.owner = budgetKeyOf(found, request.address);
     return "status" in found || reply.isOver ? undefined : withView(found, view);
   }
 
@@ -160,12 +161,12 @@ class Front {
   }
 
   async #post(exchange: HttpExchange): Promise<void> {
-    const { counters, runtime } = this.#parts.setting;
+    const { counters, runtime, budgets } = this.#parts.setting;
     counters.reached("body");
-    const bytes = this.#budget.open(exchange.caller);
+    const bytes = new HeldBytes(budgets.bodyBytes, exchange.reply.owner);
     const letGo = bytes.hold();
     try {
-      const read = await exchange.request.body(this.#rules.maxBytes, bytes.take);
+      const read = await exchange.request.body(this.#rules.maxBytes, bytes);
       if (exchange.reply.isOver) return;
       if (typeof read === "string") return this.#refuseBody(exchange.reply, read, bytes.refused);
       const text = decodeBody(read);
@@ -178,7 +179,7 @@ class Front {
     }
   }
 
-  #refuseBody(reply: HttpReply, why: Exclude<BodyRead, Uint8Array>, refused: Refused | undefined): void {
+  #refuseBody(reply: HttpReply, why: Exclude<BodyRead, Uint8Array>, refused: OverBudget | undefined): void {
     if (why === "gone") return this.#refuse(reply, gone);
     if (why === "too-large") return this.#refuseFrame(reply, toFrameError("too-large"), 413);
     const error = toRpcError(rpcCodes.busy, "Server busy: too many bytes of requests are held", refused);

@@ -1,14 +1,22 @@
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
+import { type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "./message.ts";
 
 /** How long whoever asks whether the live surface can be reached is left waiting. */
 const patienceMs = 2000;
 
+const readinessHeaders = Object.freeze({ "content-type": "application/json", "cache-control": "no-store" });
 const headers = Object.freeze({ "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
 
 function toAnswer(isWell: boolean): HttpAnswer {
   return isWell ? { status: 200, headers, body: "ok" } : { status: 503, headers, body: "unavailable" };
+}
+
+/** Numbers only: anybody may read them. */
+function toReadiness(isReady: boolean, limits: LimitUse): HttpAnswer {
+  const body = JSON.stringify({ status: isReady ? "ok" : "unavailable", limits });
+  return { status: isReady ? 200 : 503, headers: readinessHeaders, body };
 }
 
 const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
@@ -17,11 +25,12 @@ const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
 export interface HealthSetting {
   readonly runtime: Pick<AppRuntime, "isReady">;
   readonly clock: Clock;
+  readonly budgets: HttpBudgets;
 }
 
 /**
- * Says how the server is, at `/healthz` whether it serves, at `/readyz` whether the live surface can be reached as well. No
- * data, and nobody has to say who they are: whoever asks is a machine that starts and ends servers.
+ * Answers `/healthz` (the server runs) and `/readyz` (the live surface can be reached, too, and how much of each limit is used).
+ * Neither needs a token: their clients are the machines that start and end servers.
  */
 export class Health {
   readonly #setting: HealthSetting;
@@ -50,10 +59,15 @@ export class Health {
     const [path] = request.target.split("?", 1);
     if (path !== "/healthz" && path !== "/readyz") return false;
     if (request.method !== "GET" && request.method !== "HEAD") reply.answer(notAllowed);
-    else if (path === "/healthz" || this.#isLeaving) reply.answer(toAnswer(!this.#isLeaving));
-    else void this.#isReady().then((isReady) => reply.answer(toAnswer(isReady && !this.#isLeaving)));
+    else if (path === "/healthz") reply.answer(toAnswer(!this.#isLeaving));
+    else void this.#answerReadiness(reply);
     return true;
   };
+
+  async #answerReadiness(reply: HttpReply): Promise<void> {
+    const isReady = !this.#isLeaving && (await this.#isReady());
+    reply.answer(toReadiness(isReady && !this.#isLeaving, readUse(this.#setting.budgets)));
+  }
 
   /** One question at a time, however many ask. */
   #isReady(): Promise<boolean> {

@@ -61,7 +61,8 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   const runtime = app.open();
   const core = coreOf(runtime, resolved);
   const fetch = toFetch(core.serve);
-  const connections = new Connections({ clock: systemClock, stallMs: resolved.bounds.stallMs });
+  const { stallMs } = resolved.bounds;
+  const connections = new Connections({ clock: systemClock, stallMs, unread: core.budgets.unreadBytes });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     const sent = (): Promise<void> => connections.sent();

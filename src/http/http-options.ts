@@ -1,5 +1,6 @@
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import type { HttpAuth } from "./auth/http-auth.ts";
+import type { HttpLimits } from "./budgets.ts";
 
 /** How often one caller may call one tool. Reads cost 1 of it; what may change something costs 6. */
 export interface RateLimits {
@@ -59,6 +60,8 @@ export interface HttpHandlerOptions {
   readonly maxStreams?: number;
   /** How often a caller may call a tool; with `auth` only. Default: {@link RateLimits}' own. `false`: as often as they like. */
   readonly rateLimit?: false | RateLimits | RateLimiter;
+  /** Bounds of what callers can make the server hold. Defaults: see the guide on limits. */
+  readonly limits?: HttpLimits;
   /** After how long a quiet stream is written a comment, in milliseconds. Default 15,000; 0: never. */
   readonly keepAliveMs?: number;
   /**

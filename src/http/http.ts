@@ -39,7 +39,7 @@ async function open(
   const closeCore = scope.add(() => core.close(async () => {}));
   // Only who listens loads what it takes.
   const { openServer } = await import("./node/open-server.ts");
-  const server = await openServer(core.serve, options);
+  const server = await openServer(core.serve, options, core.budgets);
   // Connections last: what is aborted has an answer, too.
   closeCore();
   scope.add(() => server.close());

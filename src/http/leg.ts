@@ -1,6 +1,6 @@
 import type { Caller } from "../catalog/caller.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
-import type { HeldBytes } from "./body/byte-budget.ts";
+import type { HeldBytes } from "./body/held-bytes.ts";
 import type { HttpReply, HttpRequest } from "./message.ts";
 
 /** A message of the client's, judged: one JSON-RPC object, and headers that agree with it. */

@@ -7,7 +7,8 @@ import { ownParam } from "../mcp/own-param.ts";
 import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
-import { isRefused, type Place, type Refused } from "./admission.ts";
+import type { OverBudget } from "../spine/budget.ts";
+import { isRefused, type Place } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";
 import { guard } from "./guard.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "./leg.ts";
@@ -162,7 +163,7 @@ class SessionsLeg implements SessionLeg {
   }
 
   /** Takes the place of an idle session where all places are taken. */
-  #openPlace(caller: Caller): Place | Refused {
+  #openPlace(caller: Caller): Place | OverBudget {
     const { admission } = this.#setting;
     const place = admission.openSession(caller);
     if (!isRefused(place)) return place;

@@ -3,8 +3,13 @@
  * made of the other: wrapping Node's into web objects is a quarter of what a small call costs.
  */
 
-/** Says whether there is room for so many bytes more. */
-export type TakeBytes = (bytes: number) => boolean;
+/** Counts the bytes of a body while it arrives. */
+export interface BodyBytes {
+  /** Counts more bytes. Returns `false` if there is no room for them. */
+  take(bytes: number): boolean;
+  /** Called when the body has to make room for others. Set while the body is read. */
+  onEvicted: (() => void) | undefined;
+}
 
 /** What became of reading a body. */
 export type BodyRead = Uint8Array | "too-large" | "gone" | "refused";
@@ -21,17 +26,17 @@ export interface HttpRequest {
   readonly isHeadCut?: boolean;
   /** What it came on, where that is known: the same for all requests of one connection. */
   readonly connection?: object | undefined;
+  /** The address of the client, where that is known. Behind a proxy: the proxy's. */
+  readonly address?: string | undefined;
   /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */
   header(name: string): string | undefined;
   /** How often a header came. */
   count(name: string): number;
   /**
    * Reads the body, once. It is counted while it comes: what is more than `maxBytes` is not kept.
-   * `gone`: the client left, or was too slow. Never rejects.
-   *
-   * @param take - asked for each piece that comes, with its size, whether there is room for it: if not, `refused`.
+   * `gone`: the client left, or was too slow. `refused`: `bytes` had no room. Never rejects.
    */
-  body(maxBytes: number, take?: TakeBytes): Promise<BodyRead>;
+  body(maxBytes: number, bytes?: BodyBytes): Promise<BodyRead>;
 }
 
 /** An answer in one piece. */
@@ -47,6 +52,8 @@ export interface HttpAnswer {
 export interface HttpReply {
   /** Whether nothing can be said any more: it was answered, or the client is gone. */
   readonly isOver: boolean;
+  /** Key under which the unread bytes of the answer are counted. @default they count in total only */
+  owner?: string | undefined;
   /** Answers. Does nothing when it is over. */
   answer(answer: HttpAnswer): void;
   /** Answers with a stream of events, open until somebody ends it. */

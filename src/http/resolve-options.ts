@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { type ResolvedLimits, resolveLimits } from "./budgets.ts";
 import { assertHttpOptions } from "./check-options.ts";
 import type { AllowedOrigins } from "./head/origin-list.ts";
 import type { HttpHandlerOptions, HttpOptions } from "./http-options.ts";
@@ -13,6 +14,7 @@ export interface ResolvedHandler extends Pick<HttpHandlerOptions, "auth" | "rate
   readonly path: string;
   readonly sessions: boolean;
   readonly bounds: HttpBounds;
+  readonly limits: ResolvedLimits;
   readonly drainMs: number;
 }
 
@@ -77,6 +79,7 @@ function toHandler(options: HttpHandlerOptions, hosts: readonly string[]): Resol
     path: options.path ?? "/mcp",
     sessions: options.sessions ?? true,
     bounds: toBounds(options),
+    limits: resolveLimits(options.limits),
     drainMs: options.drainMs ?? 10_000,
   };
 }

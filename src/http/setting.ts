@@ -2,6 +2,7 @@ import type { RateLimiter } from "../call/rate-limiter.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Admission } from "./admission.ts";
+import type { HttpBudgets } from "./budgets.ts";
 import type { KeepAlive } from "./keep-alive.ts";
 import type { LogBudget } from "./sessions/log-budget.ts";
 import type { Responder } from "./respond.ts";
@@ -26,6 +27,7 @@ export interface HttpSetting {
   readonly bounds: HttpBounds;
   readonly clock: Clock;
   readonly counters: StageCounters;
+  readonly budgets: HttpBudgets;
   readonly admission: Admission;
   readonly keepAlive: KeepAlive;
   /** What all sessions may keep of what they have told. */

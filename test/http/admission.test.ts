@@ -1,14 +1,8 @@
 import { array, assert, constantFrom, integer, property, record } from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { anonymous, type Caller } from "../../src/catalog/caller.ts";
-import {
-  isRefused,
-  type Admission,
-  type Holder,
-  type Place,
-  type Refused,
-  type Turning,
-} from "../../src/http/admission.ts";
+import { isRefused, type Admission, type Holder, type Place, type Turning } from "../../src/http/admission.ts";
+import type { OverBudget } from "../../src/spine/budget.ts";
 import { createAdmission, type AdmissionBounds } from "../../src/http/create-admission.ts";
 
 const bounds: AdmissionBounds = {
@@ -41,7 +35,7 @@ function turns(admission = createAdmission(bounds)) {
   };
 }
 
-function placeOf(place: Place | Refused): Place {
+function placeOf(place: Place | OverBudget): Place {
   if (isRefused(place)) throw new Error("there was no place");
   return place;
 }

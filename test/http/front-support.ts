@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Caller } from "../../src/catalog/caller.ts";
 import type { Authenticator } from "../../src/http/auth/authenticator.ts";
+import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { createAdmission } from "../../src/http/create-admission.ts";
 import { createFront, type FrontParts } from "../../src/http/front.ts";
 import { KeepAlive } from "../../src/http/keep-alive.ts";
@@ -150,6 +151,7 @@ export class FrontHarness {
         bounds,
         clock: systemClock,
         counters,
+        budgets: createBudgets(resolveLimits(), () => {}),
         admission: createAdmission(bounds),
         keepAlive: new KeepAlive(systemClock, 0),
         logBudget: new LogBudget(),

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { createBudgets, readUse, resolveLimits } from "../../src/http/budgets.ts";
 import { Health } from "../../src/http/health.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
 
@@ -11,6 +12,8 @@ interface Asked {
   readonly questions: ((isReady: boolean) => void)[];
   readonly signals: AbortSignal[];
 }
+
+const budgets = createBudgets(resolveLimits(), () => {});
 
 function create(): Asked {
   const timers = new Set<() => void>();
@@ -27,7 +30,7 @@ function create(): Asked {
     timers.add(run);
     return () => timers.delete(run);
   };
-  const health = new Health({ runtime: { isReady }, clock: { now: () => 0, after } });
+  const health = new Health({ runtime: { isReady }, clock: { now: () => 0, after }, budgets });
   const ask = (target: string, method = "GET"): HttpAnswer[] => {
     const answers: HttpAnswer[] = [];
     // Nothing else of either is looked at.
@@ -57,7 +60,10 @@ describe("health", () => {
     const again = ask("/readyz");
     questions[1]?.(false);
     await turn();
-    expect(again).toMatchObject([{ status: 503, body: "unavailable" }]);
+    expect(again).toMatchObject([{ status: 503 }]);
+    expect(again.map(({ body = "" }) => JSON.parse(body))).toEqual([
+      { status: "unavailable", limits: readUse(budgets) },
+    ]);
   });
 
   it("says that it cannot be reached when nobody knows within the time", async () => {

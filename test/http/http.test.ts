@@ -121,7 +121,9 @@ describe("http()", () => {
   it("says how it is, to whom it knows by their Host alone, when it is asked", async () => {
     const { port } = await serve();
     const well = await fetch(`http://127.0.0.1:${port}/readyz`);
-    expect([well.status, await well.text()]).toEqual([200, "ok"]);
+    expect(well.status).toBe(200);
+    const unused = { used: 0, refused: 0, evicted: 0 };
+    expect(await well.json()).toMatchObject({ status: "ok", limits: { unreadBytes: unused, bodyBytes: unused } });
     expect((await fetch(`http://127.0.0.1:${port}/healthz`, { method: "HEAD" })).status).toBe(200);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { HttpAuth } from "../../src/http/auth/http-auth.ts";
 import type { HttpOptions } from "../../src/http/http-options.ts";
 import { http } from "../../src/http/http.ts";
+import { defaultLimits } from "../../src/http/budgets.ts";
 import { resolveHandlerOptions, resolveServerOptions } from "../../src/http/resolve-options.ts";
 import { createDemo } from "./support/demo-app.ts";
 
@@ -33,6 +34,7 @@ describe("the options of http()", () => {
         keepAliveMs: 15_000,
         stallMs: 30_000,
       },
+      limits: defaultLimits,
       port: 0,
       host: "127.0.0.1",
       headersTimeoutMs: 10_000,

@@ -1,4 +1,4 @@
-import type { TakeBytes } from "../message.ts";
+import type { BodyBytes } from "../message.ts";
 
 const initialBytes = 1024;
 
@@ -8,24 +8,29 @@ const initialBytes = 1024;
  */
 export class BodyBuffer {
   readonly #maxBytes: number;
-  readonly #take: TakeBytes;
+  readonly #bytes: BodyBytes | undefined;
   #store = new Uint8Array(0);
   #length = 0;
 
   /**
    * @param maxBytes - how many there are at most: no store is made for more.
-   * @param take - asked for every piece whether there is room for it.
+   * @param bytes - counts every piece. @default nothing is counted
    */
-  constructor(maxBytes: number, take: TakeBytes = () => true) {
+  constructor(maxBytes: number, bytes?: BodyBytes) {
     this.#maxBytes = maxBytes;
-    this.#take = take;
+    this.#bytes = bytes;
+  }
+
+  /** Sets what ends the reading early if others need the room; `undefined` once the body is complete. */
+  set onEvicted(end: (() => void) | undefined) {
+    if (this.#bytes !== undefined) this.#bytes.onEvicted = end;
   }
 
   /** Copies bytes to the end. Says why not where it does not. */
   append(bytes: Uint8Array): "too-large" | "refused" | undefined {
     const needed = this.#length + bytes.byteLength;
     if (needed > this.#maxBytes) return "too-large";
-    if (!this.#take(bytes.byteLength)) return "refused";
+    if (this.#bytes?.take(bytes.byteLength) === false) return "refused";
     if (needed > this.#store.byteLength) this.#grow(needed);
     this.#store.set(bytes, this.#length);
     this.#length = needed;

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Budget, Evict, Share } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { StallTimer } from "../stall-timer.ts";
 
@@ -7,6 +8,8 @@ export interface ConnectionSetting {
   readonly clock: Clock;
   /** How long a client may leave an answer unread until its connection is dropped, in milliseconds. */
   readonly stallMs: number;
+  /** Counts what clients leave unread. */
+  readonly unread: Budget;
 }
 
 /** What is answered on a connection. */
@@ -15,6 +18,10 @@ export interface OpenReply {
   readonly isSent: boolean;
   /** Whether its request is still coming in, and nothing was answered yet. */
   readonly isComing: boolean;
+  /** Bytes of the answer that this process holds until the system takes them. */
+  readonly heldBytes: number;
+  /** Key under which these are counted. */
+  readonly owner?: string | undefined;
   /** The connection is closed. */
   gone(): void;
 }
@@ -30,9 +37,6 @@ export interface ConnectionEvents {
 /** How many requests may be under way on one connection: clients that send the next before an answer are rare. */
 const maxOpen = 64;
 
-/** How much of several answers may wait to be read. A single one may be larger. */
-const maxUnreadBytes = 16 * 1024 * 1024;
-
 /**
  * What is answered on one connection, in the order in which it was asked. Node answers in that order, too, and keeps what
  * nobody reads for as long as the connection is open: here it ends. It goes away with its connection.
@@ -42,16 +46,20 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #stall: StallTimer;
   readonly #open = new Set<OpenReply>();
-  /** Those that were answered and are not read yet, and how large they are. */
-  readonly #unread = new Map<OpenReply, number>();
-  #unreadBytes = 0;
+  /** Those that were answered and are not read yet. */
+  readonly #unread = new Set<OpenReply>();
+  readonly #budget: Budget;
+  /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
+  readonly #shares = new Map<OpenReply, Share>();
   #isLate = false;
   /** Set while a body is read: called when it does not come in time. */
   onLate: (() => void) | undefined;
 
-  constructor(socket: Socket, { clock, stallMs, events }: ConnectionSetting & { readonly events: ConnectionEvents }) {
+  constructor(socket: Socket, setting: ConnectionSetting & { readonly events: ConnectionEvents }) {
+    const { clock, stallMs, events, unread } = setting;
     this.#socket = socket;
     this.#events = events;
+    this.#budget = unread;
     this.#stall = new StallTimer(clock, stallMs, () => socket.destroy());
     socket.once("close", () => this.#closed());
   }
@@ -91,28 +99,42 @@ export class Connection {
     this.#open.add(reply);
   }
 
-  /** One was answered with so many bytes, none of which need be read yet. */
-  answered(reply: OpenReply, bytes: number): void {
+  /** One was answered; nothing of it need be read yet. */
+  answered(reply: OpenReply): void {
     // Its connection is closed already.
     if (!this.#open.has(reply) || this.#unread.has(reply)) return;
-    this.#unread.set(reply, bytes);
-    this.#unreadBytes += bytes;
+    this.#unread.add(reply);
     this.#events.answered();
-    if (this.#unread.size > 1 && this.#unreadBytes > maxUnreadBytes) this.#socket.destroy();
-    else this.#watch();
+    this.weigh(reply);
+    this.#watch();
+  }
+
+  /** Counts what a reply holds at present. */
+  weigh(reply: OpenReply): void {
+    const share = this.#shares.get(reply);
+    const bytes = reply.heldBytes;
+    if (share === undefined && (bytes === 0 || !this.#open.has(reply))) return;
+    const counted = share ?? this.#budget.open(reply.owner, this.#evict);
+    if (share === undefined) this.#shares.set(reply, counted);
+    counted.resize(bytes);
+    // The slowest connection may be this one.
+    if (this.#socket.destroyed) counted.release();
   }
 
   /** Some of what was answered has been read. */
   moved(): void {
     this.#stall.close();
     this.#watch();
+    // Replies behind the first wait for it, and are no slower than it is.
+    for (const share of this.#shares.values()) share.touch();
   }
 
   /** One is done with. Callable twice. */
   remove(reply: OpenReply): void {
     this.#open.delete(reply);
-    this.#unreadBytes -= this.#unread.get(reply) ?? 0;
     if (this.#unread.delete(reply)) this.#events.sent(1);
+    this.#shares.get(reply)?.release();
+    this.#shares.delete(reply);
     this.moved();
   }
 
@@ -122,7 +144,20 @@ export class Connection {
     this.#stall.update(first !== undefined && this.#unread.has(first) && !first.isSent);
   }
 
+  /** Streams tell only a full buffer that it was emptied: the first question is how much is held at all. */
+  readonly #evict: Evict = (_excess, what) => {
+    if (what === "all") return this.#drop();
+    for (const [reply, share] of this.#shares) share.release(share.amount - reply.heldBytes);
+  };
+
+  #drop(): void {
+    this.#socket.destroy();
+    for (const share of this.#shares.values()) share.release();
+    this.#shares.clear();
+  }
+
   #closed(): void {
+    this.#drop();
     this.#stall.close();
     const left = [...this.#open];
     this.#open.clear();

@@ -1,18 +1,25 @@
 import type { ServerResponse } from "node:http";
 import type { EventSink } from "../message.ts";
 
+/** What a {@link NodeEventSink} reports. */
+export interface NodeSinkEvents {
+  /** This side has ended it. */
+  over(): void;
+  /** Something was written, or taken by the system. */
+  moved(): void;
+}
+
 /** A stream of events over `node:http`. What is written within one turn of the event loop travels together. */
 export class NodeEventSink implements EventSink {
   onDrain: (() => void) | undefined;
   readonly #response: ServerResponse;
-  readonly #over: () => void;
+  readonly #events: NodeSinkEvents;
   #isFull = false;
   #ended = false;
 
-  /** @param over - told once, when this side ends it. */
-  constructor(response: ServerResponse, over: () => void) {
+  constructor(response: ServerResponse, events: NodeSinkEvents) {
     this.#response = response;
-    this.#over = over;
+    this.#events = events;
     response.on("drain", this.#drained);
     // Node tells what has been ended of nothing else.
     response.on("finish", this.#drained);
@@ -25,13 +32,14 @@ export class NodeEventSink implements EventSink {
   write(text: string): void {
     if (this.#ended || this.#response.destroyed) return;
     if (!this.#response.write(text)) this.#isFull = true;
+    this.#events.moved();
   }
 
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#response.end();
-    this.#over();
+    this.#events.over();
   }
 
   destroy(): void {
@@ -39,7 +47,7 @@ export class NodeEventSink implements EventSink {
     if (this.#ended && this.#response.writableFinished) return;
     if (!this.#ended) {
       this.#ended = true;
-      this.#over();
+      this.#events.over();
     }
     this.#response.destroy();
   }
@@ -52,6 +60,7 @@ export class NodeEventSink implements EventSink {
   readonly #drained = (): void => {
     if (!this.#isFull) return;
     this.#isFull = false;
+    this.#events.moved();
     this.onDrain?.();
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
 import type { Connection, OpenReply } from "./connection.ts";
 import { NodeEventSink } from "./node-event-sink.ts";
-import { writeBody } from "./write-body.ts";
+import { isSmall, writeBody } from "./write-body.ts";
 
 /** A response that was destroyed tells of it what writes to it; whoever has left is told nothing. */
 function ignore(): void {}
@@ -23,7 +23,10 @@ export interface NodeReplyParts {
 /** Where a request that came by `node:http` is answered. */
 export class NodeReply implements HttpReply, OpenReply {
   onGone: (() => void) | undefined;
+  owner: string | undefined;
   readonly #parts: NodeReplyParts;
+  /** Size of a body that is written piece by piece; the whole of it is held until the last piece is taken. */
+  #bodyBytes = 0;
   #isBegun = false;
   #isOver = false;
 
@@ -50,6 +53,12 @@ export class NodeReply implements HttpReply, OpenReply {
     return this.#parts.response.writableFinished;
   }
 
+  get heldBytes(): number {
+    const { response } = this.#parts;
+    if (response.destroyed || response.writableFinished) return 0;
+    return Math.max(response.writableLength, this.#bodyBytes);
+  }
+
   answer({ status, headers, body = "" }: HttpAnswer): void {
     const { response, connection } = this.#parts;
     if (!this.#begin()) return;
@@ -58,14 +67,19 @@ export class NodeReply implements HttpReply, OpenReply {
     const length = bodiless.has(status) ? {} : { "content-length": bytes };
     this.#write(() => {
       response.writeHead(status, { ...headers, ...length });
-      writeBody(response, body, () => connection.moved());
+      if (isSmall(body)) return void response.end(body);
+      this.#bodyBytes = bytes;
+      writeBody(response, Buffer.from(body), () => connection.moved());
     });
-    connection.answered(this, bytes);
+    connection.answered(this);
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
     const { response } = this.#parts;
-    const sink = new NodeEventSink(response, () => this.#onStreamEnd());
+    const sink = new NodeEventSink(response, {
+      over: () => this.#onStreamEnd(),
+      moved: () => this.#parts.connection.weigh(this),
+    });
     if (!this.#begin()) {
       sink.leave();
       return sink;
@@ -86,9 +100,8 @@ export class NodeReply implements HttpReply, OpenReply {
   }
 
   #onStreamEnd(): void {
-    const { response, connection } = this.#parts;
     this.#isOver = true;
-    connection.answered(this, response.writableLength);
+    this.#parts.connection.answered(this);
   }
 
   /** Takes the one turn to answer. */

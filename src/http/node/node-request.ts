@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BodyRead, HttpRequest, TakeBytes } from "../message.ts";
+import type { BodyBytes, BodyRead, HttpRequest } from "../message.ts";
 import { BodyBuffer } from "../body/body-buffer.ts";
 import type { Connection } from "./connection.ts";
 import { readNodeBody } from "./read-node-body.ts";
@@ -49,6 +49,10 @@ export class NodeRequest implements HttpRequest {
     return this.#incoming.socket;
   }
 
+  get address(): string | undefined {
+    return this.#incoming.socket.remoteAddress;
+  }
+
   header(name: string): string | undefined {
     let value: string | undefined;
     // Node's own object keeps but the first of some headers: whoever checks must see what others could see.
@@ -67,9 +71,9 @@ export class NodeRequest implements HttpRequest {
     return count;
   }
 
-  body(maxBytes: number, take?: TakeBytes): Promise<BodyRead> {
+  body(maxBytes: number, bytes?: BodyBytes): Promise<BodyRead> {
     const source = { incoming: this.#incoming, response: this.#response, connection: this.#connection };
-    return readNodeBody(source, new BodyBuffer(maxBytes, take));
+    return readNodeBody(source, new BodyBuffer(maxBytes, bytes));
   }
 
   /** The path and query of an absolute-form target, which must name the `Host` (RFC 9112, 3.2). */

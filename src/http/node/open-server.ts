@@ -4,6 +4,7 @@ import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import { SurfaceError } from "../../errors.ts";
 import { codeOf } from "../../links/system-error.ts";
 import { systemClock } from "../../surface/system-clock.ts";
+import type { HttpBudgets } from "../budgets.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../resolve-options.ts";
 import { Connections } from "./connections.ts";
@@ -72,9 +73,13 @@ function createUntouched(server: Server): () => readonly Socket[] {
  * @throws SurfaceError `SOCKET_IN_USE` where another process listens on the port, `UNAVAILABLE` for whatever the system
  * refuses.
  */
-export async function openServer(serve: HttpServe, options: ResolvedServer): Promise<OpenServer> {
+export async function openServer(
+  serve: HttpServe,
+  options: ResolvedServer,
+  { unreadBytes: unread }: HttpBudgets,
+): Promise<OpenServer> {
   let isLeaving = false;
-  const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs });
+  const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs, unread });
   const listener = toNodeListener({ serve, connections, isLeaving: () => isLeaving });
   const server = createListener(listener, connections, options);
   const untouched = createUntouched(server);

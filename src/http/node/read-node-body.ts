@@ -33,6 +33,7 @@ function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (
   const settle = (read: BodyRead): void => {
     connection.onLate = undefined;
     incoming.off("data", onData).off("end", onEnd).off("close", onClose).resume();
+    body.onEvicted = undefined;
     done(read);
   };
   const onData = (chunk: Buffer): void => {
@@ -42,6 +43,7 @@ function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (
   const onEnd = (): void => settle(body.take());
   const onClose = (): void => settle("gone");
   connection.onLate = onClose;
+  body.onEvicted = onClose;
   incoming.on("data", onData).on("end", onEnd).on("close", onClose);
 }
 

@@ -3,10 +3,13 @@ import type { ServerResponse } from "node:http";
 /** How much is written at once: that something was read shows in as small steps, on however slow a connection. */
 const pieceBytes = 64 * 1024;
 
-/** Writes the whole of an answer's body, and tells each time that some of a large one was read. */
-export function writeBody(response: ServerResponse, body: Buffer | string, moved: () => void): void {
-  if (body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes) return void response.end(body);
-  const bytes = Buffer.from(body);
+/** Whether a body is written in one piece. */
+export function isSmall(body: string): boolean {
+  return body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes;
+}
+
+/** Writes a large body piece by piece, and reports each time that some of it was read. Takes bytes, so that no text is kept besides. */
+export function writeBody(response: ServerResponse, bytes: Buffer, moved: () => void): void {
   let at = 0;
   const writeOn = (): void => {
     while (bytes.length - at > pieceBytes) {

@@ -3,12 +3,19 @@ import type { BodyBuffer } from "../body/body-buffer.ts";
 
 async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer): Promise<BodyRead> {
   const reader = stream.getReader();
+  let isEvicted = false;
+  const cancel = (): void => void reader.cancel().catch(() => {});
+  body.onEvicted = () => {
+    isEvicted = true;
+    cancel();
+  };
   for (;;) {
     const { done, value } = await reader.read();
+    if (isEvicted) return "gone";
     if (done) return body.take();
     const refusal = body.append(value);
     if (refusal === undefined) continue;
-    reader.cancel().catch(() => {});
+    cancel();
     return refusal;
   }
 }
@@ -21,5 +28,7 @@ export async function readWebBody(request: Request, body: BodyBuffer): Promise<B
     return await collect(request.body, body);
   } catch {
     return "gone";
+  } finally {
+    body.onEvicted = undefined;
   }
 }

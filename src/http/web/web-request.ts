@@ -1,4 +1,4 @@
-import type { BodyRead, HttpRequest, TakeBytes } from "../message.ts";
+import type { BodyBytes, BodyRead, HttpRequest } from "../message.ts";
 import { BodyBuffer } from "../body/body-buffer.ts";
 import { readWebBody } from "./read-web-body.ts";
 
@@ -31,8 +31,8 @@ export class WebRequest implements HttpRequest {
     return this.header(name) === undefined ? 0 : 1;
   }
 
-  body(maxBytes: number, take?: TakeBytes): Promise<BodyRead> {
-    return readWebBody(this.#request, new BodyBuffer(maxBytes, take));
+  body(maxBytes: number, bytes?: BodyBytes): Promise<BodyRead> {
+    return readWebBody(this.#request, new BodyBuffer(maxBytes, bytes));
   }
 }
 

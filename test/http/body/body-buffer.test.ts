@@ -36,7 +36,7 @@ describe("BodyBuffer", () => {
 
   it("asks for every piece whether there is room, and keeps none for which there is not", () => {
     const asked: number[] = [];
-    const body = new BodyBuffer(maxBytes, (bytes) => asked.push(bytes) < 2);
+    const body = new BodyBuffer(maxBytes, { take: (bytes) => asked.push(bytes) < 2, onEvicted: undefined });
     expect(body.append(Uint8Array.of(1, 2))).toBeUndefined();
     expect(body.append(Uint8Array.of(3))).toBe("refused");
     expect(asked).toEqual([2, 1]);

@@ -3,9 +3,12 @@ import { setImmediate as turn, setTimeout as delay } from "node:timers/promises"
 import { afterEach, describe, expect, it } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
 import { openServer, type OpenServer } from "../../../src/http/node/open-server.ts";
+import { createBudgets, type HttpBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpOptions } from "../../../src/http/http-options.ts";
 import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
 import { head, RawClient } from "./raw-client.ts";
+
+const budgets = (): HttpBudgets => createBudgets(resolveLimits(), () => {});
 
 const servers: OpenServer[] = [];
 const clients: RawClient[] = [];
@@ -16,7 +19,7 @@ afterEach(async () => {
 });
 
 async function open(serve: HttpServe, options: HttpOptions = {}): Promise<RawClient & { readonly server: OpenServer }> {
-  const server = await openServer(serve, resolveServerOptions(options));
+  const server = await openServer(serve, resolveServerOptions(options), budgets());
   servers.push(server);
   return Object.assign(connect(server.port), { server });
 }
@@ -407,12 +410,12 @@ describe("a server of node:http", () => {
 
   it("rejects with SOCKET_IN_USE when another server has the port", async () => {
     const { server } = await held();
-    const taken = openServer(echo, resolveServerOptions({ port: server.port }));
+    const taken = openServer(echo, resolveServerOptions({ port: server.port }), budgets());
     await expect(taken).rejects.toMatchObject({ code: "SOCKET_IN_USE" });
   });
 
   it("rejects with UNAVAILABLE when the system knows no such address", async () => {
     const options = { ...resolveServerOptions({}), host: "192.0.2.1" };
-    await expect(openServer(echo, options)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await expect(openServer(echo, options, budgets())).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
 });

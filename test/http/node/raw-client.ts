@@ -7,8 +7,9 @@ export class RawClient {
   #isClosed = false;
   #wake: () => void = () => {};
 
-  constructor(port: number, host = "127.0.0.1") {
-    this.socket = connect(port, host);
+  /** @param localAddress - the address that it comes from. @default the system's choice */
+  constructor(port: number, host = "127.0.0.1", localAddress?: string) {
+    this.socket = connect({ port, host, ...(localAddress === undefined ? {} : { localAddress }) });
     this.socket.on("data", (chunk: Buffer) => {
       this.#heard += chunk.toString("latin1");
       this.#wake();

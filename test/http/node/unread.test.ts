@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { httpHandler } from "../../../src/http/http-handler.ts";
+import { createBudgets, type HttpBudgets } from "../../../src/http/budgets.ts";
 import type { HttpOptions } from "../../../src/http/http-options.ts";
 import type { HttpReply } from "../../../src/http/message.ts";
 import { openServer, type OpenServer } from "../../../src/http/node/open-server.ts";
@@ -22,13 +23,16 @@ interface Setup {
   readonly server: OpenServer;
   readonly client: RawClient;
   readonly replies: HttpReply[];
+  readonly budgets: HttpBudgets;
   /** Sends so many requests in one piece; resolves once they have come. */
   readonly ask: (count: number) => Promise<void>;
 }
 
 async function setUp(options: HttpOptions = {}): Promise<Setup> {
   const replies: HttpReply[] = [];
-  const server = await openServer((_request, reply) => void replies.push(reply), resolveServerOptions(options));
+  const resolved = resolveServerOptions(options);
+  const budgets = createBudgets(resolved.limits, () => {});
+  const server = await openServer((_request, reply) => void replies.push(reply), resolved, budgets);
   const client = new RawClient(server.port);
   closers.push(
     () => server.close(),
@@ -39,7 +43,7 @@ async function setUp(options: HttpOptions = {}): Promise<Setup> {
     client.send(head("GET").repeat(count));
     while (replies.length < before + count) await delay(5);
   };
-  return { server, client, replies, ask };
+  return { server, client, replies, ask, budgets };
 }
 
 const mebibyte = "x".repeat(1024 * 1024);
@@ -96,16 +100,61 @@ describe("an answer in one piece over node:http", () => {
     expect((await client.closed()).length).toBeLessThan(large.length);
   });
 
-  it("is dropped with the others at once when they come to more than sixteen mebibytes that nobody has read", async () => {
-    const { server, client, replies, ask } = await setUp();
+  it("is dropped with the others of its connection when a caller has left more unread than one may", async () => {
+    const { server, client, replies, ask, budgets } = await setUp();
     client.socket.pause();
     await ask(20);
+    for (const reply of replies) reply.owner = "alice";
     // None can be read before the first.
     for (const reply of replies.slice(1)) reply.answer({ status: 200, body: mebibyte });
     await server.sent();
     client.socket.resume();
     expect(await client.closed()).toBe("");
     expect(replies[0]?.isOver).toBe(true);
+    expect(budgets.unreadBytes.use).toEqual({ used: 0, limit: 64 * 1024 * 1024, refused: 0, evicted: 1 });
+  });
+
+  it("is dropped for the answer of another caller when it has not moved for longest", async () => {
+    const limits = { unreadBytes: { total: 3 * large.length } };
+    const { server, client: oldest, replies, budgets } = await setUp({ limits });
+    const open = (): RawClient => new RawClient(server.port);
+    const [slowest, third, newcomer] = [open(), open(), open()];
+    const answer = async (client: RawClient): Promise<void> => {
+      const before = replies.length;
+      client.send(head("GET"));
+      while (replies.length === before) await delay(5);
+      replies[before]?.answer({ status: 200, body: large });
+    };
+    const whole = async (client: RawClient): Promise<void> => {
+      client.socket.resume();
+      while (client.heard.length < large.length) await once(client.socket, "data");
+    };
+    for (const client of [oldest, slowest, third]) client.socket.pause();
+    for (const client of [oldest, slowest, third]) await answer(client);
+    expect(budgets.unreadBytes.use).toMatchObject({ used: 3 * large.length, evicted: 0 });
+    // The oldest is read a little, so that the second has waited for longest.
+    oldest.socket.resume();
+    await once(oldest.socket, "data");
+    await delay(50);
+    oldest.socket.pause();
+    await answer(newcomer);
+    await whole(newcomer);
+    expect(budgets.unreadBytes.use.evicted).toBe(1);
+    slowest.socket.resume();
+    expect((await slowest.closed()).length).toBeLessThan(large.length);
+    await whole(oldest);
+    for (const client of [third, newcomer]) client.socket.destroy();
+  });
+
+  it("counts no more once it was read", async () => {
+    const { client, replies, ask, budgets } = await setUp();
+    client.socket.pause();
+    await ask(1);
+    replies[0]?.answer({ status: 200, body: large });
+    expect(budgets.unreadBytes.use.used).toBe(large.length);
+    client.socket.resume();
+    while (client.heard.length < large.length) await once(client.socket, "data");
+    while (budgets.unreadBytes.use.used > 0) await delay(5);
   });
 
   it("has the system told of it, whatever its size, before it counts as sent", async () => {

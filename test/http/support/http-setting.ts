@@ -1,3 +1,4 @@
+import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import { createAdmission } from "../../../src/http/create-admission.ts";
 import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { Responder } from "../../../src/http/respond.ts";
@@ -37,6 +38,7 @@ export function createHttpSetting({ runtime, clock, counters, more }: SettingPar
     bounds: all,
     clock,
     counters,
+    budgets: createBudgets(resolveLimits(), () => {}),
     admission: createAdmission(all),
     keepAlive: new KeepAlive(clock, all.keepAliveMs),
     logBudget: new LogBudget(),

@@ -1,0 +1,39 @@
+import type { Budget, OverBudget, Share } from "../../spine/budget.ts";
+import type { BodyBytes } from "../message.ts";
+
+/** The bytes of one request's body: counted as they arrive, for as long as the request waits or runs. */
+export class HeldBytes implements BodyBytes {
+  /** The bound in the way, once there was no room. */
+  refused: OverBudget | undefined;
+  onEvicted: (() => void) | undefined;
+  readonly #share: Share;
+  #holders = 0;
+
+  /** @param key - whose body it is, as {@link Budget.open} takes it. */
+  constructor(budget: Budget, key: string | undefined) {
+    // A body that is complete belongs to a request that runs: only one that is still arriving can be given up.
+    this.#share = budget.open(key, (_excess, what) => {
+      if (what === "spare" || this.onEvicted === undefined) return;
+      this.#share.release();
+      this.onEvicted();
+    });
+  }
+
+  readonly take = (bytes: number): boolean => {
+    this.refused = this.#share.take(bytes);
+    this.#share.touch();
+    return this.refused === undefined;
+  };
+
+  /** Holds the bytes until every function that this returned was called. Each may be called twice. */
+  hold(): () => void {
+    let isHeld = true;
+    this.#holders += 1;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#holders -= 1;
+      if (this.#holders === 0) this.#share.release();
+    };
+  }
+}

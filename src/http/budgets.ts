@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { callerKey } from "../catalog/caller-key.ts";
+import type { Caller } from "../catalog/caller.ts";
+import { Budget, type BudgetUse, type OverBudget } from "../spine/budget.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+
+const mebibyte = 1024 * 1024;
+
+/** Bounds of one thing that callers can make the server hold. */
+export interface LimitOptions {
+  /** For all callers together. */
+  readonly total?: number;
+  /** For one caller; for one address where no caller is known. */
+  readonly perCaller?: number;
+}
+
+/** Defaults of the option `limits`. */
+export const defaultLimits: ResolvedLimits = Object.freeze({
+  unreadBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
+  bodyBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
+});
+
+/** Name of something that callers can make the server hold. */
+export type LimitName = "unreadBytes" | "bodyBytes";
+
+/** Bounds of what callers can make the server hold: see `docs/guide/limits.md`. */
+export type HttpLimits = { readonly [TName in LimitName]?: LimitOptions };
+
+/** The bounds in force. */
+export type ResolvedLimits = Readonly<Record<LimitName, Required<LimitOptions>>>;
+
+/** The budgets of one server. */
+export type HttpBudgets = Readonly<Record<LimitName, Budget>>;
+
+function forEachLimit<TValue>(make: (name: LimitName) => TValue): Readonly<Record<LimitName, TValue>> {
+  return { unreadBytes: make("unreadBytes"), bodyBytes: make("bodyBytes") };
+}
+
+/** Fills in the defaults. A caller's bound never exceeds the total. */
+export function resolveLimits(limits: HttpLimits = {}): ResolvedLimits {
+  return forEachLimit((name) => {
+    const total = limits[name]?.total ?? defaultLimits[name].total;
+    return { total, perCaller: Math.min(total, limits[name]?.perCaller ?? defaultLimits[name].perCaller) };
+  });
+}
+
+/** Reports the first time that a bound is reached. One line: that is no fault, and more lines would be the caller's to write. */
+function toTell(name: LimitName, report: FaultReporter): (over: OverBudget) => void {
+  let isTold = false;
+  return ({ scope, limit }) => {
+    if (isTold) return;
+    isTold = true;
+    const which = scope === "global" ? "total" : "perCaller";
+    const cause = `the limit of ${limit} is reached; change it with the option "limits.${name}.${which}" (reported once)`;
+    report({ correlationId: randomUUID(), where: `the limits of the HTTP server: ${name}`, cause });
+  };
+}
+
+/** Creates the budgets of one server. */
+export function createBudgets(limits: ResolvedLimits, report: FaultReporter): HttpBudgets {
+  return forEachLimit((name) => {
+    const { total, perCaller: perKey } = limits[name];
+    return new Budget({ total, perKey }, toTell(name, report));
+  });
+}
+
+/** Current state of every budget. */
+export type LimitUse = Readonly<Record<LimitName, BudgetUse>>;
+
+/** Reads the current state of every budget. */
+export function readUse(budgets: HttpBudgets): LimitUse {
+  return forEachLimit((name) => budgets[name].use);
+}
+
+/** The key of what a caller holds. Callers that are not known are told apart by their address, as far as that is known. */
+export function budgetKeyOf(caller: Caller, address: string | undefined): string | undefined {
+  if (!caller.isAnonymous) return callerKey(caller);
+  return address === undefined ? undefined : `address ${address}`;
+}

@@ -1,0 +1,196 @@
+import { type Place, Places } from "./places.ts";
+
+/** Upper bounds of a {@link Budget}, in the unit that it counts: bytes or places. */
+export interface BudgetLimits {
+  /** For everything together. */
+  readonly total: number;
+  /** For the shares of one key together. Shares without a key count in total only. */
+  readonly perKey: number;
+}
+
+/** A bound that leaves no room. */
+export interface OverBudget {
+  readonly scope: "principal" | "global";
+  readonly limit: number;
+}
+
+/** Current state of a {@link Budget}. */
+export interface BudgetUse {
+  readonly used: number;
+  /** The total. */
+  readonly limit: number;
+  /** Number of requests for room that were refused. */
+  readonly refused: number;
+  /** Number of shares that were cut to make room for others. */
+  readonly evicted: number;
+}
+
+/**
+ * Releases something of a share, within the call, to make room for others. It may decline by releasing nothing.
+ *
+ * @param excess - the amount that has to go.
+ * @param what - `spare`: only what nobody would miss; `all`: anything. The budget asks every share for the first before it
+ * asks any for the second.
+ */
+export type Evict = (excess: number, what: "spare" | "all") => void;
+
+const sacrifices = ["spare", "all"] as const;
+
+/** The part of a budget that one holder uses. Made by {@link Budget.open}. A share that holds nothing costs nothing. */
+export class Share {
+  readonly key: string | undefined;
+  readonly evict: Evict | undefined;
+  readonly #budget: Budget;
+  /** Current amount. Only {@link Budget} changes it. */
+  amount = 0;
+  /** Position among the shares that can be evicted. Only {@link Budget} changes it. */
+  place: Place<Share> | undefined;
+
+  constructor(budget: Budget, key: string | undefined, evict: Evict | undefined) {
+    this.#budget = budget;
+    this.key = key;
+    this.evict = evict;
+  }
+
+  /** Takes more, after evicting others if that helps. Returns the bound in the way if there is no room. */
+  take(amount: number): OverBudget | undefined {
+    return this.#budget.take(this, amount);
+  }
+
+  /** Counts what is held already, and evicts others if it is too much. Never refuses: a single share may be over the budget. */
+  add(amount: number): void {
+    this.#budget.add(this, amount);
+  }
+
+  /** Adds or releases the difference to an amount. Less than before counts as progress, as {@link touch} does. */
+  resize(amount: number): void {
+    if (amount > this.amount) return this.add(amount - this.amount);
+    if (amount === this.amount) return;
+    this.release(this.amount - amount);
+    this.touch();
+  }
+
+  /** Makes this share the last to be evicted. */
+  touch(): void {
+    this.#budget.touch(this);
+  }
+
+  /** Gives an amount back. @default all of it, so that it can be called twice */
+  release(amount: number = this.amount): void {
+    this.#budget.release(this, amount);
+  }
+}
+
+/**
+ * Counts one thing that others can make this process hold: in total, and for each key, such as a caller or an address. When
+ * there is too much it evicts the shares that were opened or touched the longest ago, and refuses where none can go. Keeps
+ * nothing for keys that hold nothing, and needs no disposing.
+ */
+export class Budget {
+  readonly #limits: BudgetLimits;
+  readonly #onOver: ((over: OverBudget) => void) | undefined;
+  readonly #ofKeys = new Map<string, number>();
+  /** Shares that hold something and can be evicted; the first goes first. */
+  readonly #evictable = new Places<Share>();
+  #used = 0;
+  #refused = 0;
+  #evicted = 0;
+
+  /** @param onOver - told of each bound that is reached, after the eviction and before a refusal. */
+  constructor(limits: BudgetLimits, onOver?: (over: OverBudget) => void) {
+    this.#limits = limits;
+    this.#onOver = onOver;
+  }
+
+  get use(): BudgetUse {
+    return { used: this.#used, limit: this.#limits.total, refused: this.#refused, evicted: this.#evicted };
+  }
+
+  /** Opens a share that holds nothing yet. Without `evict` it is never evicted. */
+  open(key: string | undefined, evict?: Evict): Share {
+    return new Share(this, key, evict);
+  }
+
+  /** As {@link Share.take}. */
+  take(share: Share, amount: number): OverBudget | undefined {
+    const over = this.#overBy(share.key, amount);
+    if (over !== undefined) {
+      this.#makeRoom(share, amount);
+      this.#onOver?.(over);
+      const still = this.#overBy(share.key, amount);
+      if (still !== undefined) this.#refused += 1;
+      if (still !== undefined) return still;
+    }
+    this.#count(share, amount);
+    return undefined;
+  }
+
+  /** As {@link Share.add}. */
+  add(share: Share, amount: number): void {
+    const over = this.#overBy(share.key, amount);
+    if (over !== undefined) {
+      this.#makeRoom(share, amount);
+      this.#onOver?.(over);
+    }
+    this.#count(share, amount);
+  }
+
+  /** As {@link Share.release}. */
+  release(share: Share, amount: number): void {
+    if (amount > 0) this.#count(share, -amount);
+  }
+
+  /** As {@link Share.touch}. */
+  touch(share: Share): void {
+    if (share.place === undefined) return;
+    this.#evictable.remove(share.place);
+    share.place = this.#evictable.add(share);
+  }
+
+  /** The bound that so much more would break; the key's own first, since it tells nothing about others. */
+  #overBy(key: string | undefined, amount: number): OverBudget | undefined {
+    const { total, perKey } = this.#limits;
+    if (this.#excessOf(key, amount) > 0) return { scope: "principal", limit: perKey };
+    return this.#used + amount > total ? { scope: "global", limit: total } : undefined;
+  }
+
+  #excessOf(key: string | undefined, amount: number): number {
+    return key === undefined ? 0 : (this.#ofKeys.get(key) ?? 0) + amount - this.#limits.perKey;
+  }
+
+  #makeRoom(share: Share, amount: number): void {
+    const others = this.#evictable.list().filter(({ value }) => value !== share);
+    const { key } = share;
+    const ofKey = others.filter(({ value }) => value.key === key);
+    if (key !== undefined) this.#evictFrom(ofKey, () => this.#excessOf(key, amount));
+    this.#evictFrom(others, () => this.#used + amount - this.#limits.total);
+  }
+
+  #evictFrom(places: readonly Place<Share>[], excess: () => number): void {
+    for (const what of sacrifices) {
+      for (const { value: share } of places) {
+        const left = excess();
+        if (left <= 0) return;
+        const before = share.amount;
+        if (before > 0) share.evict?.(left, what);
+        if (share.amount < before && what === "all") this.#evicted += 1;
+      }
+    }
+  }
+
+  #count(share: Share, amount: number): void {
+    this.#used += amount;
+    share.amount += amount;
+    if (share.key !== undefined) {
+      const own = (this.#ofKeys.get(share.key) ?? 0) + amount;
+      if (own > 0) this.#ofKeys.set(share.key, own);
+      else this.#ofKeys.delete(share.key);
+    }
+    if (share.evict === undefined) return;
+    if (share.amount > 0) share.place ??= this.#evictable.add(share);
+    else if (share.place !== undefined) {
+      this.#evictable.remove(share.place);
+      share.place = undefined;
+    }
+  }
+}

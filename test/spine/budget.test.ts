@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { Budget, type Evict, type Share } from "../../src/spine/budget.ts";
+
+/** Opens a share that gives up everything when it is asked for more than what is spare, and notes its name. */
+function openEvictable(budget: Budget, key: string, evicted: string[]): Share {
+  const share: Share = budget.open(key, (_excess, what) => {
+    if (what === "spare") return;
+    evicted.push(key);
+    share.release();
+  });
+  return share;
+}
+
+describe("Budget", () => {
+  it("refuses by the key's own limit first, then by the total, and has room again after a release", () => {
+    const budget = new Budget({ total: 10, perKey: 6 });
+    const [one, other] = [budget.open("one"), budget.open("other")];
+    expect([one.take(6), one.take(1)]).toEqual([undefined, { scope: "principal", limit: 6 }]);
+    expect([other.take(4), other.take(1)]).toEqual([undefined, { scope: "global", limit: 10 }]);
+    expect(budget.use).toEqual({ used: 10, limit: 10, refused: 2, evicted: 0 });
+    one.release(2);
+    expect([other.take(1), one.take(1)]).toEqual([undefined, undefined]);
+    one.release();
+    one.release();
+    expect(budget.use.used).toBe(5);
+  });
+
+  it("counts shares without a key in total only", () => {
+    const budget = new Budget({ total: 10, perKey: 2 });
+    const share = budget.open(undefined);
+    expect([share.take(10), share.take(1)]).toEqual([undefined, { scope: "global", limit: 10 }]);
+  });
+
+  it("evicts the share of the same key that was touched the longest ago, and no other key's", () => {
+    const budget = new Budget({ total: 100, perKey: 6 });
+    const evicted: string[] = [];
+    const other = openEvictable(budget, "other", evicted);
+    const [first, second, third] = [1, 2, 3].map(() => openEvictable(budget, "key", evicted));
+    for (const share of [other, first, second]) share?.add(3);
+    first?.touch();
+    third?.add(3);
+    expect([other, first, second, third].map((share) => share?.amount)).toEqual([3, 3, 0, 3]);
+    expect(budget.use).toEqual({ used: 9, limit: 100, refused: 0, evicted: 1 });
+  });
+
+  it("evicts across keys when the total is reached", () => {
+    const budget = new Budget({ total: 6, perKey: 6 });
+    const evicted: string[] = [];
+    const [first, second, third] = ["a", "b", "c"].map((key) => openEvictable(budget, key, evicted));
+    for (const share of [first, second, third]) share?.add(3);
+    expect(evicted).toEqual(["a"]);
+  });
+
+  it("asks every share for what is spare before it evicts any", () => {
+    const budget = new Budget({ total: 6, perKey: 6 });
+    const asked: string[] = [];
+    const open = (key: string, spare: number): Share => {
+      const evict: Evict = (_excess, what) => {
+        asked.push(`${key} ${what}`);
+        if (what === "spare") share.release(spare);
+      };
+      const share: Share = budget.open(key, evict);
+      share.add(3);
+      return share;
+    };
+    open("a", 0);
+    open("b", 2);
+    budget.open("c").take(2);
+    expect(asked).toEqual(["a spare", "b spare"]);
+    expect(budget.use).toMatchObject({ used: 6, refused: 0, evicted: 0 });
+  });
+
+  it("lets one share exceed the limit when it counts what is held already and nothing else can go", () => {
+    const budget = new Budget({ total: 6, perKey: 4 });
+    const evicted: string[] = [];
+    const [small, large] = ["key", "key"].map((key) => openEvictable(budget, key, evicted));
+    small?.add(1);
+    large?.add(9);
+    expect([small?.amount, large?.amount, budget.use.used]).toEqual([0, 9, 9]);
+  });
+
+  it("tells which limit was reached, whether it evicted or refused", () => {
+    const told: unknown[] = [];
+    const budget = new Budget({ total: 6, perKey: 6 }, (over) => told.push(over.scope));
+    openEvictable(budget, "a", []).add(6);
+    budget.open("b").take(1);
+    budget.open("b").take(6);
+    expect(told).toEqual(["global", "principal"]);
+  });
+
+  it("resizes in both directions, and takes less than before for progress", () => {
+    const budget = new Budget({ total: 6, perKey: 6 });
+    const evicted: string[] = [];
+    const [first, second] = ["a", "b"].map((key) => openEvictable(budget, key, evicted));
+    first?.resize(4);
+    second?.resize(2);
+    first?.resize(3);
+    budget.open("c").take(3);
+    expect(evicted).toEqual(["b"]);
+  });
+});

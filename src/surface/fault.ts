@@ -76,8 +76,14 @@ export function toSafeReporter(report: FaultReporter): FaultReporter {
   return told;
 }
 
+/** Takes a value that code of an author threw: if it is a promise that rejects, nobody else handles it. Never throws. */
+export function handleThrown(cause: unknown): void {
+  onRejection(cause, () => {});
+}
+
 /** Reports a cause and returns the error that stands for it. Never throws. */
 export function internalError(cause: unknown, where: string, report: FaultReporter): SurfaceError {
+  handleThrown(cause);
   const correlationId = randomUUID();
   tell(report, { correlationId, where, cause });
   return new SurfaceError("INTERNAL", `an internal error occurred; it is logged under ${correlationId}`, {

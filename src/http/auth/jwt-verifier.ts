@@ -34,10 +34,15 @@ const badToken: ReadonlySet<unknown> = new Set([
 
 const accessType = "at+jwt";
 
-/** What a token may call itself. Those with a name of another sort, such as `logout+jwt`, are for something else. */
-function isAccessToken(type: string | undefined, strictType: boolean): boolean {
-  const name = type?.toLowerCase().replace(/^application\//, "");
-  return name === accessType || (!strictType && (name === undefined || name === "jwt"));
+/**
+ * Returns whether the `typ` of a token's header fits an access token. A token with another name, such as `logout+jwt`, is for
+ * something else. Issuers may write any JSON there.
+ */
+function isAccessToken(type: unknown, strictType: boolean): boolean {
+  if (type === undefined) return !strictType;
+  if (typeof type !== "string") return false;
+  const name = type.toLowerCase().replace(/^application\//, "");
+  return name === accessType || (!strictType && name === "jwt");
 }
 
 function toKeys(jose: Jose, { jwks, timeoutMs }: JwtSetting): JWTVerifyGetKey {

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
+import { handleThrown } from "../../surface/fault.ts";
 
 const maxDepth = 4;
 const maxChars = 4096;
@@ -35,6 +36,7 @@ export function withoutSecrets(text: string, token: string): string {
 
 /** Says what a verifier failed with, without the token that it was asked about. Never throws. */
 export function withoutToken(cause: unknown, token: string): SurfaceError {
+  handleThrown(cause);
   let text: string;
   try {
     text = withoutSecrets(describeAll(cause), token).slice(0, maxChars);

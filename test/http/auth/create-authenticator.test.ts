@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/surface/system-clock.ts";
 import { bearer, type BearerOptions } from "../../../src/http/auth/bearer.ts";
+import { noteRejections, settle } from "../../surface/support.ts";
 import { callerOf, doorOf, doorSaying, resource, saying, told, verdict } from "./setup.ts";
 
 const metadata = 'resource_metadata="https://ci.example/.well-known/oauth-protected-resource/mcp"';
@@ -178,6 +179,17 @@ describe("Authenticator", () => {
       });
       expect(String(faults[0]?.cause)).toContain("store db-7 is gone");
     }
+  });
+
+  it("answers 503 and leaves no rejection when the verifier throws a promise that rejects", async () => {
+    const rejections = noteRejections();
+    const { ask } = doorSaying(() => {
+      // oxlint-disable-next-line typescript/only-throw-error -- what a verifier in plain JavaScript may throw
+      throw Promise.reject(new Error("gone"));
+    });
+    expect(told(await ask(`Bearer ${token}`)).status).toBe(503);
+    await settle();
+    expect(rejections.end()).toEqual([]);
   });
 
   it("answers 503 and takes the question back when the verifier does not answer in time", async () => {

@@ -104,6 +104,15 @@ describe("oauthResource()", () => {
     ["its audience is an object", { claims: { aud: { [resource]: true } } }],
     ["it is for us in part", { claims: { aud: ["https://ci.example", `${resource}/`] } }],
     ["it ends a session", { header: { typ: "logout+jwt" } }],
+    ["its type is empty", { header: { typ: "" } }],
+    ["its type is null", { header: { typ: null } }],
+    ["its type is a number", { header: { typ: 1 } }],
+    ["its type is a flag", { header: { typ: true } }],
+    ["its type is a list", { header: { typ: ["at+jwt"] } }],
+    ["its type is an object", { header: { typ: { name: "at+jwt" } } }],
+    ["its key id is a number", { header: { kid: 7 } }],
+    ["its start is a text", { claims: { nbf: "now" } }],
+    ["its age is an object", { claims: { iat: {} } }],
     ["it names what nobody here understands", { header: { crit: ["proof"], proof: 1 } }],
   ])("refuses a token when %s", async (_, wish) => {
     const at = door();

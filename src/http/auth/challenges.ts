@@ -18,9 +18,12 @@ function toTail(path: string): string {
 
 /** What clients are told of how to be let in: challenges (RFC 6750), and the metadata that those lead to (RFC 9728). */
 export class Challenges {
-  /** Where the metadata is asked for: under the resource's path, under ours where a proxy has changed it, and at the root. */
+  /**
+   * The paths of the metadata: under the resource's path, under the server's own where a proxy has changed it, and at the root.
+   * Empty without authorization servers: metadata that names none sends clients into an OAuth flow that cannot succeed.
+   */
   readonly paths: readonly string[];
-  readonly #url: string;
+  readonly #url: string | undefined;
   readonly #door: readonly string[];
   readonly #document: string;
 
@@ -32,15 +35,16 @@ export class Challenges {
   ) {
     const { origin, pathname } = new URL(resource);
     const own = wellKnown + toTail(pathname);
-    this.paths = Object.freeze([...new Set([own, wellKnown + toTail(path), wellKnown])]);
-    this.#url = origin + own;
+    const isPublished = authorizationServers.length > 0;
+    this.paths = Object.freeze(isPublished ? [...new Set([own, wellKnown + toTail(path), wellKnown])] : []);
+    this.#url = isPublished ? origin + own : undefined;
     this.#door = door;
     // No more than clients need to begin with: what a tool asks for besides says that there is such a tool.
     const supported = new Set([...door, scopes.read, scopes.write, ...scopesSupported]);
     supported.delete(notOurs);
     this.#document = JSON.stringify({
       resource,
-      ...(authorizationServers.length === 0 ? {} : { authorization_servers: authorizationServers }),
+      authorization_servers: authorizationServers,
       scopes_supported: [...supported].toSorted(),
       bearer_methods_supported: ["header"],
     });
@@ -56,7 +60,7 @@ export class Challenges {
     return [
       ...(error === undefined ? [] : [`Bearer error=${quote(error)}`]),
       `${error === undefined ? "Bearer " : ""}scope=${quote(scope)}`,
-      `resource_metadata=${quote(this.#url)}`,
+      ...(this.#url === undefined ? [] : [`resource_metadata=${quote(this.#url)}`]),
     ].join(", ");
   }
 

@@ -17,7 +17,11 @@ export interface AuthOptions {
    * clients ask their users for all of them. Default: nothing. What else is asked for is told to whoever lacks it.
    */
   readonly scopesSupported?: readonly string[];
-  /** The issuers that clients are sent to, as URLs. */
+  /**
+   * The issuers that clients are sent to, as URLs. Without one the server publishes no metadata for clients (RFC 9728).
+   *
+   * @default none
+   */
   readonly authorizationServers?: readonly (string | URL)[];
   /** How long a token may take to be verified, in milliseconds. Default 5,000. */
   readonly timeoutMs?: number;

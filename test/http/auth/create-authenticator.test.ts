@@ -5,8 +5,9 @@ import { noteRejections, settle } from "../../surface/support.ts";
 import { callerOf, doorOf, doorSaying, resource, saying, told, verdict } from "./setup.ts";
 
 const metadata = 'resource_metadata="https://ci.example/.well-known/oauth-protected-resource/mcp"';
-const missing = { status: 401, challenge: `Bearer scope="ci:read", ${metadata}` };
-const invalid = { status: 401, challenge: `Bearer error="invalid_token", scope="ci:read", ${metadata}` };
+const authorizationServers = ["https://login.example"];
+const missing = { status: 401, challenge: 'Bearer scope="ci:read"' };
+const invalid = { status: 401, challenge: 'Bearer error="invalid_token", scope="ci:read"' };
 const token = "a-token-of-alice-0123456789";
 
 describe("Authenticator", () => {
@@ -231,13 +232,14 @@ describe("Authenticator", () => {
   });
 
   it("answers 403 naming all that the door takes when a token was not granted it", async () => {
-    const { ask } = doorSaying(async () => verdict({ scopes: ["mcp"] }), { scopes: ["mcp", "staff"] });
+    const scopes = ["mcp", "staff"];
+    const { ask } = doorSaying(async () => verdict({ scopes: ["mcp"] }), { scopes, authorizationServers });
     const challenge = `Bearer error="insufficient_scope", scope="mcp staff ci:read", ${metadata}`;
     expect(told(await ask("Bearer a"))).toEqual({ status: 403, challenge });
   });
 
   it("names all scopes of an operation, and those of the door, when it challenges", () => {
-    const { authenticator } = doorSaying(async () => verdict(), { scopes: ["mcp"] });
+    const { authenticator } = doorSaying(async () => verdict(), { scopes: ["mcp"], authorizationServers });
     const challenge = `Bearer error="insufficient_scope", scope="mcp ci:write ci:admin", ${metadata}`;
     expect(authenticator.challenge(["ci:write", "ci:admin"])).toBe(challenge);
   });
@@ -275,6 +277,14 @@ describe("Authenticator", () => {
       scopes_supported: ["ci:read", "ci:write", "mcp"],
       bearer_methods_supported: ["header"],
     });
+  });
+
+  it("publishes no metadata, and names none, without an issuer that clients could be sent to", async () => {
+    const { authenticator, ask } = doorSaying(async () => undefined);
+    expect(authenticator.metadataPaths).toEqual([]);
+    expect(told(await ask("Bearer a")).challenge).toBe('Bearer error="invalid_token", scope="ci:read"');
+    const { ask: askWith } = doorSaying(async () => undefined, { authorizationServers });
+    expect(told(await askWith("Bearer a")).challenge).toContain(metadata);
   });
 
   it("lists in its metadata what a single tool asks for when its author says so, and else does not", () => {

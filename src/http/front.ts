@@ -25,6 +25,7 @@ import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
 import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
 import type { HttpExchange, HttpPost, Leg, SessionLeg } from "./leg.ts";
 import type { BodyRead, HttpReply, HttpRequest, HttpServe } from "./message.ts";
+import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
 import { readView } from "./view/read-view.ts";
 import { withClient } from "./view/with-client.ts";
@@ -36,7 +37,7 @@ export interface FrontParts {
   /** The values of `Host` that are answered: a name with any port, or with the one that it names. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
-  /** Where messages are taken, exactly. */
+  /** The path of messages. A slash at its end may be left out or added. */
   readonly path: string;
   /** Left out where whoever can reach it may ask. */
   readonly authenticator?: Authenticator | undefined;
@@ -76,6 +77,7 @@ class Front {
   readonly #parts: FrontParts;
   readonly #rules: HeadRules;
   readonly #methods: string;
+  readonly #path: ServedPath;
   readonly #metadataPaths: ReadonlySet<string>;
 
   constructor(parts: FrontParts) {
@@ -86,6 +88,7 @@ class Front {
       maxBytes: parts.setting.runtime.limits.maxBytes,
     };
     this.#methods = parts.legacy === undefined ? "POST" : "GET, POST, DELETE";
+    this.#path = new ServedPath(parts.path);
     this.#metadataPaths = new Set(parts.authenticator?.metadataPaths);
   }
 
@@ -103,7 +106,7 @@ class Front {
     if (this.#parts.health?.(request, reply)) return;
     const [path = ""] = request.target.split("?", 1);
     if (this.#metadataPaths.has(path)) return this.#answerMetadata(request, reply);
-    if (path !== this.#parts.path) return this.#refuse(reply, notFound);
+    if (!this.#path.has(path)) return this.#missed(request, reply, path);
     const refusal = this.#checkMethod(request, reply);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     if (reply.isOver) return;
@@ -111,6 +114,11 @@ class Front {
     if (caller === undefined) return;
     const exchange = { request, reply, caller };
     return request.method === "POST" ? this.#post(exchange) : this.#serveSession(exchange);
+  }
+
+  #missed(request: HttpRequest, reply: HttpReply, path: string): void {
+    this.#path.missed(request, path);
+    this.#refuse(reply, notFound);
   }
 
   #answerMetadata(request: HttpRequest, reply: HttpReply): void {

@@ -29,7 +29,12 @@ export interface HttpHandlerOptions {
    * loopback names, any port, where only those hosts are answered; else none.
    */
   readonly allowedOrigins?: readonly string[];
-  /** Where it is served. Default `/mcp`. */
+  /**
+   * The path that messages are served at, also with a slash at its end. Under a framework: the path that the handler is mounted
+   * at, whole.
+   *
+   * @default "/mcp"
+   */
   readonly path?: string;
   /** Whether clients up to 2025-11-25 are served, with sessions. Default `true`. */
   readonly sessions?: boolean;

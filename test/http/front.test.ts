@@ -28,6 +28,19 @@ describe("a front", () => {
     expect(await front.send(legacy)).toMatchObject({ leg: "legacy post", caller: { isAnonymous: true } });
   });
 
+  it("takes a slash behind its path for nothing", async () => {
+    expect(await front.send(listing({}, { target: "/mcp/" }))).toMatchObject({ status: 200, leg: "modern post" });
+    expect(await front.send(listing({}, { target: "/mcp/?surface=a" }))).toMatchObject({
+      caller: { view: { surface: "a" } },
+    });
+    const slashed = new FrontHarness({ path: "/mcp/" });
+    expect(await slashed.send(listing())).toMatchObject({ status: 200 });
+    const root = new FrontHarness({ path: "/" });
+    expect(await root.send(listing({}, { target: "/" }))).toMatchObject({ status: 200 });
+    expect(await root.send(listing({}, { target: "//" }))).toMatchObject({ status: 404 });
+    await Promise.all([slashed.close(), root.close()]);
+  });
+
   it("says through which view a request asks, and with which client where it stands alone", async () => {
     const target = "/mcp?project=web&surface=readonly";
     const view = { surface: "readonly", project: "web", userAgent: "test/1" };
@@ -68,7 +81,8 @@ describe("a front", () => {
     ["has the Origin of no page", 403, listing({ origin: "null" })],
     ["has two Origins", 403, listing({ origin: ["http://localhost", "http://localhost"] })],
     ["asks for what is not there", 404, listing({}, { target: "/" })],
-    ["asks for a path below", 404, listing({}, { target: "/mcp/" })],
+    ["asks for a path below", 404, listing({}, { target: "/mcp/x" })],
+    ["asks for a path with two slashes", 404, listing({}, { target: "/mcp//" })],
     ["asks for a path that only resolves to the right one", 404, listing({}, { target: "/x/..%2fmcp" })],
     ["asks for a path with dots", 404, listing({}, { target: "/x/../mcp" })],
     ["asks for a path with an escape", 404, listing({}, { target: "/%6dcp" })],

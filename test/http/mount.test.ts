@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { http } from "../../src/http/http.ts";
 import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
 import { createDemo, type Demo } from "./support/demo-app.ts";
@@ -101,6 +101,38 @@ async function use(client: HttpClient): Promise<number[]> {
   );
   return steps;
 }
+
+describe("an app mounted at another path than its own", () => {
+  it("warns once, with the option that changes it, and not of what is no message", async () => {
+    const handler = handle();
+    const app = await createHono();
+    app.all("/api/*", (context) => handler(context.req.raw));
+    const errors = vi.spyOn(console, "error").mockReturnValue();
+    const statuses = [];
+    for (const init of [{}, modernPost("tools/list"), modernPost("tools/list")]) {
+      const { status } = await app.fetch(new Request("http://localhost/api/mcp?token=secret", init));
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([404, 404, 404]);
+    const told = errors.mock.calls;
+    errors.mockRestore();
+    expect(told).toEqual([
+      [
+        `[surface-mcp] warning: Cannot serve "/api/mcp": the app is served at "/mcp"; pass { path: "/api/mcp" } if it is mounted there`,
+      ],
+    ]);
+  });
+
+  it("says nothing of a stray path once a message has come to its own", async () => {
+    const handler = handle();
+    const errors = vi.spyOn(console, "error").mockReturnValue();
+    await handler(new Request("http://localhost/mcp", modernPost("tools/list")));
+    await handler(new Request("http://localhost/other", modernPost("tools/list")));
+    const told = errors.mock.calls;
+    errors.mockRestore();
+    expect(told).toEqual([]);
+  });
+});
 
 describe.each(Object.entries(mounts))("an app served by %s", (_name, mount) => {
   it.each(httpClients)(

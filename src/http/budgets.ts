@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { callerKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import { Budget, type BudgetUse, type OverBudget } from "../spine/budget.ts";
+import { networkOf } from "./network-of.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 
 const mebibyte = 1024 * 1024;
@@ -18,10 +19,12 @@ export interface LimitOptions {
 export const defaultLimits: ResolvedLimits = Object.freeze({
   unreadBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
   bodyBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
+  verifications: { total: 256, perCaller: 32 },
+  knownVerifications: { total: 256, perCaller: 64 },
 });
 
 /** Name of something that callers can make the server hold. */
-export type LimitName = "unreadBytes" | "bodyBytes";
+export type LimitName = "unreadBytes" | "bodyBytes" | "verifications" | "knownVerifications";
 
 /** Bounds of what callers can make the server hold: see `docs/guide/limits.md`. */
 export type HttpLimits = { readonly [TName in LimitName]?: LimitOptions };
@@ -33,7 +36,12 @@ export type ResolvedLimits = Readonly<Record<LimitName, Required<LimitOptions>>>
 export type HttpBudgets = Readonly<Record<LimitName, Budget>>;
 
 function forEachLimit<TValue>(make: (name: LimitName) => TValue): Readonly<Record<LimitName, TValue>> {
-  return { unreadBytes: make("unreadBytes"), bodyBytes: make("bodyBytes") };
+  return {
+    unreadBytes: make("unreadBytes"),
+    bodyBytes: make("bodyBytes"),
+    verifications: make("verifications"),
+    knownVerifications: make("knownVerifications"),
+  };
 }
 
 /** Fills in the defaults. A caller's bound never exceeds the total. */
@@ -75,5 +83,5 @@ export function readUse(budgets: HttpBudgets): LimitUse {
 /** The key of what a caller holds. Callers that are not known are told apart by their address, as far as that is known. */
 export function budgetKeyOf(caller: Caller, address: string | undefined): string | undefined {
   if (!caller.isAnonymous) return callerKey(caller);
-  return address === undefined ? undefined : `address ${address}`;
+  return address === undefined ? undefined : `address ${networkOf(address)}`;
 }

@@ -1,6 +1,5 @@
 import { createAnswerRenderer } from "../mcp/render-answer.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
-import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { createAuthenticator } from "./auth/create-authenticator.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
@@ -61,17 +60,24 @@ export interface Core {
   stats(this: void): HttpStats;
 }
 
-function toAuthenticator(runtime: AppRuntime, options: ResolvedHandler, clock: Clock): Authenticator | undefined {
-  const { scopes, report } = runtime;
-  const { auth, path } = options;
-  return auth === undefined ? undefined : createAuthenticator(auth, { scopes, path, clock, report });
-}
-
-function toSetting(
+function toAuthenticator(
   runtime: AppRuntime,
   options: ResolvedHandler,
-  authenticator: Authenticator | undefined,
-): HttpSetting {
+  budgets: HttpBudgets,
+): Authenticator | undefined {
+  const clock = systemClock;
+  const { scopes, report } = runtime;
+  const { auth, path } = options;
+  return auth === undefined ? undefined : createAuthenticator(auth, { scopes, path, clock, report, budgets });
+}
+
+interface SettingParts {
+  readonly options: ResolvedHandler;
+  readonly authenticator: Authenticator | undefined;
+  readonly budgets: HttpBudgets;
+}
+
+function toSetting(runtime: AppRuntime, { options, authenticator, budgets }: SettingParts): HttpSetting {
   const clock = systemClock;
   const { bounds } = options;
   const challenge = authenticator && ((scopes: readonly string[]) => authenticator.challenge(scopes));
@@ -80,7 +86,7 @@ function toSetting(
     bounds,
     clock,
     counters: new StageCounters(),
-    budgets: createBudgets(options.limits, runtime.report),
+    budgets,
     admission: createAdmission(bounds),
     keepAlive: new KeepAlive(clock, bounds.keepAliveMs),
     logBudget: new LogBudget(),
@@ -95,11 +101,12 @@ function toSetting(
  * @throws SurfaceError `INVALID_OPTION` for an `auth` that nobody could use.
  */
 export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
-  const authenticator = toAuthenticator(app, options, systemClock);
+  const budgets = createBudgets(options.limits, app.report);
+  const authenticator = toAuthenticator(app, options, budgets);
   const calls = new RunningCalls();
   const runtime = { ...app, handlers: calls.watch(app.handlers) };
-  const setting = toSetting(runtime, options, authenticator);
-  const { counters, admission, keepAlive, budgets } = setting;
+  const setting = toSetting(runtime, { options, authenticator, budgets });
+  const { counters, admission, keepAlive } = setting;
   const health = new Health(setting);
   const modern: Leg = createModernLeg(setting);
   const legacy: SessionLeg | undefined = options.sessions ? createLegacyLeg(setting) : undefined;

@@ -24,8 +24,6 @@ export interface HttpRequest {
   readonly target: string;
   /** Whether the runtime may have left out headers, because there were too many. @default false */
   readonly isHeadCut?: boolean;
-  /** What it came on, where that is known: the same for all requests of one connection. */
-  readonly connection?: object | undefined;
   /** The address of the client, where that is known. Behind a proxy: the proxy's. */
   readonly address?: string | undefined;
   /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */

@@ -12,7 +12,7 @@ import type { HttpAuth } from "./http-auth.ts";
 import { readAuthOptions } from "./read-auth-options.ts";
 import { readBearerToken } from "./read-bearer-token.ts";
 import { readVerdict } from "./read-verdict.ts";
-import { Verifications } from "./verifications.ts";
+import { type VerificationBudgets, Verifications } from "./verifications.ts";
 import { VerifierFaults } from "./verifier-faults.ts";
 import { withoutSecrets, withoutToken } from "./without-token.ts";
 
@@ -22,6 +22,8 @@ export interface AuthenticatorSetting {
   /** Where the server is served. */
   readonly path: string;
   readonly clock: Clock;
+  /** Places for tokens that are being verified. */
+  readonly budgets: VerificationBudgets;
   readonly report: FaultReporter;
   /** Milliseconds since 1970. Default: this machine's. */
   readonly today?: () => number;
@@ -76,19 +78,23 @@ function createStaying(): Leaving {
   return { isOver: false, onGone: undefined };
 }
 
-/** Asks the verifier on every request: what it said a moment ago may have been taken back since. */
+/**
+ * Asks the verifier about a good token on every request, since the token may have been revoked a moment ago. A refused token is
+ * refused for two seconds without asking.
+ */
 class TokenAuthenticator implements Authenticator {
   readonly metadata: () => HttpAnswer;
   readonly metadataPaths: readonly string[];
   readonly #auth: HttpAuth;
   readonly #setting: AuthenticatorSetting;
   readonly #challenges: Challenges;
-  readonly #verifications = new Verifications();
+  readonly #verifications: Verifications;
   readonly #faults: VerifierFaults;
 
   constructor(auth: HttpAuth, setting: AuthenticatorSetting) {
     this.#auth = auth;
     this.#setting = setting;
+    this.#verifications = new Verifications(setting.budgets, setting.clock);
     this.#faults = new VerifierFaults(setting.clock, setting.report);
     this.#challenges = new Challenges(auth, setting.scopes, setting.path);
     this.metadata = this.#challenges.answer;
@@ -100,14 +106,16 @@ class TokenAuthenticator implements Authenticator {
     if (read === "missing") return this.#refuse();
     if (read === "malformed") return this.#refuse("invalid_token");
     const { token } = read;
-    const over = this.#verifications.open(request.connection);
-    if (over === undefined) return busy;
+    const verification = this.#verifications.open(token, request.address);
+    if (verification === "refused") return this.#refuse("invalid_token");
+    if (verification === "busy") return busy;
     let caller: Caller | undefined;
     try {
-      caller = await this.#verify({ token, over, reply });
+      caller = await this.#verify({ token, over: () => verification.over(), reply });
     } catch (cause) {
       return cause === left ? nobodyThere : this.#fail(withoutToken(cause, token));
     }
+    verification.settle(caller !== undefined);
     if (caller === undefined) return this.#refuse("invalid_token");
     const { scopes } = caller;
     return this.#auth.scopes.every((scope) => scopes.includes(scope)) ? caller : this.#deny();

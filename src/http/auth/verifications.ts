@@ -1,34 +1,80 @@
-/** How many tokens are verified at once, and how many of them on one connection. */
-const maxVerifying = 256;
-const maxOnConnection = 8;
+import { createHash } from "node:crypto";
+import type { Budget } from "../../spine/budget.ts";
+import type { Clock } from "../../spine/clock.ts";
+import { networkOf } from "../network-of.ts";
 
-/**
- * Counts the tokens that are being verified. Anybody can send tokens, and on one connection as many as fit: a verifier that
- * is slow would be asked of all of them at once.
- */
-export class Verifications {
-  readonly #onConnections = new Map<object, number>();
-  #count = 0;
+/** How long a refused token is refused without asking the verifier again, in milliseconds. */
+export const refusedForMs = 2000;
 
-  /** Takes a place, where the connection is known one of that, too. Returns what gives it back, once; `undefined`: there is none. */
-  open(connection: object | undefined): (() => void) | undefined {
-    const own = connection === undefined ? 0 : (this.#onConnections.get(connection) ?? 0);
-    if (this.#count >= maxVerifying || own >= maxOnConnection) return undefined;
-    this.#count += 1;
-    if (connection !== undefined) this.#onConnections.set(connection, own + 1);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#close(connection);
-    };
+/** Most tokens that are remembered of each sort. */
+export const maxRemembered = 4096;
+
+/** Places for tokens that are being verified. */
+export interface VerificationBudgets {
+  /** Of tokens that were never good here: by network. */
+  readonly verifications: Budget;
+  /** Of tokens that were good the last time: by token. */
+  readonly knownVerifications: Budget;
+}
+
+/** A token that may be verified. */
+export interface Verification {
+  /** Gives the place back. Callable twice. */
+  over(): void;
+  /** Remembers the verifier's answer. Not called when the verifier fails. */
+  settle(isGood: boolean): void;
+}
+
+/** Hashes of tokens, with a number each. The oldest go first. */
+class Remembered {
+  readonly #hashes = new Map<string, number>();
+
+  get(hash: string): number | undefined {
+    return this.#hashes.get(hash);
   }
 
-  #close(connection: object | undefined): void {
-    this.#count -= 1;
-    if (connection === undefined) return;
-    const left = (this.#onConnections.get(connection) ?? 0) - 1;
-    if (left > 0) this.#onConnections.set(connection, left);
-    else this.#onConnections.delete(connection);
+  set(hash: string, value: number): void {
+    this.#hashes.delete(hash);
+    this.#hashes.set(hash, value);
+    if (this.#hashes.size <= maxRemembered) return;
+    for (const oldest of this.#hashes.keys()) return void this.#hashes.delete(oldest);
+  }
+
+  delete(hash: string): void {
+    this.#hashes.delete(hash);
+  }
+}
+
+/**
+ * Decides which tokens are verified at once. Anybody can send tokens, and a verifier may take long to refuse them: tokens that
+ * were good before have places of their own, so that they never wait behind unknown ones. No token is kept, only its hash.
+ */
+export class Verifications {
+  readonly #budgets: VerificationBudgets;
+  readonly #clock: Clock;
+  readonly #good = new Remembered();
+  readonly #refusedUntil = new Remembered();
+
+  constructor(budgets: VerificationBudgets, clock: Clock) {
+    this.#budgets = budgets;
+    this.#clock = clock;
+  }
+
+  /** Takes a place. `refused`: the verifier refused this token a moment ago. `busy`: there is no place. */
+  open(token: string, address: string | undefined): Verification | "refused" | "busy" {
+    const hash = createHash("sha256").update(token).digest("base64");
+    if ((this.#refusedUntil.get(hash) ?? 0) > this.#clock.now()) return "refused";
+    const { knownVerifications, verifications } = this.#budgets;
+    const isKnown = this.#good.get(hash) !== undefined;
+    const network = address === undefined ? undefined : networkOf(address);
+    const place = isKnown ? knownVerifications.open(hash) : verifications.open(network);
+    if (place.take(1) !== undefined) return "busy";
+    return { over: () => place.release(), settle: (isGood) => this.#settle(hash, isGood) };
+  }
+
+  #settle(hash: string, isGood: boolean): void {
+    if (isGood) return this.#good.set(hash, 1);
+    this.#good.delete(hash);
+    this.#refusedUntil.set(hash, this.#clock.now() + refusedForMs);
   }
 }

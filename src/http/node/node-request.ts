@@ -45,10 +45,6 @@ export class NodeRequest implements HttpRequest {
     return most > 0 && rawHeaders.length >= most;
   }
 
-  get connection(): object {
-    return this.#incoming.socket;
-  }
-
   get address(): string | undefined {
     return this.#incoming.socket.remoteAddress;
   }

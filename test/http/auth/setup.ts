@@ -1,5 +1,6 @@
 import type { FaultReporter, Fault } from "../../../src/surface/fault.ts";
 import { createAuthenticator, type AuthenticatorSetting } from "../../../src/http/auth/create-authenticator.ts";
+import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpAuth, VerifiedToken } from "../../../src/http/auth/http-auth.ts";
 import type { Authenticator } from "../../../src/http/auth/authenticator.ts";
 import type { Caller } from "../../../src/catalog/caller.ts";
@@ -38,7 +39,8 @@ export interface Door {
 export function doorOf(auth: HttpAuth, changes: Partial<AuthenticatorSetting> = {}): Door {
   const faults: Fault[] = [];
   const report: FaultReporter = (fault) => void faults.push(fault);
-  const setting = { scopes, path: "/mcp", clock: systemClock, report, ...changes };
+  const budgets = createBudgets(resolveLimits(), () => {});
+  const setting = { scopes, path: "/mcp", clock: systemClock, budgets, report, ...changes };
   const authenticator = createAuthenticator(auth, setting);
   return { authenticator, faults, ask: (...values) => authenticator.authenticate(requestWith(...values)) };
 }

@@ -16,41 +16,97 @@ function createWaiting() {
     return new Promise((resolve) => says.push(resolve));
   };
   const door = doorOf(bearer({ resource, verify }), { clock });
-  const ask = (connection?: object, reply?: Leaving) =>
-    door.authenticator.authenticate({ ...requestWith("Bearer a"), connection }, reply);
+  const ask = (address?: string, reply?: Leaving, token = "a") =>
+    door.authenticator.authenticate({ ...requestWith(`Bearer ${token}`), address }, reply);
   return { ...door, ask, signals, says, clock };
 }
 
 const busy = { status: 503, headers: { "retry-after": "1" } };
+const attacker = "192.0.2.7";
 
 describe("an authenticator", () => {
-  it("verifies no more than 8 tokens of one connection at once, and more when one is done", async () => {
+  it("verifies no more than 32 unknown tokens of one address at once, and more when one is done", async () => {
     const { ask, says, signals } = createWaiting();
-    const connection = {};
-    const asked = Array.from({ length: 8 }, () => ask(connection));
-    expect(await ask(connection)).toMatchObject(busy);
-    void ask({});
-    expect(signals).toHaveLength(9);
+    const asked = Array.from({ length: 32 }, (_, at) => ask(attacker, undefined, `t${at}`));
+    expect(await ask(attacker)).toMatchObject(busy);
+    void ask("192.0.2.8");
+    expect(signals).toHaveLength(33);
     says[0]?.(verdict());
     expect(await asked[0]).toMatchObject({ id: "alice" });
-    void ask(connection);
-    expect(signals).toHaveLength(10);
+    void ask(attacker);
+    expect(signals).toHaveLength(34);
   });
 
-  it("verifies no more than 256 at once", async () => {
+  it("takes all addresses of one IPv6 network for one", async () => {
+    const { ask } = createWaiting();
+    for (let at = 0; at < 32; at += 1) void ask(`2001:db8:1:2::${at}`);
+    expect(await ask("2001:db8:1:2:3:4:5:6%eth0")).toMatchObject(busy);
+    const other = ask("2001:db8::2:3:4:5:6");
+    const first = await Promise.race([other, Promise.resolve("verifying")]);
+    expect(first).toBe("verifying");
+  });
+
+  it("verifies no more than 256 unknown tokens at once", async () => {
     const { ask, signals, faults } = createWaiting();
     for (let count = 0; count < 256; count += 1) void ask();
     expect(await ask()).toMatchObject(busy);
     expect([signals.length, faults.length]).toEqual([256, 0]);
   });
 
+  it("verifies a token that was good before while unknown ones take all their places, until it is refused", async () => {
+    const { ask, says, signals } = createWaiting();
+    const once = ask(attacker, undefined, "good");
+    says[0]?.(verdict());
+    expect(await once).toMatchObject({ id: "alice" });
+    for (let count = 0; count < 256; count += 1) void ask();
+    const again = ask(attacker, undefined, "good");
+    expect(signals).toHaveLength(258);
+    says[257]?.(undefined);
+    expect(await again).toMatchObject({ status: 401 });
+  });
+
+  it("verifies no more than 64 times at once for one token that was good before", async () => {
+    const { ask, says } = createWaiting();
+    const once = ask(attacker);
+    says[0]?.(verdict());
+    await once;
+    for (let count = 0; count < 64; count += 1) void ask(attacker);
+    expect(await ask("192.0.2.8")).toMatchObject(busy);
+  });
+
+  it("refuses a token for two seconds after it was refused, without asking, and not after its verifier failed", async () => {
+    const { ask, says, signals, clock } = createWaiting();
+    const refused = ask();
+    says[0]?.(undefined);
+    expect(await refused).toMatchObject({ status: 401 });
+    expect(await ask()).toMatchObject({ status: 401 });
+    expect(signals).toHaveLength(1);
+    await clock.pass(2000);
+    const late = ask();
+    await clock.pass(5000);
+    expect(await late).toMatchObject({ status: 503 });
+    const last = ask();
+    says[2]?.(verdict());
+    expect(await last).toMatchObject({ id: "alice" });
+  });
+
+  it("remembers no more than 4,096 refused tokens, the newest", async () => {
+    let asked = 0;
+    const verify = async (): Promise<undefined> => void (asked += 1);
+    const { ask } = doorOf(bearer({ resource, verify }), { clock: new ManualClock() });
+    for (let at = 0; at < 4097; at += 1) await ask(`Bearer t${at}`);
+    await ask("Bearer t1");
+    expect(asked).toBe(4097);
+    await ask("Bearer t0");
+    expect(asked).toBe(4098);
+  });
+
   it("gives the place of a verifier that never answers to another when its time is over", async () => {
     const { ask, clock, faults } = createWaiting();
-    const connection = {};
-    const asked = Array.from({ length: 8 }, () => ask(connection));
+    const asked = Array.from({ length: 32 }, () => ask(attacker));
     await clock.pass(5000);
     expect(await Promise.all(asked)).toEqual(asked.map(() => expect.objectContaining({ status: 503 })));
-    void ask(connection);
+    void ask(attacker);
     expect(faults).toHaveLength(1);
     expect(clock.size).toBe(1);
   });

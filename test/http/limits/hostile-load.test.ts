@@ -92,4 +92,29 @@ describe("a server with a heap of 512 MB", () => {
     expect(evicted).toBeGreaterThan(10);
     expect(server.child.exitCode).toBeNull();
   }, 120_000);
+
+  it("serves good tokens, known ones and new ones of other addresses, while nonsense tokens are verified slowly", async () => {
+    const server = await LoadedServer.start(200);
+    expect(await server.read("good-known", "small")).toBe(200);
+    const isAttacking = { yes: true };
+    // Eight requests at a time on each connection, each with a token of its own.
+    const attack = async (name: string): Promise<void> => {
+      for (let round = 0; isAttacking.yes; round += 1) {
+        const client = server.connect();
+        for (let at = 0; at < 8; at += 1) client.send(toText(`bad-${name}-${round}-${at}`, "small"));
+        await client.until('"id":null');
+        client.socket.destroy();
+      }
+    };
+    const attacks = Array.from({ length: 48 }, (_, at) => attack(String(at)));
+    while ((await server.stats()).limits.verifications.refused < 100) await server.read("good-known", "small");
+    for (let at = 0; at < 5; at += 1) {
+      expect(await server.read("good-known", "small")).toBe(200);
+      const newcomer = server.connect("127.0.0.2");
+      newcomer.send(toText(`good-new-${at}`, "small"));
+      expect((await newcomer.until("\r\n\r\n")).slice(9, 12)).toBe("200");
+    }
+    isAttacking.yes = false;
+    await Promise.all(attacks);
+  }, 60_000);
 });

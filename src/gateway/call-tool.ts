@@ -3,7 +3,7 @@ import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { BatchResult } from "./batch-result.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { GatewayParts } from "./gateway-parts.ts";
+import type { IndexedParts } from "./gateway-parts.ts";
 import { misfit, ownArgument } from "./read-argument.ts";
 import { maxCalls, readCalls } from "./read-calls.ts";
 import { batchMs, runBatch, type BatchRequest } from "./run-batch.ts";
@@ -87,7 +87,7 @@ export const readingHints: ToolHints = Object.freeze({
  * The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows
  * more; what is listed to whom it only reads for now is made of it by `toReadingTools()`.
  */
-export function createCallTool(parts: GatewayParts): ToolEntry {
+export function createCallTool(parts: IndexedParts): ToolEntry {
   const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
   return toGatewayEntry<BatchRequest, readonly BatchResult[]>(
     {

@@ -3,6 +3,7 @@ import { createCallTool } from "./call-tool.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { createListTool } from "./list-tool.ts";
 import { createSchemaTool } from "./schema-tool.ts";
+import { OperationIndex } from "./operation-index.ts";
 import { createSearchTool } from "./search-tool.ts";
 
 /**
@@ -11,10 +12,11 @@ import { createSearchTool } from "./search-tool.ts";
  * reads, they are listed by `toReadingTools()`.
  */
 export function createGatewayTools(parts: GatewayParts): readonly ToolEntry[] {
+  const indexed = { ...parts, index: new OperationIndex() };
   return Object.freeze([
-    createCallTool(parts),
-    createListTool(parts),
-    createSchemaTool(parts),
-    createSearchTool(parts),
+    createCallTool(indexed),
+    createListTool(indexed),
+    createSchemaTool(indexed),
+    createSearchTool(indexed),
   ]);
 }

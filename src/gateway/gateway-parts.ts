@@ -1,6 +1,12 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
+import type { OperationIndex } from "./operation-index.ts";
+
+/** What the tools of one gateway share. */
+export interface IndexedParts extends GatewayParts {
+  readonly index: OperationIndex;
+}
 
 /** What the tools of a gateway are made over. */
 export interface GatewayParts {

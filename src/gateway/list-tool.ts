@@ -14,7 +14,8 @@ const limit: NumberField = {
   name: "limit",
   minimum: 1,
   maximum: 1000,
-  default: 100,
+  // With schemas, so many are about 1,300 tokens.
+  default: 10,
   description: "At most so many",
 };
 

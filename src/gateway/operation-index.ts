@@ -4,7 +4,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { nameOf, namespaceOf } from "./operation-name.ts";
 import type { SearchQuery } from "./search-query.ts";
 import { patchSorted } from "./patch-sorted.ts";
-import { toWords } from "./to-words.ts";
+import { toIndexWords } from "./to-words.ts";
 import { toolChanges } from "./tool-changes.ts";
 import { WordCosts, fields, notFound, type IndexedDocument } from "./word-costs.ts";
 
@@ -14,19 +14,27 @@ const sliceSize = 250;
 interface Indexed {
   readonly entry: ToolEntry;
   readonly document: IndexedDocument;
-  /** In lower case, as what is looked for is. */
-  readonly id: string;
+  /** Its id and its wire name, in lower case; then both without the first segment, which may be the prefix of a mount. */
+  readonly names: readonly string[];
+  /** The last segment of its id, in lower case. */
   readonly name: string;
-  readonly wireName: string;
 }
 
 /** How well what is looked for is an operation's own name. What is worse than these is found by words. */
 const named = { id: 0, name: 1, prefix: 2, words: 3 } as const;
 
-function rankOfName({ id, name, wireName }: Indexed, text: string): number {
-  if (id === text || wireName === text) return named.id;
+function rankOfName({ names, name }: Indexed, text: string): number {
+  const place = names.indexOf(text);
+  if (place !== -1) return place < 2 ? named.id : named.name;
   if (name === text) return named.name;
-  return id.startsWith(text) || wireName.startsWith(text) ? named.prefix : named.words;
+  for (const one of names) if (one.startsWith(text)) return named.prefix;
+  return named.words;
+}
+
+function toNames(id: string, wireName: string): readonly string[] {
+  const dot = id.indexOf(".") + 1;
+  // In a wire name, each character stands where it stands in the id.
+  return dot === 0 ? [id, wireName] : [id, wireName, id.slice(dot), wireName.slice(dot)];
 }
 
 const idOf = ({ entry }: Indexed): string => entry.id;
@@ -42,9 +50,8 @@ function toIndexed(entry: ToolEntry, slot: number): Indexed {
       tags: tags.join(" "),
       description: `${title} ${description}`,
     },
-    id: id.toLowerCase(),
+    names: toNames(id.toLowerCase(), entry.name.toLowerCase()),
     name: nameOf(id).toLowerCase(),
-    wireName: entry.name.toLowerCase(),
   };
 }
 
@@ -53,7 +60,7 @@ async function loadIndex(): Promise<MiniSearch<IndexedDocument>> {
   return new Index<IndexedDocument>({
     idField: "slot",
     fields: [...fields],
-    tokenize: toWords,
+    tokenize: toIndexWords,
     // Words are in lower case already.
     processTerm: (word) => word,
   });
@@ -63,6 +70,59 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, 0);
   });
+}
+
+/** Whether a caller may see an operation. */
+type IsSeen = (entry: ToolEntry) => boolean;
+
+/** What is looked for, as the costs of its words. */
+interface Wanted {
+  readonly needed: readonly Uint8Array[];
+  /** Those of its stop words. */
+  readonly better: readonly Uint8Array[];
+  readonly text: string;
+}
+
+/** The cost of a stop word that an operation does not have: a little more than having it in the description. */
+const lackOfStopWord = fields.length * 2 - 1;
+
+/** What a search has found. */
+export interface Found {
+  /** Those that all words fit: the best first, and those that are as good by id. */
+  readonly whole: readonly ToolEntry[];
+  /** A few that some words fit, the best first. Empty where there are enough of the others. */
+  readonly partly: readonly ToolEntry[];
+}
+
+/** How many results there are at most where some fit only in part. */
+const maxWithPartly = 10;
+
+/** How much it is worth that a word was found: less in a worse place. */
+function worthOf(cost: number): number {
+  return cost === notFound ? 0 : 1 / (1 + cost / 4);
+}
+
+/**
+ * Those that some words fit, the best first. A word counts for the more, the fewer operations have it: of those that the caller
+ * may see, so that the order says nothing of others.
+ */
+function rankPartly(others: readonly Indexed[], costs: readonly Uint8Array[], whole: number): readonly ToolEntry[] {
+  const scores = new Float64Array(others.length);
+  for (const cost of costs) {
+    let having = whole + 1;
+    for (const { document } of others) if ((cost[document.slot] ?? notFound) !== notFound) having += 1;
+    const weight = Math.log(1 + (others.length + whole) / having);
+    let at = 0;
+    for (const { document } of others)
+      scores[at] = (scores[at++] ?? 0) + weight * worthOf(cost[document.slot] ?? notFound);
+  }
+  const best = scores.reduce((one, other) => Math.max(one, other), 0);
+  if (best === 0) return [];
+  return others
+    .map(({ entry }, index) => ({ entry, score: scores[index] ?? 0 }))
+    .filter(({ score }) => score >= best / 2)
+    .toSorted((one, other) => other.score - one.score)
+    .map(({ entry }) => entry);
 }
 
 /**
@@ -84,13 +144,14 @@ export class OperationIndex {
   #turn: Promise<unknown> = Promise.resolve();
 
   /**
-   * The operations of a catalog that fit, the best first and those that are as good by id. Waits where the index has to be made;
-   * searches have their turns, so that none sees the index between two catalogs.
+   * Finds the operations of a catalog that fit, of those that `isSeen` is true of. Waits where the index has to be made; searches
+   * have their turns, so that none sees the index between two catalogs.
    */
-  search(catalog: Catalog, query: SearchQuery): Promise<readonly ToolEntry[]> {
+  search(catalog: Catalog, query: SearchQuery, isSeen: IsSeen): Promise<Found> {
     const found = this.#turn.then(async () => {
       const costs = await this.#bringUp(catalog);
-      return this.#rank(costs, query);
+      const { stopWords: words, pairs, text } = query;
+      return this.#rank({ needed: costs.of(query), better: costs.of({ words, pairs }), text }, isSeen);
     });
     this.#turn = found.catch(() => undefined);
     return found;
@@ -134,26 +195,37 @@ export class OperationIndex {
     this.#tools = tools;
   }
 
-  #rank(costs: WordCosts, { text, chunks }: SearchQuery): readonly ToolEntry[] {
-    const found = chunks.map((chunk) => costs.of(chunk));
+  #rank({ needed, better, text }: Wanted, isSeen: IsSeen): Found {
     const ranked: ToolEntry[][] = Array.from({ length: notFound }, () => []);
+    const rest: Indexed[] = [];
+    // No name has a blank in it.
+    const mayBeName = !/\s/u.test(text);
     for (const indexed of this.#ordered) {
-      const name = rankOfName(indexed, text);
-      const rank = name === named.words ? name + sumOf(found, indexed.document.slot) : name;
-      if (rank < notFound) ranked[rank]?.push(indexed.entry);
+      const { slot } = indexed.document;
+      const name = mayBeName ? rankOfName(indexed, text) : named.words;
+      const cost = name === named.words ? name + sumOf(needed, slot) : name;
+      if (cost >= notFound) rest.push(indexed);
+      else ranked[name === named.words ? cost + extraOf(better, slot) : cost]?.push(indexed.entry);
     }
     const none: ToolEntry[] = [];
-    return none.concat(...ranked);
+    const whole = none.concat(...ranked).filter(isSeen);
+    if (whole.length >= maxWithPartly) return { whole, partly: [] };
+    const others = rest.filter(({ entry }) => isSeen(entry));
+    return { whole, partly: rankPartly(others, needed, whole.length).slice(0, maxWithPartly - whole.length) };
   }
 }
 
-/** What all words cost together; `notFound` where one of them does not fit. */
-function sumOf(found: readonly Uint8Array[], slot: number): number {
+/** The cost of all words together; `notFound` where one of them does not fit. */
+function sumOf(costs: readonly Uint8Array[], slot: number): number {
   let sum = 0;
-  for (const costs of found) {
-    const cost = costs[slot] ?? notFound;
+  for (const each of costs) {
+    const cost = each[slot] ?? notFound;
     if (cost === notFound) return notFound;
     sum += cost;
   }
   return sum;
+}
+
+function extraOf(better: readonly Uint8Array[], slot: number): number {
+  return better.reduce((sum, cost) => sum + Math.min(cost[slot] ?? notFound, lackOfStopWord), 0);
 }

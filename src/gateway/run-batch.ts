@@ -6,8 +6,8 @@ import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { BatchProgress } from "./batch-progress.ts";
 import { toBatchResult, type BatchResult } from "./batch-result.ts";
-import { findOperation } from "./find-operation.ts";
-import type { GatewayParts } from "./gateway-parts.ts";
+import { findOperation, toNotFound } from "./find-operation.ts";
+import type { IndexedParts } from "./gateway-parts.ts";
 
 /** How long all calls of a batch may take together, in milliseconds. */
 export const batchMs = 60_000;
@@ -39,11 +39,16 @@ function unbegun(code: "ABORTED" | "TIMEOUT", message: string, details?: JsonVal
   return { kind: "refused", code, message, issues: [], details, correlationId: undefined };
 }
 
+/** Whether it was answered for the operation itself, and not by its handler for something else. */
+function isNotFound({ code, message }: Refused): boolean {
+  return code === operationNotFound.code && message === operationNotFound.message;
+}
+
 const aborted = unbegun("ABORTED", "the batch was cancelled before this was begun");
 
 /** The calls of one batch, under way. */
 class Batch {
-  readonly #parts: GatewayParts;
+  readonly #parts: IndexedParts;
   readonly #call: EntryCall;
   readonly #calls: BatchRequest["calls"];
   readonly #progress: BatchProgress;
@@ -60,7 +65,7 @@ class Batch {
   #done = (): void => {};
   #fail = (_cause: unknown): void => {};
 
-  constructor(parts: GatewayParts, call: EntryCall, { calls, isParallel }: BatchRequest) {
+  constructor(parts: IndexedParts, call: EntryCall, { calls, isParallel }: BatchRequest) {
     this.#parts = parts;
     this.#call = call;
     this.#calls = calls;
@@ -141,19 +146,22 @@ class Batch {
       const deadline = { deadline: this.#deadline + Math.ceil(this.#call.heldMs ?? 0) };
       return unbegun("TIMEOUT", "the deadline of the batch passed before this was begun", deadline);
     }
-    const entry = findOperation(this.#parts, tool, this.#call.caller);
-    if (entry === undefined) return operationNotFound;
-    return this.#call.nest({
+    const named = { tool, caller: this.#call.caller };
+    const entry = findOperation(this.#parts, named);
+    if (entry === undefined) return toNotFound(this.#parts, named);
+    const outcome = await this.#call.nest({
       target: { entry },
       args: input,
       as: "caller",
-      stillShown: () => findOperation(this.#parts, tool, this.#call.caller) === (entry.now?.() ?? entry),
+      stillShown: () => findOperation(this.#parts, named) === (entry.now?.() ?? entry),
       deadlineAt: this.#dueAt,
       onProgress: (report) => this.#progress.report(index, report),
       // Of one alone it is said as if that had been called without a gateway.
       ...(this.#calls.length === 1 ? {} : { onMeta: (members: JsonObject) => this.#keepMeta(index, members) }),
       onOverrun,
     });
+    const isGone = outcome.kind === "denied" || (outcome.kind === "refused" && isNotFound(outcome));
+    return isGone ? toNotFound(this.#parts, named) : outcome;
   }
 }
 
@@ -162,6 +170,6 @@ class Batch {
  * once. Of those that were given up, a handler that does not listen holds its place until it ends, or until the deadline. The
  * results stand where the calls stood, however each of them ends. Never rejects.
  */
-export function runBatch(parts: GatewayParts, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
+export function runBatch(parts: IndexedParts, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
   return new Batch(parts, call, request).run();
 }

@@ -1,12 +1,11 @@
-import { operationNotFound } from "../catalog/cannot-nest.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal } from "../errors.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { schemasOf, type OperationSchemas } from "./describe-operation.ts";
-import { findOperation } from "./find-operation.ts";
+import { findOperation, toNotFound } from "./find-operation.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { GatewayParts } from "./gateway-parts.ts";
+import type { IndexedParts } from "./gateway-parts.ts";
 import { misfit, readText } from "./read-argument.ts";
 
 const input = deepFreeze({
@@ -33,7 +32,7 @@ function decode(args: JsonObject): string {
 }
 
 /** The tool of a gateway that tells what an operation takes and answers. */
-export function createSchemaTool(parts: GatewayParts): ToolEntry {
+export function createSchemaTool(parts: IndexedParts): ToolEntry {
   return toGatewayEntry<string, OperationSchemas>(
     {
       name: "schema",
@@ -42,10 +41,11 @@ export function createSchemaTool(parts: GatewayParts): ToolEntry {
       input,
       output,
       decode,
-      run(tool, { caller }) {
-        const entry = findOperation(parts, tool, caller);
-        if (entry === undefined) throw new Refusal(operationNotFound.code, operationNotFound.message);
-        return schemasOf(entry);
+      async run(tool, { caller }) {
+        const entry = findOperation(parts, { tool, caller });
+        if (entry !== undefined) return schemasOf(entry);
+        const { code, message } = await toNotFound(parts, { tool, caller });
+        throw new Refusal(code, message);
       },
       stringify: (schemas) => JSON.stringify(schemas),
     },

@@ -1,24 +1,30 @@
 import { misfit } from "./read-argument.ts";
-import { toChunks, type Chunk } from "./to-words.ts";
+import { toWords } from "./to-words.ts";
 
 const maxLength = 256;
 const maxWords = 16;
 
-/** What is looked for. */
-export interface SearchQuery {
-  /** All of it, in lower case. */
-  readonly text: string;
-  /** Each once; none: everything is found. */
-  readonly chunks: readonly Chunk[];
-}
+/** Words that say little of an operation, where there are others. */
+const stopWords: ReadonlySet<string> = new Set(
+  toWords(
+    "a an and are at by can do does for from how i in is it me my now of on or our please right that the this to up want was we what which with you your",
+  ),
+);
 
-/** How many words have to be found: those of a chunk that is made of several are looked up one by one. */
-function countWords(chunks: readonly Chunk[]): number {
-  return new Set(chunks.flatMap(({ whole, parts }) => (parts.length === 0 ? [whole] : parts))).size;
+/** What a caller looks for. */
+export interface SearchQuery {
+  /** The whole query, in lower case. */
+  readonly text: string;
+  /** The words that count, each once; empty: everything is found. */
+  readonly words: readonly string[];
+  /** The others: an operation may lack them, and is better with them. */
+  readonly stopWords: readonly string[];
+  /** Pairs of neighbours, which may be one word elsewhere: `roll back` and `rollback`. */
+  readonly pairs: readonly (readonly [left: string, right: string])[];
 }
 
 /**
- * Reads what somebody looks for. Without a letter or digit it is everything.
+ * Reads a query. One without a letter or digit finds everything.
  *
  * @throws SurfaceError `VALIDATION_ERROR`, for more than 256 characters or 16 words, however they are written together.
  */
@@ -26,8 +32,18 @@ export function toSearchQuery(q: string): SearchQuery {
   // Of UTF-16 units; a character may be two of them.
   if (q.length > maxLength * 2 || Array.from(q).length > maxLength)
     throw misfit("q", `expected at most ${maxLength} characters`);
-  const chunks = [...new Map(toChunks(q).map((chunk) => [chunk.whole, chunk])).values()];
-  if (chunks.length > maxWords || countWords(chunks) > maxWords)
-    throw misfit("q", `expected at most ${maxWords} words`);
-  return { text: q.normalize("NFKC").trim().toLowerCase(), chunks };
+  const all = toWords(q);
+  const unique = [...new Set(all)];
+  if (unique.length > maxWords) throw misfit("q", `expected at most ${maxWords} words`);
+  const telling = unique.filter((word) => !stopWords.has(word));
+  const words = telling.length === 0 ? unique : telling;
+  const pairs = new Map(
+    all.slice(1).map((right, index) => [`${all[index]} ${right}`, [all[index] ?? "", right] as const]),
+  );
+  return {
+    text: q.normalize("NFKC").trim().toLowerCase(),
+    words,
+    stopWords: unique.filter((word) => !words.includes(word)),
+    pairs: [...pairs.values()].slice(0, maxWords),
+  };
 }

@@ -3,8 +3,7 @@ import { readField, toFieldSchema, type NumberField } from "../catalog/number-fi
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
-import type { GatewayParts } from "./gateway-parts.ts";
-import { OperationIndex } from "./operation-index.ts";
+import type { IndexedParts } from "./gateway-parts.ts";
 import { isWithin } from "./operation-name.ts";
 import { readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
@@ -29,8 +28,8 @@ const output = deepFreeze({
 });
 
 const description =
-  "Start here: find operations by words in their id, tags and description, the best first. All words have to fit, so fewer find " +
-  "more. Then read the schemas of the one you choose with schema, and run it with call.";
+  "Start here: find operations by words in their id, tags and description, the best first. Where few fit all words, some follow that fit " +
+  "in part. Then read the schemas of the one you choose with schema, and run it with call.";
 
 interface SearchRequest {
   readonly query: SearchQuery;
@@ -46,20 +45,24 @@ function decode(args: JsonObject): SearchRequest {
   };
 }
 
-function describe({ id, description: words, title }: ToolEntry): object {
-  return { tool: id, description: words ?? title ?? "" };
+function describe({ id, description: words, title }: ToolEntry, isPartial: boolean): object {
+  return { tool: id, description: words ?? title ?? "", ...(isPartial ? { partial: true } : {}) };
 }
 
-/** The tool of a gateway that finds operations. The index is its own. */
-export function createSearchTool(parts: GatewayParts): ToolEntry {
-  const index = new OperationIndex();
+/** The tool of a gateway that finds operations. */
+export function createSearchTool(parts: IndexedParts): ToolEntry {
   const operations = new SortedOperations();
 
   async function run({ query, namespace, limit: most }: SearchRequest, { caller }: EntryCall): Promise<string> {
     const catalog = parts.catalog(caller);
-    const found = query.chunks.length === 0 ? operations.of(catalog) : await index.search(catalog, query);
-    const seen = found.filter((entry) => isWithin(entry.id, namespace) && parts.isGranted(entry, caller));
-    return `{"tools":[${takePage(seen, most, describe).text}],"total":${seen.length}}`;
+    const isSeen = (entry: ToolEntry): boolean => isWithin(entry.id, namespace) && parts.isGranted(entry, caller);
+    const { whole, partly } =
+      query.words.length === 0
+        ? { whole: operations.of(catalog).filter(isSeen), partly: [] }
+        : await parts.index.search(catalog, query, isSeen);
+    const all = partly.length === 0 ? whole : [...whole, ...partly];
+    const { text } = takePage(all, most, (entry) => describe(entry, partly.includes(entry)));
+    return `{"tools":[${text}],"total":${all.length}}`;
   }
 
   const search = { name: "search", title: "Search operations", description, input, output, decode } as const;

@@ -188,6 +188,24 @@ describe("a gateway behind a view", () => {
     expect(found["structuredContent"]).toEqual({ tools: [], total: 0 });
   });
 
+  it("names what is near an unknown id, of what its caller may see, and the same where something hidden has that id", async () => {
+    const messageOf = async (tool: string): Promise<unknown> => {
+      const [result] = await batch([{ tool }]);
+      const direct = await call("schema", { tool });
+      const { message } = Object(result?.["error"]);
+      expect(direct["content"]).toMatchObject([{ text: expect.stringContaining(String(message)) }]);
+      return message;
+    };
+    const near = (...ids: string[]): string =>
+      `there is no operation of this name; near it: ${ids.map((id) => `"${id}"`).join(", ")}`;
+    expect(await messageOf("drawn")).toBe(near("hub.drawn"));
+    expect(await messageOf("hub_throw")).toBe(near("hub.throws"));
+    expect(await messageOf("count.job")).toBe(near("job.count"));
+    for (const tool of ["hub.hidden.thing", "hidden.thing", "hub.hidden.thingy", "hub.inner", "x".repeat(300), ""]) {
+      expect([tool, await messageOf(tool)]).toEqual([tool, "there is no operation of this name"]);
+    }
+  });
+
   it("is an error that tells all results when every call failed", async () => {
     const answer = await call("call", { calls: [{ tool: "no.such" }, { tool: "job.run", input: { job: "busy" } }] });
     expect(answer["isError"]).toBe(true);

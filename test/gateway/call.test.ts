@@ -51,7 +51,11 @@ describe("call", () => {
         { success: true, result: { value: 1 } },
         { success: true, result: { a: 1 } },
         { success: true, result: [{ type: "text", text: "x" }] },
-        unknown,
+        // Near a name is never what has it, so that what is denied is answered as what does not exist.
+        failed({
+          code: "OPERATION_NOT_FOUND",
+          message: 'there is no operation of this name; near it: "n.op30", "n.op31", "n.op32"',
+        }),
         failed({ code: "TAKEN", message: "no", details: { by: "ada" } }),
         failed({ code: "VALIDATION_ERROR", message: "no", details: [{ path: "name", message: "expected a string" }] }),
         failed({ code: "INTERNAL", message: "no" }),

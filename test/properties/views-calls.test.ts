@@ -70,7 +70,8 @@ function toResult(direct: Json): Json {
 
 async function directly(agent: Agent, { tool, input: args }: { tool: string; input: Json }): Promise<Json> {
   if (!operations.includes(tool)) {
-    const error = { code: "OPERATION_NOT_FOUND", message: "there is no operation of this name" };
+    const near = tool === "echo" ? '; near it: "ops.echo"' : "";
+    const error = { code: "OPERATION_NOT_FOUND", message: `there is no operation of this name${near}` };
     return { success: false, error };
   }
   return toResult(await agent.call(tool.replaceAll(".", "_"), args));

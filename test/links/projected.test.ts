@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { inProcess } from "../../src/links/in-process.ts";
@@ -221,6 +221,67 @@ describe("projected()", () => {
     expect(await second.client.arrived.recent()).toEqual(page);
     await kept.close();
     expect(await second.closed).toMatchObject({ kind: "gone" });
+  });
+
+  it("lets go of its upstream half a minute after the last wait for an event with an input", async () => {
+    const input = z.object({ room: z.string() });
+    const doors = defineSurface("doors", { rang: mcpTool(event({ input, output: z.number() })) });
+    const ring: { now: () => void } = { now: () => {} };
+    const live = implementSurface(doors, {
+      async *rang(_input, { signal }) {
+        for (let count = 1; !signal.aborted; count += 1) {
+          await new Promise<void>((resolve) => {
+            ring.now = resolve;
+            signal.addEventListener("abort", () => resolve(), { once: true });
+          });
+          if (!signal.aborted) yield count;
+        }
+      },
+    });
+    afterThis(() => live.close());
+    let open = 0;
+    const link: Link = {
+      async connect(surface, options) {
+        const connection = await inProcess(live).connect(surface, options);
+        open += 1;
+        void connection.closed.then(() => (open -= 1));
+        return connection;
+      },
+    };
+    const projection = projectSurface(doors, doors, ({ rang }) => ({ rang: derive.event(rang, (count) => count) }));
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const client = createTestClient(mcp(projection).bridge(projected(projection, link)));
+    const turns = async (): Promise<void> => {
+      for (let turn = 0; turn < 30; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const during = async <TValue>(work: Promise<TValue>): Promise<TValue> => {
+      let isOver = false;
+      void work.finally(() => (isOver = true));
+      while (!isOver) {
+        vi.advanceTimersByTime(10);
+        await turns();
+      }
+      return work;
+    };
+    const pass = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second += 1) {
+        vi.advanceTimersByTime(1000);
+        await turns();
+      }
+    };
+    const before = await during(client.tools.rang({ room: "a", timeout_ms: 0 }));
+    expect(open).toBe(1);
+    // What happens while the projection rests is kept further up.
+    await pass(10);
+    ring.now();
+    await turns();
+    const since = before.isError ? "" : String(before.structured["cursor"]);
+    const fired = await during(client.tools.rang({ room: "a", since, timeout_ms: 1000 }));
+    expect(fired.isError || fired.structured).toMatchObject({ status: "fired", occurrence: 1 });
+    await pass(32);
+    expect(open).toBe(0);
+    await client.close();
   });
 
   it("fails when an app is opened whose projection throws, and leaves nothing open", async () => {

@@ -26,6 +26,14 @@ export const maxWaitMs = 60_000;
 /** How long it is waited at least for what is kept further up, in milliseconds: longer than a connection is waited for. */
 const landMs = 10_000;
 
+/**
+ * Milliseconds after its last use for which the handler of one input runs on: longer than an agent takes between two waits.
+ */
+const idleMs = 30_000;
+
+/** The same for an event that is derived: it goes on at its cursor, and its upstream keeps what happens meanwhile. */
+const derivedIdleMs = 1000;
+
 /** How long something is waited for. */
 interface Term {
   readonly signal: AbortSignal | undefined;
@@ -39,6 +47,9 @@ interface Term {
  * start it again. One who waits for more than is kept does. A handler that fails is started again by the next use, or by
  * itself after a while. What it said is never lost; what happens while it does not run is seen by nobody, so one that
  * must miss nothing loops inside itself.
+ *
+ * The handler of an input is ended a while after its last use, since nobody says when an input is wanted no more. What it
+ * has said stays kept; a wait from a cursor of before answers at once that it was reset.
  *
  * One that is derived tells first what is kept further up: until then nobody is answered. To those who wait for what
  * happens next that is what has happened before.
@@ -156,9 +167,12 @@ export class EventOwner {
 
   #start(feed: Feed, since: string | undefined): Start {
     const { first, last } = feed.ring;
-    if (since !== undefined) return fromCursor(since, { generation: feed.generation, first, last });
-    const replays = this.#member.replayLast && last > 0;
-    return { kind: "after", number: replays ? last - 1 : last };
+    if (since !== undefined) {
+      const start = fromCursor(since, { generation: feed.generation, first, last });
+      return start.kind === "after" && feed.ring.isCut(start.number) ? { kind: "reset", number: last } : start;
+    }
+    const newest = this.#member.replayLast ? feed.ring.newest : undefined;
+    return { kind: "after", number: newest === undefined ? last : newest.number - 1 };
   }
 
   async #waitFor(feed: Feed, after: number, term: Term): Promise<void> {
@@ -202,6 +216,7 @@ export class EventOwner {
       memory,
       capacity: ringCapacity,
       rearms: true,
+      ...(this.#member.input === undefined ? {} : { idleMs: this.#isDerived ? derivedIdleMs : idleMs }),
       scope: this.#setting.scope,
       open: () => this.#listening.open(input, memory),
     });

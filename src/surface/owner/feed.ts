@@ -127,7 +127,7 @@ export class Feed {
    */
   hold(use: FeedUse): () => void {
     this.#users[use] += 1;
-    if (use === "asked") clearTimeout(this.#idle);
+    if (use === "asked") this.#stayAwake();
     return () => {
       this.#users[use] -= 1;
       if (use === "asked") this.#expectRest({ wasAsked: true });
@@ -156,35 +156,51 @@ export class Feed {
     this.#rearm?.started();
     const forget = this.#setting.scope.add(() => this.stop());
     void running.done.then(forget);
-    this.#expectRest({ wasAsked: false });
+    // A handler that fails again and again is not used for that.
+    if (this.#idle === undefined) this.#expectRest({ wasAsked: false });
     return running.run;
   }
 
   /** Stops the handler and waits for its end. */
   async stop(): Promise<void> {
     const running = this.#running;
-    clearTimeout(this.#idle);
+    this.#stayAwake();
     this.#rearm?.cancel();
     await running?.values.return?.();
     await running?.done;
   }
 
   #expectRest({ wasAsked }: { readonly wasAsked: boolean }): void {
-    clearTimeout(this.#idle);
+    this.#stayAwake();
     this.#wasAsked = false;
-    if (this.#setting.idleMs === undefined || this.#users.asked > 0 || !this.running) return;
+    if (this.#setting.idleMs === undefined || this.#users.asked > 0 || !this.#mayRest) return;
     this.#wasAsked = wasAsked;
     const rest = (): void => {
+      this.#idle = undefined;
       this.#wasAsked = false;
       this.#restUnlessWanted();
     };
     this.#idle = unrefTimer(setTimeout(rest, this.#setting.idleMs));
   }
 
+  /** Whether its handler runs, or is to be started again by itself. */
+  get #mayRest(): boolean {
+    return this.running || (this.#rearm !== undefined && !this.#isFinished);
+  }
+
+  #stayAwake(): void {
+    clearTimeout(this.#idle);
+    this.#idle = undefined;
+  }
+
   #restUnlessWanted(): void {
     const running = this.#running;
-    if (this.#setting.idleMs === undefined || this.wanted || running === undefined) return;
-    clearTimeout(this.#idle);
+    if (this.#setting.idleMs === undefined || this.wanted || !this.#mayRest) return;
+    this.#stayAwake();
+    this.#rearm?.cancel();
+    // A handler that knows where it was goes on there, and says itself what it has lost.
+    if (this.#setting.memory !== undefined && this.#setting.memory.state === undefined) this.ring.skip();
+    if (running === undefined) return;
     // Let go of before it has ended: a use from here on is to start another, and not to wait for this one.
     this.#running = undefined;
     // Until its handler has ended, which is the handler's own to do, the iteration is registered with the scope.
@@ -252,8 +268,10 @@ export class Feed {
 
   #end(): void {
     this.#running = undefined;
-    clearTimeout(this.#idle);
-    this.#wasAsked = false;
+    if (!this.#mayRest) {
+      this.#stayAwake();
+      this.#wasAsked = false;
+    }
     this.#wakeAll();
   }
 

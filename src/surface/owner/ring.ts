@@ -16,6 +16,8 @@ export const noGap: Gap = Object.freeze({ missed: 0, isReset: false });
 export class Ring<TValue> {
   readonly #capacity: number;
   readonly #kept: Kept<TValue>[] = [];
+  /** Numbers that stand for what nobody saw, as its handler rested. */
+  readonly #holes: number[] = [];
   #last = 0;
 
   constructor(capacity: number) {
@@ -38,14 +40,29 @@ export class Ring<TValue> {
     if (this.#kept.length > this.#capacity) this.#kept.shift();
   }
 
+  /** Takes a number for what happens from now on unseen, so that cursors of before are told from those of after. */
+  skip(): void {
+    this.#last += 1;
+    this.#holes.push(this.#last);
+    if (this.#holes.length > this.#capacity) this.#holes.shift();
+  }
+
+  /** Whether nothing is kept after a number, and something may have happened unseen since then. */
+  isCut(after: number): boolean {
+    return (this.#kept.at(-1)?.number ?? 0) <= after && (this.#holes.at(-1) ?? 0) > after;
+  }
+
   /** The oldest value after a number that is still kept, with what was lost since that number. */
   next(after: number): Kept<TValue> | undefined {
     const found = this.#kept.find(({ number }) => number > after);
-    return found === undefined ? undefined : { ...found, missed: found.number - after - 1 };
+    if (found === undefined) return undefined;
+    const holes = this.#holes.filter((number) => number > after && number < found.number).length;
+    const missed = found.number - after - 1 - holes;
+    return { ...found, missed, isReset: found.isReset || holes > 0 };
   }
 
   /** The newest value, if there is one. */
-  get newest(): { readonly value: TValue } | undefined {
+  get newest(): { readonly value: TValue; readonly number: number } | undefined {
     return this.#kept.at(-1);
   }
 

@@ -331,6 +331,65 @@ describe("an event", () => {
     expect(running()).toBe(0);
   });
 
+  it("the handler of an input ends half a minute after its last use, keeps what it said, and says what nobody saw", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const pushed = new Pushed<number>();
+    const { client, live } = await openLive(byRoom, { rang: (_input, { signal }) => pushed.run(signal) });
+    const room = { room: "a" };
+    const start = await client.rang.recent(room);
+    await until(() => pushed.running === 1);
+    pushed.push(1);
+    expect(await client.rang.wait(room, { since: start.cursor })).toMatchObject({ occurrence: 1 });
+    pushed.push(2);
+    await settle();
+    vi.advanceTimersByTime(29_999);
+    await settle();
+    expect(pushed.running).toBe(1);
+    vi.advanceTimersByTime(1);
+    await until(() => pushed.running === 0);
+    expect(vi.getTimerCount()).toBe(0);
+
+    const second = await client.rang.wait(room, { since: start.cursor });
+    expect(second).toEqual({ status: "fired", cursor: expect.any(String), occurrence: 1 });
+    const third = await client.rang.wait(room, { since: second.cursor });
+    expect(third).toEqual({ status: "fired", cursor: expect.any(String), occurrence: 2 });
+    const cut = await client.rang.wait(room, { since: third.cursor });
+    expect(cut).toEqual({ status: "timed_out", cursor: expect.any(String), reset: true });
+    const waiting = client.rang.wait(room, { since: cut.cursor });
+    await until(() => pushed.running === 1);
+    await settle();
+    pushed.push(3);
+    expect(await waiting).toEqual({ status: "fired", cursor: expect.any(String), occurrence: 3 });
+    expect(await client.rang.wait(room, { since: third.cursor })).toEqual({
+      ...{ status: "fired", cursor: expect.any(String), occurrence: 3, reset: true },
+    });
+    await live.close();
+  });
+
+  it("a handler of an input that fails again and again is not started for ever when nobody uses it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    let runs = 0;
+    const { client, live } = await openLive(byRoom, {
+      // oxlint-disable-next-line require-yield -- one that fails before it says anything
+      async *rang() {
+        runs += 1;
+        throw new Error("secret");
+      },
+    });
+    await expect(client.rang.wait({ room: "a" })).rejects.toMatchObject({ code: "INTERNAL" });
+    for (let seconds = 0; seconds < 60; seconds += 1) {
+      vi.advanceTimersByTime(1000);
+      await settle();
+    }
+    const known = runs;
+    expect(known).toBeGreaterThan(1);
+    vi.advanceTimersByTime(60_000);
+    await settle();
+    expect(runs).toBe(known);
+    expect(vi.getTimerCount()).toBe(0);
+    await live.close();
+  });
+
   it("a channel opens an event for a listener of its own, from then on", async () => {
     const { live, pushed } = await openBell();
     pushed.push(1);

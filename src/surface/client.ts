@@ -34,7 +34,10 @@ export interface EventWait<TOccurrence = unknown> {
   readonly occurrence?: TOccurrence;
   /** How many occurrences after `since` were no longer kept; left out when none. */
   readonly missed?: number;
-  /** The cursor was unknown or too old: the wait did not continue where it left off. Left out otherwise. */
+  /**
+   * The cursor was unknown or too old, or the application was restarted: occurrences may have been missed. Without an
+   * occurrence the wait has ended before its time: read the state, then wait again. Left out otherwise.
+   */
   readonly reset?: true;
 }
 

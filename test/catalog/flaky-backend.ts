@@ -17,7 +17,7 @@ export interface FlakyBackend {
   /** Breaks every connection, and lets none come about until {@link up}. */
   down(): void;
   /** Lets connections come about: to the same live surface, or to another. */
-  up(next?: LiveSurface<Spec>): void;
+  up<TSpec extends Spec>(next?: LiveSurface<TSpec>): void;
 }
 
 const lost = (): SurfaceError => new SurfaceError("DISCONNECTED", "Using a flaky link: it broke");
@@ -82,8 +82,9 @@ export function flakyBackend<TSpec extends Spec>(first: LiveSurface<TSpec>): Fla
       isUp = false;
       for (const snap of [...breaks]) snap();
     },
-    up(next = live) {
-      live = next;
+    up(next) {
+      // As above.
+      if (next !== undefined) live = next as unknown as LiveSurface<Spec>;
       isUp = true;
     },
   };

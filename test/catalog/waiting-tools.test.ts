@@ -10,6 +10,11 @@ import { event } from "../../src/surface/event.ts";
 import type { Member } from "../../src/surface/member.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { mcp } from "../../src/builder/mcp.ts";
+import { defineSurface } from "../../src/surface/define-surface.ts";
+import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { createTestClient } from "../../src/testing/test-client.ts";
+import { flakyBackend } from "./flaky-backend.ts";
 import { catalogOf, thrownBy } from "./support.ts";
 
 const text = z.string();
@@ -185,6 +190,36 @@ describe("a stream tool", () => {
 });
 
 describe("an event tool", () => {
+  it("run() answers interrupted, and what to do, when the application is restarted while it waits", async () => {
+    const rooms = defineSurface("rooms", { rang: mcpTool(event({ output: text })) });
+    const implement = () =>
+      implementSurface(rooms, {
+        async *rang(_input, { signal }) {
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          yield "";
+        },
+      });
+    const first = implement();
+    const backend = flakyBackend(first);
+    const client = createTestClient(mcp(rooms, { onFault: () => {} }).bridge(backend.link));
+    const start = await client.tools.rang({ timeout_ms: 0 });
+    const since = start.isError ? "" : String(start.structured["cursor"]);
+    const waits = Promise.all([client.tools.rang(), client.tools.rang({ since })]);
+    await new Promise((resolve) => setImmediate(resolve));
+    backend.down();
+    const next = implement();
+    backend.up(next);
+    for (const answer of await waits) {
+      assert(!answer.isError, "it failed");
+      expect(answer.structured).toMatchObject({ status: "interrupted", reset: true });
+      expect(answer.structured["hint"]).toContain("Read the current state, then wait again");
+    }
+    const unknown = await client.tools.rang({ since: "x.1" });
+    expect(unknown.isError || unknown.structured).toMatchObject({ status: "interrupted" });
+    await client.close();
+    await Promise.all([first.close(), next.close()]);
+  });
+
   it("run() answers timed_out with a cursor, which the next wait goes on from", async () => {
     let fire: (value: string) => void = () => {};
     const tool = toolOf(wait(), async function* () {

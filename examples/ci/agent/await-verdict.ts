@@ -25,10 +25,9 @@ export interface VerdictQuery {
 }
 
 const Wait = z.object({
-  status: z.enum(["fired", "timed_out"]),
+  status: z.enum(["fired", "timed_out", "interrupted"]),
   cursor: z.string(),
   occurrence: Verdict.optional(),
-  reset: z.boolean().optional(),
 });
 
 const Change = z.object({ status: z.enum(["changed", "timed_out"]), cursor: z.string() });
@@ -47,7 +46,7 @@ export function createVerdictReader(waiting: Waiting, query: VerdictQuery): () =
     for (;;) {
       const wait = await waitOnce(waiting, since);
       // A cursor that the server no longer knows is given up; without one it answers with its newest verdict.
-      since = wait.reset === true && wait.status === "timed_out" ? undefined : wait.cursor;
+      since = wait.status === "interrupted" ? undefined : wait.cursor;
       const { occurrence } = wait;
       // What another life of the coordinator has told is told again by the next one.
       if (occurrence?.run !== query.run || occurrence.number <= known) continue;

@@ -46,11 +46,12 @@ function toWaitSchema(output: CompiledSchema): JsonSchema {
   return deepFreeze({
     type: "object",
     properties: {
-      status: { type: "string", enum: ["fired", "timed_out"] },
+      status: { type: "string", enum: ["fired", "timed_out", "interrupted"] },
       cursor: { type: "string", description: "Say this as since in the next call and nothing in between is lost" },
       occurrence: { ...bareSchema(output) },
       missed: { type: "integer", description: "Occurrences in between that were no longer kept" },
       reset: { type: "boolean", description: "The cursor was unknown or too old" },
+      hint: { type: "string", description: "What to do after interrupted" },
     },
     required: ["status", "cursor"],
     additionalProperties: false,
@@ -65,10 +66,17 @@ function readSince(extra: JsonObject): string | undefined {
   });
 }
 
+/** What an agent does after a wait that ended before its time, with nothing: what it waits for may have happened unseen. */
+const interruptedHint =
+  "The application was restarted, or does not know this cursor: occurrences may have been missed. " +
+  "Read the current state, then wait again with since set to the cursor of this answer.";
+
 function toAnswer(wait: EventWait, output: CompiledSchema): JsonObject {
+  const isInterrupted = wait.status === "timed_out" && wait.reset === true;
   return {
-    status: wait.status,
+    status: isInterrupted ? "interrupted" : wait.status,
     cursor: wait.cursor,
+    ...(isInterrupted ? { hint: interruptedHint } : {}),
     ...(wait.status === "fired" ? { occurrence: encodeBare(output, wait.occurrence) } : {}),
     ...(wait.missed === undefined ? {} : { missed: wait.missed }),
     ...(wait.reset === undefined ? {} : { reset: wait.reset }),

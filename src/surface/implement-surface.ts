@@ -38,13 +38,37 @@ export interface ImplementOptions {
   readonly onFault?: FaultReporter;
 }
 
+function isPlain(handlers: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(handlers);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/**
+ * Finds the object that has the handler of a member: the handlers themselves, or the prototype of a class that they are an
+ * instance of. The members of every object, such as `toString`, are no handlers, nor is the `constructor` of a class.
+ */
+function findHolder(handlers: object, key: string): object | undefined {
+  if (Object.hasOwn(handlers, key)) return handlers;
+  if (key === "constructor") return undefined;
+  let at: unknown = Object.getPrototypeOf(handlers);
+  while (typeof at === "object" && at !== null) {
+    const next: unknown = Object.getPrototypeOf(at);
+    if (next === null) return undefined;
+    if (Object.hasOwn(at, key)) return at;
+    at = next;
+  }
+  return undefined;
+}
+
 function assertHandlers(surface: Surface<Spec>, handlers: Readonly<Record<string, unknown>>): void {
   if (typeof handlers !== "object" || handlers === null) {
     throw new SurfaceError("MISSING_HANDLER", `Implementing surface "${surface.name}": it needs an object of handlers`);
   }
-  const unknown = Object.keys(handlers).find((key) => memberOf(surface, key) === undefined);
+  // An instance of a class has fields that are its own matter.
+  const keys = isPlain(handlers) ? Object.keys(handlers) : [];
+  const unknown = keys.find((key) => memberOf(surface, key) === undefined);
   for (const key of Object.keys(surface.members)) {
-    if (Object.hasOwn(handlers, key)) continue;
+    if (findHolder(handlers, key) !== undefined) continue;
     const misspelt = unknown === undefined ? "" : `, and there is one for "${unknown}", which is not a member of it`;
     throw new SurfaceError(
       "MISSING_HANDLER",
@@ -66,13 +90,14 @@ function createOwners(
 ): ReadonlyMap<string, Owner> {
   const owners = new Map<string, Owner>();
   for (const [key, member] of Object.entries(surface.members)) {
-    owners.set(key, createOwner(member, handlers[key], { ...setting, key, handlers }));
+    const handler: unknown = Reflect.get(findHolder(handlers, key) ?? handlers, key, handlers);
+    owners.set(key, createOwner(member, handler, { ...setting, key, handlers }));
   }
   return owners;
 }
 
 /**
- * Gives a surface its sources and handlers. All or nothing: when one handler does not fit, none of them has been run.
+ * Gives a surface its sources and handlers: an object of them, or an instance of a class with such fields and methods. All or nothing: when one handler does not fit, none of them has been run.
  * Streams and events without input start now, so that nothing is lost before the first question.
  *
  * @throws SurfaceError `MISSING_HANDLER` or `UNKNOWN_HANDLER`, for callers who cast: both are compile errors too.

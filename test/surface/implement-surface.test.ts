@@ -76,6 +76,48 @@ describe("implementSurface()", () => {
     expect(() => implementSurface(surface, {})).toThrow(expect.objectContaining({ code: "MISSING_HANDLER" }));
   });
 
+  it("implementSurface() takes the methods and fields of a class, bound to the instance", async () => {
+    const shop = defineSurface("shop", {
+      stock: cell({ schema: z.number() }),
+      sell: procedure({ input: z.number(), output: z.number() }),
+      close: procedure({ output: z.string() }),
+    });
+    class Base {
+      close() {
+        return "closed";
+      }
+    }
+    class Shop extends Base {
+      readonly stock = cellSource(5);
+      /** A field that is no member. */
+      sold = 0;
+      sell(count: number) {
+        this.sold += count;
+        this.stock.set(this.stock.get() - count);
+        return this.sold;
+      }
+    }
+    const live = implementSurface(shop, new Shop());
+    const { client } = await inProcess(live).connect(shop);
+    expect([await client.sell.call(2), await client.sell.call(1), await client.stock.get()]).toEqual([2, 3, 2]);
+    expect(await client.close.call()).toBe("closed");
+    await live.close();
+  });
+
+  it.each(["constructor", "toString", "hasOwnProperty"])(
+    "implementSurface() takes no %s of an instance for a handler",
+    (key) => {
+      class Empty {
+        other() {}
+      }
+      const odd = Object.defineProperty({}, key, { value: procedure({}), enumerable: true, configurable: true });
+      const surface = defineSurface("odd", odd as never);
+      expect(() => implementSurface(surface, new Empty() as never)).toThrow(
+        expect.objectContaining({ code: "MISSING_HANDLER" }),
+      );
+    },
+  );
+
   it("implementSurface() takes atoms that are functions with properties", async () => {
     const atom = Object.assign(() => 1, { get: () => 7, subscribe: () => () => {} });
     const { client } = await openLive(defineSurface("s", { v: cell({ schema: z.number() }) }), { v: atom });

@@ -100,6 +100,7 @@ export class CallContext implements EntryCall {
   #started = false;
   #finished = false;
   #isDropped = false;
+  #isUnsent = false;
   #last = Number.NEGATIVE_INFINITY;
   #meta: JsonObject | undefined;
   #asker: Asker | undefined;
@@ -278,6 +279,15 @@ export class CallContext implements EntryCall {
     this.#controller?.abort(error);
     this.trail?.end(error);
     this.#fail?.(error);
+  }
+
+  /** Whether the call waited for a connection when it ended. */
+  get isUnsent(): boolean {
+    return this.#isUnsent;
+  }
+
+  unsent(): void {
+    this.#isUnsent = true;
   }
 
   /** Cancels the call for its caller. */

@@ -25,6 +25,8 @@ export interface RefusedAt {
    * is a handler of the author's, which may have done half of what it does.
    */
   readonly changes?: "call" | "steps";
+  /** Whether the call was ended while it still waited for a connection. @default false */
+  readonly isUnsent?: boolean;
   /** The deadline that passed, in milliseconds since 1970. Default: now, for what was too late somewhere else. */
   readonly deadline?: number | undefined;
 }
@@ -44,11 +46,20 @@ const sentences: Partial<Record<SurfaceErrorCode, string>> = {
 
 /** The same for codes that say that nothing has happened, so that trying again is safe. */
 const retrySentences: Partial<Record<SurfaceErrorCode, string>> = {
+  // A read may have been sent several times, and its answer lost each time.
   UNAVAILABLE:
-    "the application behind this server cannot be reached right now and nothing was sent; this server is still running: try again shortly",
+    "the application behind this server cannot be reached right now; this server is still running: try again shortly",
   DISCONNECTED:
     "the connection to the application behind this server was lost before the answer; this server is still running: try again shortly",
   OVERFLOW: "too much is in use at once and this was not begun: try again shortly",
+};
+
+/** The same for a call that may change something, and was not sent. */
+const unsentSentences: Partial<Record<SurfaceErrorCode, string>> = {
+  UNAVAILABLE:
+    "the application behind this server cannot be reached right now and nothing was sent; this server is still running: try again shortly",
+  TIMEOUT:
+    "the deadline passed before the application behind this server could be reached, and nothing was sent: try again shortly",
 };
 
 /** What is said instead where something may have happened all the same. */
@@ -109,8 +120,14 @@ function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErro
 const unbegun: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED"]);
 
 /** Whether something may have happened before an error of this code. A call that was not begun did nothing. */
-function isUnsafe(code: SurfaceErrorCode, { changes }: RefusedAt): boolean {
+function isUnsafe(code: SurfaceErrorCode, { changes, isUnsent }: RefusedAt): boolean {
+  if (isUnsent === true) return false;
   return changes === "steps" || (changes === "call" && !unbegun.has(code));
+}
+
+/** Whether an error of this code ended a call that may change something before any of it was sent. */
+function isUnsent(code: SurfaceErrorCode, { changes, isUnsent: isKnown }: RefusedAt): boolean {
+  return isKnown === true || (changes === "call" && code === "UNAVAILABLE");
 }
 
 /** What is said of an error that is no fault, and that is not just to be tried again. */
@@ -128,6 +145,8 @@ function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
     return refused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
+  const unsent = isUnsent(code, at) ? own(unsentSentences, code) : undefined;
+  if (unsent !== undefined) return refused(code, unsent, { ...toLate(code, at), retryable: true });
   const sentence = sentenceOf(error, at);
   if (sentence !== undefined) return refused(code, sentence, toLate(code, at));
   const retry = own(retrySentences, code);

@@ -54,6 +54,11 @@ export class EntryUse implements CallOptions {
     return this.#call.signal;
   }
 
+  /** Called when the use ends before it was sent. */
+  unsent(): void {
+    this.#call.unsent?.();
+  }
+
   readonly onProgress = (value: unknown): void => {
     this.#count += 1;
     this.#call.progress(toProgressReport(value, this.#count));

@@ -62,6 +62,8 @@ export interface EntryCall {
   onRoots(changed: () => void): () => void;
   /** Says something beside the answer, for programs, whatever the answer is: members of its `_meta`. */
   addMeta(members: JsonObject): void;
+  /** Notes that the call ends before anything of it was sent to the application. */
+  unsent?(): void;
 }
 
 /** A call within a call. */

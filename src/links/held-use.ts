@@ -108,6 +108,7 @@ export class HeldUse implements RequestSetting<OpenedLink, unknown> {
     this.#leaveSignal = nothing;
     const leave = followSignal(signal, () => {
       this.#cancel();
+      if (!this.#isSent) this.#use.options.unsent?.();
       this.failed(toAborted(signal, `Using ${this.what}`));
     });
     if (this.#isSettled) leave();

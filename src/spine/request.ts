@@ -31,7 +31,7 @@ export interface RequestSetting<TLink, TValue> {
   /**
    * Receives the one outcome that is no answer: what the far side refused with, or a SurfaceError: `UNAVAILABLE`, sent
    * nowhere or a read, safe to try again; `OUTCOME_UNKNOWN`, a mutation that was sent and not answered; `CLOSED`;
-   * `DROPPED`.
+   * `DROPPED`; `CONTRACT_MISMATCH` or `PROTOCOL_MISMATCH` for a far side that is another than was expected.
    */
   failed(cause: unknown): void;
 }
@@ -49,6 +49,14 @@ const finalCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "UNSAFE_DIRECTORY",
   "NOT_A_SOCKET",
   "WRONG_OWNER",
+]);
+
+/** Failures to connect that say more than that the far side cannot be reached: trying again shortly is no advice. */
+const tellingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
+  "CLOSED",
+  "DROPPED",
+  "CONTRACT_MISMATCH",
+  "PROTOCOL_MISMATCH",
 ]);
 
 /** Whether a failure to connect is one that waiting does not mend. */
@@ -158,9 +166,11 @@ class HeldRequest<TLink extends HeldLink, TValue> implements HolderUser<TLink> {
 
   unreachable(cause: unknown): void {
     if (this.#over) return;
-    // Closed here, or dropped there while the application goes on: that says more than that it cannot be reached.
-    const isTelling = cause instanceof SurfaceError && (cause.code === "CLOSED" || cause.code === "DROPPED");
-    this.#fail(isTelling ? cause : this.#createUnavailable(cause));
+    if (!(cause instanceof SurfaceError)) return this.#fail(this.#createUnavailable(cause));
+    const { code, message } = cause;
+    // The far side has no such surface: whoever is there, it is not what was built against.
+    if (code === "UNKNOWN_MEMBER") return this.#fail(new SurfaceError("CONTRACT_MISMATCH", message, { cause }));
+    this.#fail(tellingCodes.has(code) ? cause : this.#createUnavailable(cause));
   }
 
   /** The first reply ends the sending: another one, or one that comes after a cancel, changes nothing. */

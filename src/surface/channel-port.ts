@@ -14,7 +14,13 @@ export interface Use<TVerb extends AskVerb | FollowVerb> {
   /** The item's key, or the input; `undefined` for verbs that take none. */
   readonly argument: unknown;
   /** What some verbs take besides is left out for those that do not. */
-  readonly options: CallOptions & WaitOptions;
+  readonly options: CallOptions & WaitOptions & SendNotice;
+}
+
+/** What a use of this package hears besides its answer. */
+interface SendNotice {
+  /** Called, before the use fails, when its caller has gone and nothing of it was sent. Must not throw. */
+  unsent?(): void;
 }
 
 /** A {@link SurfaceChannel} with its verbs as data: what carries every use alike implements this. */

@@ -1,6 +1,12 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
+import type { Link } from "../../src/links/link.ts";
+import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
+import { unixSocket } from "../../src/links/unix-socket.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
@@ -83,6 +89,49 @@ describe("a call whose backend is lost", () => {
     release();
     expect(await calling).toMatchObject({ structured: { value: name } });
     expect(starts).toEqual([name, name]);
+  });
+
+  it("says that nothing was sent when its deadline passes before there is a connection", async () => {
+    const never: Link = { connect: () => new Promise(() => {}) };
+    const timeoutMs = 20;
+    const slow = defineSurface("slow", { write: mcpTool(procedure({ output: z.string() }), { timeoutMs }) });
+    const client = createTestClient(mcp(slow, { onFault: () => {} }).bridge(never));
+    const answer = await client.tools.write();
+    expect(answer).toMatchObject({ code: "TIMEOUT", error: { retryable: true } });
+    expect(answer.text).toMatch(/nothing was sent/);
+    expect(answer.text).not.toMatch(/unknown/);
+    await client.close();
+  });
+
+  it("does not say that nothing was sent of a read whose answer was lost each time", async () => {
+    const { client, flaky, starts, started } = serve();
+    const calling = client.tools.read();
+    for (let count = 1; count <= 3; count += 1) {
+      await started(count);
+      flaky.down();
+      if (count < 3) flaky.up();
+    }
+    const answer = await calling;
+    expect(answer).toMatchObject({ code: "UNAVAILABLE", error: { retryable: true } });
+    expect(answer.text).not.toMatch(/nothing was sent/);
+    expect(starts).toHaveLength(3);
+  });
+
+  it("answers CONTRACT_MISMATCH when another surface is behind its link, to calls and to reads", async () => {
+    const dir = await mkdtemp(join(tmpdir(), "wrong-"));
+    const other = defineSurface("other", { state: cell({ schema: z.number() }) });
+    const live = implementSurface(other, { state: cellSource(1) });
+    await listenUnixSocket(live, join(dir, "s"));
+    const client = createTestClient(mcp(surface, { onFault: () => {} }).bridge(unixSocket(join(dir, "s"))));
+    for (const name of ["write", "read"] as const) {
+      const answer = await client.tools[name]();
+      expect(answer).toMatchObject({ code: "CONTRACT_MISMATCH" });
+      expect(answer).not.toHaveProperty("error.retryable");
+    }
+    await expect(client.read("state")).rejects.toMatchObject({ data: { code: "CONTRACT_MISMATCH" } });
+    await client.close();
+    await live.close();
+    await rm(dir, { recursive: true });
   });
 
   it("says at once that nothing was sent and that it may be tried again when there is no backend", async () => {

@@ -99,7 +99,7 @@ describe("toRefused() and an error of the package", () => {
   });
 
   it.each([
-    ["UNAVAILABLE", /cannot be reached .* nothing was sent; this server is still running: try again shortly/],
+    ["UNAVAILABLE", /cannot be reached right now; this server is still running: try again shortly/],
     ["DISCONNECTED", /was lost .* this server is still running: try again shortly/],
   ] as const)("toRefused() says that %s may be tried again when nothing can have happened", (code, message) => {
     const { refused, faults } = refuse(new SurfaceError(code, "secret"));
@@ -142,6 +142,13 @@ describe("toRefused() and an error of the package", () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it("toRefused() says of a call that waited for a connection until its deadline that nothing was sent", () => {
+    const at = { changes: "call", isUnsent: true, deadline: 5 } as const;
+    const { refused } = refuse(new SurfaceError("TIMEOUT", "secret"), at);
+    expect(refused).toMatchObject({ retryable: true, message: expect.stringMatching(/nothing was sent/) });
+    expect(refused.details).toEqual({ deadline: 5 });
+  });
 
   it("toRefused() says of a call that was not sent that it may be tried again", () => {
     const { refused } = refuse(new SurfaceError("UNAVAILABLE", "secret"), { changes: "call" });

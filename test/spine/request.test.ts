@@ -179,8 +179,19 @@ describe("startRequest()", () => {
   it("fails a read at once when what it would wait for will not come", () => {
     const far = new FarEnd();
     const read = new FakeRequest(far, "read").start();
-    far.attempt.failed(new SurfaceError("CONTRACT_MISMATCH", "Connecting: another contract"));
+    far.attempt.failed(new SurfaceError("UNSAFE_DIRECTORY", "Connecting: others can write there"));
     expect(read.told).toEqual(["waiting", "UNAVAILABLE"]);
+  });
+
+  it.each([
+    ["CONTRACT_MISMATCH", "CONTRACT_MISMATCH"],
+    ["PROTOCOL_MISMATCH", "PROTOCOL_MISMATCH"],
+    ["UNKNOWN_MEMBER", "CONTRACT_MISMATCH"],
+  ] as const)("says that another application answers when connecting fails with %s", (code, told) => {
+    const far = new FarEnd();
+    const requests = (["read", "mutation"] as const).map((kind) => new FakeRequest(far, kind).start());
+    far.attempt.failed(new SurfaceError(code, "Connecting: another application"));
+    for (const request of requests) expect(request.told.at(-1)).toBe(told);
   });
 
   it("says CLOSED when the holder is closed, before and after", () => {

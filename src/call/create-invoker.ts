@@ -297,7 +297,7 @@ class EntryInvoker implements Invoker {
       deadline: call.passedDeadline,
       // Decoding names what it refuses by its path on the wire; a schema knows nothing of the wrapping.
       ...(aboutArguments ? { argumentsRoot: stage === "decoding" ? "" : entry.input.root } : {}),
-      ...(call.isUnsent && entry.owner === "surface" ? { isUnsent: true } : {}),
+      isUnsent: call.isUnsent,
       ...(mayHaveActed ? { changes: entry.owner === "surface" ? "call" : "steps" } : {}),
     });
   }

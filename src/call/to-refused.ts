@@ -120,14 +120,13 @@ function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErro
 const unbegun: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED"]);
 
 /** Whether something may have happened before an error of this code. A call that was not begun did nothing. */
-function isUnsafe(code: SurfaceErrorCode, { changes, isUnsent }: RefusedAt): boolean {
-  if (isUnsent === true) return false;
+function isUnsafe(code: SurfaceErrorCode, { changes }: RefusedAt): boolean {
   return changes === "steps" || (changes === "call" && !unbegun.has(code));
 }
 
 /** Whether an error of this code ended a call that may change something before any of it was sent. */
-function isUnsent(code: SurfaceErrorCode, { changes, isUnsent: isKnown }: RefusedAt): boolean {
-  return isKnown === true || (changes === "call" && code === "UNAVAILABLE");
+function wasUnsent(code: SurfaceErrorCode, { changes, isUnsent }: RefusedAt): boolean {
+  return isUnsent === true || (changes === "call" && code === "UNAVAILABLE");
 }
 
 /** What is said of an error that is no fault, and that is not just to be tried again. */
@@ -145,7 +144,7 @@ function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
     return refused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
-  const unsent = isUnsent(code, at) ? own(unsentSentences, code) : undefined;
+  const unsent = wasUnsent(code, at) ? own(unsentSentences, code) : undefined;
   if (unsent !== undefined) return refused(code, unsent, { ...toLate(code, at), retryable: true });
   const sentence = sentenceOf(error, at);
   if (sentence !== undefined) return refused(code, sentence, toLate(code, at));

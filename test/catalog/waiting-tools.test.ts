@@ -203,7 +203,7 @@ describe("an event tool", () => {
     const backend = flakyBackend(first);
     const client = createTestClient(mcp(rooms, { onFault: () => {} }).bridge(backend.link));
     const start = await client.tools.rang({ timeout_ms: 0 });
-    const since = start.isError ? "" : String(start.structured["cursor"]);
+    const { cursor: since } = z.object({ cursor: text }).parse(start.isError || start.structured);
     const waits = Promise.all([client.tools.rang(), client.tools.rang({ since })]);
     await new Promise((resolve) => setImmediate(resolve));
     backend.down();

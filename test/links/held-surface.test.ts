@@ -46,7 +46,7 @@ describe("HeldSurface over a live surface", () => {
     expect(await take(channel.watchItem("items", "a", {}), 1)).toEqual([1]);
     expect(await take(channel.open("frames", undefined, {}), 2)).toEqual([1, 2]);
     expect(await channel.latest("frames", undefined, {})).toBe(2);
-    expect(await take(channel.watchLatest("frames", undefined, {}), 1)).toEqual([[expect.any(Number)]]);
+    expect(await take(channel.watchLatest("frames", undefined, {}), 1)).toEqual([[]]);
     const recent = await channel.recent("rang", undefined, {});
     expect(recent).toMatchObject({ occurrences: [1] });
     expect(await take(channel.watchRecent("rang", undefined, {}), 1)).toEqual([recent]);
@@ -96,7 +96,7 @@ describe("HeldSurface over a live surface", () => {
       surface: asked,
       onUnreachable: (cause) => causes.push(cause),
     });
-    const refused = { code: "UNAVAILABLE", cause: { code: "CONTRACT_MISMATCH" } };
+    const refused = { code: "CONTRACT_MISMATCH" };
     await expect(made.channel.get("value", {})).rejects.toMatchObject(refused);
     await expect(made.channel.wait("rang", undefined, { since: "a.1" })).rejects.toMatchObject(refused);
     await expect(take(made.channel.watch("value", {}), 1)).rejects.toMatchObject(refused);

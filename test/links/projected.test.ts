@@ -256,9 +256,9 @@ describe("projected()", () => {
       for (let turn = 0; turn < 30; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     };
     const during = async <TValue>(work: Promise<TValue>): Promise<TValue> => {
-      let isOver = false;
-      void work.finally(() => (isOver = true));
-      while (!isOver) {
+      const told = { isOver: false };
+      void work.finally(() => (told.isOver = true));
+      while (!told.isOver) {
         vi.advanceTimersByTime(10);
         await turns();
       }
@@ -276,7 +276,7 @@ describe("projected()", () => {
     await pass(10);
     ring.now();
     await turns();
-    const since = before.isError ? "" : String(before.structured["cursor"]);
+    const { cursor: since } = z.object({ cursor: z.string() }).parse(before.isError || before.structured);
     const fired = await during(client.tools.rang({ room: "a", since, timeout_ms: 1000 }));
     expect(fired.isError || fired.structured).toMatchObject({ status: "fired", occurrence: 1 });
     await pass(32);

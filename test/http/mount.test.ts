@@ -102,6 +102,27 @@ async function use(client: HttpClient): Promise<number[]> {
   return steps;
 }
 
+describe("a stream under Hono on Node", () => {
+  it("is closed without a word when its client ends it", async () => {
+    const handler = handle();
+    const { fetch: serveFetch } = await toHono(handler);
+    const url = await listening(await serveHono({ fetch: serveFetch, port: 0, hostname: "127.0.0.1" }), "/mcp");
+    const errors = vi.spyOn(console, "error").mockReturnValue();
+    const leave = new AbortController();
+    const notifications = { resourceSubscriptions: ["surface://demo/count"] };
+    const init = { ...modernPost("subscriptions/listen", { notifications }), signal: leave.signal };
+    const reader = (await fetch(url, init)).body?.getReader();
+    expect((await reader?.read())?.value).toBeDefined();
+    leave.abort();
+    await until(() => handler.stats().streams === 0);
+    // Whatever Hono does with the end of the stream, it has done once it has served another request.
+    expect((await fetch(url, modernPost("tools/list"))).status).toBe(200);
+    const told = errors.mock.calls;
+    errors.mockRestore();
+    expect(told).toEqual([]);
+  });
+});
+
 describe("an app mounted at another path than its own", () => {
   it("warns once, with the option that changes it, and not of what is no message", async () => {
     const handler = handle();

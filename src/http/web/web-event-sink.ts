@@ -34,7 +34,7 @@ export class WebEventSink implements EventSink {
       {
         start: (controller) => void (this.#controller = controller),
         pull: () => this.#drained(),
-        cancel: () => this.gone(),
+        cancel: () => this.#left(),
       },
       new ByteLengthQueuingStrategy({ highWaterMark }),
     );
@@ -62,11 +62,16 @@ export class WebEventSink implements EventSink {
     this.#controller?.error(dropped());
   }
 
-  /** Nobody reads it any more. */
+  /** The client has left. The stream is closed and not failed: frameworks log the failure of a stream. */
   gone(): void {
     if (this.#isOver) return;
+    this.#controller?.close();
+    this.#left();
+  }
+
+  #left(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
-    this.#controller?.error(dropped());
     this.#events.cancelled();
   }
 

@@ -26,6 +26,11 @@ export class Connections {
     return connection;
   }
 
+  /** Whether a request has come on a connection. */
+  has(socket: object): boolean {
+    return this.#known.has(socket);
+  }
+
   /** Whether something is being answered on a connection: what is written there now would be taken for that. */
   isAnswering(socket: object): boolean {
     return this.#known.get(socket)?.isAnswering === true;

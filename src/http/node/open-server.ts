@@ -57,14 +57,27 @@ async function bind(server: Server, { host, port }: ResolvedServer): Promise<num
   return (server.address() as AddressInfo).port;
 }
 
-/** Finds the connections that nothing has come on yet: Node takes them for those that a request is coming on. */
-function createUntouched(server: Server): () => readonly Socket[] {
+/**
+ * Finds the connections that nothing has come on yet: Node takes them for those that a request is coming on. Bun counts no
+ * bytes, so a request counts as well.
+ */
+function createUntouched(server: Server, connections: Connections): () => readonly Socket[] {
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
-  return () => [...open].filter(({ bytesRead }) => bytesRead === 0);
+  return () => [...open].filter((socket) => socket.bytesRead === 0 && !connections.has(socket));
+}
+
+/**
+ * Stops listening, and leaves every connection open. `http.Server.close()` of Node also drops idle connections, and treats one as
+ * idle while the client still reads its response: so only the listener is closed. Other runtimes have servers of `node:http`
+ * that extend no `net.Server`, and are closed by their own method.
+ */
+export function stopListening(server: { close(): unknown }): void {
+  if (server instanceof NetServer) NetServer.prototype.close.call(server);
+  else server.close();
 }
 
 /**
@@ -82,15 +95,14 @@ export async function openServer(
   const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs, unread });
   const listener = toNodeListener({ serve, connections, isLeaving: () => isLeaving });
   const server = createListener(listener, connections, options);
-  const untouched = createUntouched(server);
+  const untouched = createUntouched(server, connections);
   const port = await bind(server, options);
   const closed = once(server, "close");
   return {
     port,
     leave: () => {
       isLeaving = true;
-      // Its own takes those for idle, and drops them, whose answer was given and is still being read.
-      NetServer.prototype.close.call(server);
+      stopListening(server);
       for (const socket of untouched()) socket.destroy();
       void connections.sent().then(() => server.closeIdleConnections());
     },

@@ -1,8 +1,8 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
-import { openServer, type OpenServer } from "../../../src/http/node/open-server.ts";
+import { openServer, stopListening, type OpenServer } from "../../../src/http/node/open-server.ts";
 import { createBudgets, type HttpBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpOptions } from "../../../src/http/http-options.ts";
 import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
@@ -406,6 +406,13 @@ describe("a server of node:http", () => {
     reply.answer({ status: 200, body: "answered" });
     expect(await client.closed()).toContain("answered");
     expect(client.heard.toLowerCase()).toContain("connection: close");
+  });
+
+  it("closes the listener of a server that extends no net.Server by its own method", () => {
+    // As on Bun, where methods of net.Server fail on a server of node:http.
+    const foreign = Object.assign(new EventEmitter(), { closed: 0, close: () => void (foreign.closed += 1) });
+    stopListening(foreign);
+    expect(foreign.closed).toBe(1);
   });
 
   it("rejects with SOCKET_IN_USE when another server has the port", async () => {

@@ -35,7 +35,7 @@ const quick = [
   { name: "check:publish", needs: "build" },
   { name: "check:resolution", needs: "build" },
 ];
-const deep = [build, { name: "deep:tests", needs: "build" }];
+const deep = [build, { name: "deep:tests", needs: "build" }, { name: "attack", needs: "build" }];
 const checks = options.deep ? deep : quick;
 
 /** What a check is told about the terminal, which it does not see. */
@@ -97,7 +97,7 @@ function closingLines(output) {
 
 function show(result) {
   console.log(line(result));
-  const shown = result.ok ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
+  const shown = result.ok && result.name !== "attack" ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
   for (const text of shown) console.log(readable(text));
 }
 

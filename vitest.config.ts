@@ -1,13 +1,15 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Test files that need a process of their own. */
-const isolated = [
-  // They count the timers and listeners of the process.
-  "test/links/stdio/child-process.test.ts",
-  "test/surface/owner/watch-recent.test.ts",
-  // It replaces a module before the first import.
-  "test/cli/config-file-faults.test.ts",
-];
+/** What only a process of its own allows: module mocks, and counts of the timers and listeners of the process. */
+const needsOwnProcess = /vi\.mock\(|getTimerCount|countTimers|getActiveResourcesInfo|process\.listenerCount/;
+const root = fileURLToPath(new URL(".", import.meta.url));
+const isolated = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+  .map((path) => `test/${path.replaceAll("\\", "/")}`)
+  .filter((path) => path.endsWith(".test.ts") && !path.endsWith(".deep.test.ts"))
+  .filter((path) => needsOwnProcess.test(readFileSync(join(root, path), "utf8")));
 
 /** Tests that take minutes by nature, for `npm run test:deep`. */
 const deep = "test/**/*.deep.test.ts";

@@ -1,31 +1,15 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundleScript } from "../fixtures/bundle-script.ts";
 import { groups, openingCases, type CaseGroup } from "../fixtures/bad-inputs-more.ts";
-import { readCorpus, type BadInput } from "./bad-input.ts";
-import { judge } from "./judge.ts";
 import { ServerProcess } from "../fixtures/server-process.ts";
-import { runCase, watch } from "./run-case.ts";
+import { readCorpus } from "./bad-input.ts";
+import { judge } from "./judge.ts";
+import { watch } from "./run-case.ts";
 import { prepare } from "./send-input.ts";
-
-const cases = readCorpus();
 
 let script = "";
 beforeAll(async () => {
   script = await bundleScript(new URL("../fixtures/hostile.ts", import.meta.url), "bad-inputs");
-});
-
-async function problems(badInput: BadInput): Promise<readonly string[]> {
-  return judge(badInput, await runCase(script, badInput));
-}
-
-describe("the corpus of bad inputs over stdio", () => {
-  it("is run whole", () => {
-    expect(cases).toHaveLength(106);
-  });
-
-  it.concurrent.each(cases)("$id", { timeout: 60_000 }, async (badInput) => {
-    expect(await problems(badInput)).toEqual([]);
-  });
 });
 
 /** Sends all cases of a group to one process; what is wrong, by case. */
@@ -46,16 +30,12 @@ async function problemsOf(group: CaseGroup): Promise<Record<string, readonly str
 
 describe("more bad inputs over stdio", () => {
   it("has a name of its own for each", () => {
-    const all = [...cases, ...groups.flatMap((group) => group.cases), ...openingCases];
+    const all = [...readCorpus(), ...groups.flatMap((group) => group.cases), ...openingCases];
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     expect(all.length).toBeGreaterThan(350);
   });
 
   it.concurrent.each(groups)("$name: one connection takes them all", { timeout: 120_000 }, async (group) => {
     expect(await problemsOf(group)).toEqual({});
-  });
-
-  it.concurrent.each(openingCases)("opening: $id", { timeout: 60_000 }, async (badInput) => {
-    expect(await problems(badInput)).toEqual([]);
   });
 });

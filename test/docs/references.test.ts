@@ -35,17 +35,21 @@ function brokenLinks(file: string): readonly string[] {
 /** The names of all files that contributors work on. */
 function fileNames(): ReadonlySet<string> {
   const folders = ["src", "test", "examples", "docs"];
-  return new Set(
-    folders.flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => basename(path)),
-    ),
-  );
+  const paths = folders.flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }));
+  return new Set([...paths, ...readdirSync(root)].map((path) => basename(path)));
 }
 
 describe("documentation", () => {
   test("leads somewhere by every link, and by every anchor of one", () => {
     const broken = markdownFiles().flatMap((file) => brokenLinks(file).map((target) => `${file}: ${target}`));
     expect(broken).toEqual([]);
+  });
+
+  test("shows the recipe for tsd as the type tests compile it", () => {
+    const shown = /^```ts tsd\n([\s\S]*?)^```$/m.exec(
+      readFileSync(join(root, "docs/guide/exposure-in-ci.md"), "utf8"),
+    )?.[1];
+    expect(shown).toBe(readFileSync(join(root, "test-d/notes-exposure.test-d.ts"), "utf8"));
   });
 
   test("names no file to contributors that is not there", () => {

@@ -9,9 +9,10 @@ async function run({ target, random, runs }: Attack): Promise<Finding> {
   // Known before the flood, as a server that runs for a while knows its clients.
   for (const { token } of tenants) await target.ask("tools/list", {}, { token });
   let left = runs;
+  const isOn = (): boolean => left > 0;
   let honest = 0;
   const knock = async (): Promise<void> => {
-    while (left > 0) {
+    while (isOn()) {
       left -= 1;
       const headers = { authorization: `Bearer ${random.text(32)}`, "content-type": "application/json" };
       const answer = await fetch(target.url, { method: "POST", headers, body: "{}" }).catch(() => undefined);
@@ -20,7 +21,7 @@ async function run({ target, random, runs }: Attack): Promise<Finding> {
     }
   };
   const flood = Promise.all(Array.from({ length: atOnce }, knock));
-  while (left > 0) {
+  while (isOn()) {
     const { token } = random.pick(tenants);
     const { status } = await target.ask("tools/list", {}, { token });
     honest += 1;

@@ -18,6 +18,7 @@ export type {
 export type { TypeProblem } from "./tags/type-problem.ts";
 
 export { withJsonSchema } from "./schema/with-json-schema.ts";
+export type { SchemaWithJson } from "./schema/with-json-schema.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./schema/json.ts";
 export type { InferInput, InferOutput, Schema } from "./schema/standard.ts";
 
@@ -59,7 +60,7 @@ export type { DeriveCollectionOptions } from "./surface/derive/derive-collection
 export type { DeriveChangesOptions, DeriveEventOptions } from "./surface/derive/derive-event.ts";
 export type { DeriveProcedureOptions } from "./surface/derive/derive-procedure.ts";
 export type { DeriveStreamOptions, LostStream } from "./surface/derive/derive-stream.ts";
-export type { Surface } from "./surface/define-surface.ts";
+export type { LiteralKeys, Surface } from "./surface/define-surface.ts";
 export type { EventDefinition } from "./surface/event.ts";
 export type { Fault, FaultReporter } from "./surface/fault.ts";
 export type { SignalLike } from "./surface/from-signal.ts";
@@ -75,6 +76,7 @@ export type {
   Member,
   MemberMeta,
   Procedure,
+  Settled,
   Spec,
   Stream,
 } from "./surface/member.ts";
@@ -195,5 +197,5 @@ export type { AppNames, ExposedNames, OnceStep } from "./builder/app-names.ts";
 export type { MountedApp } from "./builder/app-of-mount.ts";
 export type { ReplayOptions } from "./builder/replay-app.ts";
 export type { ViewsOptions } from "./builder/view-names.ts";
-export type { MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
-export type { LinkedApp, UnlinkedApp } from "./builder/stages.ts";
+export type { Exactly, MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
+export type { LinkedApp, TagNames, UnlinkedApp } from "./builder/stages.ts";

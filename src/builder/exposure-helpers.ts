@@ -25,9 +25,36 @@ type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
         ? TypeProblem<NotLinked>
         : TypeProblem<NotAnApp>;
 
+/** Names -> each in quotes; all names for `string`. */
+type Quoted<TName> = string extends TName ? "any name" : TName extends string ? `"${TName}"` : "something";
+
+/** Two unions of names, neither of them `any` -> `true`, or the sentence that names the difference. */
+type SameNames<TActual, TExpected> = [TActual] extends [TExpected]
+  ? [TExpected] extends [TActual]
+    ? true
+    : TypeProblem<`${Quoted<Exclude<TExpected, TActual>>} is in the list, and the app does not have it`>
+  : [TActual] extends [TypeProblem<string>]
+    ? TActual
+    : TypeProblem<`${Quoted<Exclude<TActual, TExpected>>} is in the app, and not in the list`>;
+
+/**
+ * `true` when two unions of names are the same, patterns such as `` `git_${string}` `` and `string` included; otherwise a problem
+ * that names the difference. A `Record` over the names is no such test: patterns and `string` demand no key of it.
+ *
+ * @example
+ * ```ts
+ * export const tools: Exactly<ToolNames<typeof app>, "bump"> = true;
+ * ```
+ */
+export type Exactly<TActual, TExpected> = 0 extends 1 & TActual
+  ? TypeProblem<"the names are `any`: pass names of typeof app">
+  : 0 extends 1 & TExpected
+    ? TypeProblem<"the list is `any`: write the names">
+    : SameNames<TActual, TExpected>;
+
 /**
  * The names of all tools that an agent can reach through an app: a superset of what `tools/list` answers, never a
- * subset. Assert it in a type test, and CI fails when an exposure changes.
+ * subset. Assert it with {@link Exactly}, and CI fails when an exposure changes.
  *
  * It counts what the compiler can see of the objects that were passed in. TypeScript lets an object have more keys than
  * its type says: one that was assigned to a narrower type first, or that was spread from a record with open keys, beside
@@ -36,8 +63,7 @@ type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
  *
  * @example
  * ```ts
- * declare const tools: ToolNames<typeof app>;
- * expectType<"bump">(tools);
+ * export const tools: Exactly<ToolNames<typeof app>, "bump"> = true;
  * ```
  */
 export type ToolNames<TApp> = NamesOf<TApp, "tools">;

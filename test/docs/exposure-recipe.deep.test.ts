@@ -33,7 +33,7 @@ describe("the recipe for tsd", () => {
     async () => {
       const stale = recipe.replace('  | "note_remove"\n', "").replace('{ "note.purge": "tool" }', "{}");
       const said = await failTsd("stale-exposure", stale);
-      const shown = /^```text\n(Type "note_remove"[\s\S]*?)\n```$/m.exec(guide)?.[1]?.split("\n") ?? [];
+      const shown = /^```text\n(Type boolean is[\s\S]*?)\n```$/m.exec(guide)?.[1]?.split("\n") ?? [];
       expect(shown).toHaveLength(2);
       for (const line of shown) expect(said).toContain(line);
       expect(said).toContain("2 errors");

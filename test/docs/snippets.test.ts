@@ -25,7 +25,7 @@ const options = {
 /** What the examples of the TSDoc take as given: every public name, a counter, a live surface and an app over it. */
 const preamble = `
 import * as all from "surface-mcp";
-import type { MutatingToolNames, ResourceNames, SurfaceClient, ToolNames } from "surface-mcp";
+import type { Exactly, MutatingToolNames, ResourceNames, SurfaceClient, ToolNames } from "surface-mcp";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { agent, mcpAgent } from "surface-mcp/from/agent";

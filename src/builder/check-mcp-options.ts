@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { assertUriPrefix } from "../catalog/assert-uri-prefix.ts";
 import { SurfaceError } from "../errors.ts";
 import { leastLargeBytes } from "../mcp/large-values.ts";
@@ -63,10 +64,9 @@ function assertAsking(asking: unknown, doing: string): void {
   if (typeof asking !== "object" || asking === null) {
     throw new SurfaceError("INVALID_OPTION", `${doing}: "asking" must be an object`);
   }
+  assertKnownOptions(asking, [...askingChecks.keys()], `${doing}: "asking"`);
   for (const [key, value] of Object.entries(asking)) {
-    const check = askingChecks.get(key);
-    if (check === undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "asking.${key}" is not an option`);
-    const problem = value === undefined ? undefined : check(value);
+    const problem = value === undefined ? undefined : askingChecks.get(key)?.(value);
     if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "asking.${key}" ${problem}`);
   }
 }
@@ -77,17 +77,13 @@ function assertAsking(asking: unknown, doing: string): void {
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function assertMcpOptions(options: McpOptions, surface: string): void {
+  const doing = `Making an app of surface "${surface}"`;
+  assertKnownOptions(options, [...checks.keys()], doing);
   for (const [key, value] of Object.entries(options)) {
-    const check = checks.get(key);
-    if (check === undefined) {
-      throw new SurfaceError("INVALID_OPTION", `Making an app of surface "${surface}": "${key}" is not an option`);
-    }
-    const problem = value === undefined ? undefined : check(value);
-    if (problem !== undefined) {
-      throw new SurfaceError("INVALID_OPTION", `Making an app of surface "${surface}": "${key}" ${problem}`);
-    }
+    const problem = value === undefined ? undefined : checks.get(key)?.(value);
+    if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "${key}" ${problem}`);
   }
-  assertAsking(options.asking, `Making an app of surface "${surface}"`);
-  assertIcons(options.icons, `Making an app of surface "${surface}"`);
+  assertAsking(options.asking, doing);
+  assertIcons(options.icons, doing);
   if (options.uriPrefix !== undefined) assertUriPrefix(options.uriPrefix);
 }

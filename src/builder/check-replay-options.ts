@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 
 /** Finds what is wrong with one option's value; `undefined` where nothing is. */
@@ -26,11 +27,9 @@ const checks: ReadonlyMap<string, Check> = new Map([
  */
 export function checkReplayOptions(options: unknown): void {
   if (options === undefined) return;
-  if (!isObject(options)) throw new SurfaceError("INVALID_OPTION", `${doing}: its options must be an object`);
+  assertKnownOptions(options, [...checks.keys()], doing);
   for (const [name, value] of Object.entries(options)) {
-    const check = checks.get(name);
-    if (check === undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: there is no option "${name}"`);
-    const problem = value === undefined ? undefined : check(value);
+    const problem = value === undefined ? undefined : checks.get(name)?.(value);
     if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "${name}" ${problem}`);
   }
 }

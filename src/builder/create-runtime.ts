@@ -1,3 +1,4 @@
+import { assertViewName } from "../views/assert-view-name.ts";
 import { authorise, type Lack } from "../call/authorise.ts";
 import { createInvoker, type Invoker } from "../call/create-invoker.ts";
 import { anonymous, type Caller } from "../catalog/caller.ts";
@@ -87,7 +88,7 @@ function isHopeless(lack: Lack | undefined): boolean {
 }
 
 /** What is known of an app for each caller. */
-function toLookups({ faces, uris, watches, items }: Offer): Lookups {
+function toLookups({ faces, uris, watches, items, views }: Offer): Lookups {
   const shownTo = (caller: Caller): Face | undefined => {
     const face = faces.of(caller);
     return "kind" in face ? undefined : face;
@@ -106,6 +107,7 @@ function toLookups({ faces, uris, watches, items }: Offer): Lookups {
       const face = faces.of(caller);
       return "kind" in face ? face : undefined;
     },
+    assertView: (name, doing) => assertViewName(views, name, doing),
     changing: items === undefined ? faces.changing : new Set([...faces.changing, "resources" as const]),
     headerParams(name, caller = anonymous) {
       const tool = toolFor(name, caller);
@@ -123,6 +125,7 @@ type Lookups = Pick<
   | "resourcesFor"
   | "instructionsFor"
   | "lacking"
+  | "assertView"
   | "refuse"
   | "changing"
   | "headerParams"

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 
@@ -27,12 +28,8 @@ export function readConfirm(known: ConfirmRule | undefined, { which, options }: 
   if (known !== undefined) throw refuse("it was called already; once is enough");
   if (which !== "mutating") throw refuse('what users confirm must be "mutating": tools that may change something');
   if (options === undefined) return "refuse";
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw refuse("its options must be an object");
-  }
-  const { otherwise = "refuse", ...unknown }: { readonly otherwise?: unknown } = options;
-  const [stray] = Object.keys(unknown);
-  if (stray !== undefined) throw refuse(`it has no option "${stray}"`);
+  assertKnownOptions(options, ["otherwise"], "Calling confirm()");
+  const { otherwise = "refuse" }: { readonly otherwise?: unknown } = options;
   if (!isRule(otherwise)) throw refuse('"otherwise" must be "refuse" or "allow"');
   return otherwise;
 }

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Source } from "../surface/source.ts";
 import { readViewRules } from "../views/read-view-rules.ts";
@@ -17,15 +18,11 @@ function isSource(input: ViewsInput): input is Source<ViewRules> {
   );
 }
 
-function readReplay(options: unknown): boolean {
+function readReplay(options: ViewsOptions | undefined): boolean {
   const doing = "Calling views()";
   if (options === undefined) return false;
-  if (typeof options !== "object" || options === null) {
-    throw new SurfaceError("INVALID_OPTION", `${doing}: its options must be an object`);
-  }
-  const unknown = Object.keys(options).find((name) => name !== "replay");
-  if (unknown !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: there is no option "${unknown}"`);
-  const { replay = false }: { readonly replay?: unknown } = options;
+  assertKnownOptions(options, ["replay"], doing);
+  const replay: unknown = options.replay ?? false;
   if (typeof replay === "boolean") return replay;
   throw new SurfaceError("INVALID_OPTION", `${doing}: "replay" must be true or false`);
 }

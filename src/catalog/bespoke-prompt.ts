@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { coerceScalar, scalarFields, type ScalarField } from "../schema/coerce-scalar.ts";
 import type { CompiledSchema } from "../schema/compiled-schema.ts";
@@ -70,7 +71,7 @@ export interface AnyBespokePrompt extends PromptWords {
   handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
-const knownWords: ReadonlySet<string> = new Set([
+const knownWords: readonly string[] = [
   "title",
   "description",
   "icons",
@@ -81,18 +82,12 @@ const knownWords: ReadonlySet<string> = new Set([
   "input",
   "complete",
   "handler",
-]);
+];
 
 const maxMessages = 1000;
 
-function refuse(origin: string, what: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `Adding ${origin}: ${what}`);
-}
-
 function assertWords(prompt: AnyBespokePrompt, origin: string): void {
-  for (const key of Object.keys(prompt)) {
-    if (!knownWords.has(key)) throw refuse(origin, `"${key}" is not an option of a prompt`);
-  }
+  assertKnownOptions(prompt, knownWords, `Adding ${origin}`);
   assertIcons(prompt.icons, `Adding ${origin}`);
   assertMeta(prompt.meta, `Adding ${origin}`);
   assertAccessWithoutArgument(prompt, `Adding ${origin}`);

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
@@ -105,8 +106,10 @@ class Registry implements OperationRegistry {
   register<$Input extends MountedSchema = never, $Output extends MountedSchema = never>(
     operation: OperationDefinition<$Input, $Output>,
     handler: OperationHandler<$Input, $Output>,
-    { replace = false }: RegisterOptions = {},
+    options: RegisterOptions = {},
   ): () => void {
+    assertKnownOptions(options, ["replace"], `Registering operation "${operation.name}"`);
+    const { replace = false } = options;
     const registered = this.#add([operation, handler], replace);
     this.#change();
     return () => {

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
@@ -30,8 +31,10 @@ export type BodyDefinition = {
  * body({ mimeType: "image/png", bytes: png });
  * ```
  */
-export function body({ mimeType, meta, text, bytes }: BodyDefinition): Body {
+export function body(definition: BodyDefinition): Body {
   const what = "a body";
+  assertKnownOptions(definition, ["mimeType", "meta", "text", "bytes"], `Making ${what}`);
+  const { mimeType, meta, text, bytes } = definition;
   if (!isMimeType(mimeType)) {
     throw new SurfaceError(
       "INVALID_OPTION",

@@ -1,6 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { defaultLimits } from "./budgets.ts";
-import type { HttpHandlerOptions, HttpOptions } from "./http-options.ts";
+import { assertKnownOptions, didYouMean } from "../tags/assert-known-options.ts";
+import type { HttpHandlerOptions, HttpOptions, RateLimits } from "./http-options.ts";
 
 /** What is wrong with a value, as the end of a sentence that begins with its name; `undefined`: nothing. */
 type Check = (value: unknown) => string | undefined;
@@ -45,9 +46,14 @@ function having(method: string, must: string): Check {
   };
 }
 
+const rateNames: readonly string[] = Object.keys({ perMinute: true, burst: true } satisfies Record<
+  keyof RateLimits,
+  true
+>);
+
 function checkRates(value: object): string | undefined {
   for (const [name, one] of Object.entries(value)) {
-    if (name !== "perMinute" && name !== "burst") return `has "${name}", which is no limit`;
+    if (!rateNames.includes(name)) return `has "${name}", which is not a limit${didYouMean(name, rateNames)}`;
     const problem = one === undefined ? undefined : between(1, most)(one);
     if (problem !== undefined) return `has "${name}", which ${problem}`;
   }
@@ -55,7 +61,8 @@ function checkRates(value: object): string | undefined {
 }
 
 function checkLimit(name: string, value: unknown): string | undefined {
-  if (!Object.hasOwn(defaultLimits, name)) return `has "${name}", which is no limit`;
+  if (!Object.hasOwn(defaultLimits, name))
+    return `has "${name}", which is not a limit${didYouMean(name, Object.keys(defaultLimits))}`;
   if (typeof value !== "object" || value === null) return `has "${name}", which must be an object`;
   for (const [bound, one] of Object.entries(value)) {
     if (bound !== "total" && bound !== "perCaller")
@@ -126,10 +133,9 @@ function refuse(what: string): SurfaceError {
  */
 export function assertHttpOptions(options: HttpOptions, of: "handler" | "server"): void {
   const checks = new Map<string, Check>(Object.entries(of === "server" ? serverChecks : handlerChecks));
+  assertKnownOptions(options, [...checks.keys()], "Serving over HTTP");
   for (const [name, value] of Object.entries(options)) {
-    const check = checks.get(name);
-    if (check === undefined) throw refuse(`"${name}" is not an option`);
-    const problem = value === undefined ? undefined : check(value);
+    const problem = value === undefined ? undefined : checks.get(name)?.(value);
     if (problem !== undefined) throw refuse(`"${name}" ${problem}`);
   }
   const { headersTimeoutMs, requestTimeoutMs } = options;

@@ -1,3 +1,4 @@
+import { assertHttpOptions } from "./check-options.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
@@ -84,5 +85,6 @@ async function start(app: ServableApp, options: HttpOptions): Promise<HttpServin
  * ```
  */
 export function http(options: HttpOptions = {}): ServeTarget<HttpServing> {
+  assertHttpOptions(options, "server");
   return { serve: (app) => start(app, options) };
 }

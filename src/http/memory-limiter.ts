@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { LimitVerdict, RateLimiter } from "../call/rate-limiter.ts";
 import type { Clock } from "../spine/clock.ts";
@@ -64,6 +65,8 @@ class Buckets implements RateLimiter {
   }
 }
 
+const optionNames = Object.keys({ perMinute: true, burst: true } satisfies Record<keyof RateLimits, true>);
+
 /**
  * Counts in this process: a bucket a key, that fills by the minute and holds `burst`. At most 10,000 keys are remembered.
  * Needs no disposing.
@@ -72,6 +75,7 @@ class Buckets implements RateLimiter {
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function memoryLimiter(limits: RateLimits = {}, clock: Clock = systemClock): RateLimiter {
+  assertKnownOptions(limits, optionNames, "Making a rate limiter");
   const { perMinute = defaultPerMinute, burst = defaultBurst } = limits;
   assertLimit("perMinute", perMinute, Number.isFinite(perMinute) && perMinute >= 1);
   assertLimit("burst", burst, Number.isFinite(burst) && burst >= 1);

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
@@ -15,6 +16,11 @@ export interface ChildProcessOptions {
   readonly heartbeatMs?: number;
 }
 
+const optionNames = Object.keys({ cwd: true, env: true, onStderr: true, heartbeatMs: true } satisfies Record<
+  keyof ChildProcessOptions,
+  true
+>);
+
 /**
  * A link to a live surface that a process serves with `serveOverStdio()`. Each connection starts the process, without a
  * shell, and ends it: its input is closed, half a second later it gets SIGTERM, after another half SIGKILL. What is left
@@ -30,6 +36,7 @@ export interface ChildProcessOptions {
  * ```
  */
 export function childProcess(command: string, args: readonly string[] = [], options: ChildProcessOptions = {}): Link {
+  assertKnownOptions(options, optionNames, "Making a link to a process");
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {
       // Only who connects loads what it takes.

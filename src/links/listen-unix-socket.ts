@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
 import type { SocketListening } from "./listening.ts";
 
@@ -6,6 +7,8 @@ export interface ListenUnixSocketOptions {
   /** After how much silence a peer is asked for a sign of life, in milliseconds. Default 5,000. */
   readonly heartbeatMs?: number;
 }
+
+const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof ListenUnixSocketOptions, true>);
 
 /**
  * Lets processes of the same user connect to a live surface, or to several, over a Unix domain socket, up to 256 of them at once. The
@@ -28,6 +31,7 @@ export async function listenUnixSocket(
   path: string,
   options: ListenUnixSocketOptions = {},
 ): Promise<SocketListening> {
+  assertKnownOptions(options, optionNames, "Listening on a Unix socket");
   // Only who listens loads what it takes.
   const { openUnixListener } = await import("./unix/open-unix-listener.ts");
   return openUnixListener({ ...options, live, path });

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
 import type { WebListening } from "./listening.ts";
@@ -39,6 +40,16 @@ function problemOf({ port, host = "127.0.0.1", path = "/", token }: ListenWebSoc
   return `"host" is "${host}", which others can reach, and needs a "token"`;
 }
 
+const optionNames = Object.keys({
+  port: true,
+  host: true,
+  path: true,
+  origins: true,
+  hosts: true,
+  token: true,
+  heartbeatMs: true,
+} satisfies Record<keyof ListenWebSocketOptions, true>);
+
 /**
  * Lets others connect to a live surface, or to several, over web sockets, up to 256 of them at once. Web pages may connect only from the
  * `origins` that are named, and nobody under a host name that is not expected. The process lives on while it listens;
@@ -54,6 +65,7 @@ function problemOf({ port, host = "127.0.0.1", path = "/", token }: ListenWebSoc
  * ```
  */
 export async function listenWebSocket(live: Served, options: ListenWebSocketOptions): Promise<WebListening> {
+  assertKnownOptions(options, optionNames, "Listening for web sockets");
   const problem = problemOf(options);
   if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `Listening for web sockets: ${problem}`);
   const { port, host = "127.0.0.1", path = "/", origins = [], hosts = [], token, heartbeatMs } = options;

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { kScope } from "../surface/implement-surface.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
 import type { Listening } from "./listening.ts";
@@ -8,6 +9,8 @@ export interface ServeOverStdioOptions {
   /** After how much silence the far side is asked for a sign of life, in milliseconds. Default 5,000. */
   readonly heartbeatMs?: number;
 }
+
+const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof ServeOverStdioOptions, true>);
 
 /**
  * Lets the process that started this one connect to a live surface, or to several, over standard input and output. Whatever else is
@@ -24,6 +27,7 @@ export interface ServeOverStdioOptions {
  * ```
  */
 export async function serveOverStdio(live: Served, options: ServeOverStdioOptions = {}): Promise<Listening> {
+  assertKnownOptions(options, optionNames, "Serving a surface over stdio");
   live[kScope].assertOpen();
   // At once: what is printed while the rest is loaded would stand before the first message.
   const guard = guardStdout();

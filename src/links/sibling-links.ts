@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import {
@@ -144,6 +145,8 @@ class SiblingLinks implements Link {
   }
 }
 
+const optionNames = Object.keys({ onFault: true } satisfies Record<keyof SiblingLinksOptions, true>);
+
 /**
  * A link to a composed surface, each sibling of which is reached by a link of its own. Each is connected to when it is
  * first used, and again when it was lost: while one cannot be reached its members answer `UNAVAILABLE`, and the others
@@ -162,6 +165,7 @@ class SiblingLinks implements Link {
  * ```
  */
 export function siblingLinks(links: Readonly<Record<string, Link>>, options: SiblingLinksOptions = {}): Link {
+  assertKnownOptions(options, optionNames, "Linking siblings");
   const doing = "Linking siblings";
   for (const [segment, link] of Object.entries(links)) {
     assertSegment(segment, doing);

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { assertSocketPath } from "./unix/socket-path.ts";
 import type { Connection, Link } from "./link.ts";
 import type { UseOptions } from "../surface/client.ts";
@@ -9,6 +10,8 @@ export interface UnixSocketOptions {
   /** After how much silence the far side is asked for a sign of life, in milliseconds. Default 5,000. */
   readonly heartbeatMs?: number;
 }
+
+const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof UnixSocketOptions, true>);
 
 /**
  * A link to a live surface that another process of this machine serves with `listenUnixSocket()`. The socket must belong
@@ -24,6 +27,7 @@ export interface UnixSocketOptions {
  * ```
  */
 export function unixSocket(path: string, options: UnixSocketOptions = {}): Link {
+  assertKnownOptions(options, optionNames, "Making a link to a Unix socket");
   assertSocketPath(path);
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
@@ -23,6 +24,11 @@ function assertUrl(url: string): void {
   );
 }
 
+const optionNames = Object.keys({ headers: true, token: true, heartbeatMs: true } satisfies Record<
+  keyof WebSocketOptions,
+  true
+>);
+
 /**
  * A link to a live surface that is served with `listenWebSocket()`, on this machine or another.
  *
@@ -36,6 +42,7 @@ function assertUrl(url: string): void {
  * ```
  */
 export function webSocket(url: string, options: WebSocketOptions = {}): Link {
+  assertKnownOptions(options, optionNames, "Making a link to a web socket");
   assertUrl(url);
   const { token, heartbeatMs } = options;
   const headers = { ...options.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };

@@ -62,6 +62,12 @@ export interface AppRuntime {
    * each request, before anything else is done for it.
    */
   refuse(caller: Caller): RpcError | undefined;
+  /**
+   * Refuses the name of a view that does not exist, at boot. @param doing - the start of the message.
+   *
+   * @throws SurfaceError `INVALID_OPTION`.
+   */
+  assertView(name: string, doing: string): void;
   /** The lists that can ever be others than they are now, for anybody. */
   readonly changing: ReadonlySet<ListName>;
   readonly limits: FrameLimits;

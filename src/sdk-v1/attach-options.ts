@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { anonymous, defaultView, type Caller, type CallerView } from "../catalog/caller.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { SurfaceError } from "../errors.ts";
@@ -23,6 +24,15 @@ export interface AttachOptions {
   readonly rateLimit?: RateLimiter;
 }
 
+const doing = "Attaching to a server";
+const optionNames = Object.keys({
+  surface: true,
+  project: true,
+  scopes: true,
+  caller: true,
+  rateLimit: true,
+} satisfies Record<keyof AttachOptions, true>);
+
 const maxNameBytes = 256;
 const maxAgentChars = 512;
 
@@ -38,7 +48,9 @@ function assertName(option: string, name: unknown): void {
  *
  * @throws SurfaceError `INVALID_OPTION`.
  */
-export function assertAttachOptions({ surface, project, scopes = [], caller, rateLimit }: AttachOptions): void {
+export function assertAttachOptions(options: AttachOptions): void {
+  assertKnownOptions(options, optionNames, doing);
+  const { surface, project, scopes = [], caller, rateLimit } = options;
   assertScopes(scopes, "Attaching to a server");
   assertName("surface", surface);
   assertName("project", project);

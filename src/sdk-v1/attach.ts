@@ -31,6 +31,7 @@ function toAnnounced(runtime: AppRuntime, logsItself: boolean): object {
 
 /** Has the app answer, all of it or nothing. */
 function connect(runtime: AppRuntime, port: V1Port, options: AttachOptions): V1Connection {
+  if (options.surface !== undefined) runtime.assertView(options.surface, "Attaching to a server");
   const methods = methodsOf(runtime);
   assertFree(port, methods);
   // One that says that it logs keeps the level itself.

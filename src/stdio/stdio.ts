@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Caller } from "../catalog/caller.ts";
 import { SurfaceError } from "../errors.ts";
@@ -31,6 +32,17 @@ export interface StdioOptions extends LocalCallerOptions {
    */
   readonly stallMs?: number;
 }
+
+const doing = "Serving over stdio";
+const optionNames = Object.keys({
+  input: true,
+  output: true,
+  exit: true,
+  stallMs: true,
+  surface: true,
+  project: true,
+  scopes: true,
+} satisfies Record<keyof StdioOptions, true>);
 
 /** The SDK is a third of a cold start, and most connections never need it: decision 0008. */
 const connectSdk = toLazyConnector(async () => (await import("../mcp/sdk-stdio-seam.ts")).connectSdkStdio);
@@ -178,6 +190,7 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   const output = ownOutput(scope, options);
   const runtime = app.open();
   scope.add(() => runtime.close());
+  if (options.surface !== undefined) runtime.assertView(options.surface, doing);
   const input = options.input ?? process.stdin;
   const connected = connect({ runtime, input, output, stallMs: options.stallMs, caller });
   scope.add(() => connected.writer.close());
@@ -197,7 +210,7 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
 function checkStall({ stallMs = 1 }: StdioOptions): void {
   // Longer ones make a timer fire at once.
   if (stallMs > 0 && stallMs < 2 ** 31) return;
-  const what = `Serving over stdio: "stallMs" is "${stallMs}"`;
+  const what = `${doing}: "stallMs" is "${stallMs}"`;
   throw new SurfaceError("INVALID_OPTION", `${what}, it must be more than 0 and less than 2^31`);
 }
 
@@ -218,11 +231,13 @@ async function start(app: ServableApp, options: StdioOptions): Promise<Serving> 
  * input ends, or on SIGTERM or SIGINT, running calls are aborted, everything owned is closed and the process exits with
  * code 0 within two seconds. A host that no longer reads is an end, not a crash.
  *
+ * @throws SurfaceError `INVALID_OPTION`, from `serve()` also for a view that does not exist.
  * @example
  * ```ts
  * await app.serve(stdio());
  * ```
  */
 export function stdio(options: StdioOptions = {}): ServeTarget {
+  assertKnownOptions(options, optionNames, doing);
   return { serve: (app) => start(app, options) };
 }

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { InferInput, Schema } from "../schema/standard.ts";
 import { kExposure } from "../tags/symbols.ts";
 import { describe, requireSchema } from "./describe-member.ts";
@@ -11,6 +12,11 @@ export interface CellDefinition<TValue extends Schema> extends MemberMeta {
   readonly default?: InferInput<TValue>;
 }
 
+const optionNames = Object.keys({ schema: true, default: true, title: true, description: true } satisfies Record<
+  keyof CellDefinition<Schema>,
+  true
+>);
+
 /**
  * Defines a cell: one value that changes.
  *
@@ -21,6 +27,7 @@ export interface CellDefinition<TValue extends Schema> extends MemberMeta {
  * ```
  */
 export function cell<$Value extends Schema>(definition: CellDefinition<$Value>): Cell<$Value> {
+  assertKnownOptions(definition, optionNames, "Defining a cell");
   requireSchema(definition.schema, "a cell", "schema");
   return Object.freeze({
     kind: "cell",

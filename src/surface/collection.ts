@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { InferOutput, Schema } from "../schema/standard.ts";
 import type { Scalar, UnfitForUri } from "../tags/mcp-resource.ts";
 import { kExposure } from "../tags/symbols.ts";
@@ -25,6 +26,11 @@ export interface CollectionDefinition<TKey extends Schema, TValue extends Schema
   readonly schema: TValue;
 }
 
+const optionNames = Object.keys({ key: true, schema: true, title: true, description: true } satisfies Record<
+  keyof CollectionDefinition<Schema, Schema>,
+  true
+>);
+
 /**
  * Defines a collection: values by key.
  *
@@ -37,6 +43,7 @@ export interface CollectionDefinition<TKey extends Schema, TValue extends Schema
 export function collection<$Key extends Schema<unknown, CollectionKey>, $Value extends Schema>(
   definition: CollectionDefinition<$Key, $Value> & { readonly key: KeyProblem<$Key> },
 ): Collection<$Key, $Value> {
+  assertKnownOptions(definition, optionNames, "Defining a collection");
   requireSchema(definition.key, "a collection", "key");
   requireSchema(definition.schema, "a collection", "schema");
   return Object.freeze({

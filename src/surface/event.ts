@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { Schema } from "../schema/standard.ts";
 import { kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe, requireSchema } from "./describe-member.ts";
@@ -16,6 +17,14 @@ export interface EventDefinition<TInput extends MaybeSchema, TOutput extends Sch
   readonly replayLast?: boolean;
 }
 
+const optionNames = Object.keys({
+  input: true,
+  output: true,
+  replayLast: true,
+  title: true,
+  description: true,
+} satisfies Record<keyof EventDefinition<MaybeSchema, Schema>, true>);
+
 /**
  * Defines an event: things that happen, each of them once. The live surface keeps the last occurrences, so that one
  * between two waits is not lost.
@@ -29,6 +38,7 @@ export interface EventDefinition<TInput extends MaybeSchema, TOutput extends Sch
 export function event<$Output extends Schema, $Input extends MaybeSchema = undefined>(
   definition: EventDefinition<$Input, $Output>,
 ): Event<Settled<$Input>, $Output> {
+  assertKnownOptions(definition, optionNames, "Defining an event");
   allowSchema(definition.input, "an event", "input");
   requireSchema(definition.output, "an event", "output");
   return Object.freeze({

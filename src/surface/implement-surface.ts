@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "./channel.ts";
@@ -96,6 +97,8 @@ function createOwners(
   return owners;
 }
 
+const optionNames = Object.keys({ onFault: true } satisfies Record<keyof ImplementOptions, true>);
+
 /**
  * Gives a surface its sources and handlers: an object of them, or an instance of a class with such fields and methods. All or nothing: when one handler does not fit, none of them has been run.
  * Streams and events without input start now, so that nothing is lost before the first question.
@@ -116,6 +119,7 @@ export function implementSurface<TSpec extends Spec>(
   handlers: Implementation<TSpec>,
   options: ImplementOptions = {},
 ): LiveSurface<TSpec> {
+  assertKnownOptions(options, optionNames, `Implementing surface "${surface.name}"`);
   assertHandlers(surface, handlers);
   const scope = new Scope(`surface "${surface.name}"`);
   const report = toSafeReporter(options.onFault ?? reportToConsole);

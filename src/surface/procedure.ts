@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { kEffect, kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe } from "./describe-member.ts";
 import type { MaybeSchema, MemberMeta, Procedure, Settled } from "./member.ts";
@@ -22,6 +23,15 @@ export interface ProcedureDefinition<
   readonly errors?: Readonly<Record<string, MaybeSchema>>;
 }
 
+const optionNames = Object.keys({
+  input: true,
+  output: true,
+  progress: true,
+  errors: true,
+  title: true,
+  description: true,
+} satisfies Record<keyof ProcedureDefinition<MaybeSchema, MaybeSchema, MaybeSchema>, true>);
+
 /**
  * Defines a procedure: a verb. Untagged, no agent can reach it.
  *
@@ -38,6 +48,7 @@ export function procedure<
 >(
   definition: ProcedureDefinition<$Input, $Output, $Progress>,
 ): Procedure<Settled<$Input>, Settled<$Output>, Settled<$Progress>, "none", "unstated"> {
+  assertKnownOptions(definition, optionNames, "Defining a procedure");
   const errors = definition.errors ?? {};
   allowSchema(definition.input, "a procedure", "input");
   allowSchema(definition.output, "a procedure", "output");

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { Schema } from "../schema/standard.ts";
 import { kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe, requireSchema } from "./describe-member.ts";
@@ -11,6 +12,11 @@ export interface StreamDefinition<TInput extends MaybeSchema, TOutput extends Sc
   readonly output: TOutput;
 }
 
+const optionNames = Object.keys({ input: true, output: true, title: true, description: true } satisfies Record<
+  keyof StreamDefinition<MaybeSchema, Schema>,
+  true
+>);
+
 /**
  * Defines a stream: frames derived from an input, for as long as somebody listens.
  *
@@ -23,6 +29,7 @@ export interface StreamDefinition<TInput extends MaybeSchema, TOutput extends Sc
 export function stream<$Output extends Schema, $Input extends MaybeSchema = undefined>(
   definition: StreamDefinition<$Input, $Output>,
 ): Stream<Settled<$Input>, $Output> {
+  assertKnownOptions(definition, optionNames, "Defining a stream");
   allowSchema(definition.input, "a stream", "input");
   requireSchema(definition.output, "a stream", "output");
   return Object.freeze({

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "./assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { assertConfirm } from "./confirm.ts";
 import { assertIcons, assertMeta } from "./looks.ts";
@@ -12,8 +13,6 @@ import {
   type ToolOptions,
 } from "./tool-options.ts";
 
-const known: ReadonlySet<string> = new Set(toolOptionNames);
-const knownOfResources: ReadonlySet<string> = new Set(resourceOptionNames);
 const flags = ["mutates", "destructive", "idempotent", "openWorld"] as const;
 const fates: ReadonlySet<unknown> = new Set([undefined, "abort", "finish"]);
 
@@ -36,9 +35,7 @@ function checkTimeout(options: ToolOptions, attempt: string): void {
  * destructive and not to mutate.
  */
 export function assertToolOptions(options: ToolOptions, attempt: string): void {
-  for (const key of Object.keys(options)) {
-    if (!known.has(key)) throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a tool option`);
-  }
+  assertKnownOptions(options, toolOptionNames, attempt);
   for (const flag of flags) {
     const value: unknown = options[flag];
     if (value !== undefined && typeof value !== "boolean") {
@@ -77,11 +74,7 @@ function checkListItems(kind: string, listItems: unknown, attempt: string): void
  * @throws SurfaceError `INVALID_OPTION`, `WRONG_KIND` for an option of another kind of member.
  */
 export function assertResourceOptions(kind: string, options: AnyResourceOptions, attempt: string): void {
-  for (const key of Object.keys(options)) {
-    if (!knownOfResources.has(key)) {
-      throw new SurfaceError("INVALID_OPTION", `${attempt}: "${key}" is not a resource option`);
-    }
-  }
+  assertKnownOptions(options, resourceOptionNames, attempt);
   const { windowMs, listItems, icons, meta } = options;
   checkListItems(kind, listItems, attempt);
   assertIcons(icons, attempt);

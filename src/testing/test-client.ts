@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { CallContext } from "../call/call-context.ts";
 import { anonymous, defaultView, type Caller } from "../catalog/caller.ts";
 import type { LogEntry, ProgressReport } from "../catalog/entry.ts";
@@ -320,6 +321,11 @@ class InMemoryClient {
   }
 }
 
+const optionNames = Object.keys({ era: true, caller: true, surface: true, project: true } satisfies Record<
+  keyof TestClientOptions,
+  true
+>);
+
 /**
  * Opens an app and drives it from the same process, without a transport: what a test of an exposure needs.
  *
@@ -335,6 +341,7 @@ export function createTestClient<TSpec, TNames extends AppNames>(
   app: LinkedApp<TSpec, TNames>,
   options: TestClientOptions = {},
 ): TestClient<TSpec, TNames> {
+  assertKnownOptions(options, optionNames, "Making a test client");
   // The proxy behind `tools` answers to every name; the type lets through those of the app.
   return new InMemoryClient(app.open(), options) as unknown as TestClient<TSpec, TNames>;
 }

@@ -1,4 +1,4 @@
-import { headOf } from "./near-names.ts";
+import { headOf } from "../tags/near-names.ts";
 
 /**
  * Whether a pattern may be meant for what is mounted: what that is called is not known before it is there.

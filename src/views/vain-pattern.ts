@@ -1,5 +1,5 @@
 import type { Named } from "../catalog/glob.ts";
-import { nearNames } from "./near-names.ts";
+import { nearNames } from "../tags/near-names.ts";
 
 /** One pattern, and where it stands. */
 export interface PlacedPattern {

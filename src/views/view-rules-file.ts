@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { readFileSync, statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { SurfaceError } from "../errors.ts";
@@ -170,12 +171,15 @@ class WatchedRules implements ViewRulesFile {
   }
 }
 
+const optionNames = Object.keys({ onFault: true } satisfies Record<keyof ViewRulesFileOptions, true>);
+
 /**
  * The rules that are in a JSON file, as a source that follows the file: what is written there holds shortly after, for whoever is
  * connected too. While it is gone, or holds what does not fit, nobody gets in. It is read at once, synchronously.
  *
  * @throws SurfaceError `INVALID_OPTION` where the file is there and its rules do not fit, naming packet, rule and field.
  */
-export function viewRulesFile(path: string, { onFault = reportToConsole }: ViewRulesFileOptions = {}): ViewRulesFile {
-  return new WatchedRules(resolve(path), toSafeReporter(onFault));
+export function viewRulesFile(path: string, options: ViewRulesFileOptions = {}): ViewRulesFile {
+  assertKnownOptions(options, optionNames, "Reading a file of view rules");
+  return new WatchedRules(resolve(path), toSafeReporter(options.onFault ?? reportToConsole));
 }

@@ -146,7 +146,7 @@ describe("boot errors, for callers who cast", () => {
     [{ reset: null }, "INVALID_OPTION", "say"],
     [{ reset: {} }, "INVALID_OPTION", "say"],
     [{ reset: { tool: {}, nope: 1 } }, "INVALID_OPTION", "say"],
-    [{ reset: { tool: { nope: 1 } } }, "INVALID_OPTION", '"nope" is not a tool option'],
+    [{ reset: { tool: { nope: 1 } } }, "INVALID_OPTION", '"nope" is not an option'],
     [{ reset: { tool: { mutates: 1 } } }, "INVALID_OPTION", '"mutates" must be true or false'],
     [{ reset: { tool: { mutates: false, destructive: true } } }, "CONTRADICTION", "cannot be destructive"],
     [{ log: { tool: { mutates: true } } }, "CONTRADICTION", "streams only read, by their kind"],
@@ -263,7 +263,7 @@ describe("boot errors, for callers who cast", () => {
   );
 
   it.each([
-    [{ nope: 1 }, "INVALID_OPTION", '"nope" is not a tool option'],
+    [{ nope: 1 }, "INVALID_OPTION", '"nope" is not an option'],
     [{ mutates: false, destructive: true }, "CONTRADICTION", "cannot be destructive"],
   ] as const)("opening throws when a bespoke tool says %j", (said, code, sentence) => {
     const app = any(mcp(counter).bridge(link)).tools({ extra: { ...said, handler: () => 1 } });

@@ -192,7 +192,7 @@ describe("who an app says sees what", () => {
   it.each([
     ["no object", 1, "its options must be an object"],
     ["null", null, "its options must be an object"],
-    ["of another name", { repaly: true }, 'there is no option "repaly"'],
+    ["of another name", { repaly: true }, '"repaly" is not an option'],
     ["no flag", { replay: "yes" }, '"replay" must be true or false'],
   ])("views() refuses options when they are %s", (_what, options, sentence) => {
     expectRefusal(() => linked().views({ a: {} }, options), "INVALID_OPTION", sentence);

@@ -50,7 +50,7 @@ describe("what an app says that somebody would be shown", () => {
     ["a text", "readonly", "its options must be an object"],
     ["null", null, "its options must be an object"],
     ["a list", [], "its options must be an object"],
-    ["a name that is none", { view: "readonly" }, 'there is no option "view"'],
+    ["a name that is none", { view: "readonly" }, '"view" is not an option'],
     ["a view that is no text", { surface: 7 }, '"surface" must be a text that is not empty'],
     ["a view that is empty", { surface: "" }, '"surface" must be a text that is not empty'],
     ["a project that is no text", { project: null }, '"project" must be a text that is not empty'],

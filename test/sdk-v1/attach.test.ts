@@ -117,6 +117,8 @@ describe("attach()", () => {
 
   it.each([
     ["a view without a name", { surface: "" }],
+    ["a view that does not exist", { surface: "never" }],
+    ["an option that does not exist", { scopes: [], surfce: "never" }],
     ["a project that is no text", { project: 5 as unknown as string }],
     ["scopes that are none", { scopes: ["a b"] }],
     ["a caller that is no function", { caller: {} as unknown as () => undefined }],

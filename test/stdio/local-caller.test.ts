@@ -29,6 +29,16 @@ function namesOf(answer: object | undefined): readonly string[] {
 }
 
 describe("stdio() by a view", () => {
+  it("refuses to serve by a view that no rule names, and says which may have been meant", async () => {
+    const serve = (surface: string): Promise<unknown> =>
+      stdio({ surface, input: new PassThrough(), output: new PassThrough() }).serve(createViewsApp().app);
+    await expect(serve("readonyl")).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: 'Serving over stdio: there is no view "readonyl"; did you mean "readonly"?',
+    });
+    await expect(serve("never")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
   it.each(["legacy", "modern"])("serves what the view leaves in the %s era", async (era) => {
     const lines =
       era === "legacy"
@@ -44,8 +54,6 @@ describe("stdio() by a view", () => {
     const initialize = legacyLine(1, "initialize", handshake);
     const [denied] = await answersTo({ surface: "locked" }, [initialize]);
     expect(denied).toHaveProperty("error", { code: -32603, message: "tool surface denied: not for you" });
-    const [unknown] = await answersTo({ surface: "never" }, [initialize]);
-    expect(unknown).toHaveProperty("error.message", "tool surface denied: unknown MCP surface");
     const meta = { ...envelope, "io.modelcontextprotocol/clientInfo": { name: "nosy", version: "1" } };
     const [nosy, other] = await answersTo({}, [
       modernLine(1, "tools/list", { _meta: meta }),

@@ -38,7 +38,7 @@ describe("mcpResource()", () => {
     [{ windowMs: 60_001 }, '"windowMs" is 60001'],
     [{ windowMs: Number.NaN }, '"windowMs" is NaN'],
     [{ windowMs: "5" }, '"windowMs" is 5'],
-    [{ mutates: true }, '"mutates" is not a resource option'],
+    [{ mutates: true }, '"mutates" is not an option'],
   ])("mcpResource() throws INVALID_OPTION for %j", (options, sentence) => {
     expectRefusal(() => cast(mcpResource, cell({ schema: text }), options), "INVALID_OPTION", sentence);
   });

@@ -70,8 +70,8 @@ describe("mcpTool()", () => {
   });
 
   it.each([
-    [{ nope: 1 }, "INVALID_OPTION", '"nope" is not a tool option'],
-    [{ toString: 1 }, "INVALID_OPTION", '"toString" is not a tool option'],
+    [{ nope: 1 }, "INVALID_OPTION", '"nope" is not an option'],
+    [{ toString: 1 }, "INVALID_OPTION", '"toString" is not an option'],
     [{ mutates: "no" }, "INVALID_OPTION", '"mutates" must be true or false'],
     [{ idempotent: 1 }, "INVALID_OPTION", '"idempotent" must be true or false'],
     [{ openWorld: null }, "INVALID_OPTION", '"openWorld" must be true or false'],

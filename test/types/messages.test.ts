@@ -49,7 +49,7 @@ const mistakes: readonly (readonly [string, string])[] = [
   ['app.expose({ stop: "resource" })', "a procedure cannot be a resource: tag it with mcpTool()"],
   ['app.expose({ "node.run": "tool" })', "this member is tagged already: expose it in one place"],
   ['app.expose({ log: "tool" }).expose({ log: "tool" })', '"log" is exposed already: expose it in one place'],
-  ["app.expose({ stop: { tool: misspelt } })", '"titel" is not a tool option'],
+  ["app.expose({ stop: { tool: misspelt } })", '"titel" is not an option'],
   ["app.serve()", "serve() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.tools({})", "tools() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.bridge(link).bridge(link)", "this app is linked already: one bridge() or implement() an app"],

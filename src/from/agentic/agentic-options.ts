@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
@@ -47,7 +48,7 @@ export interface AgenticOptions {
 const modes: ReadonlySet<unknown> = new Set([undefined, "omit", "resource", "tool"]);
 const flags = ["links", "listLinks"] as const;
 const functions = ["describe", "describeState", "onFault"] as const;
-const known: ReadonlySet<string> = new Set<keyof AgenticOptions>(["states", ...flags, ...functions]);
+const known: readonly (keyof AgenticOptions)[] = ["states", ...flags, ...functions];
 
 function fail(problem: string): never {
   throw new SurfaceError("INVALID_OPTION", `Showing a service: ${problem}`);
@@ -68,11 +69,7 @@ function assertTypes(
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function assertAgenticOptions(options: AgenticOptions): void {
-  const given: unknown = options;
-  if (typeof given !== "object" || given === null) fail("its options must be an object");
-  // A key that nobody knows may be one that was to keep something back.
-  const unknown = Object.keys(given).find((key) => !known.has(key));
-  if (unknown !== undefined) fail(`"${unknown.slice(0, 64)}" is no option`);
+  assertKnownOptions(options, known, "Showing a service");
   if (!modes.has(options.states)) fail('"states" must be "omit", "resource" or "tool"');
   assertTypes(options, flags, "boolean");
   assertTypes(options, functions, "function");

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import { operationNotFound } from "../../catalog/cannot-nest.ts";
 import type { MountContext, MountedOperation, MountSource } from "../../catalog/mount.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
@@ -174,6 +175,8 @@ class ChainedInvokers implements InvokerSource {
   }
 }
 
+const optionNames = Object.keys({ onFault: true } satisfies Record<keyof InvokersOptions, true>);
+
 /**
  * Makes what can be mounted of invokers of tools, the first one's before the next one's. Each is asked at once what it has; one that
  * answers later is listed when it has.
@@ -181,12 +184,13 @@ class ChainedInvokers implements InvokerSource {
  * @throws SurfaceError `INVALID_OPTION` for what is no invoker, `NAME_COLLISION` naming both where two tools that are listed by now
  * have one name. Those that come later are left out, and reported.
  */
-export function invokers(chain: readonly ToolInvoker[], { onFault }: InvokersOptions = {}): InvokerSource {
+export function invokers(chain: readonly ToolInvoker[], options: InvokersOptions = {}): InvokerSource {
+  assertKnownOptions(options, optionNames, "Chaining invokers");
   const given: readonly unknown[] = chain;
   if (given.length === 0 || !given.every(isInvoker)) {
     throw new SurfaceError("INVALID_OPTION", "Chaining invokers: each must have the methods list() and invoke()");
   }
-  return new ChainedInvokers(chain, toSafeReporter(onFault ?? reportToConsole));
+  return new ChainedInvokers(chain, toSafeReporter(options.onFault ?? reportToConsole));
 }
 
 /**

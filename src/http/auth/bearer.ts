@@ -1,11 +1,6 @@
+import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import type { HttpAuth } from "./http-auth.ts";
-import {
-  assertAuthNames,
-  authOptionNames,
-  readAuthOptions,
-  refuseAuthOption,
-  type AuthOptions,
-} from "./read-auth-options.ts";
+import { authOptionNames, readAuthOptions, refuseAuthOption, type AuthOptions } from "./read-auth-options.ts";
 
 /** What {@link bearer} takes. */
 export interface BearerOptions extends AuthOptions {
@@ -32,7 +27,7 @@ const names = ["verify", ...authOptionNames];
  * ```
  */
 export function bearer(options: BearerOptions): HttpAuth {
-  assertAuthNames(options, names, doing);
+  assertKnownOptions(options, names, doing);
   const { verify } = options;
   if (typeof verify !== "function") throw refuseAuthOption(doing, '"verify" must be a function');
   return Object.freeze({ ...readAuthOptions(options, doing), verify });

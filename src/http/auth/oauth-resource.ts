@@ -1,8 +1,8 @@
+import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import type { JSONWebKeySet } from "jose";
 import type { HttpAuth } from "./http-auth.ts";
 import { JwtVerifier } from "./jwt-verifier.ts";
 import {
-  assertAuthNames,
   authOptionNames,
   readAuthOptions,
   readAuthUrl,
@@ -112,7 +112,7 @@ function readFlag(strictType: unknown): boolean {
  * ```
  */
 export function oauthResource(options: OauthResourceOptions): HttpAuth {
-  assertAuthNames(options, optionNames, doing);
+  assertKnownOptions(options, optionNames, doing);
   const { issuer, algorithms = asymmetric, claims = [], strictType = false, toleranceSeconds = 0 } = options;
   const common = readAuthOptions({ authorizationServers: [issuer], ...options }, doing);
   const names = readNames(claims);

@@ -106,12 +106,6 @@ function readIdentityClaims(value: unknown, doing: string): Pick<HttpAuth, "iden
   throw refuseAuthOption(doing, '"identityClaims" must be a list of names');
 }
 
-/** Refuses what is no option: a name that is misspelt would leave a door open that somebody meant to shut. */
-export function assertAuthNames(options: object, names: readonly string[], doing: string): void {
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw refuseAuthOption(doing, `"${unknown}" is not an option`);
-}
-
 /** The names of {@link AuthOptions}. */
 export const authOptionNames: readonly string[] = [
   "resource",

@@ -1,6 +1,7 @@
+import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { copyClaims, maxClaimsChars } from "../auth/copy-claims.ts";
-import { assertAuthNames, refuseAuthOption } from "../auth/read-auth-options.ts";
+import { refuseAuthOption } from "../auth/read-auth-options.ts";
 import { maxResourceChars, maxResources, readResources } from "../auth/read-resources.ts";
 import { isScopeToken } from "../auth/scope-token.ts";
 import type { TokenRecord } from "./token-store.ts";
@@ -71,7 +72,7 @@ function readClaims(value: unknown): Pick<Granted, "claims"> {
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function readGrant(grant: TokenGrant): Granted {
-  assertAuthNames(grant, names, doing);
+  assertKnownOptions(grant, names, doing);
   return {
     id: readText(grant.id, "id"),
     scopes: readScopes(grant.scopes),

@@ -1,5 +1,6 @@
+import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import type { HttpAuth, VerifiedToken } from "../auth/http-auth.ts";
-import { assertAuthNames, readAuthOptions, refuseAuthOption } from "../auth/read-auth-options.ts";
+import { readAuthOptions, refuseAuthOption } from "../auth/read-auth-options.ts";
 import { LiveTokens } from "./live-tokens.ts";
 import { MemoryTokenStore } from "./memory-token-store.ts";
 import { readExpiry, readGrant, type TokenGrant } from "./read-grant.ts";
@@ -140,7 +141,7 @@ function readStore(store: TokenStore | undefined, now: () => number): TokenStore
  * ```
  */
 export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
-  assertAuthNames(options, names, doing);
+  assertKnownOptions(options, names, doing);
   const { now = Date.now } = options;
   const { resource } = readAuthOptions({ resource: options.resource }, doing);
   const { mint, verify, revoke, revokeCaller, list } = new HashedTokens({

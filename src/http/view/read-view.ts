@@ -1,3 +1,4 @@
+import { isNear } from "../../tags/near-names.ts";
 import { defaultView, type CallerView } from "../../catalog/caller.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
 import type { HttpRefusal } from "../http-refusal.ts";
@@ -31,6 +32,20 @@ const refusals: Readonly<Record<ViewParameter, HttpRefusal>> = Object.freeze({
   project: refuse("project"),
 });
 
+const parameters = ["surface", "project"] as const satisfies readonly ViewParameter[];
+
+/** A misspelt name would show the default view, which may show more than the view that was meant. */
+function refuseSlip(parameter: ViewParameter): HttpRefusal {
+  const what = `the address has a parameter with a name like "${parameter}"; write "${parameter}"`;
+  return Object.freeze({ status: 400, error: toRpcError(rpcCodes.invalidParams, `Invalid params: ${what}`) });
+}
+
+const slips: Readonly<Record<ViewParameter | "none", HttpRefusal | undefined>> = Object.freeze({
+  surface: refuseSlip("surface"),
+  project: refuseSlip("project"),
+  none: undefined,
+});
+
 function decode(escaped: string): string | undefined {
   try {
     // Strict, where `URLSearchParams` takes what is no escape for itself: two spellings of one view would be two views.
@@ -54,18 +69,29 @@ function nameOf(escaped: string): string {
   return isPlain ? escaped : (decode(escaped) ?? escaped);
 }
 
-/** The first value of a parameter that is not empty, as it was sent. What comes behind it is not looked at. */
-function find(query: string, parameter: ViewParameter): string | undefined {
+/** The values of a query, as they were sent. */
+type Sent = { [TName in ViewParameter]?: string };
+
+/** Returns the parameter that a name in any case stands for, or a refusal for a name that looks like a slip of one. */
+function parameterOf(escaped: string): ViewParameter | HttpRefusal | undefined {
+  const name = nameOf(escaped).toLowerCase();
+  return parameters.find((one) => one === name) ?? slips[parameters.find((one) => isNear(name, one)) ?? "none"];
+}
+
+/** Finds the first value of each parameter that is not empty. */
+function find(query: string): Sent | HttpRefusal {
+  const sent: Sent = {};
   for (const pair of query.split("&")) {
     const equals = pair.indexOf("=");
     if (equals < 0 || equals === pair.length - 1) continue;
-    if (nameOf(pair.slice(0, equals)) === parameter) return pair.slice(equals + 1);
+    const parameter = parameterOf(pair.slice(0, equals));
+    if (typeof parameter === "object") return parameter;
+    if (parameter !== undefined) sent[parameter] ??= pair.slice(equals + 1);
   }
-  return undefined;
+  return sent;
 }
 
-function readParameter(query: string, parameter: ViewParameter): string | HttpRefusal | undefined {
-  const escaped = find(query, parameter);
+function read(escaped: string | undefined, parameter: ViewParameter): string | HttpRefusal | undefined {
   return escaped === undefined ? undefined : (decodeValue(escaped) ?? refusals[parameter]);
 }
 
@@ -84,9 +110,11 @@ export function readView(request: HttpRequest): CallerView | HttpRefusal | undef
   const start = target.indexOf("?");
   if (start < 0) return agent ? Object.freeze({ surface: defaultView, ...userAgent }) : undefined;
   const query = target.slice(start + 1);
-  const surface = readParameter(query, "surface");
+  const sent = find(query);
+  if ("status" in sent) return sent;
+  const surface = read(sent.surface, "surface");
   if (typeof surface === "object") return surface;
-  const project = readParameter(query, "project");
+  const project = read(sent.project, "project");
   if (typeof project === "object") return project;
   const more = project === undefined ? userAgent : { project, ...userAgent };
   return Object.freeze({ surface: surface ?? defaultView, ...more });

@@ -1,3 +1,4 @@
+import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import { SurfaceError } from "../../errors.ts";
 
 /** What {@link assertFunctions} says, and knows of. */
@@ -12,14 +13,8 @@ interface Known {
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function assertFunctions(options: unknown, { doing, names }: Known): void {
-  if (typeof options !== "object" || options === null) {
-    throw new SurfaceError("INVALID_OPTION", `${doing}: its options must be an object`);
-  }
-  const said = names.map((name) => `"${name}"`).join(" and ");
+  assertKnownOptions(options, names, doing);
   for (const [name, option] of Object.entries(options)) {
-    if (!names.includes(name)) {
-      throw new SurfaceError("INVALID_OPTION", `${doing}: "${name}" is no option; it takes ${said}`);
-    }
     if (option !== undefined && typeof option !== "function") {
       throw new SurfaceError("INVALID_OPTION", `${doing}: "${name}" must be a function`);
     }

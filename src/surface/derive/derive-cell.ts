@@ -1,3 +1,4 @@
+import { assertFunctions } from "./assert-functions.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { TypeProblem } from "../../tags/type-problem.ts";
 import type { CellClient, StreamClient } from "../client.ts";
@@ -78,8 +79,10 @@ export function deriveCell<const $Values extends readonly unknown[], $Out>(
 export function deriveCell(
   upstream: CellUpstream<unknown> | readonly CellUpstream<unknown>[],
   map: (value: never) => unknown,
-  { filter = () => true }: DeriveCellOptions<never> = {},
+  options: DeriveCellOptions<never> = {},
 ): PushedSource<unknown> {
+  assertFunctions(options, { doing: "Deriving a cell", names: ["filter"] });
+  const { filter = () => true } = options;
   if ("length" in upstream && upstream.length === 0) {
     throw new SurfaceError(
       "INVALID_OPTION",

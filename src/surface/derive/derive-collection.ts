@@ -1,3 +1,4 @@
+import { assertFunctions } from "./assert-functions.ts";
 import type { CollectionClient } from "../client.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
 import type { PushedFrame } from "../pushed.ts";
@@ -103,6 +104,7 @@ export function deriveCollection(
   map: (value: never, key: never) => unknown,
   options: DeriveCollectionOptions<never, never> = {},
 ): PushedCollection<unknown, unknown, unknown> {
+  assertFunctions(options, { doing: "Deriving a collection", names: ["filter"] });
   // The overload says that these take what this upstream and its readers give.
   const derived = { upstream, map, filter: options.filter } as CollectionDerived;
   return Object.freeze({ [kPushedCollection]: createOrigin(derived) });

@@ -1,3 +1,4 @@
+import { assertFunctions } from "./assert-functions.ts";
 import type { InferOutput, Schema } from "../../schema/standard.ts";
 import type { CallOptions, ProcedureClient } from "../client.ts";
 import { markDerived } from "../derived-handler.ts";
@@ -79,6 +80,7 @@ export function deriveProcedure(
   upstream: ProcedureClient<undefined, unknown, undefined>,
   options: DeriveProcedureOptions<undefined, never, never, unknown> = {},
 ): (input: unknown, context: HandlerContext) => Promise<unknown> {
+  assertFunctions(options, { doing: "Deriving a procedure", names: ["input", "output"] });
   // The overload says that these take what this upstream and its callers give.
   const derived = { upstream, options } as unknown as Derived;
   return markDerived((input, context) => pass(derived, input, context));

@@ -1,3 +1,4 @@
+import { assertFunctions } from "./assert-functions.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import type { InferInput, Schema } from "../../schema/standard.ts";
 import type { StreamClient } from "../client.ts";
@@ -134,6 +135,7 @@ export function deriveStream(
   map: (frame: never, input: never) => unknown,
   options: DeriveStreamOptions<undefined, never, never, unknown> = {},
 ): (input: unknown, context: HandlerContext) => AsyncIterable<unknown> {
+  assertFunctions(options, { doing: "Deriving a stream", names: ["input", "filter", "otherwise"] });
   // The overload says that these take what this upstream and its readers give.
   const derived = { upstream, map, options } as unknown as Derived;
   return (input, context) => follow(derived, input, context);

@@ -331,7 +331,7 @@ describe("what a service tells", () => {
   });
 
   it.each<[string, object, string]>([
-    ["has an option that is none", { state: "tool" }, '"state" is no option'],
+    ["has an option that is none", { state: "tool" }, '"state" is not an option'],
     ["has a mode that is none", { states: "all" }, '"states" must be'],
     ["has links that are no flag", { links: "yes" }, '"links" must be true or false'],
     ["says more by what is no function", { describe: {} }, '"describe" must be a function'],

@@ -29,7 +29,8 @@ describe("the view of a request", () => {
     ["it has an equals sign", "/mcp?surface=a=b", { surface: "a=b" }],
     ["it has a question mark", "/mcp?surface=a?surface=b", { surface: "a?surface=b" }],
     ["its own name is escaped", "/mcp?s%75rface=a", { surface: "a" }],
-    ["its own name is spelled otherwise", "/mcp?Surface=a", { surface: "default" }],
+    ["its own name is in capitals", "/mcp?SURFACE=a&pROject=web", { surface: "a", project: "web" }],
+    ["there is a name of something else", "/mcp?api_key=a&profile=b&s=c", { surface: "default" }],
     ["its own name cannot be read", "/mcp?surf%ZZce=a", { surface: "default" }],
     ["it begins with a byte order mark", "/mcp?surface=%EF%BB%BFa", { surface: "\uFEFFa" }],
     ["it is 256 bytes long", `/mcp?surface=${"%C3%A9".repeat(128)}`, { surface: "é".repeat(128) }],
@@ -39,6 +40,14 @@ describe("the view of a request", () => {
   ])("is read when %s", (_, target, view) => {
     expect(read(target)).toEqual(view);
   });
+
+  it.each(["surfce=a", "surfaces=a", "SURFAC=a", "surf%61ec=a", "api_key=x&Projekt=web", "surface=a&surfacce=b"])(
+    "is refused when its name is a slip: %s",
+    (query) => {
+      expect(read(`/mcp?${query}`)).toMatchObject({ status: 400, error: { code: -32602 } });
+      expect(JSON.stringify(read(`/mcp?${query}`))).toMatch(/write \\"(surface|project)\\"/);
+    },
+  );
 
   it.each<[string, string]>([
     ["an escape is cut off", "a%2"],

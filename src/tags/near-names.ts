@@ -16,8 +16,8 @@ function nextRow(row: readonly number[], character: string | undefined, wanted: 
   return next;
 }
 
-/** Whether two names are at most two edits apart. */
-function isNear(name: string, wanted: string): boolean {
+/** Returns whether two names are at most two edits apart. */
+export function isNear(name: string, wanted: string): boolean {
   if (Math.abs(name.length - wanted.length) > maxEdits) return false;
   let row: readonly number[] = Array.from({ length: wanted.length + 1 }, (_, index) => index);
   for (const character of name) {

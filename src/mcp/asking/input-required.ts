@@ -28,6 +28,8 @@ const unusableState = toRpcError(
   'Invalid params: "requestState" is none that may be used for this request now; make it again without it',
 );
 
+const badResponses = toRpcError(rpcCodes.invalidParams, 'Invalid params: "inputResponses" must be an object');
+
 /** How the client of one modern request is asked: by the answer to it. */
 class AnsweringPort implements AskPort {
   readonly resumed: AskPort["resumed"];
@@ -56,6 +58,7 @@ function isAnswer(value: unknown): value is JsonObject {
 /** What a client has answered of what it was asked last; what is no answer is none, and is asked again. */
 function answersOf(params: JsonObject | undefined, { open }: OpenedState): Readonly<Record<string, JsonObject>> {
   const given = ownParam(params, "inputResponses");
+  // Anything but an object was refused before.
   if (!isJsonObject(given)) return {};
   // Looked up by what was asked, so that it does not matter how many others there are.
   const answers = open.map((key) => [key, ownParam(given, key)] as const);
@@ -79,6 +82,8 @@ export class InputRequired {
   begin(asking: AskingRequest): RpcError | undefined {
     const { params, request } = asking;
     if (request.era !== "modern") return undefined;
+    const responses = ownParam(params, "inputResponses");
+    if (responses !== undefined && !isJsonObject(responses)) return badResponses;
     const sealed = ownParam(params, "requestState");
     const port = sealed === undefined ? new AnsweringPort(params) : this.#resume(asking, sealed);
     if (port === undefined) return unusableState;

@@ -225,7 +225,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
     expect(await asked.modern("tools/call", { ...greet, ...retry(first) })).toMatchObject({ error: unusable });
   });
 
-  it.each([12345, null, "who", [], { who: 12345 }, { who: null }, { who: [] }, {}])(
+  it.each([{ who: 12345 }, { who: null }, { who: [] }, {}])(
     "asks again when what was answered is %j",
     async (inputResponses) => {
       const asked = start({ hotPath });
@@ -411,11 +411,24 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 });
 
+describe("asking in the modern era, unlike the SDK, which drops answers that are no object,", () => {
+  it.each([12345, null, "who", []])("answers -32602, and uses nothing up, when the answers are %j", async (wrong) => {
+    const asked = start({ hotPath: true });
+    const first = await asked.modern("tools/call", greet);
+    const refused = { error: { code: -32602, message: expect.stringContaining("inputResponses") } };
+    expect(await asked.modern("tools/call", { ...greet, inputResponses: wrong })).toMatchObject(refused);
+    expect(await asked.modern("tools/call", { ...greet, ...retry(first, wrong) })).toMatchObject(refused);
+    expect((await asked.modern("tools/call", { ...greet, ...retry(first) }))["result"]).toMatchObject({
+      structuredContent: { text: "Hi Ada" },
+    });
+  });
+});
+
 describe("the hot path and the SDK's path when they ask", () => {
   const steps: readonly (readonly [method: string, params: object, answers: readonly unknown[]])[] = [
     ["tools/call", greet, [{ who: ada }]],
     ["tools/call", { name: "several" }, [{ first: ada }, { second: ada, ".roots": { roots: [] } }]],
-    ["tools/call", { name: "rounds" }, [{ first: ada }, 5, { second: { action: "cancel" } }]],
+    ["tools/call", { name: "rounds" }, [{ first: ada }, {}, { second: { action: "cancel" } }]],
     ["tools/call", { name: "wipe", arguments: { disk: "a" } }, [{}]],
     ["prompts/get", { name: "letter" }, [{ who: { action: "decline" } }]],
     ["resources/read", { uri: "surface://asker/desk" }, [{ who: ada }]],

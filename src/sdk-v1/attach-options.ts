@@ -99,6 +99,19 @@ function viewOf({ surface, project }: AttachOptions, userAgent: string | undefin
   });
 }
 
+function toUnknown({ scopes }: AttachOptions): Caller {
+  return scopes === undefined ? anonymous : { ...anonymous, scopes };
+}
+
+function seenBy(caller: Caller, view: CallerView | undefined, client: unknown): Caller {
+  return withClient(view === undefined ? caller : Object.freeze({ ...caller, view }), readClient(client));
+}
+
+/** Returns the caller of a client that has sent no request yet: the SDK verifies requests only. */
+export function toUnknownCaller(options: AttachOptions, client: unknown): Caller {
+  return seenBy(toUnknown(options), viewOf(options, undefined), client);
+}
+
 /**
  * Says who asks a request, by which view and with which program. Throws what an author's function throws.
  *
@@ -108,8 +121,6 @@ export function toCaller(options: AttachOptions, request: V1RequestInfo, client:
   const said = options.caller === undefined ? undefined : assertCaller(options.caller(request));
   const { authInfo } = request;
   const isKnown = options.caller === undefined && authInfo !== undefined;
-  const nobody = (): Caller => (options.scopes === undefined ? anonymous : { ...anonymous, scopes: options.scopes });
-  const caller = said ?? (isKnown ? fromAuth(authInfo) : nobody());
-  const view = caller.view ?? viewOf(options, userAgentOf(request));
-  return withClient(view === undefined ? caller : Object.freeze({ ...caller, view }), readClient(client));
+  const caller = said ?? (isKnown ? fromAuth(authInfo) : toUnknown(options));
+  return seenBy(caller, caller.view ?? viewOf(options, userAgentOf(request)), client);
 }

@@ -13,7 +13,7 @@ import type { RequestId } from "../mcp/request-id.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import { toCaller, type AttachOptions } from "./attach-options.ts";
+import { toCaller, toUnknownCaller, type AttachOptions } from "./attach-options.ts";
 import { toFrame, toResult } from "./v1-frame.ts";
 import { V1Expiry } from "./v1-expiry.ts";
 import { V1Failure } from "./v1-failure.ts";
@@ -72,7 +72,10 @@ export class V1Connection {
   readonly #questions: V1Questions;
   readonly #log: V1Log;
   readonly #expiry: V1Expiry;
-  /** Whose it is: the first that asks. What it is told of changes is told to whoever reads it. */
+  /**
+   * The caller of the newest request; all must have one id. The SDK says who its client is with a request only, so until the
+   * first one the lists are watched as an unknown caller sees them.
+   */
   #owner: Caller | undefined;
   #isInitialised = false;
   #isClosed = false;
@@ -111,7 +114,10 @@ export class V1Connection {
   initialised(): void {
     if (!this.#isInitialised) this.#setting.port.onMessage((message) => this.#hear(message));
     this.#isInitialised = true;
-    this.#watchLists();
+    if (this.#isClosed) return;
+    const { options, port, runtime } = this.#setting;
+    const owner = this.#owner ?? toUnknownCaller(options, port.clientInfo);
+    if (runtime.refuse(owner) === undefined) this.#subscriptions.initialised(owner);
   }
 
   /** Aborts everything that runs, and ends every subscription. Nothing is told after it, and nothing begun. Callable twice. */
@@ -173,17 +179,10 @@ export class V1Connection {
     if (this.#owner !== undefined && callerKey(this.#owner) !== callerKey(caller)) return notTheirs;
     const refusal = this.#setting.runtime.refuse(caller);
     if (refusal !== undefined) return refusal;
+    if (this.#owner === undefined && this.#isInitialised) this.#subscriptions.recognised(caller);
     this.#owner = caller;
     this.#expiry.renew(caller.expiresAt);
-    this.#watchLists();
     return undefined;
-  }
-
-  /** Whose lists are watched is known from the first request on: before it, its client knows none that could have changed. */
-  #watchLists(): void {
-    if (this.#isInitialised && this.#owner !== undefined && !this.#isClosed) {
-      this.#subscriptions.initialised(this.#owner);
-    }
   }
 
   #serve(admitted: Admitted): void {

@@ -299,18 +299,35 @@ describe("a subscription on a server of the SDK 1.x", () => {
 describe("the lists of a server of the SDK 1.x", () => {
   const shown = (harness: V1Harness): number => harness.notices("notifications/tools/list_changed").length;
 
-  it("are watched from the first request on, as whoever makes it may see them, until the connection ends", async () => {
+  it("are watched for whoever asks once that is known", async () => {
+    const registry = operationRegistry();
+    const app = mcp(shop, { changeWindowMs: 1, onFault: () => {} })
+      .implement({ price: cellSource(1), raise: ({ by }) => by })
+      .mount("ops", registry);
+    const harness = await new V1Harness(app).open();
+    const scopes = ["git:admin"];
+    registry.register({ name: "git.peek", scopes }, () => "seen");
+    const authInfo = { token: "t", clientId: "c", scopes: [...scopes, "shop:read", "shop:write"] };
+    await harness.answerTo({ id: 1, method: "ping" }, { authInfo });
+    expect(shown(harness)).toBe(0);
+    const listed = await harness.answerTo({ id: 2, method: "tools/list" }, { authInfo });
+    expect(JSON.stringify(listed)).toContain("ops_git_peek");
+    registry.register({ name: "git.look", scopes }, () => "seen");
+    await harness.until(() => shown(harness) === 1);
+    await harness.close();
+  });
+
+  it("are watched from the handshake on, until the connection ends", async () => {
     const registry = operationRegistry();
     const app = mcp(shop, { changeWindowMs: 1, onFault: () => {} })
       .implement({ price: cellSource(1), raise: ({ by }) => by })
       .mount("ops", registry);
     const harness = await new V1Harness(app).open();
     registry.register({ name: "git.peek" }, () => "seen");
-    await harness.request(1, "ping");
-    expect(shown(harness)).toBe(0);
+    await harness.until(() => shown(harness) === 1);
     expect(JSON.stringify(await harness.request(2, "tools/list"))).toContain("ops_git_peek");
     registry.register({ name: "git.look" }, () => "seen");
-    await harness.until(() => shown(harness) > 0);
+    await harness.until(() => shown(harness) === 2);
     expect(JSON.stringify(await harness.request(3, "tools/list"))).toContain("ops_git_look");
     const before = shown(harness);
     await harness.attached.close();

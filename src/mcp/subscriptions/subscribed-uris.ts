@@ -100,6 +100,14 @@ export class SubscribedUris {
     }
   }
 
+  /** Watches no list any more, until {@link watchLists}. */
+  unwatchLists(): void {
+    for (const topic of topicsOfLists(this.#setting.runtime.changing)) {
+      const subscribed = this.#subscribed.get(topic);
+      if (subscribed !== undefined) this.#remove(topic, subscribed);
+    }
+  }
+
   /** Announces one change of each, to a client that may have missed some. */
   announce(): void {
     for (const { watch } of this.#subscribed.values()) watch.changed();

@@ -73,6 +73,12 @@ export class SubscriptionSession {
     if (!this.#isClosed) this.#ofLegacy().watchLists(caller);
   }
 
+  /** Watches the lists as another caller sees them, who turned out to be the client after {@link initialised}. */
+  recognised(caller: Caller): void {
+    this.#legacy?.unwatchLists();
+    this.initialised(caller);
+  }
+
   /** Ends what its client cancelled: nothing is written for it any more. */
   cancel(id: RequestId): void {
     this.#modern?.cancel(id);

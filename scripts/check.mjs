@@ -33,9 +33,13 @@ const quick = [
   { name: "check:type-tests", needs: "build" },
   { name: "check:unused" },
   { name: "check:publish", needs: "build" },
-  { name: "check:resolution", needs: "build" },
 ];
-const deep = [build, { name: "deep:tests", needs: "build" }, { name: "attack", needs: "build" }];
+const deep = [
+  build,
+  { name: "deep:tests", needs: "build" },
+  { name: "attack", needs: "build" },
+  { name: "deep:resolution", needs: "build" },
+];
 const checks = options.deep ? deep : quick;
 
 /** What a check is told about the terminal, which it does not see. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
   issuer = await startIssuer({ resource, scopes: ["hostile:read", "hostile:write"] });
   const { issuer: url, jwks, tokens } = issuer;
   plain = new HostileServer(script);
-  const more = { timeoutMs: 500, failing: tokens.VERIFIER_500, hanging: tokens.VERIFIER_HANG };
+  const more = { timeoutMs: 2000, failing: tokens.VERIFIER_500, hanging: tokens.VERIFIER_HANG };
   guarded = new HostileServer(script, { auth: { issuer: url, jwks, resource, ...more } });
 });
 

@@ -41,7 +41,7 @@ beforeAll(async () => {
   script = await bundleScript(new URL("../fixtures/hostile.ts", import.meta.url), "bad-inputs-http");
   issuer = await startIssuer({ resource, scopes: ["hostile:read", "hostile:write"] });
   const { issuer: url, jwks, tokens } = issuer;
-  const more = { timeoutMs: 500, failing: tokens.VERIFIER_500, hanging: tokens.VERIFIER_HANG };
+  const more = { timeoutMs: 2000, failing: tokens.VERIFIER_500, hanging: tokens.VERIFIER_HANG };
   plain = new HostileServer(script);
   guarded = new HostileServer(script, { auth: { issuer: url, jwks, resource, ...more } });
   await Promise.all([plain.stats(), guarded.stats()]);

@@ -41,7 +41,7 @@ export function createWorkshop(name: string): Workshop {
 }
 
 function runCompiler(args: readonly string[]): { readonly status: number | null; readonly output: string } {
-  const run = spawnSync(process.execPath, [compiler, ...args, "--pretty", "false"], {
+  const run = spawnSync(process.execPath, [compiler, ...args, "--pretty", "false", "--checkers", "1"], {
     cwd: root,
     encoding: "utf8",
     maxBuffer: 256 * 1024 * 1024,

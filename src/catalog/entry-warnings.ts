@@ -22,15 +22,23 @@ function wordsWarnings(entry: Worded): readonly string[] {
   });
 }
 
+function flattenedWarning(origin: string): string {
+  return (
+    `the input of ${origin} has alternatives at its root: agents are shown one object with optional fields, since some ` +
+    "providers refuse a whole session for them; put the union into a field to show it as it is"
+  );
+}
+
 /** Sentences for the author about entries that work but may not everywhere. */
 export function entryWarnings(
   tools: readonly ToolEntry[],
   resources: readonly (ResourceEntry | TemplateEntry)[],
 ): readonly string[] {
   const warnings = new Set<string>();
-  for (const { name, origin } of tools) {
+  for (const { name, origin, input } of tools) {
     const warning = nameWarning(name, origin);
     if (warning !== undefined) warnings.add(warning);
+    if (input.isFlattened === true) warnings.add(flattenedWarning(origin));
   }
   for (const list of [tools, resources]) {
     // A collection is a resource and a template with the same words: it is told once.

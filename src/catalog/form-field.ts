@@ -17,11 +17,17 @@ function areTexts(values: JsonValue | undefined): values is string[] {
 function toTitled(options: JsonValue | undefined): JsonObject[] | undefined {
   if (!Array.isArray(options) || options.length === 0) return undefined;
   const titled = options.flatMap((option) => {
-    if (!isJsonObject(option) || typeof option["const"] !== "string") return [];
-    const { const: value, title = value } = option;
+    const value = isJsonObject(option) ? onlyText(option) : undefined;
+    if (value === undefined || !isJsonObject(option)) return [];
+    const { title = value } = option;
     return typeof title === "string" ? [{ const: value, title }] : [];
   });
   return titled.length === options.length ? titled : undefined;
+}
+
+function onlyText({ const: value, enum: values }: JsonObject): string | undefined {
+  const [only = value] = Array.isArray(values) && values.length === 1 ? values : [];
+  return typeof only === "string" ? only : undefined;
 }
 
 /** What a choice is one of: texts, or texts with titles; `undefined` for what is no choice. */

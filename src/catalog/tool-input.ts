@@ -1,3 +1,5 @@
+import { deepFreeze } from "../schema/deep-freeze.ts";
+import { flattenRoot, isFlatRoot } from "../schema/flatten-root.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { setOwn } from "../schema/set-own.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
@@ -8,7 +10,8 @@ import type { ToolInput } from "./entry.ts";
 export function toToolInput(schema: MaybeSchema, where: string): ToolInput {
   const compiled = toInputSchema(schema, where);
   return Object.freeze({
-    json: compiled.json,
+    json: deepFreeze(flattenRoot(compiled.json)),
+    isFlattened: !isFlatRoot(compiled.json),
     decode: (args: JsonObject) => compiled.codec.decode(args),
     root: compiled.wrapped ? "value" : "",
   });

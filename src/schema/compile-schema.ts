@@ -4,13 +4,15 @@ import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
 import { createCodec, wrapCodec } from "./create-codec.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { normalise } from "./normalise.ts";
-import { isObjectSchema, toObjectRoot } from "./object-root.ts";
+import { isObjectSchema, noFields, toObjectRoot } from "./object-root.ts";
 import type { JsonSchema } from "./json.ts";
 import { readJsonSchema } from "./read-json-schema.ts";
 import type { RawSchema } from "./raw-schema.ts";
 import { toReaderSchema } from "./reader-schema.ts";
 import { createSchemaDocument } from "./schema-document.ts";
+import { tidyNode } from "./schema-node.ts";
 import type { Schema } from "./standard.ts";
+import { wireKey } from "./wire-forms.ts";
 
 const caches: Record<SchemaSide, WeakMap<Schema, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
 
@@ -46,12 +48,17 @@ function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
   };
   let reader: JsonSchema | undefined;
   return Object.freeze({
-    json: deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional })),
+    json: isAbsent(raw) ? noFields : deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional })),
     wrapped,
     optional: raw.optional,
     codec: Object.freeze(wrapped ? wrapCodec(codec) : codec),
     reader: () => (reader ??= toReader()),
   });
+}
+
+/** Tells whether nothing travels for the value, so that the object around it has no fields. */
+function isAbsent({ document }: RawSchema): boolean {
+  return tidyNode(document)[wireKey] === "absent";
 }
 
 function unsupported(at: { side: SchemaSide; where: string; cause: unknown }): SurfaceError {

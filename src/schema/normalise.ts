@@ -1,8 +1,9 @@
 import { SurfaceError } from "../errors.ts";
 import { combineRef } from "./combine-ref.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { annotationKeywords, listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
-import { compareKeywords, orderKeywords } from "./order-keywords.ts";
+import { listKeywords, mapKeywords, schemaKeywords, standardTypes } from "./keywords.ts";
+import { compareKeywords } from "./order-keywords.ts";
+import { toPortableNode } from "./portable-node.ts";
 import { relaxIntersection } from "./relax-intersection.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 import { isNode, tidyNode } from "./schema-node.ts";
@@ -14,6 +15,12 @@ import { wireKey } from "./wire-forms.ts";
 const maxNodes = 10_000;
 // Deeper than any host renders, and than any argument that the gate lets in (64 levels).
 const maxDepth = 64;
+// Characters of the JSON text. What a source repeats by references costs it nothing and every listing all of it; no model
+// reads a schema of this size.
+const maxLength = 524_288;
+// Quotes and a colon around a key, quotes around a text or brackets around a list, a comma.
+const quotesLength = 6;
+const maxShownKeys = 8;
 // What tidyNode leaves in a node for us, and agents never see.
 const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynamicRef"]);
 
@@ -30,45 +37,51 @@ interface Walk {
   /** The nodes being expanded right now: to meet one again is recursion. */
   readonly active: Set<unknown>;
   nodes: number;
-  /** How many nodes accept more than the author's: wire forms, recursion, limits. */
-  widened: number;
+  /** Characters of JSON text that have been written. */
+  length: number;
 }
 
 /**
- * Makes a document self-contained and canonical: every local `$ref` is inlined (its siblings survive), each node is
- * tidied, keywords come in one order. Recursion, more than 64 levels and more than 10,000 nodes become nodes that
- * accept anything and say so. Values of `default`, `const`, `enum` and `examples` are data and stay untouched.
- * Idempotent; the document is not mutated.
+ * Makes a document self-contained, canonical and portable: every local `$ref` is inlined (its siblings survive), each
+ * node is tidied and written with the keywords that hosts understand, in one order. Recursion, more than 64 levels and
+ * more than 10,000 nodes become nodes that say so and accept anything, recursion anything of its type. Values of
+ * `default`, `enum` and `examples` are data and stay untouched. Idempotent; the document is not mutated.
  *
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the path, for a reference that is remote or points at nothing.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the path, for a reference that is remote or points at nothing, and for a
+ *   document of more than 524,288 characters with its references written out.
  */
 export function normalise(document: SchemaDocument, options: NormaliseOptions = {}): JsonObject {
-  const walk: Walk = { document, pooled: options.pooled ?? false, path: [], active: new Set(), nodes: 0, widened: 0 };
+  const walk: Walk = { document, pooled: options.pooled ?? false, path: [], active: new Set(), nodes: 0, length: 0 };
   return inline(walk, document.root, isNode(document.root) ? document.root : {});
 }
 
 function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
-  const limit = limitAt(walk, raw);
-  if (limit !== undefined) return widen(walk, limit);
+  const standIn = standInAt(walk, raw);
+  if (standIn !== undefined) return standIn;
   const base = isNode(raw) && typeof raw["$id"] === "string" ? raw : outer;
   walk.active.add(raw);
   const copy = inlineNode(walk, tidyNode(raw), base);
   walk.active.delete(raw);
-  return walk.pooled ? relaxIntersection(copy) : copy;
+  return toPortableNode(walk.pooled ? relaxIntersection(copy) : copy);
 }
 
-function limitAt(walk: Walk, raw: unknown): string | undefined {
-  if (isNode(raw) && walk.active.has(raw)) return `Recursive: the same shape as ${nameOf(raw)}`;
+/** What stands for a node that is not written out, where one is not. */
+function standInAt(walk: Walk, raw: unknown): JsonObject | undefined {
+  if (isNode(raw) && walk.active.has(raw)) return recursive(raw);
   walk.nodes += 1;
-  if (walk.nodes > maxNodes) return `Left out: the schema has more than ${maxNodes} nodes`;
-  return walk.active.size > maxDepth ? `Left out: more than ${maxDepth} levels deep` : undefined;
+  if (walk.nodes > maxNodes) return { description: `Left out: the schema has more than ${maxNodes} nodes` };
+  return walk.active.size > maxDepth ? { description: `Left out: more than ${maxDepth} levels deep` } : undefined;
+}
+
+// A node without a type is an error to some providers, and unions of the day are seldom recursive themselves.
+function recursive(raw: SchemaNode): JsonObject {
+  const { type } = raw;
+  const description = `Recursive: the same shape as ${nameOf(raw)}`;
+  return typeof type === "string" && standardTypes.has(type) ? { type, description } : { description };
 }
 
 function inlineNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
-  const before = walk.widened;
-  if (node[wireKey] !== undefined || acceptsAnything(node)) walk.widened += 1;
-  const copied = copyNode(walk, node, base);
-  const own = walk.widened > before ? openExclusive(copied) : copied;
+  const own = copyNode(walk, node, base);
   const ref = node["$ref"] ?? node["$dynamicRef"];
   return typeof ref === "string" ? combineRef(inlineRef(walk, ref, base), own) : own;
 }
@@ -99,6 +112,7 @@ function copyNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
 
 function copyKeyword(walk: Walk, { key, value }: { key: string; value: unknown }, base: SchemaNode): JsonValue {
   walk.path.push(key);
+  spend(walk, key.length + quotesLength);
   const copy = copyValue(walk, { key, value }, base);
   walk.path.pop();
   return copy;
@@ -108,35 +122,37 @@ function copyValue(walk: Walk, { key, value }: { key: string; value: unknown }, 
   // `additionalProperties: false` has no spelling as readable as the boolean.
   if (schemaKeywords.has(key)) return typeof value === "boolean" && key !== "not" ? value : inline(walk, value, base);
   if (listKeywords.has(key) && Array.isArray(value)) return value.map((item) => inline(walk, item, base));
-  if (mapKeywords.has(key) && isNode(value)) {
-    const copy: Record<string, JsonValue> = {};
-    for (const [name, schema] of Object.entries(value)) {
-      walk.path.push(name);
-      setOwn(copy, name, inline(walk, schema, base));
-      walk.path.pop();
-    }
-    return copy;
+  return mapKeywords.has(key) && isNode(value) ? copyMap(walk, value, base) : copyData(walk, value);
+}
+
+function copyMap(walk: Walk, schemas: SchemaNode, base: SchemaNode): JsonValue {
+  const copy: Record<string, JsonValue> = {};
+  for (const [name, schema] of Object.entries(schemas)) {
+    walk.path.push(name);
+    spend(walk, name.length + quotesLength);
+    setOwn(copy, name, inline(walk, schema, base));
+    walk.path.pop();
   }
+  return copy;
+}
+
+function copyData(walk: Walk, value: unknown): JsonValue {
+  spend(walk, typeof value === "string" ? value.length : JSON.stringify(value).length);
   // tidyNode lets only JSON data through under the other keywords; a copy, since the result is frozen.
   return (typeof value === "object" ? structuredClone(value) : value) as JsonValue;
 }
 
-function acceptsAnything(node: SchemaNode): boolean {
-  return Object.keys(node).every((key) => annotationKeywords.has(key) || key.startsWith("x-"));
+function spend(walk: Walk, length: number): void {
+  walk.length += length;
+  if (walk.length <= maxLength) return;
+  throw new SurfaceError(
+    "SCHEMA_UNSUPPORTED",
+    `at "${walk.path.slice(0, maxShownKeys).join(".")}": it is more than ${maxLength} characters long with its references ` +
+      "written out; describe less, or repeat less",
+  );
 }
 
 function nameOf(raw: unknown): string {
   const title = isNode(raw) ? raw["title"] : undefined;
   return typeof title === "string" ? title : "an enclosing value";
-}
-
-function widen(walk: Walk, description: string): JsonObject {
-  walk.widened += 1;
-  return { description };
-}
-
-// Two arms that were told apart in memory may look the same on the wire, and `oneOf` would then reject both.
-function openExclusive(node: JsonObject): JsonObject {
-  const { oneOf, ...rest } = node;
-  return oneOf === undefined || node["anyOf"] !== undefined ? node : orderKeywords({ ...rest, anyOf: oneOf });
 }

@@ -1,7 +1,14 @@
 import { isJsonObject } from "./json.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 
 const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required"];
+
+/** The root of a value that never travels. Closed, so that a model reads "takes nothing" and not "takes anything". */
+export const noFields: JsonSchema = Object.freeze({
+  type: "object",
+  properties: Object.freeze({}),
+  additionalProperties: false,
+});
 
 /** Tells whether every value of a normalised schema is an object: then it can be a root. */
 export function isObjectSchema(json: JsonObject): boolean {

@@ -1,67 +1,266 @@
-import * as z from "zod";
+import type * as z from "zod";
+import { SurfaceError } from "../errors.ts";
 import type { SchemaSide } from "./compiled-schema.ts";
-import type { JsonObject } from "./json.ts";
-import type { RawSchema } from "./raw-schema.ts";
-import { amendZodNode } from "./amend-zod-node.ts";
+import { foldIntersection } from "./fold-intersection.ts";
 import { mayBeUndefined } from "./may-be-undefined.ts";
-import { zodForm } from "./zod-forms.ts";
-import { isOverridden, ZodMetadata } from "./zod-metadata.ts";
+import type { RawSchema } from "./raw-schema.ts";
+import { isNode, toJsonData } from "./schema-node.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { setOwn } from "./set-own.ts";
+import { toWireData } from "./to-wire-data.ts";
+import { mapSchema, setSchema, wireKey } from "./wire-forms.ts";
+import type { WireForm } from "./wire-forms.ts";
+import { readZodBounds } from "./zod-checks.ts";
+import { countKeywords, leafNode, patternSources } from "./zod-leaves.ts";
+import { metadataOf, statesShape } from "./zod-metadata.ts";
+import { mayBeAbsent, passedOn } from "./zod-optional.ts";
 import { isZodSchema, zodInternals } from "./zod-schema.ts";
-import { exceedsTreeSize } from "./zod-tree-size.ts";
+import { isTransforming } from "./zod-transforming.ts";
 
-// zod writes a schema that is used twice twice; from this many nodes on it is asked to write references.
-const maxTreeSize = 10_000;
+/** Marks values that zod lets through unseen although their type is plain JSON: undefined in an array, a default. */
+const checkedForm: WireForm = "checked";
+
+/** A node that is being filled in. */
+type Draft = Record<string, unknown>;
+
+interface Walk {
+  readonly side: SchemaSide;
+  /** The node of each schema. A schema that is used twice has one node, and a recursive one is a circle of nodes. */
+  readonly nodes: Map<z.core.$ZodType, Draft>;
+  readonly done: Set<Draft>;
+  /** Nodes that were needed before they were done, by the `$id` that refers to them. */
+  readonly referred: Map<Draft, string>;
+}
 
 /**
- * Converts a zod schema with `z.toJSONSchema`. What zod calls unrepresentable takes its documented form. The parts of
- * maps and sets, which zod does not convert, become documents of their own, so that a map may hold itself.
+ * Converts a zod schema to JSON Schema by its published definition (`_zod.def`), which all versions of zod 4 share. The
+ * package imports no zod: schemas of any copy, of `zod/mini` too, are converted alike, and dates, bigints, maps and sets
+ * take their documented form (docs/decisions/0036).
+ *
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` for a type that this package does not know.
  */
 export function readZod(schema: z.core.$ZodTypes, side: SchemaSide): RawSchema {
-  const ids = new Map<z.core.$ZodType, string>();
-  const refer = (part: z.core.$ZodType): JsonObject => {
-    const id = ids.get(part) ?? `~zod/${ids.size}`;
-    ids.set(part, id);
-    return { $ref: id };
-  };
-  refer(schema);
-  const parts: Record<string, object> = {};
-  const convert = (part: z.core.$ZodType): object => convertPart({ part, side, refer });
-  // Converting a part may append further parts to `ids`, which the iteration then reaches.
-  for (const [part, id] of ids) parts[id] = { ...convert(part), $id: id };
-  const { [`~zod/0`]: root = {}, ...others } = parts;
-  const document = Object.keys(others).length === 0 ? root : withParts(root, others);
+  const walk: Walk = { side, nodes: new Map(), done: new Set(), referred: new Map() };
+  const root = convert(walk, schema);
+  const parts = Object.fromEntries(Array.from(walk.referred, ([node, id]) => [id, node]));
+  const document = walk.referred.size === 0 ? root : { ...root, $defs: parts };
   return { document, optional: isOptional(schema, side), rebuilds: true };
 }
 
-function withParts(root: object, parts: Record<string, object>): object {
-  const defs: unknown = "$defs" in root ? root.$defs : undefined;
-  return { ...root, $defs: { ...(typeof defs === "object" ? defs : {}), ...parts } };
-}
-
-function convertPart(at: {
-  part: z.core.$ZodType;
-  side: SchemaSide;
-  refer: (part: z.core.$ZodType) => JsonObject;
-}): object {
-  return z.toJSONSchema(at.part, {
-    io: at.side,
-    metadata: new ZodMetadata(),
-    reused: exceedsTreeSize(at.part, maxTreeSize) ? "ref" : "inline",
-    unrepresentable: ({ zodSchema }) => {
-      if (!isZodSchema(zodSchema) || isOverridden(zodSchema)) return "any";
-      return zodForm(zodSchema, at.refer) ?? "any";
-    },
-    override: (node) => amendZodNode(node, at.side),
-  });
-}
-
-/**
- * Tells whether the root may be undefined. zod marks pipes and catches as optional so that they see an absent value,
- * though their declared input is required.
- */
 function isOptional(schema: z.core.$ZodTypes, side: SchemaSide): boolean {
   if (side === "output") return mayBeUndefined(schema);
-  const { def, optin } = zodInternals(schema);
-  if (def.type === "undefined" || def.type === "void") return true;
-  return optin !== undefined && def.type !== "pipe" && def.type !== "catch";
+  const { type } = zodInternals(schema).def;
+  return type === "undefined" || type === "void" || mayBeAbsent(schema, side);
+}
+
+function convert(walk: Walk, schema: z.core.$ZodType): Draft {
+  const known = walk.nodes.get(schema);
+  if (known !== undefined) return known;
+  if (!isZodSchema(schema)) throw unknownType(typeof schema);
+  const own = ownKeywords(walk, schema);
+  const inner = passedOn(schema, walk.side);
+  if (inner !== undefined) return wrap(walk, schema, own);
+  const node: Draft = {};
+  walk.nodes.set(schema, node);
+  // An author who states the shape of something that JSON Schema cannot say means that instead.
+  const shape = statesShape(own) && isFormless(schema) ? {} : (leafNode(schema) ?? structureNode(walk, schema));
+  Object.assign(node, shape, own);
+  walk.done.add(node);
+  return node;
+}
+
+/** A wrapper is what it wraps, and where it says something itself a copy of that. */
+function wrap(walk: Walk, schema: z.core.$ZodTypes, own: Draft): Draft {
+  const inner = passedOn(schema, walk.side);
+  const node = inner === undefined ? {} : convert(walk, inner);
+  const isChecked = isUnseen(schema);
+  if (Object.keys(own).length === 0 && !isChecked) {
+    walk.nodes.set(schema, node);
+    return node;
+  }
+  const copy: Draft = { ...(walk.done.has(node) ? node : { $ref: refer(walk, node) }), ...own };
+  if (isChecked) copy[wireKey] ??= checkedForm;
+  walk.nodes.set(schema, copy);
+  walk.done.add(copy);
+  return copy;
+}
+
+function refer(walk: Walk, node: Draft): string {
+  const id = walk.referred.get(node) ?? `~zod/${walk.referred.size}`;
+  walk.referred.set(node, id);
+  node["$id"] = id;
+  return id;
+}
+
+/** What a schema says itself: its metadata, its default, and whether its values have to be looked at when written. */
+function ownKeywords(walk: Walk, schema: z.core.$ZodTypes): Draft {
+  const own = metadataOf(schema);
+  const { type } = zodInternals(schema).def;
+  const fallback = shownFallback(walk, schema);
+  if (fallback !== undefined) own["default"] ??= fallback;
+  if (type === "readonly") own["readOnly"] ??= true;
+  // A default is of the output's type: before a transform it would be a wrong example.
+  const hasExamples = "default" in own || "examples" in own;
+  return walk.side === "input" && hasExamples && isTransforming(schema) ? withoutExamples(own) : own;
+}
+
+/** The default that a reader is told. A prefault is put in before the schema runs: its output says nothing of it. */
+function shownFallback(walk: Walk, schema: z.core.$ZodTypes): unknown {
+  if (walk.side === "output" && zodInternals(schema).def.type === "prefault") return undefined;
+  const value = fallbackOf(schema);
+  return value === undefined ? undefined : toWireData(value);
+}
+
+function withoutExamples({ default: _default, examples: _examples, ...own }: Draft): Draft {
+  return own;
+}
+
+/** Tells whether a fallback is put in that is no plain JSON: it passes the schema unseen. */
+function isUnseen(schema: z.core.$ZodTypes): boolean {
+  const { type } = zodInternals(schema).def;
+  if (type !== "default" && type !== "catch") return false;
+  const value = fallbackOf(schema);
+  return value === undefined || toJsonData(value) !== value;
+}
+
+/** The value that a default, prefault or catch puts in; undefined when it depends on the input. */
+function fallbackOf(schema: z.core.$ZodTypes): unknown {
+  const { def } = zodInternals(schema);
+  if (def.type === "default" || def.type === "prefault") return def.defaultValue;
+  if (def.type !== "catch") return undefined;
+  try {
+    // A catch that reads its context throws here.
+    return Reflect.apply(def.catchValue, undefined, [undefined]);
+  } catch {
+    return undefined;
+  }
+}
+
+const formless: ReadonlySet<string> = new Set([
+  ...["date", "bigint", "map", "set", "undefined", "void", "symbol", "function", "nan", "custom", "transform"],
+]);
+
+function isFormless(schema: z.core.$ZodTypes): boolean {
+  return formless.has(zodInternals(schema).def.type);
+}
+
+function structureNode(walk: Walk, schema: z.core.$ZodTypes): SchemaNode {
+  const { def } = zodInternals(schema);
+  switch (def.type) {
+    case "object":
+      return objectNode(walk, def);
+    case "array":
+      return arrayNode(walk, schema, def);
+    case "tuple":
+      return { ...tupleNode(walk, def), ...countKeywords(schema) };
+    case "record":
+      return recordNode(walk, def);
+    case "map":
+      return mapSchemaOf(walk, def);
+    case "set":
+      return { ...setSchema({}), items: convert(walk, def.valueType) };
+    case "union":
+      return unionNode(walk, def);
+    case "intersection":
+      return intersectionNode(walk, def);
+    case "nullable":
+      return { anyOf: [convert(walk, def.innerType), { type: "null" }] };
+    default:
+      throw unknownType(def.type);
+  }
+}
+
+function mapSchemaOf(walk: Walk, def: z.core.$ZodMapDef): SchemaNode {
+  const { items, ...node } = mapSchema({}, {});
+  const prefixItems = [convert(walk, def.keyType), convert(walk, def.valueType)];
+  return { ...node, items: { ...(isNode(items) ? items : {}), prefixItems } };
+}
+
+function intersectionNode(walk: Walk, def: z.core.$ZodIntersectionDef): SchemaNode {
+  const [left, right] = [convert(walk, def.left), convert(walk, def.right)];
+  // A part that is still being filled in is recursive, and stays a part.
+  const folded = walk.done.has(left) && walk.done.has(right) ? foldIntersection(left, right) : undefined;
+  return folded ?? { allOf: [left, right] };
+}
+
+function unionNode(walk: Walk, def: z.core.$ZodUnionDef): SchemaNode {
+  const arms = def.options.map((option) => convert(walk, option));
+  return "inclusive" in def && !def.inclusive ? { oneOf: arms } : { anyOf: arms };
+}
+
+function arrayNode(walk: Walk, schema: z.core.$ZodTypes, def: z.core.$ZodArrayDef): SchemaNode {
+  const isOpen = mayBeUndefined(def.element);
+  const items = convert(walk, def.element);
+  return { type: "array", items, ...countKeywords(schema), ...(isOpen ? { [wireKey]: checkedForm } : {}) };
+}
+
+function tupleNode(walk: Walk, def: z.core.$ZodTupleDef): SchemaNode {
+  const least = def.items.findLastIndex((item) => !mayBeAbsent(item, walk.side)) + 1;
+  const isOpen = [...def.items, def.rest].some((item) => mayBeUndefined(item));
+  return {
+    type: "array",
+    prefixItems: def.items.map((item) => convert(walk, item)),
+    ...(def.rest ? { items: convert(walk, def.rest) } : { items: false, maxItems: def.items.length }),
+    ...(least > 0 ? { minItems: least } : {}),
+    ...(isOpen ? { [wireKey]: checkedForm } : {}),
+  };
+}
+
+function objectNode(walk: Walk, { shape, catchall }: z.core.$ZodObjectDef): SchemaNode {
+  const properties: Draft = {};
+  for (const [key, field] of Object.entries(shape)) setOwn(properties, key, convert(walk, field));
+  const required = Object.keys(shape).filter((key) => !mayBeLeftOut(walk, shape[key]));
+  const isStrict = catchall === undefined ? walk.side === "output" : zodInternals(catchall).def.type === "never";
+  const rest = isStrict ? false : catchall === undefined ? undefined : convert(walk, catchall);
+  return {
+    type: "object",
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    ...(rest === undefined ? {} : { additionalProperties: rest }),
+  };
+}
+
+// On the wire a property that is undefined is absent, although zod wants the key of an output to be there.
+function mayBeLeftOut(walk: Walk, field: unknown): boolean {
+  return walk.side === "output" ? mayBeUndefined(field) : mayBeAbsent(field, "input");
+}
+
+function recordNode(walk: Walk, def: z.core.$ZodRecordDef): SchemaNode {
+  const values = convert(walk, def.valueType);
+  const patterns = patternSources(readZodBounds(def.keyType).patterns);
+  if ("mode" in def && def.mode === "loose" && patterns.length > 0) {
+    const patternProperties: Draft = {};
+    for (const pattern of patterns) setOwn(patternProperties, pattern, values);
+    return { type: "object", patternProperties };
+  }
+  const keys = zodInternals(def.keyType).values;
+  const isPartial = ("partial" in def && def.partial) || mayBeLeftOut(walk, def.valueType);
+  const required = keys === undefined || isPartial ? [] : [...keys].filter(isKey).map(String);
+  return {
+    type: "object",
+    propertyNames: toNames(convert(walk, def.keyType)),
+    additionalProperties: values,
+    ...(required.length > 0 ? { required } : {}),
+  };
+}
+
+function isKey(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number";
+}
+
+/** The names of a record's properties, which are text: a number among the keys is its decimal text. */
+function toNames(keys: SchemaNode): SchemaNode {
+  const { type, enum: values, const: value, anyOf } = keys;
+  if (Array.isArray(anyOf)) return { ...keys, anyOf: anyOf.map((arm: unknown) => (isNode(arm) ? toNames(arm) : arm)) };
+  if (Array.isArray(values)) return { type: "string", enum: values.map(String) };
+  if (typeof value === "number") return { type: "string", const: String(value) };
+  if (type === "integer") return { type: "string", pattern: String.raw`^-?\d+$` };
+  return type === "number" ? { type: "string", pattern: String.raw`^-?\d+(?:\.\d+)?$` } : keys;
+}
+
+function unknownType(type: string): SurfaceError {
+  return new SurfaceError(
+    "SCHEMA_UNSUPPORTED",
+    `zod's type "${type}" is not known; use another type, or put JSON Schema beside it with withJsonSchema()`,
+  );
 }

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import * as z from "zod";
+import type * as z from "zod";
 import { zodInternals } from "./zod-schema.ts";
 
 type Result = StandardSchemaV1.Result<unknown>;
@@ -7,17 +7,24 @@ type Result = StandardSchemaV1.Result<unknown>;
 /** Schemas that are known to be synchronous, or asynchronous, from having been run. */
 const isAsync = new WeakMap<z.core.$ZodType, boolean>();
 
-function toResult(payload: z.core.ParsePayload): Result {
+/**
+ * Lets the copy of zod that made a schema word its issues, with that copy's locale and error maps: a schema of the same
+ * class, whose run gives the payload of a run that has been.
+ */
+function toResult(schema: z.core.$ZodType, payload: z.core.ParsePayload): Result | Promise<Result> {
   if (payload.issues.length === 0) return { value: payload.value };
-  return { issues: payload.issues.map((issue) => z.core.util.finalizeIssue(issue, undefined, z.core.config())) };
+  const { constr: Schema, def } = zodInternals(schema);
+  const carrier = new Schema(def);
+  zodInternals(carrier).run = () => payload;
+  return carrier["~standard"].validate(payload.value);
 }
 
 /** Runs a schema once, whether or not it has asynchronous parts. */
 function runOnce(schema: z.core.$ZodType, value: unknown): Result | Promise<Result> {
   const run = zodInternals(schema).run({ value, issues: [] }, { async: true });
-  if (!(run instanceof Promise)) return toResult(run);
+  if (!(run instanceof Promise)) return toResult(schema, run);
   isAsync.set(schema, true);
-  return run.then(toResult);
+  return run.then((payload) => toResult(schema, payload));
 }
 
 /**

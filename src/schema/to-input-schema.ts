@@ -1,6 +1,6 @@
 import { compileSchema } from "./compile-schema.ts";
 import type { CompiledSchema } from "./compiled-schema.ts";
-import type { JsonSchema } from "./json.ts";
+import { noFields } from "./object-root.ts";
 import type { Schema } from "./standard.ts";
 
 /** The input side of a schema: what an agent sends as arguments. `codec.decode` unwraps `value`. */
@@ -16,20 +16,11 @@ export function toInputSchema(schema: Schema | undefined, where: string): InputS
   return schema === undefined ? noInput : compileSchema(schema, "input", where);
 }
 
-const nothing: JsonSchema = Object.freeze({
-  type: "object",
-  properties: Object.freeze({}),
-  additionalProperties: false,
-});
-
-/**
- * Closed, so that a model reads "takes nothing" and not "takes anything" (one host, opencode, closes every root anyway).
- * Decoding ignores what a host adds: without a schema there is nothing to hand on.
- */
+/** Decoding ignores what a host adds: without a schema there is nothing to hand on. */
 const noInput: InputSchema = Object.freeze({
-  json: nothing,
+  json: noFields,
   wrapped: false,
   optional: true,
   codec: Object.freeze({ encode: () => ({}), decode: () => undefined, stringify: () => "{}" }),
-  reader: () => nothing,
+  reader: () => noFields,
 });

@@ -1,24 +1,49 @@
-import * as z from "zod";
+import type * as z from "zod";
 import { toWireData } from "./to-wire-data.ts";
 import { wireKey } from "./wire-forms.ts";
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+interface Registry {
+  get(schema: z.core.$ZodType): Metadata | undefined;
+}
 
 const shapeKeywords = ["type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"];
 
 /**
- * The author's `.meta()`, fit for JSON Schema: without `id` (it would turn the node into a `$ref`, and two schemas of
- * one id into an error), and with dates, bigints, maps and sets in their wire form. A value that has none is left out.
+ * Returns the author's `.meta()` as JSON Schema keywords: without `id`, which is a name and no keyword, and with dates,
+ * bigints, maps and sets in their wire form. A value without a wire form is left out.
  */
-export class ZodMetadata extends z.core.$ZodRegistry<Record<string, unknown>> {
-  override get(schema: z.core.$ZodType): Record<string, unknown> | undefined {
-    const meta = z.globalRegistry.get(schema);
-    if (meta === undefined) return undefined;
-    const entries = Object.entries(meta).filter(([key]) => key !== "id" && key !== wireKey);
-    return Object.fromEntries(entries.map(([key, value]) => [key, toWireData(value)]));
+export function metadataOf(schema: z.core.$ZodType): Record<string, unknown> {
+  const keywords: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(registered(schema) ?? {})) {
+    const wire = key === "id" || key === wireKey ? undefined : toWireData(value);
+    if (wire !== undefined) keywords[key] = wire;
   }
+  return keywords;
 }
 
-/** Tells whether the author has said in `.meta()` what the JSON Schema of this node is. */
-export function isOverridden(schema: z.core.$ZodType): boolean {
-  const meta = z.globalRegistry.get(schema);
-  return meta !== undefined && shapeKeywords.some((key) => meta[key] !== undefined);
+/** Tells whether metadata states the JSON Schema of a node, and not only describes it. */
+export function statesShape(metadata: Metadata): boolean {
+  return shapeKeywords.some((key) => metadata[key] !== undefined);
+}
+
+/**
+ * Asks the copy of zod that made the schema. `zod/mini` has no `meta()`; its registry is global from zod 4.1 on, and
+ * before that nothing can be known about it from outside.
+ */
+function registered(schema: z.core.$ZodType): Metadata | undefined {
+  if ("meta" in schema && typeof schema.meta === "function") {
+    // The method of a zod 4 schema: without arguments it reads.
+    const metadata: unknown = Reflect.apply(schema.meta, schema, []);
+    return typeof metadata === "object" && metadata !== null ? Object.fromEntries(Object.entries(metadata)) : undefined;
+  }
+  return sharedRegistry()?.get(schema);
+}
+
+function sharedRegistry(): Registry | undefined {
+  const registry: unknown = Reflect.get(globalThis, "__zod_globalRegistry");
+  const isRegistry = typeof registry === "object" && registry !== null && "get" in registry;
+  // zod's own name for the registry that all its copies share.
+  return isRegistry ? (registry as Registry) : undefined;
 }

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import { validate, type Validated } from "../schema/validate.ts";
+import { validate, validateInput, type Validated } from "../schema/validate.ts";
 import type { MaybeSchema } from "./member.ts";
 import { internalError, type FaultReporter } from "./fault.ts";
 
@@ -16,7 +16,7 @@ function acceptInput(checked: Validated, where: string): unknown {
  */
 export function checkInput(schema: MaybeSchema, value: unknown, where: string): unknown {
   if (schema === undefined) return undefined;
-  const checked = validate(schema, value);
+  const checked = validateInput(schema, value);
   return checked instanceof Promise ? checked.then((late) => acceptInput(late, where)) : acceptInput(checked, where);
 }
 
@@ -40,8 +40,8 @@ function acceptOutput(checked: Validated, check: OutputCheck): unknown {
 
 /** Runs a schema, which is the author's code: what it throws is a fault of its own and no verdict on the value. */
 function validateMasked(
-  schema: Exclude<MaybeSchema, undefined>,
-  value: unknown,
+  run: typeof validate,
+  { schema, value }: { schema: Exclude<MaybeSchema, undefined>; value: unknown },
   check: OutputCheck,
 ): Validated | Promise<Validated> {
   const mask = (cause: unknown): never => {
@@ -50,7 +50,7 @@ function validateMasked(
   try {
     // No value is a promise. One that rejects, as an asynchronous source gives, would end the process.
     if (value instanceof Promise) value.catch((cause: unknown) => internalError(cause, check.where, check.report));
-    const checked = validate(schema, value);
+    const checked = run(schema, value);
     return checked instanceof Promise ? checked.catch(mask) : checked;
   } catch (cause) {
     return mask(cause);
@@ -64,7 +64,7 @@ function validateMasked(
  */
 export function checkOwnedInput(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
   if (schema === undefined) return undefined;
-  const checked = validateMasked(schema, value, check);
+  const checked = validateMasked(validateInput, { schema, value }, check);
   return checked instanceof Promise
     ? checked.then((late) => acceptInput(late, check.where))
     : acceptInput(checked, check.where);
@@ -77,6 +77,6 @@ export function checkOwnedInput(schema: MaybeSchema, value: unknown, check: Outp
  */
 export function checkOutput(schema: MaybeSchema, value: unknown, check: OutputCheck): unknown {
   if (schema === undefined) return value;
-  const checked = validateMasked(schema, value, check);
+  const checked = validateMasked(validate, { schema, value }, check);
   return checked instanceof Promise ? checked.then((late) => acceptOutput(late, check)) : acceptOutput(checked, check);
 }

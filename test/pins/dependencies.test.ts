@@ -19,8 +19,12 @@ describe("dependencies", () => {
       // Loaded by links between processes alone: decisions 0009 and 0010.
       "vscode-jsonrpc",
       "ws",
-      "zod",
     ]);
+  });
+
+  it("the package takes the application's zod, and brings none", () => {
+    // Decision 0036. The one in the tree below is the SDK's own.
+    expect(manifest.peerDependencies["zod"]).toBe("^4.0.0");
   });
 
   it("productionTree() names every package a user gets when the lockfile is read", () => {

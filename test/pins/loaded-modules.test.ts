@@ -28,7 +28,7 @@ describe("a stdio face before its first answer", () => {
     expect(JSON.parse(answer)).toMatchObject({ id: 1, result: { serverInfo: { name: "counter" } } });
   });
 
-  it("has loaded zod and no other package when it answers initialize: the SDK comes with what needs it", () => {
+  it("has loaded no package but the application's own zod when it answers initialize", () => {
     const packages = trace.modules.filter((one) => one.includes("/node_modules/")).map(ownerOf);
     expect([...new Set(packages)].toSorted()).toEqual(["zod"]);
   });

@@ -103,7 +103,7 @@ describe("normalise()", () => {
 
   it("normalise() leaves data alone when it looks like a schema", () => {
     const data = { $ref: "#/$defs/x", $schema: "s", $id: "i", type: "Date", format: "no" };
-    const root = { default: data, const: data, enum: [data], examples: [data] };
+    const root = { type: "object", default: data, enum: [data], examples: [data] };
     expect(run(root)).toEqual(root);
   });
 
@@ -117,11 +117,11 @@ describe("normalise()", () => {
     expect(JSON.stringify(run(root))).toBe(JSON.stringify(root));
   });
 
-  it("normalise() accepts anything and says so when a schema is recursive", () => {
+  it("normalise() accepts anything of its type and says so when a schema is recursive", () => {
     const node = { type: "object", properties: { kids: { type: "array", items: { $ref: "#" } } }, required: ["kids"] };
     expect(run(node)).toEqual({
       type: "object",
-      properties: { kids: { type: "array", items: recursive } },
+      properties: { kids: { type: "array", items: { type: "object", ...recursive } } },
       required: ["kids"],
     });
     const mutual = {
@@ -132,10 +132,28 @@ describe("normalise()", () => {
     expect(run({ title: "Me", $ref: "#" })).toEqual({ title: "Me", description: "Recursive: the same shape as Me" });
   });
 
-  it("normalise() turns oneOf into anyOf when an arm accepts more than it says", () => {
+  it("normalise() says what hosts understand when a schema has oneOf, const, or several types", () => {
     const root = { oneOf: [text, { type: "array", items: { $ref: "#" } }], description: "d" };
     expect(run(root)).toEqual({ description: "d", anyOf: [text, { type: "array", items: recursive }] });
-    expect(run({ oneOf: [text, { type: "null" }] })).toEqual({ oneOf: [text, { type: "null" }] });
+    expect(run({ const: "a" })).toEqual({ type: "string", enum: ["a"] });
+    expect(run({ const: null })).toEqual({ type: "null" });
+    expect(run({ enum: ["a", 1, null] })).toEqual({
+      anyOf: [{ type: "string", enum: ["a"] }, { type: "number", enum: [1] }, { type: "null" }],
+    });
+    expect(run({ type: ["string", "null"], minLength: 1, description: "d" })).toEqual({
+      description: "d",
+      anyOf: [{ type: "string", minLength: 1 }, { type: "null" }],
+    });
+    expect(run({ type: ["string", "integer", "null"], enum: ["a", 2, null] })).toEqual({
+      anyOf: [{ type: "string", enum: ["a"] }, { type: "integer", enum: [2] }, { type: "null" }],
+    });
+  });
+
+  it("normalise() refuses by size when references repeat a large part", () => {
+    const large = { type: "string", description: "d".repeat(4_000) };
+    const fields = Array.from({ length: 1_000 }, (_, index) => [`f${index}`, { $ref: "#/$defs/large" }]);
+    const root = { type: "object", properties: Object.fromEntries(fields), $defs: { large } };
+    expect(() => run(root)).toThrow("more than 524288 characters long with its references written out");
   });
 
   it.each(["https://example.org/s.json", "other.json#/x", "#/$defs/missing", "#nowhere"])(

@@ -1,0 +1,161 @@
+import type * as z from "zod";
+import type { JsonObject, JsonValue } from "./json.ts";
+import { absentNode, formlessNode } from "./schema-node.ts";
+import type { SchemaNode } from "./schema-node.ts";
+import { bigintSchema, dateSchema, wireKey } from "./wire-forms.ts";
+import type { WireForm } from "./wire-forms.ts";
+import { readZodBounds } from "./zod-checks.ts";
+import type { ZodBounds } from "./zod-checks.ts";
+import { zodInternals } from "./zod-schema.ts";
+
+// What zod calls a format, where JSON Schema has a name for it.
+const formatNames: ReadonlyMap<string | undefined, string | undefined> = new Map([
+  ["guid", "uuid"],
+  ["url", "uri"],
+  ["datetime", "date-time"],
+  // zod's times have no offset, which the format of JSON Schema requires.
+  ["time", undefined],
+  // A pattern by hand, and no format of JSON Schema's, which is that of a text that is a pattern.
+  ["regex", undefined],
+]);
+// zod's own patterns for these differ from version to version.
+const encodings: ReadonlyMap<string, string> = new Map([
+  ["base64", "^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$"],
+  ["base64url", "^[A-Za-z0-9_-]*$"],
+]);
+const checkedForm: WireForm = "checked";
+
+const plainLeaves: Readonly<Record<string, SchemaNode>> = {
+  any: {},
+  unknown: {},
+  custom: {},
+  transform: {},
+  never: { not: {} },
+  null: { type: "null" },
+  boolean: { type: "boolean" },
+  success: { type: "boolean" },
+  date: dateSchema,
+  bigint: bigintSchema,
+  undefined: absentNode(),
+  void: absentNode(),
+  symbol: formlessNode("symbol"),
+  function: formlessNode("function"),
+  nan: formlessNode("NaN"),
+};
+
+/** Converts a zod schema that holds no other schema; undefined for any other. */
+export function leafNode(schema: z.core.$ZodTypes): SchemaNode | undefined {
+  const { def } = zodInternals(schema);
+  switch (def.type) {
+    case "string":
+      return textNode(readZodBounds(schema));
+    case "number":
+      return numberNode(readZodBounds(schema), def.checks);
+    case "enum":
+      return valuesNode(enumValues(def.entries));
+    case "literal":
+      return literalNode(def.values);
+    case "template_literal":
+      return { type: "string", pattern: patternOf(schema) };
+    case "file":
+      return fileNode(readZodBounds(schema));
+    default:
+      return Object.hasOwn(plainLeaves, def.type) ? plainLeaves[def.type] : undefined;
+  }
+}
+
+/** The keywords that bound how many items an array has. */
+export function countKeywords(schema: z.core.$ZodType): SchemaNode {
+  const { minimum, maximum } = readZodBounds(schema);
+  return defined({ minItems: minimum, maxItems: maximum });
+}
+
+/** The sources of the patterns that JSON Schema can say: it has no flags, so `/ok/i` as "ok" would refuse what zod accepts. */
+export function patternSources(patterns: readonly RegExp[]): readonly string[] {
+  return patterns.filter(({ flags }) => !/[ims]/.test(flags)).map(({ source }) => source);
+}
+
+function textNode({ minimum, maximum, format, patterns }: ZodBounds): SchemaNode {
+  const encoding = encodings.get(format ?? "");
+  const sources = encoding === undefined ? patternSources(patterns) : [encoding];
+  return defined({
+    type: "string",
+    minLength: minimum,
+    maxLength: maximum,
+    format: formatNames.has(format) ? formatNames.get(format) : format,
+    contentEncoding: encoding === undefined ? undefined : format,
+    pattern: sources.length === 1 ? sources[0] : undefined,
+    allOf: sources.length > 1 ? sources.map((source) => ({ pattern: source })) : undefined,
+  });
+}
+
+function numberNode(bounds: ZodBounds, checks: readonly z.core.$ZodCheck[] = []): SchemaNode {
+  const [divisor, ...others] = bounds.divisors;
+  // An overwrite may make NaN of a number.
+  const isOverwritten = checks.some((check) => zodInternals(check).def.check === "overwrite");
+  return defined({
+    type: bounds.isInteger ? "integer" : "number",
+    ...rangeKeywords(bounds),
+    multipleOf: divisor,
+    allOf: others.length === 0 ? undefined : others.map((multipleOf) => ({ multipleOf })),
+    [wireKey]: isOverwritten ? checkedForm : undefined,
+  });
+}
+
+/** Of an inclusive and an exclusive bound on one side the narrower. */
+function rangeKeywords({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: ZodBounds): SchemaNode {
+  const isAbove = above !== undefined && above >= (minimum ?? Number.NEGATIVE_INFINITY);
+  const isBelow = below !== undefined && below <= (maximum ?? Number.POSITIVE_INFINITY);
+  return {
+    ...(isAbove ? { exclusiveMinimum: above } : { minimum }),
+    ...(isBelow ? { exclusiveMaximum: below } : { maximum }),
+  };
+}
+
+function defined(node: SchemaNode): SchemaNode {
+  return Object.fromEntries(Object.entries(node).filter(([, value]) => value !== undefined));
+}
+
+function fileNode({ minimum, maximum, mimeTypes = [] }: ZodBounds): SchemaNode {
+  return defined({
+    type: "string",
+    contentEncoding: "binary",
+    minLength: minimum,
+    maxLength: maximum,
+    contentMediaType: mimeTypes.length === 1 ? mimeTypes[0] : undefined,
+    [wireKey]: checkedForm,
+  });
+}
+
+/** The values of an enum. One of TypeScript maps its numbers back to their names, which are no values. */
+function enumValues(entries: z.core.util.EnumLike): readonly (string | number)[] {
+  const numbers = new Set(Object.values(entries).filter((value) => typeof value === "number"));
+  return Object.entries(entries).flatMap(([key, value]) => (numbers.has(Number(key)) ? [] : [value]));
+}
+
+/** A literal: JSON values, and bigints in an arm of their own. */
+function literalNode(values: readonly z.core.util.Literal[]): SchemaNode {
+  const bigints = values.filter((value) => typeof value === "bigint").map(String);
+  const others = values.filter((value): value is Exclude<typeof value, bigint | undefined> => {
+    return value !== undefined && typeof value !== "bigint";
+  });
+  const arms: JsonObject[] = [];
+  if (others.length > 0) arms.push(valuesNode(others));
+  if (bigints.length > 0) arms.push({ ...bigintSchema, enum: bigints });
+  const [only] = arms;
+  if (only === undefined) return values.length === 0 ? { not: {} } : absentNode();
+  return arms.length === 1 ? only : { anyOf: arms };
+}
+
+function valuesNode(values: readonly JsonValue[]): JsonObject {
+  const [first] = values;
+  if (first === undefined) return { not: {} };
+  const type = first === null ? "null" : typeof first;
+  const isOfOneType = values.every((value) => (value === null ? "null" : typeof value) === type);
+  return { ...(isOfOneType ? { type } : {}), ...(values.length === 1 ? { const: first } : { enum: [...values] }) };
+}
+
+function patternOf(schema: z.core.$ZodTypes): string | undefined {
+  const pattern: unknown = Reflect.get(zodInternals(schema), "pattern");
+  return pattern instanceof RegExp ? pattern.source : undefined;
+}

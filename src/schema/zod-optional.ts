@@ -1,0 +1,33 @@
+import type * as z from "zod";
+import type { SchemaSide } from "./compiled-schema.ts";
+import { isZodSchema, lazyTarget, zodInternals } from "./zod-schema.ts";
+
+// A lazy schema may go round; nothing is this many wrappers deep.
+const maxDepth = 64;
+// They hold a schema, and are another one than that.
+const ownForms: ReadonlySet<string> = new Set(["nullable", "success"]);
+const neverAbsent: ReadonlySet<string> = new Set(["nonoptional", "default"]);
+const fillsIn: ReadonlySet<string> = new Set(["default", "prefault", "catch"]);
+
+/**
+ * Tells whether a property or a tuple item of this schema may be left out, by the schema's definition. zod's own
+ * `optin` flag is not read: which wrappers set it differs between its minor versions. From 4.4 on a property whose value may
+ * be undefined has to be there, so it counts as one that may not be left out.
+ */
+export function mayBeAbsent(schema: unknown, side: SchemaSide, depth = 0): boolean {
+  if (!isZodSchema(schema) || depth > maxDepth) return false;
+  const { def } = zodInternals(schema);
+  const isFilled = fillsIn.has(def.type) && side === "input";
+  if (def.type === "optional" || isFilled) return true;
+  if (neverAbsent.has(def.type)) return false;
+  if (def.type === "union") return def.options.some((option) => mayBeAbsent(option, side, depth + 1));
+  return mayBeAbsent(def.type === "nullable" ? def.innerType : passedOn(schema, side), side, depth + 1);
+}
+
+/** Returns the schema that a wrapper stands for on one side; undefined for a schema that is no wrapper. */
+export function passedOn(schema: z.core.$ZodTypes, side: SchemaSide): z.core.$ZodType | undefined {
+  const { def } = zodInternals(schema);
+  // What is put before a preprocessing transform is what the schema behind it declares.
+  if (def.type === "pipe") return side === "output" || zodInternals(def.in).def.type === "transform" ? def.out : def.in;
+  return "innerType" in def && !ownForms.has(def.type) ? def.innerType : lazyTarget(schema);
+}

@@ -1,14 +1,20 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
+import type { LinkLimits } from "./link-limits.ts";
 import type { SocketListening } from "./listening.ts";
 
 /** What {@link listenUnixSocket} may be told. */
 export interface ListenUnixSocketOptions {
   /** After how much silence a peer is asked for a sign of life, in milliseconds. Default 5,000. */
   readonly heartbeatMs?: number;
+  /** Bounds of what peers can make the listener hold. Defaults: see the guide on limits. */
+  readonly limits?: LinkLimits;
 }
 
-const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof ListenUnixSocketOptions, true>);
+const optionNames = Object.keys({ heartbeatMs: true, limits: true } satisfies Record<
+  keyof ListenUnixSocketOptions,
+  true
+>);
 
 /**
  * Lets processes of the same user connect to a live surface, or to several, over a Unix domain socket, up to 256 of them at once. The

@@ -1,6 +1,7 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
+import type { LinkLimits } from "./link-limits.ts";
 import type { WebListening } from "./listening.ts";
 
 /** What {@link listenWebSocket} may be told. */
@@ -19,6 +20,8 @@ export interface ListenWebSocketOptions {
   readonly token?: string;
   /** After how much silence a peer is asked for a sign of life, in milliseconds. Default 5,000. */
   readonly heartbeatMs?: number;
+  /** Bounds of what peers can make the listener hold. Defaults: see the guide on limits. */
+  readonly limits?: LinkLimits;
 }
 
 const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
@@ -48,6 +51,7 @@ const optionNames = Object.keys({
   hosts: true,
   token: true,
   heartbeatMs: true,
+  limits: true,
 } satisfies Record<keyof ListenWebSocketOptions, true>);
 
 /**
@@ -68,7 +72,7 @@ export async function listenWebSocket(live: Served, options: ListenWebSocketOpti
   assertKnownOptions(options, optionNames, "Listening for web sockets");
   const problem = problemOf(options);
   if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `Listening for web sockets: ${problem}`);
-  const { port, host = "127.0.0.1", path = "/", origins = [], hosts = [], token, heartbeatMs } = options;
+  const { port, host = "127.0.0.1", path = "/", origins = [], hosts = [], token, heartbeatMs, limits } = options;
   const own = host.includes(":") ? `[${host}]` : host;
   const names = new Set([...loopback, own, ...hosts].map((name) => name.toLowerCase()));
   // Only who listens loads what it takes.
@@ -79,5 +83,6 @@ export async function listenWebSocket(live: Served, options: ListenWebSocketOpti
     host,
     rules: { path, hosts: names, origins: new Set(origins), token },
     ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+    ...(limits === undefined ? {} : { limits }),
   });
 }

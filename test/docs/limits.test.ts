@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { defaultLimits } from "../../src/http/budgets.ts";
+import { defaultLinkLimits } from "../../src/links/link-limits.ts";
 
 const page = readFileSync(new URL("../../docs/guide/limits.md", import.meta.url), "utf8");
 const mebibyte = 1024 * 1024;
 
-/** Cells of the table row that names a limit. */
-function rowOf(name: string): readonly string[] {
-  const row = page.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
+/** Cells of the row that names a limit, in the section of a heading. */
+function rowOf(section: string, name: string): readonly string[] {
+  const [text = ""] = page.slice(page.indexOf(`\n## ${section}\n`) + 1).split("\n## ");
+  const row = text.split("\n").find((line) => line.startsWith("|") && line.includes(`\`${name}\``));
   return (row ?? "").split("|").map((cell) => cell.trim());
 }
 
@@ -16,8 +18,11 @@ function toText(limit: number): string {
 }
 
 describe("docs/guide/limits.md", () => {
-  it.each(Object.entries(defaultLimits))("states the defaults of %s", (name, { perCaller, total }) => {
-    const cells = rowOf(name);
-    expect([cells[3], cells[4]]).toEqual([toText(perCaller), toText(total)]);
+  it.each(Object.entries(defaultLimits))("states the defaults of %s over HTTP", (name, { perCaller, total }) => {
+    expect(rowOf("HTTP", name).slice(3, 5)).toEqual([toText(perCaller), toText(total)]);
+  });
+
+  it.each(Object.entries(defaultLinkLimits))("states the defaults of %s of links", (name, { perPeer, total }) => {
+    expect(rowOf("Links", name).slice(3, 5)).toEqual([toText(perPeer), toText(total)]);
   });
 });

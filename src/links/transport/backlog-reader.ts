@@ -31,6 +31,8 @@ function parse(text: string): object | undefined {
  * end is told.
  */
 export class BacklogReader extends AbstractMessageReader {
+  /** Characters of the message that is being handed on. */
+  size = 0;
   readonly #events: ReaderEvents;
   #texts: string[] = [];
   #backlog = 0;
@@ -118,6 +120,7 @@ export class BacklogReader extends AbstractMessageReader {
 
   #deliver(text: string, callback: DataCallback): void {
     const message = parse(text);
+    this.size = text.length;
     // Which methods there are, and what they take, is judged by whoever listens.
     if (message !== undefined) return callback(message as Message);
     this.drop();

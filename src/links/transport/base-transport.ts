@@ -21,6 +21,10 @@ export abstract class BaseTransport implements WireTransport {
   readonly #drained: (() => void)[] = [];
   #isClosing = false;
 
+  get size(): number {
+    return this.reader.size;
+  }
+
   get isFull(): boolean {
     return this.writer.isFull;
   }
@@ -51,8 +55,7 @@ export abstract class BaseTransport implements WireTransport {
     for (const tell of this.#drained) tell();
   }
 
-  /** Lets go of what carries it, at once. May be called more than once. */
-  protected abstract destroy(): void;
+  abstract destroy(): void;
 
   /** Calls `fn` when what carries it is gone. */
   protected abstract onceClosed(fn: () => void): void;

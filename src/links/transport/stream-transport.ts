@@ -62,7 +62,7 @@ class StreamTransport extends BaseTransport {
     return this.#ends.output.writableLength;
   }
 
-  protected destroy(): void {
+  destroy(): void {
     this.#ends.destroy();
   }
 

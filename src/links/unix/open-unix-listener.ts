@@ -5,7 +5,8 @@ import { dirname, resolve } from "node:path";
 import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
 import type { SocketListening } from "../listening.ts";
-import { maxPeers, type PeerOptions, Peers } from "../serve-peers.ts";
+import { readLinkUse } from "../link-limits.ts";
+import { type PeerOptions, Peers } from "../serve-peers.ts";
 import { startListening } from "../start-listening.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { besidePath, claimPath } from "./claim-path.ts";
@@ -49,14 +50,12 @@ async function removeOwn(path: string, inode: number): Promise<void> {
 }
 
 function accept(peers: Peers): Server {
-  const server = createServer((socket: Socket) => {
+  return createServer((socket: Socket) => {
     peers.add(createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy(), isWary: true }));
   });
-  server.maxConnections = maxPeers;
-  return server;
 }
 
-async function open(setting: UnixListenerSetting, path: string, scope: Scope): Promise<void> {
+async function open(setting: UnixListenerSetting, path: string, scope: Scope): Promise<Pick<SocketListening, "stats">> {
   const { live, access = ownAccess } = setting;
   await assurePrivateFolder(dirname(path), access);
   const peers = new Peers(live, setting);
@@ -71,6 +70,7 @@ async function open(setting: UnixListenerSetting, path: string, scope: Scope): P
   // A peer that could not be accepted, for want of file descriptors, tries again: no reason to end.
   server.on("error", () => {});
   scope.add(() => removeOwn(path, inode));
+  return { stats: () => ({ limits: readLinkUse(peers.budgets) }) };
 }
 
 /**
@@ -85,8 +85,7 @@ export async function openUnixListener(setting: UnixListenerSetting): Promise<So
     live: setting.live,
     where: path,
     open: async (scope) => {
-      await open(setting, path, scope);
-      return { path };
+      return { ...(await open(setting, path, scope)), path };
     },
   });
 }

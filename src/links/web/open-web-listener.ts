@@ -1,13 +1,15 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { SurfaceError } from "../../errors.ts";
+import type { Share } from "../../spine/budget.ts";
 import type { Scope } from "../../spine/scope.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
-import type { WebListening } from "../listening.ts";
-import { maxPeers, type PeerOptions, Peers } from "../serve-peers.ts";
+import { readLinkUse } from "../link-limits.ts";
+import type { ListenerStats, WebListening } from "../listening.ts";
+import { type PeerOptions, Peers } from "../serve-peers.ts";
 import { startListening } from "../start-listening.ts";
 import { codeOf } from "../system-error.ts";
 import { maxFrameBytes } from "../transport/frame-cutter.ts";
@@ -42,10 +44,22 @@ function accept(peers: Peers, rules: UpgradeRules): Server {
   const server = createServer(times, (_request, response) => {
     response.writeHead(426, { Connection: "close", Upgrade: "websocket" }).end();
   });
-  server.maxConnections = maxPeers;
+  const places = new WeakMap<Duplex, Share>();
+  server.on("connection", (socket: Socket) => {
+    const place = peers.budgets.handshakes.open(undefined, (_excess, what) => {
+      if (what === "spare") return;
+      socket.destroy();
+      place.release();
+    });
+    place.add(1);
+    places.set(socket, place);
+    socket.once("close", () => place.release());
+  });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const status = judgeUpgrade(request, rules);
     if (status !== undefined) return refuse(socket, status);
+    // From here on it has one of the places of peers.
+    places.get(socket)?.release();
     opener.handleUpgrade(request, socket, head, (opened) =>
       peers.add(createWebSocketTransport(opened, true, request.socket)),
     );
@@ -65,7 +79,7 @@ async function bind(server: Server, { host, port }: WebListenerSetting): Promise
   return (server.address() as AddressInfo).port;
 }
 
-async function open(setting: WebListenerSetting, scope: Scope): Promise<Pick<WebListening, "port" | "url">> {
+async function open(setting: WebListenerSetting, scope: Scope): Promise<Pick<WebListening, "port" | "url" | "stats">> {
   const { live, host, rules } = setting;
   const peers = new Peers(live, setting);
   const server = accept(peers, rules);
@@ -80,7 +94,8 @@ async function open(setting: WebListenerSetting, scope: Scope): Promise<Pick<Web
   // A peer that could not be accepted, for want of file descriptors, tries again: no reason to end.
   server.on("error", () => {});
   const name = host.includes(":") ? `[${host}]` : host;
-  return { port, url: `ws://${name}:${port}${rules.path}` };
+  const stats = (): ListenerStats => ({ limits: readLinkUse(peers.budgets) });
+  return { port, url: `ws://${name}:${port}${rules.path}`, stats };
 }
 
 /**

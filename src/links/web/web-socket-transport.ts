@@ -66,7 +66,7 @@ class WebSocketTransport extends BaseTransport {
     return this.#socket.bufferedAmount;
   }
 
-  protected destroy(): void {
+  destroy(): void {
     this.#socket.terminate();
   }
 

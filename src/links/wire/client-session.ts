@@ -52,7 +52,7 @@ export class ClientSession implements PeerHandlers {
 
   constructor(setting: SessionSetting) {
     this.#setting = setting;
-    this.#peer = new WirePeer(setting.transport, this, false);
+    this.#peer = new WirePeer(setting.transport, this);
     this.#peer.listen();
   }
 

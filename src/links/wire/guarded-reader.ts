@@ -1,14 +1,33 @@
-import type { DataCallback, Disposable, Event, Message, MessageReader, PartialMessageInfo } from "vscode-jsonrpc/node";
+import type {
+  DataCallback,
+  Disposable,
+  Event,
+  Message,
+  MessageReader,
+  PartialMessageInfo,
+  RequestMessage,
+} from "vscode-jsonrpc/node";
 import { judgeMessage } from "./judge-message.ts";
 
 /** What a {@link GuardedReader} tells. */
 export interface Gatekeeper {
   /** A message has come, whatever it is. Answers whether any is taken still. */
   heard(): boolean;
+  /** Counts the request that is being handed on. Returns its size; `undefined`: there is no room for it. */
+  admit(): number | undefined;
+  /** A request of this size was answered. */
+  answered(size: number): void;
   /** A message is about to be handed on, to wait for its turn. */
   passed(): void;
   /** What came is no message: the connection is to end. */
   malformed(why: string): void;
+}
+
+/** Stands for a request whose arguments found no room: it is answered with an error, and keeps nothing of them. */
+export const overBudgetMethod = "surface/over-budget";
+
+function toOverBudget({ jsonrpc }: Message, id: string | number | null): RequestMessage {
+  return { jsonrpc, id, method: overBudgetMethod };
 }
 
 /**
@@ -19,8 +38,10 @@ export interface Gatekeeper {
 export class GuardedReader implements MessageReader {
   readonly #inner: MessageReader;
   readonly #gatekeeper: Gatekeeper;
-  /** The requests that are not answered yet, and whether they were cancelled. */
-  readonly #answering = new Map<string, boolean>();
+  /** The requests that are not answered yet, and their sizes. */
+  readonly #answering = new Map<string, number>();
+  /** Those of them that were cancelled. */
+  readonly #cancelled = new Set<string>();
   /** Our own requests that are not answered yet. */
   readonly #asked = new Set<string>();
 
@@ -49,7 +70,11 @@ export class GuardedReader implements MessageReader {
 
   /** The request with this id was answered: the id may be used again. */
   answered(id: string | number | null): void {
-    this.#answering.delete(String(id));
+    const key = String(id);
+    const size = this.#answering.get(key);
+    this.#answering.delete(key);
+    this.#cancelled.delete(key);
+    if (size !== undefined) this.#gatekeeper.answered(size);
   }
 
   /** A request with this id is being sent: an answer to it is taken. */
@@ -64,6 +89,7 @@ export class GuardedReader implements MessageReader {
 
   dispose(): void {
     this.#answering.clear();
+    this.#cancelled.clear();
     this.#asked.clear();
     this.#inner.dispose();
   }
@@ -78,15 +104,19 @@ export class GuardedReader implements MessageReader {
       if (this.#asked.delete(id)) this.#pass(message, callback);
       return;
     }
-    const wasCancelled = this.#answering.get(id);
-    if (judgement.kind === "cancel") {
-      if (wasCancelled !== false) return;
-      this.#answering.set(id, true);
-      return callback(message);
+    const isAnswering = this.#answering.has(id);
+    if (judgement.kind === "request") {
+      if (!isAnswering) this.#pass(this.#admit(message, judgement.id), callback);
+    } else if (isAnswering && !this.#cancelled.has(id)) {
+      this.#cancelled.add(id);
+      callback(message);
     }
-    if (wasCancelled !== undefined) return;
-    this.#answering.set(id, false);
-    this.#pass(message, callback);
+  }
+
+  #admit(message: Message, id: string | number | null): Message {
+    const size = this.#gatekeeper.admit();
+    this.#answering.set(String(id), size ?? 0);
+    return size === undefined ? toOverBudget(message, id) : message;
   }
 
   #pass(message: Message, callback: DataCallback): void {

@@ -5,6 +5,7 @@ import { kScope } from "../../surface/implement-surface.ts";
 import type { Served } from "../../surface/implement-surfaces.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { Scope } from "../../spine/scope.ts";
+import { createLinkBudgets, type LinkBudgets } from "../link-limits.ts";
 import { reachSurface } from "../reach-surface.ts";
 import { defaultHandshakeMs, defaultHeartbeatMs } from "./protocol.ts";
 import type { WireTransport } from "./transport.ts";
@@ -18,12 +19,16 @@ export interface ServeWireOptions {
   readonly handshakeMs?: number;
   /** Receives what was masked on its way out, and was not masked by its owner before. Default: the console's error stream. */
   readonly onFault?: FaultReporter;
+  /** What its listener counts of all peers. Default: budgets of this peer alone. */
+  readonly budgets?: LinkBudgets;
   /** Default: this machine's. */
   readonly clock?: Clock;
 }
 
 /** One peer that is served. Whoever serves it closes it. */
 export interface ServedWire {
+  /** Whether the peer has said who it is. */
+  readonly isGreeted: boolean;
   /** Resolves when the connection has ended, however that came about; never rejects. */
   readonly closed: Promise<void>;
   /**
@@ -63,11 +68,18 @@ export function serveWire(served: Served, transport: WireTransport, options: Ser
     clock: options.clock ?? systemClock,
     heartbeatMs: options.heartbeatMs ?? defaultHeartbeatMs,
     handshakeMs: options.handshakeMs ?? defaultHandshakeMs,
+    budgets: options.budgets ?? createLinkBudgets(),
     report: toSafeReporter(options.onFault ?? reportToConsole),
   });
   follow(served[kScope]);
   void server.closed.then(() => {
     for (const forget of forgets.values()) forget();
   });
-  return { closed: server.closed, close: () => server.close() };
+  return {
+    get isGreeted() {
+      return server.isGreeted;
+    },
+    closed: server.closed,
+    close: () => server.close(),
+  };
 }

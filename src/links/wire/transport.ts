@@ -10,6 +10,8 @@ export interface WireTransport {
   readonly received: number;
   /** How many bytes were written that the far side has not taken. */
   readonly backlog: number;
+  /** Characters of the message that is being handed on. */
+  readonly size: number;
   /** Calls `fn` each time that it is no longer full. */
   onDrain(fn: () => void): void;
   /** Stops reading, so that the far side feels it; callable twice. */
@@ -18,4 +20,6 @@ export interface WireTransport {
   resume(): void;
   /** Sends what is written and ends it; destroys it where that takes long. Callable twice. */
   close(): void;
+  /** Drops what carries it at once: what was written is lost. May be called more than once. */
+  destroy(): void;
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../schema/json.ts";
 import { CancelToken } from "./cancel-token.ts";
 import { GuardedReader } from "./guarded-reader.ts";
 import { GuardedWriter, isTooLarge, type Outgoing } from "./guarded-writer.ts";
+import type { PeerShares } from "./peer-shares.ts";
 import type { WireTransport } from "./transport.ts";
 
 /** A request of the far side. */
@@ -59,7 +60,8 @@ export class WirePeer {
   readonly #handlers: PeerHandlers;
   readonly #connection: MessageConnection;
   readonly #writer: GuardedWriter;
-  readonly #pausesWhenFull: boolean;
+  /** What a server counts of its peer. Nothing is read from it while it does not take what was written. */
+  readonly #shares: PeerShares | undefined;
   readonly #pauses = new Set<"waiting" | "full">();
   #waiting = 0;
   #wasHeard = false;
@@ -69,14 +71,16 @@ export class WirePeer {
   /** Nothing more comes, and what has come has its turn before the end. */
   #ending: { readonly cause: unknown } | undefined;
 
-  /** @param pausesWhenFull - whether nothing is read while the far side does not take what was written. */
-  constructor(transport: WireTransport, handlers: PeerHandlers, pausesWhenFull: boolean) {
+  /** @param shares - given by a server, which does not trust its peer. */
+  constructor(transport: WireTransport, handlers: PeerHandlers, shares?: PeerShares) {
     this.#transport = transport;
     this.#handlers = handlers;
-    this.#pausesWhenFull = pausesWhenFull;
+    this.#shares = shares;
     const reader = new GuardedReader(transport.reader, {
       heard: () => this.#onHeard(),
       passed: () => this.#onPassed(),
+      admit: () => (shares?.admit(transport.size) === false ? undefined : transport.size),
+      answered: (size) => shares?.answered(size),
       malformed: (why) => this.#finish(new SurfaceError("PROTOCOL_MISMATCH", `Reading a message: found ${why}`)),
     });
     this.#writer = new GuardedWriter(transport.writer, {
@@ -185,9 +189,16 @@ export class WirePeer {
   end(cause: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#shares?.close();
     this.#handlers.ended(cause);
     this.#connection.dispose();
     this.#transport.close();
+  }
+
+  /** The far side has left more unread than it may. */
+  #drop(): void {
+    this.#transport.destroy();
+    this.#endSoon(new SurfaceError("OVERFLOW", "Writing to a link: its far side reads too slowly"));
   }
 
   #onHeard(): boolean {
@@ -211,13 +222,16 @@ export class WirePeer {
   }
 
   #onWrote(): void {
-    if (this.#pausesWhenFull && this.#transport.isFull) this.#pause("full");
+    if (this.#shares === undefined || !this.#transport.isFull) return;
+    if (!this.#shares.weigh(this.#transport.backlog)) return this.#drop();
+    this.#pause("full");
   }
 
   #onDrain(): void {
     // The far side has taken something: it is there.
     this.#wasHeard = true;
     if (this.#isOver) return;
+    this.#shares?.weigh(this.#transport.backlog);
     this.#resume("full");
     this.#handlers.drained();
   }

@@ -1,21 +1,25 @@
-import { ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
+import type { CancellationToken } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { nextTurn } from "../../surface/owner/next-turn.ts";
+import type { LinkBudgets } from "../link-limits.ts";
 import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
 import { Greeted } from "./greeted.ts";
 import { Heartbeat } from "./heartbeat.ts";
+import { overBudgetMethod } from "./guarded-reader.ts";
 import { toPartCodec } from "./part-codec.ts";
+import { PeerShares } from "./peer-shares.ts";
 import { ProgressSender } from "./progress-sender.ts";
-import { errorCodes, goodbyeMs, maxAsks, maxStreams, methods, protocolVersion } from "./protocol.ts";
+import { goodbyeMs, maxAsks, maxStreams, methods, protocolVersion } from "./protocol.ts";
 import { readHello, type Hello } from "./read-hello.ts";
 import { readAsk, readCredit, readFollow, type AskedOnce, type AskedStream } from "./read-use.ts";
 import type { ServedMember } from "./served-members.ts";
 import { ServedStream } from "./served-stream.ts";
 import { ServedUse } from "./served-use.ts";
 import type { WireTransport } from "./transport.ts";
+import { invalid, refuse, unknown, untaken } from "./refusals.ts";
 import { toErrorAnswer } from "./wire-fault.ts";
 import { WirePeer, type Incoming, type PeerHandlers } from "./wire-peer.ts";
 
@@ -32,14 +36,8 @@ export interface ServerSetting {
   readonly heartbeatMs: number;
   readonly handshakeMs: number;
   readonly report: FaultReporter;
-}
-
-const invalid = new ResponseError(errorCodes.invalidParams, "the parameters are not those of the method");
-const unknown = new ResponseError(errorCodes.methodNotFound, "there is no such method");
-const untaken = new ResponseError(errorCodes.notTaken, "goodbye was said");
-
-function refuse(code: "PROTOCOL_MISMATCH" | "UNKNOWN_MEMBER" | "OVERFLOW"): ResponseError<JsonObject> {
-  return toErrorAnswer(new SurfaceError(code, "Serving a request: it is refused"));
+  /** What all peers of its listener hold. */
+  readonly budgets: LinkBudgets;
 }
 
 /** Serves a live surface to one peer: the server's end of a connection, from the first message to the last. */
@@ -66,7 +64,7 @@ export class WireServer implements PeerHandlers {
   constructor(setting: ServerSetting) {
     const { transport, clock, heartbeatMs: everyMs, handshakeMs } = setting;
     this.#setting = setting;
-    const peer = new WirePeer(transport, this, true);
+    const peer = new WirePeer(transport, this, new PeerShares(setting.budgets, () => transport.destroy()));
     this.#peer = peer;
     this.#progress = new ProgressSender({
       isFull: () => peer.isFull,
@@ -87,6 +85,11 @@ export class WireServer implements PeerHandlers {
     peer.listen();
   }
 
+  /** Whether the peer has said who it is. */
+  get isGreeted(): boolean {
+    return this.#greeted !== undefined;
+  }
+
   /** Tells the peer that nothing new is taken. Callable twice. */
   sayGoodbye(): void {
     if (this.#isLeaving) return;
@@ -102,6 +105,7 @@ export class WireServer implements PeerHandlers {
 
   async request({ method, params, cancel }: Incoming): Promise<unknown> {
     if (method === methods.hello) return this.#hello(params);
+    if (method === overBudgetMethod) return refuse("OVERFLOW");
     const greeted = this.#greeted;
     if (greeted === undefined) return refuse("PROTOCOL_MISMATCH");
     switch (method) {

@@ -58,6 +58,7 @@ export class MemoryTransport implements WireTransport {
   isSilent = false;
   isPaused = false;
   received = 0;
+  size = 0;
   isClosed = false;
   onDelivered: () => void = () => {};
   other: MemoryTransport | undefined;
@@ -92,6 +93,10 @@ export class MemoryTransport implements WireTransport {
     if (this.isClosed) return;
     this.isClosed = true;
     this.flow();
+  }
+
+  destroy(): void {
+    this.cut();
   }
 
   /** Ends both ends at once; what is on its way is lost. */
@@ -148,6 +153,12 @@ export class MemoryTransport implements WireTransport {
     }
   }
 
+  private take(text: string): void {
+    this.received += 1;
+    this.size = text.length;
+    this.reader.callback(JSON.parse(text));
+  }
+
   #mayDeliver(): boolean {
     return this.#onWay.length > 0 && !this.#isHeld && this.other?.isPaused === false;
   }
@@ -155,8 +166,7 @@ export class MemoryTransport implements WireTransport {
   #deliver(): void {
     const wasFull = this.isFull;
     while (this.#mayDeliver()) {
-      if (this.other !== undefined) this.other.received += 1;
-      this.other?.reader.callback(JSON.parse(this.#onWay.shift() ?? "null"));
+      this.other?.take(this.#onWay.shift() ?? "null");
       this.onDelivered();
     }
     if (wasFull && !this.isFull) for (const drain of this.#drains) drain();

@@ -224,17 +224,27 @@ describe("listenUnixSocket()", () => {
     expect(await say(path)).toBe("hello");
   });
 
-  it("serves 256 peers and turns further ones away, until one goes", async () => {
+  it("drops the oldest of 256 peers that are silent for one that comes", async () => {
     const { live } = openEcho();
     const path = await newPath();
-    await listenUnixSocket(live, path);
+    const { stats } = await listenUnixSocket(live, path);
     const sockets = await Promise.all(Array.from({ length: 256 }, () => dial(path)));
-    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    await until(() => stats().limits.peers.used === 256);
+    expect(await say(path)).toBe("hello");
+    expect(stats().limits.peers).toMatchObject({ refused: 0, evicted: 1 });
     for (const socket of sockets) socket.destroy();
-    await until(() => sockets.every((socket) => socket.closed));
-    let said = "";
-    while (said === "") said = await say(path).catch(() => "");
-    expect(said).toBe("hello");
+  });
+
+  it("turns a peer away while all places are taken by peers that have said who they are, until one goes", async () => {
+    const { live } = openEcho();
+    const path = await newPath();
+    const { stats } = await listenUnixSocket(live, path, { limits: { peers: { total: 1 } } });
+    const first = await unixSocket(path).connect(echo);
+    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(stats().limits.peers).toEqual({ used: 1, limit: 1, refused: 1, evicted: 0 });
+    await first.close();
+    await until(() => stats().limits.peers.used === 0);
+    expect(await say(path)).toBe("hello");
   });
 
   it("rejects with UNAVAILABLE, and leaves the live surface alone, when the system refuses the directory", async () => {

@@ -256,4 +256,42 @@ describe("webSocket()", () => {
     await expect(connecting).rejects.toMatchObject({ code: "PROTOCOL_MISMATCH" });
     expect(seen).toBe("b");
   });
+
+  it("serve clients that show the token while 300 connections are silent and 300 have not said who they are", async () => {
+    const token = "s3cret";
+    const { url, port, stats } = await serveEcho({ token });
+    const silent = (): void => {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      afterThis(() => socket.destroy());
+    };
+    const headers = { authorization: `Bearer ${token}` };
+    for (let at = 0; at < 300; at += 1) {
+      silent();
+      // Upgraded, and silent from then on.
+      const socket = new WebSocket(url, { headers });
+      socket.on("error", () => {});
+      afterThis(() => socket.terminate());
+    }
+    const connections = await Promise.all(Array.from({ length: 20 }, () => webSocket(url, { token }).connect(echo)));
+    for (let at = 0; at < 300; at += 1) silent();
+    await until(() => stats().limits.handshakes.evicted > 40);
+    const answers = await Promise.all(connections.map(({ client }) => client.say.call("honest")));
+    expect(answers).toEqual(Array.from({ length: 20 }, () => "honest"));
+    const { peers, handshakes } = stats().limits;
+    expect(peers).toMatchObject({ limit: 256, refused: 0 });
+    expect(Math.max(peers.used, handshakes.used)).toBeLessThanOrEqual(256);
+    for (const connection of connections) await connection.close();
+  });
+
+  it.each([{ peers: { total: 0 } }, { bytes: {} }, { peers: { perPeer: 2 } }, { unreadBytes: { total: 1.5 } }])(
+    "refuse limits that are none, such as %o",
+    async (limits) => {
+      const { live } = startEcho();
+      afterThis(() => live.close());
+      // What a program in plain JavaScript may say.
+      const options = { port: 0, limits } as ListenWebSocketOptions;
+      await expect(listenWebSocket(live, options)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    },
+  );
 });

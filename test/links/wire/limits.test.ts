@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { settle, until } from "../../surface/support.ts";
-import { connectRaw, connectRich, outcome, serveRaw } from "./support.ts";
+import { createLinkBudgets } from "../../../src/links/link-limits.ts";
+import { connectRaw, connectRich, outcome, type RawPeer, serveRaw } from "./support.ts";
 
 describe("limits", () => {
   it("refuse a stream over 4,096 of one peer, leave room to ask meanwhile, and take another when one has ended", async () => {
@@ -35,6 +36,49 @@ describe("limits", () => {
     await until(() => peer.heard.filter(({ result }) => result?.value?.status === "fired").length === 1024);
     peer.ask("again", "surface/ask", { verb: "get", member: "chest" });
     expect((await peer.reply("again")).result).toBeDefined();
+    await live.close();
+  });
+
+  it("refuse arguments over the budget of a peer or of all peers, keep none of them, and take more when some are answered", async () => {
+    const budgets = createLinkBudgets({ argumentBytes: { total: 5000, perPeer: 3000 } });
+    const [one, other] = [serveRaw({ budgets }), serveRaw({ budgets })];
+    const held = (): number => budgets.argumentBytes.use.used;
+    await one.peer.hello();
+    await other.peer.hello();
+    await until(() => held() === 0);
+    const argument = "x".repeat(2000);
+    const hold = (peer: RawPeer, id: string): void =>
+      peer.ask(id, "surface/ask", { verb: "wait", member: "rang", argument });
+    hold(one.peer, "first");
+    hold(one.peer, "second");
+    const overflow = { data: { kind: "surface", code: "OVERFLOW" } };
+    expect((await one.peer.reply("second")).error).toMatchObject(overflow);
+    hold(other.peer, "first");
+    await until(() => held() > 4000);
+    expect(budgets.argumentBytes.use.refused).toBe(1);
+    hold(other.peer, "second");
+    expect((await other.peer.reply("second")).error).toMatchObject(overflow);
+    one.state.ring(new Set([1]));
+    await one.peer.reply("first");
+    hold(one.peer, "third");
+    await until(() => held() > 4000);
+    await one.live.close();
+    await other.live.close();
+    await until(() => held() === 0);
+  });
+
+  it("end the connection of a peer that leaves more answers unread than it may", async () => {
+    const budgets = createLinkBudgets({ unreadBytes: { total: 100, perPeer: 10 } });
+    const { peer, pair, state, live } = serveRaw({ budgets });
+    await peer.hello();
+    for (let id = 0; id < 60; id += 1) peer.ask(id, "surface/ask", { verb: "wait", member: "rang" });
+    peer.ask("last", "surface/ping");
+    await peer.reply("last");
+    pair.server.capacity = 4;
+    pair.server.hold();
+    state.ring(new Set([1]));
+    await until(() => peer.isClosed && budgets.unreadBytes.use.used === 0);
+    expect(budgets.unreadBytes.use.refused).toBe(1);
     await live.close();
   });
 

@@ -1,0 +1,87 @@
+import { SurfaceError } from "../errors.ts";
+import { Budget, type BudgetUse } from "../spine/budget.ts";
+
+/** Bounds of one thing that peers can make a listener hold. */
+export interface PeerLimit {
+  /** For all peers together. */
+  readonly total?: number;
+  /** For one peer. */
+  readonly perPeer?: number;
+}
+
+/** Bounds of what peers can make a listener hold: see `docs/guide/limits.md`. */
+export interface LinkLimits {
+  /** Arguments of requests that are not answered yet, in characters of JSON. */
+  readonly argumentBytes?: PeerLimit;
+  /** Answers and items that peers have not read, in bytes. */
+  readonly unreadBytes?: PeerLimit;
+  /** Peers that are connected. The oldest that has not said who it is gives way to a new one. */
+  readonly peers?: Pick<PeerLimit, "total">;
+  /** Connections to a web socket listener that have not shown a token yet. The oldest gives way. */
+  readonly handshakes?: Pick<PeerLimit, "total">;
+}
+
+/** Name of something that peers can make a listener hold. */
+export type LinkLimitName = keyof LinkLimits;
+
+/** Current state of each limit. */
+export type LinkUse = Readonly<Record<LinkLimitName, BudgetUse>>;
+
+/** The budgets of one listener. */
+export type LinkBudgets = Readonly<Record<LinkLimitName, Budget>>;
+
+const mebibyte = 1024 * 1024;
+
+/** Defaults of the option `limits` of listeners. */
+export const defaultLinkLimits: Readonly<Record<LinkLimitName, Required<PeerLimit>>> = Object.freeze({
+  argumentBytes: { total: 64 * mebibyte, perPeer: 32 * mebibyte },
+  unreadBytes: { total: 64 * mebibyte, perPeer: 32 * mebibyte },
+  peers: { total: 256, perPeer: 1 },
+  handshakes: { total: 256, perPeer: 1 },
+});
+
+function forEachLimit<TValue>(make: (name: LinkLimitName) => TValue): Readonly<Record<LinkLimitName, TValue>> {
+  return {
+    argumentBytes: make("argumentBytes"),
+    unreadBytes: make("unreadBytes"),
+    peers: make("peers"),
+    handshakes: make("handshakes"),
+  };
+}
+
+function isBound(name: string, bound: string): boolean {
+  return bound === "total" || (bound === "perPeer" && (name === "argumentBytes" || name === "unreadBytes"));
+}
+
+/** @throws SurfaceError `INVALID_OPTION` for unknown names and for what is no positive whole number. */
+function assertLimits(limits: LinkLimits): void {
+  for (const [name, limit] of Object.entries<PeerLimit | undefined>({ ...limits })) {
+    for (const [bound, value] of Object.entries<number | undefined>({ ...limit })) {
+      const isKnown = Object.hasOwn(defaultLinkLimits, name) && isBound(name, bound);
+      if (isKnown && (value === undefined || (Number.isSafeInteger(value) && value > 0))) continue;
+      const what = isKnown ? `is ${JSON.stringify(value)}; use a whole number above 0` : "is not a limit";
+      throw new SurfaceError("INVALID_OPTION", `Cannot listen: "limits.${name}.${bound}" ${what}`);
+    }
+    if (!Object.hasOwn(defaultLinkLimits, name)) {
+      throw new SurfaceError("INVALID_OPTION", `Cannot listen: "limits.${name}" is not a limit`);
+    }
+  }
+}
+
+/**
+ * Creates the budgets of one listener.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function createLinkBudgets(limits: LinkLimits = {}): LinkBudgets {
+  assertLimits(limits);
+  return forEachLimit((name) => {
+    const { total, perPeer } = { ...defaultLinkLimits[name], ...limits[name] };
+    return new Budget({ total, perKey: perPeer });
+  });
+}
+
+/** Reads the current state of each budget. */
+export function readLinkUse(budgets: LinkBudgets): LinkUse {
+  return forEachLimit((name) => budgets[name].use);
+}

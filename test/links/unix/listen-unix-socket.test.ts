@@ -85,6 +85,33 @@ describe("listenUnixSocket()", () => {
     },
   );
 
+  it.each(["/tmp", "/", "/var"])(
+    "proposes a directory of the application's own when it is to listen in %s",
+    async (folder) => {
+      const { live } = openEcho();
+      const listening = openUnixListener({
+        live: { ...live },
+        path: join(folder, "x.sock"),
+        access: accessOf({ uid: 0 }),
+      });
+      await expect(listening).rejects.toMatchObject({
+        code: "UNSAFE_DIRECTORY",
+        message: expect.stringMatching(/use a directory of the application's own, for example/),
+      });
+      await expect(listening).rejects.not.toMatchObject({ message: expect.stringContaining("chmod") });
+    },
+  );
+
+  it("refuses a directory when others can write above it", async () => {
+    const { live } = openEcho();
+    const folder = await newFolder();
+    await chmod(folder, 0o777);
+    await expect(listenUnixSocket(live, join(folder, "mine", "s"))).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringContaining(`others can write to "${folder}"`),
+    });
+  });
+
   it("refuses a directory of another user, a link to a directory, and a file in its place", async () => {
     const { live } = openEcho();
     const folder = await newFolder();

@@ -46,6 +46,12 @@ export async function leaveStale(path: string): Promise<void> {
   await rename(`${path}-`, path);
 }
 
+/** The files of this process, each of a group that strangers are in. */
+export function strangersGroup(): FileAccess {
+  const lstat = async (path: string): Promise<Stats> => Object.assign(await ownAccess.lstat(path), { gid: 4713 });
+  return { uid: ownAccess.uid, lstat };
+}
+
 /** The files of this process, asked for by another user, or owned by one. */
 export function accessOf(change: { readonly uid?: number; readonly ownerUid?: number }): FileAccess {
   const owned = async (asked: Promise<Stats>): Promise<Stats> => {

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listenUnixSocket } from "../../../src/links/listen-unix-socket.ts";
 import { unixSocket } from "../../../src/links/unix-socket.ts";
@@ -10,7 +10,7 @@ import { openUnixClient } from "../../../src/links/unix/open-unix-client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
-import { accessOf, afterThis, leaveStale, listenRaw, newFolder } from "./support.ts";
+import { accessOf, afterThis, strangersGroup, leaveStale, listenRaw, newFolder } from "./support.ts";
 
 async function newPath(): Promise<string> {
   return join(await newFolder(), "s.sock");
@@ -83,7 +83,7 @@ describe("unixSocket()", () => {
     await expect(unixSocket(`${path}-link`).connect(echo)).rejects.toMatchObject({ code: "NOT_A_SOCKET" });
   });
 
-  it.each(["720", "702", "777", "1777"])(
+  it.each(["720", "702", "777"])(
     "connect() refuses a directory when others can write there, by mode %s",
     async (mode) => {
       const path = await serveEcho();
@@ -94,6 +94,69 @@ describe("unixSocket()", () => {
       });
     },
   );
+
+  it("connect() refuses a sticky directory, and proposes one of the application's own", async () => {
+    const path = await serveEcho();
+    await chmod(dirname(path), 0o1777);
+    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringMatching(/(?!.*chmod).*use a directory of the application's own/),
+    });
+  });
+
+  it.each([0o777, 0o702, 0o720])("connect() refuses a path when others can write above its directory", async (mode) => {
+    const top = await newFolder();
+    const path = join(top, "mine", "s.sock");
+    const { live } = startEcho();
+    afterThis(() => live.close());
+    await listenUnixSocket(live, path);
+    const access = strangersGroup();
+    await chmod(top, mode);
+    await expect(openUnixClient(echo, { path, access })).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringContaining(`others can write to "${top}"`),
+    });
+    await symlink(join(top, "mine"), join(top, "link"));
+    await expect(
+      openUnixClient(echo, { path: join(top, "link", "..", "mine", "s.sock"), access }),
+    ).rejects.toMatchObject({ code: "UNSAFE_DIRECTORY" });
+    await chmod(top, 0o1777);
+    const { client } = await openUnixClient(echo, { path, access });
+    expect(await client.say.call("hello")).toBe("hello");
+  });
+
+  it("connect() refuses a path when a directory above its own belongs to another user", async () => {
+    const path = await serveEcho();
+    const above = dirname(dirname(path));
+    const lstat = (at: string): Promise<Stats> => accessOf({ ownerUid: at === above ? 4712 : 4711 }).lstat(at);
+    await expect(openUnixClient(echo, { path, access: { uid: 4711, lstat } })).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringContaining(`"${above}" above it belongs to user 4712`),
+    });
+  });
+
+  it("connect() refuses a path through a link that another user can change", async () => {
+    const path = await serveEcho();
+    const street = await newFolder();
+    await symlink(dirname(dirname(path)), join(street, "link"));
+    const detour = join(street, "link", basename(dirname(path)), basename(path));
+    const { client } = await unixSocket(detour).connect(echo);
+    expect(await client.say.call("hello")).toBe("hello");
+    await chmod(street, 0o777);
+    await expect(unixSocket(detour).connect(echo)).rejects.toMatchObject({ code: "UNSAFE_DIRECTORY" });
+  });
+
+  it("connect() refuses a socket that others can connect to, unless they cannot enter its directory", async () => {
+    const path = await serveEcho();
+    await chmod(path, 0o666);
+    const { client } = await unixSocket(path).connect(echo);
+    expect(await client.say.call("hello")).toBe("hello");
+    await chmod(dirname(path), 0o755);
+    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringContaining(`chmod 600 "${path}"`),
+    });
+  });
 
   it("connect() takes a directory when others can only read it", async () => {
     const path = await serveEcho();

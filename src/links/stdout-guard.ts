@@ -33,7 +33,7 @@ const kGuarded: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.stdout-g
 export function guardStdout(): StdoutGuard {
   const stdout: NodeJS.WriteStream & { [kGuarded]?: true } = process.stdout;
   if (stdout[kGuarded]) {
-    throw new SurfaceError("CONTRADICTION", "Guard stdout: it is guarded already, by another server in this process");
+    throw new SurfaceError("CONTRADICTION", "Cannot serve over stdio: stdio is already being served by this process");
   }
   // oxlint-disable-next-line no-underscore-dangle -- the name that Node gives to the hook of stream implementers
   const write: RawWrite = stdout._write.bind(stdout);

@@ -33,7 +33,8 @@ describe("stdio()", () => {
     const guard = guardStdout();
     try {
       const serving = stdio({ input: new PassThrough(), exit: false }).serve(watched(events));
-      await expect(serving).rejects.toMatchObject({ code: "CONTRADICTION" });
+      const message = expect.stringContaining("stdio is already being served") as string;
+      await expect(serving).rejects.toMatchObject({ code: "CONTRADICTION", message });
     } finally {
       guard.restore();
     }

@@ -86,6 +86,8 @@ export class WatchedResource {
   /** Whether a read has told something since the stream was opened that the stream has not. */
   #isOvertaken = false;
   #seen: { readonly value: unknown } | undefined;
+  /** Whether it has failed since its last value. */
+  #hasFailed = false;
   #version = 0;
   #isThere: boolean | undefined;
   #digest: { readonly of: unknown; readonly digest: string } | undefined;
@@ -152,6 +154,9 @@ export class WatchedResource {
     return pump((signal) => follow(this.#followed, link, signal), {
       value: (value) => {
         this.#isThere = true;
+        // Opened again after a failure, with nothing to read yet: no news, and it may fail the same way at once.
+        if (this.#hasFailed && this.write(value) === undefined) return;
+        this.#hasFailed = false;
         this.#see(value, isSnapshot);
         this.#heardAt = this.#clock.now();
         // The snapshot is read after it was asked for. A later value may have been read at any time before it came, and
@@ -168,6 +173,7 @@ export class WatchedResource {
       },
       failed: (lasting, wasThere) => {
         this.#isThere = !lasting || wasThere === true;
+        this.#hasFailed = true;
         events.failed(lasting);
       },
     });

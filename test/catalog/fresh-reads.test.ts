@@ -169,3 +169,39 @@ describe("a read of a stream that ends", () => {
     await client.close();
   });
 });
+
+describe("a watch of a stream that fails each time", () => {
+  it("tells its watcher once, and again when there is a frame", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    let runs = 0;
+    let isWell = false;
+    const client = createTestClient(
+      mcp(logs, { onFault: () => {} }).implement({
+        async *log(_input, { signal }) {
+          runs += 1;
+          if (!isWell) throw new Error("secret");
+          yield "well";
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        },
+        async *of() {},
+      }),
+    );
+    const changed = vi.fn<() => void>();
+    await client.watch("log", changed);
+    const pass = async (seconds: number): Promise<void> => {
+      for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
+        vi.advanceTimersByTime(100);
+        await turns();
+      }
+    };
+    await pass(7);
+    expect(runs).toBeGreaterThan(4);
+    expect(changed.mock.calls.length).toBeLessThanOrEqual(1);
+    changed.mockClear();
+    isWell = true;
+    await pass(7);
+    expect(changed).toHaveBeenCalledTimes(1);
+    await client.close();
+  });
+});

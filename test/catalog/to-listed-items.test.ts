@@ -78,7 +78,7 @@ describe("the items that a collection lists", () => {
     expect(catalog.resources[0]?.description).toBe("Every key; of the items at most 1000 are listed");
     const told = collection({ key: z.string(), schema: z.number(), description: "The jobs" });
     const { resources } = catalogOf({ jobs: mcpResource(told, { listItems: true }) });
-    expect(resources[0]?.description).toBe("The jobs (Every key; of the items at most 1000 are listed)");
+    expect(resources[0]?.description).toBe("The keys of: The jobs (Every key; of the items at most 1000 are listed)");
   });
 
   it("all resolve, each to something of its own, whatever the keys", () => {

@@ -36,6 +36,12 @@ function items(exposed: Exposed<MemberOfKind<"collection">>): TemplateEntry {
   });
 }
 
+/** Says that it is the list of keys: the description of a collection is often that of its items. */
+function asKeys(resource: ResourceEntry): ResourceEntry {
+  const { description } = resource;
+  return description === undefined ? resource : { ...resource, description: `The keys of: ${description}` };
+}
+
 /** What the list of keys says where items are listed too, so that nobody takes those for all. */
 function withItems(resource: ResourceEntry, template: TemplateEntry): ResourceEntry {
   const note = `Every key; of the items at most ${maxListedItems} are listed`;
@@ -53,7 +59,7 @@ function withItems(resource: ResourceEntry, template: TemplateEntry): ResourceEn
  */
 export const collectionMapping: KindMapping<"collection"> = {
   asResource(exposed) {
-    const resource = keyList(exposed);
+    const resource = asKeys(keyList(exposed));
     const template = withKeyCompleters(items(exposed), resource);
     return { resource: exposed.options.listItems === true ? withItems(resource, template) : resource, template };
   },

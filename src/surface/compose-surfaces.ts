@@ -85,7 +85,7 @@ function assertSibling(name: string, segment: string, sibling: unknown): void {
  * @param name - as that of `defineSurface()`.
  * @param siblings - surfaces by segment: letters, digits and `_`, starting with a letter.
  * @throws SurfaceError `INVALID_NAME`, also for a segment or where a key becomes longer than 128 characters;
- * `INVALID_MEMBER` for what is not a surface.
+ * `INVALID_MEMBER` for what is not a surface; `INVALID_OPTION` for an empty record.
  * @example
  * ```ts
  * const ci = composeSurfaces("ci", { pipeline, notes });
@@ -97,6 +97,9 @@ export function composeSurfaces<const $Siblings extends Readonly<Record<string, 
   siblings: $Siblings & LiteralKeys<$Siblings>,
 ): Surface<Composed<$Siblings>> {
   const bySegment = new Map<string, Surface<Spec>>(Object.entries(siblings));
+  if (bySegment.size === 0) {
+    throw new SurfaceError("INVALID_OPTION", `Cannot compose surface "${name}": it needs at least one surface`);
+  }
   const members = [...bySegment].flatMap(([segment, sibling]) => {
     assertSibling(name, segment, sibling);
     return Object.entries(sibling.members).map(([key, member]) => [`${segment}.${key}`, member] as const);

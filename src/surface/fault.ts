@@ -15,10 +15,16 @@ export interface Fault {
 /** Receives faults. What it throws, or a promise of it rejects with, is dropped: there is no second log to tell. */
 export type FaultReporter = (fault: Fault) => void;
 
+/** Returns the message alone of an application that cannot be reached: a normal condition, whose stack says nothing. */
+function toLogged(cause: unknown): unknown {
+  const ours = toOurs(cause);
+  return ours instanceof SurfaceError && ours.code === "UNAVAILABLE" ? ours.message : cause;
+}
+
 /** Writes a fault to the console's error stream, where it cannot disturb a protocol on stdout. */
 export const reportToConsole: FaultReporter = (fault) => {
   // oxlint-disable-next-line no-console -- the default log of a library that has no logger
-  console.error(`[surface-mcp] ${fault.correlationId} in ${fault.where}:`, fault.cause);
+  console.error(`[surface-mcp] ${fault.correlationId} in ${fault.where}:`, toLogged(fault.cause));
 };
 
 /**

@@ -40,6 +40,10 @@ describe("composeSurfaces()", () => {
     expect(() => composeSurfaces("x", siblings)).toThrow(code("INVALID_NAME", "segment"));
   });
 
+  it("refuses to be made of no surface at all", () => {
+    expect(() => composeSurfaces("x", {})).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+  });
+
   it("refuses what is no surface, a name that is none, and a key that becomes too long", () => {
     expect(() => composeSurfaces("x", { a: {} as typeof pipeline })).toThrow(code("INVALID_MEMBER", '"a"'));
     expect(() => composeSurfaces("0", { a: pipeline })).toThrow(code("INVALID_NAME"));

@@ -40,6 +40,13 @@ describe("maskFault()", () => {
     expect(internalError("x", "here", report)).toMatchObject({ code: "INTERNAL", correlationId: expect.any(String) });
   });
 
+  it("reportToConsole() writes one line where an application cannot be reached", () => {
+    const written = vi.spyOn(console, "error").mockImplementation(() => {});
+    const cause = new SurfaceError("UNAVAILABLE", 'Connecting to "/s": nobody listens there (ENOENT)');
+    reportToConsole({ correlationId: "c", where: "here", cause });
+    expect(written.mock.calls.flat()).toEqual(["[surface-mcp] c in here:", cause.message]);
+  });
+
   it("reportToConsole() writes to the error stream, and a cause that cannot be printed does no harm", () => {
     const written = vi.spyOn(console, "error").mockImplementation(() => {});
     reportToConsole({ correlationId: "c", where: "here", cause: 5 });

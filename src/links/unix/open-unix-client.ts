@@ -28,7 +28,7 @@ async function dial(setting: UnixClientSetting): Promise<Socket> {
     const code = codeOf(cause);
     const isOurs = cause instanceof SurfaceError && cause.code !== "TIMEOUT";
     if (isOurs) throw cause;
-    throw new SurfaceError("UNAVAILABLE", `Connecting to "${path}": nobody answers there ("${code}")`, { cause });
+    throw new SurfaceError("UNAVAILABLE", `Connecting to "${path}": nobody listens there (${code})`, { cause });
   }
 }
 

@@ -30,7 +30,7 @@ function opened(socket: WebSocket, { url, signal }: WebClientSetting): Promise<v
       leave();
       resolve();
     });
-    socket.once("error", (cause) => fail("nobody answers there as they should", cause));
+    socket.once("error", (cause) => fail("no listener of this package answers there", cause));
     socket.once("unexpected-response", (_request, response: IncomingMessage) => {
       fail(`it was refused with status ${response.statusCode}`);
       socket.terminate();

@@ -16,14 +16,25 @@ function findEnd(text: string, start: number, maxBytes: number): number {
   }
 }
 
+/** Where a part that may reach to `end` ends: behind the last line break of its last quarter, if it has one there. */
+function toLineEnd(text: string, start: number, end: number): number {
+  if (end === text.length) return end;
+  const line = text.lastIndexOf("\n", end - 1) + 1;
+  return line > end - (end - start) / 4 ? line : end;
+}
+
 /**
- * Cuts a text at character boundaries into parts of at most so many bytes, counted as the JSON strings that they travel
- * in: what is written in escapes takes several times its length. Joined, they are the text again.
+ * Cuts a text into parts of at most so many bytes, counted as the JSON strings that they travel in: what is written in
+ * escapes takes several times its length. A part ends with a line where it can, and never within a character. Joined, the parts
+ * are the text again.
+ *
+ * @param firstBytes - how large the first part may be. @default `maxBytes`
  */
-export function cutText(text: string, maxBytes: number): readonly string[] {
+export function cutText(text: string, maxBytes: number, firstBytes: number = maxBytes): readonly string[] {
   const parts: string[] = [];
   for (let start = 0; start < text.length;) {
-    const end = findEnd(text, start, maxBytes);
+    const most = start === 0 ? Math.min(firstBytes, maxBytes) : maxBytes;
+    const end = toLineEnd(text, start, findEnd(text, start, most));
     parts.push(text.slice(start, end));
     start = end;
   }

@@ -10,7 +10,7 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
 import type { FaceLists } from "./face-lists.ts";
-import type { Faces } from "./faces.ts";
+import type { Face, Faces } from "./faces.ts";
 import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
 import { toAbsent, toNotFound } from "./not-found.ts";
 import { ownParam } from "./own-param.ts";
@@ -18,6 +18,7 @@ import type { PagedList } from "./pages.ts";
 import { createPromptHandlers, type PromptHandlers } from "./prompt-handlers.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { renderContent, toLargeBlocks, toLargeResult, type Keeping } from "./render-large.ts";
+import { toReadOnCall } from "./read-on.ts";
 import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import { withMeta } from "./with-meta.ts";
@@ -94,21 +95,29 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
 }
 
 /** Where the parts of a large result are kept, and for whom. */
-type Answering = Pick<Keeping, "large" | "caller" | "rules">;
+type Answering = Pick<Keeping, "large" | "caller"> & { readonly face: Face };
 
-function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, { large, caller, rules }: Answering): RpcAnswer {
+function toLargeAnswer(
+  tool: ToolEntry,
+  { text, bytes }: { readonly text: string; readonly bytes: number },
+  { large, caller, face }: Answering,
+): RpcAnswer {
+  const { scopes, requires } = tool;
+  const excerpt = large.keep(text, bytes, { caller, rules: face.rules, scopes, requires });
+  const readOn = excerpt.next === undefined ? undefined : toReadOnCall(face, caller, excerpt.next);
+  return toLargeResult(tool, { excerpt, readOn });
+}
+
+function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, answering: Answering): RpcAnswer {
   if (outcome.kind === "answer") {
     // Before it is spliced in: as a string within JSON, an escape would be escaped and found no more.
     const text = toWellFormedJson(outcome.text);
-    const bytes = bytesOver(text, large.maxResultBytes);
-    if (bytes !== undefined) {
-      const { scopes, requires } = tool;
-      return toLargeResult(tool, large.keep(text, bytes, { caller, rules, scopes, requires }));
-    }
+    const bytes = bytesOver(text, answering.large.maxResultBytes);
+    if (bytes !== undefined) return toLargeAnswer(tool, { text, bytes }, answering);
     const failed = outcome.isError === true ? `,"isError":true` : "";
     return toRpcResult(`${textBlock(text)},"structuredContent":${text}${failed}`);
   }
-  if (outcome.kind === "rich") return toRichAnswer(tool, outcome, large);
+  if (outcome.kind === "rich") return toRichAnswer(tool, outcome, answering.large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);
   if (outcome.kind === "asking") return unanswerable;
   // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
@@ -145,7 +154,7 @@ function createCallHandler(source: HandlerSource): Handler {
     const outcome = await source.invoker.call(tool, args, call);
     const asked = source.asking.answer(outcome, asking);
     return withMeta(
-      asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, rules: face.rules }),
+      asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, face }),
       call.meta,
     );
   };

@@ -17,7 +17,10 @@ export const defaultResourceBytes: number = 1024 * 1024;
 /** The least that either may be set to: less would not hold a part and what is said of it. */
 export const leastLargeBytes = 4096;
 
-const mostPartBytes = 128 * 1024;
+/** About 16,000 tokens of JSON: hosts cut what a tool answers at 25,000. */
+const mostPartBytes = 64 * 1024;
+/** What the first answer shows: enough to see what it is. */
+const mostExcerptBytes = 16 * 1024;
 const maxValues = 64;
 const maxTotalBytes = 32 * 1024 * 1024;
 /** How much of it is kept for one caller who is known, so that nobody pushes out what all others are reading. */
@@ -37,12 +40,12 @@ export interface LargeValuesOptions {
 /** What is said of a value instead of all of it. */
 export interface Excerpt {
   readonly truncated: true;
+  /** Where the next part can be read; left out where the text is too large to be kept. It comes first: hosts cut the end. */
+  readonly next?: string;
   /** How long the whole text is, in UTF-8. */
   readonly bytes: number;
   /** Its first part. */
   readonly excerpt: string;
-  /** Where the next part can be read; left out where the text is too large to be kept. */
-  readonly next?: string;
 }
 
 /** Who may read the parts of a value. The guard is that of the tool or resource which gave the value. */
@@ -106,13 +109,13 @@ export class LargeValues {
   keep(text: string, bytes: number, { caller, rules, scopes, requires }: KeptFor): Excerpt {
     const owner = grantKey(caller);
     const known = this.#find({ text, owner, rules });
-    const parts = known?.parts ?? cutText(text, this.#partBytes);
+    const parts = known?.parts ?? cutText(text, this.#partBytes, mostExcerptBytes);
     const [excerpt = ""] = parts;
     if (bytes > maxTotalBytes * (caller.isAnonymous ? 1 : maxShare)) return { truncated: true, bytes, excerpt };
     const id = known?.id ?? randomBytes(16).toString("hex");
     const kept = { id, owner, caller, rules, scopes, requires, text, bytes, parts, usedAt: 0 };
     this.#use(kept);
-    return { truncated: true, bytes, excerpt, ...this.#next(kept, 1) };
+    return { truncated: true, ...this.#next(kept, 1), bytes, excerpt };
   }
 
   /** The part that a URI names for this caller by these rules; `undefined` if there is none, or none any longer. */
@@ -125,7 +128,7 @@ export class LargeValues {
     const text = kept?.parts[part - 1];
     if (kept?.rules !== rules || text === undefined) return undefined;
     this.#use(kept);
-    const body = writeJson({ part, of: kept.parts.length, text, ...this.#next(kept, part) });
+    const body = writeJson({ part, of: kept.parts.length, ...this.#next(kept, part), text });
     const { scopes, requires } = kept;
     return { id: "_parts", scopes, requires, read: async () => body };
   }

@@ -3,6 +3,7 @@ import { jsonMimeType } from "../catalog/resource-content.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import { bytesOver, type Excerpt, type KeptFor, type LargeValues } from "./large-values.ts";
 import { toRpcResult, type RpcAnswer } from "./protocol.ts";
+import type { ReadOnCall } from "./read-on.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
@@ -22,9 +23,15 @@ function toMeta(excerpt: Excerpt): string {
   return `${JSON.stringify(truncatedMetaKey)}:${writeJson(toMark(excerpt))}`;
 }
 
-/** What leads on to the next part, as a block of a result. */
-function toLink({ next }: Excerpt): string {
-  if (next === undefined) return "";
+/** What a client is shown of a large result, and the tool call that reads on. */
+export interface LargeResult {
+  readonly excerpt: Excerpt;
+  readonly readOn: ReadOnCall | undefined;
+}
+
+/** A link to the next part. Only where no tool reads it: several clients reject a link, or take it for a file. */
+function toLink({ excerpt: { next }, readOn }: LargeResult): string {
+  if (next === undefined || readOn !== undefined) return "";
   const link = { type: "resource_link", uri: next, name: "next_part", title: "The next part", mimeType: jsonMimeType };
   return `,${writeJson(link)}`;
 }
@@ -35,11 +42,23 @@ function tooLarge({ hints }: ToolEntry, details: { readonly bytes: number; reado
   return { kind: "refused", code: "RESULT_TOO_LARGE", message, issues: [], details, correlationId: undefined };
 }
 
-function toTooLarge(refused: Refused, excerpt?: Excerpt): RpcAnswer {
+/** The excerpt with the call before everything that may be long. */
+function withReadOn({ truncated, ...rest }: Excerpt, readOn: ReadOnCall): object {
+  return { truncated, readOn, ...rest };
+}
+
+/** How to read on, in a sentence. */
+function toSentence({ excerpt: { next }, readOn }: LargeResult): string {
+  if (next === undefined) return "The rest is too large to be kept.";
+  if (readOn === undefined) return `To read on, read the resource ${next}`;
+  return `To read on, call ${readOn.tool} with ${writeJson(readOn.arguments)}`;
+}
+
+function toTooLarge(refused: Refused, large?: LargeResult): RpcAnswer {
   const head = refusalText(refused);
-  const rest = excerpt?.next === undefined ? "the rest cannot be kept" : `the next part is ${excerpt.next}`;
-  const text = excerpt === undefined ? head : `${head}\nIt begins with what follows; ${rest}\n${excerpt.excerpt}`;
-  const blocks = `{"type":"text","text":${writeJson(text)}}${excerpt === undefined ? "" : toLink(excerpt)}`;
+  const excerpt = large?.excerpt;
+  const text = large === undefined ? head : `${head}\n${toSentence(large)}\nIt begins:\n${large.excerpt.excerpt}`;
+  const blocks = `{"type":"text","text":${writeJson(text)}}${large === undefined ? "" : toLink(large)}`;
   const error = `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(refused))}`;
   return toRpcResult(`"content":[${blocks}],"isError":true`, {
     meta: excerpt === undefined ? error : `${error},${toMeta(excerpt)}`,
@@ -50,13 +69,14 @@ function toTooLarge(refused: Refused, excerpt?: Excerpt): RpcAnswer {
  * The answer of a tool whose result, the text of a JSON object, is too large: how it begins, and where it goes on. Where an
  * output schema was advertised that is said as an error, since clients refuse a result that does not fit it.
  */
-export function toLargeResult(tool: ToolEntry, excerpt: Excerpt): RpcAnswer {
+export function toLargeResult(tool: ToolEntry, large: LargeResult): RpcAnswer {
+  const { excerpt, readOn } = large;
   const { bytes, next } = excerpt;
   if (tool.output.json !== undefined) {
-    return toTooLarge(tooLarge(tool, { bytes, ...(next === undefined ? {} : { next }) }), excerpt);
+    return toTooLarge(tooLarge(tool, { ...(next === undefined ? {} : { next }), bytes }), large);
   }
-  const text = writeJson(excerpt);
-  const content = `"content":[{"type":"text","text":${writeJson(text)}}${toLink(excerpt)}]`;
+  const text = writeJson(readOn === undefined ? excerpt : withReadOn(excerpt, readOn));
+  const content = `"content":[{"type":"text","text":${writeJson(text)}}${toLink(large)}]`;
   return toRpcResult(`${content},"structuredContent":${text}`, { meta: toMeta(excerpt) });
 }
 

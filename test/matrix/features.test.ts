@@ -104,6 +104,27 @@ describe.each(matrix)("$name", { timeout: 60_000 }, ({ name, connect }) => {
     expect(await contentOf("link")).toMatchObject([{ type: "resource_link", uri: "studio://tracks", title: "Tracks" }]);
   });
 
+  it("reads on, by the call that a large result names, to its end", async () => {
+    await client.listTools();
+    const result = await client.callTool({ name: "all_rows" });
+    // Older clients reject a link.
+    expect(result["content"]).toMatchObject([{ type: "text" }]);
+    const structured = Object(result["structuredContent"]);
+    let text = textAt(structured, "excerpt");
+    for (let call = structured.readOn; call !== undefined;) {
+      const part = await client.callTool({ name: call.tool, arguments: call.arguments });
+      const value = Object(Object(part["structuredContent"]).value);
+      text += textAt(value, "text");
+      call = value.next === undefined ? undefined : { ...call, arguments: { uri: value.next } };
+    }
+    expect(JSON.parse(text)).toHaveProperty("rows.29999", "row 29999");
+    const typed = await client.callTool({ name: "typed_rows" });
+    expect(typed).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("call read_resource with") }],
+    });
+  });
+
   it("is given blocks beside what programs read, which it validates", async () => {
     await client.listTools();
     const result = await client.callTool({ name: "mixed" });

@@ -17,7 +17,7 @@ const surface = defineSurface("bulk", {
 
 const limits = { maxResultBytes: 8192, maxResourceBytes: 16_384 };
 
-function createApp(hotPath: boolean) {
+function createUnpulled(hotPath: boolean) {
   return mcp(surface, { uriPrefix: "bulk://", hotPath, ...limits })
     .implement({
       small: cellSource("few"),
@@ -30,8 +30,13 @@ function createApp(hotPath: boolean) {
       picture: {
         handler: () => content([textBlock("a picture"), imageBlock({ data: pixels, mimeType: "image/png" })]),
       },
-    })
-    .pull();
+    });
+}
+
+function createApp(hotPath: boolean) {
+  return createUnpulled(hotPath)
+    .pull()
+    .views({ hub: { face: "gateway" } });
 }
 
 const opened: GateHarness[] = [];
@@ -42,14 +47,11 @@ afterEach(async () => {
 const ways = (["legacy", "modern"] as const).flatMap((era) => [true, false].map((hotPath) => ({ era, hotPath })));
 
 /** A client that reads results; each request has an id of its own. */
-async function open({
-  era,
-  hotPath,
-}: {
-  era: Era;
-  hotPath: boolean;
-}): Promise<(method: string, params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(createApp(hotPath).open()).open(era);
+async function open(
+  { era, hotPath }: { era: Era; hotPath: boolean },
+  create: (hotPath: boolean) => Pick<ReturnType<typeof createUnpulled>, "open"> = createApp,
+): Promise<(method: string, params: object) => Promise<Sent>> {
+  const harness = await new GateHarness(create(hotPath).open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (method, params) => {
@@ -103,7 +105,10 @@ describe.each(ways)("an answer that is too large, in the $era era with hotPath $
     expect(at(result, "isError")).toBeUndefined();
     expect(structured).toMatchObject({ truncated: true });
     expect(JSON.parse(String(at(result, "content", 0, "text")))).toEqual(structured);
-    expect(at(result, "content", 1)).toMatchObject({ type: "resource_link", uri: at(structured, "next") });
+    // Hosts that show only the beginning of a text show how to read on.
+    expect(Object.keys(Object(structured))).toEqual(["truncated", "readOn", "next", "bytes", "excerpt"]);
+    expect(at(structured, "readOn")).toEqual({ tool: "read_resource", arguments: { uri: at(structured, "next") } });
+    expect(at(result, "content", 1)).toBeUndefined();
     expect(await readOn(structured, (uri) => read(request, uri))).toBe(JSON.stringify({ rows }));
   });
 
@@ -121,7 +126,11 @@ describe.each(ways)("an answer that is too large, in the $era era with hotPath $
     expect(text).toMatch(new RegExp(`^RESULT_TOO_LARGE: ${words}, but`));
     expect(text).toContain('{"rows":[{"index":0');
     const next = at(error, "details", "next");
-    expect(at(result, "content", 1)).toMatchObject({ type: "resource_link", uri: next });
+    expect(text.split("\n").slice(1, 3)).toEqual([
+      `To read on, call read_resource with ${JSON.stringify({ uri: next })}`,
+      "It begins:",
+    ]);
+    expect(at(result, "content", 1)).toBeUndefined();
     const excerpt = { excerpt: text.slice(text.indexOf('{"rows"')), next };
     expect(await readOn(excerpt, (uri) => read(request, uri))).toBe(JSON.stringify({ rows }));
   });
@@ -147,9 +156,22 @@ describe.each(ways)("an answer that is too large, in the $era era with hotPath $
     const first = await call("bulk://rows");
     const details = at(first, "_meta", "surface-mcp/error", "details");
     const text = String(at(first, "content", 0, "text"));
-    const excerpt = { excerpt: text.slice(text.indexOf('{"uri"')), next: at(details, "next") };
+    const excerpt = { excerpt: text.slice(text.indexOf("\n{") + 1), next: at(details, "next") };
     const whole = await readOn(excerpt, async (uri) => at(await call(uri), "structuredContent", "value"));
     expect(JSON.parse(whole)).toEqual({ uri: "bulk://rows", value: rows });
+  });
+
+  it("leads on by a link where no tool reads", async () => {
+    const request = await open(way, createUnpulled);
+    const { result: any } = await request("tools/call", { name: "any", arguments: {} });
+    const { result: look } = await request("tools/call", { name: "look", arguments: {} });
+    const next = at(any, "structuredContent", "next");
+    expect(at(any, "structuredContent")).not.toHaveProperty("readOn");
+    expect(at(any, "content", 1)).toMatchObject({ type: "resource_link", uri: next });
+    expect(String(at(look, "content", 0, "text"))).toContain(
+      `To read on, read the resource ${String(at(look, "content", 1, "uri"))}`,
+    );
+    expect(await readOn(at(any, "structuredContent"), (uri) => read(request, uri))).toBe(JSON.stringify({ rows }));
   });
 
   it("leads nowhere when its id is not one, in the same words as for what never was", async () => {

@@ -14,6 +14,8 @@ export interface ClientConfig {
   readonly container: string;
   /** Its files, by whom they are for. */
   readonly files: Readonly<Partial<Record<ConfigScope, (setting: CliSetting) => string>>>;
+  /** The references to variables that it replaces in URLs and commands. Left out: it replaces none. */
+  readonly expands?: { readonly pattern: RegExp; readonly example: string };
   /** How it spells a server; a sentence where it has no such servers. */
   toEntry(target: ServerTarget): JsonObject | string;
 }
@@ -39,6 +41,15 @@ function spell(target: ServerTarget, toReference: (name: string) => string, says
     ...(tokenEnv === undefined ? {} : bearer(toReference(tokenEnv))),
   };
 }
+
+/** Claude Code takes the value, or what stands behind `:-` where there is none. */
+const shellLike = { pattern: /^\$\{[A-Za-z_]\w*(?::-[^}]*)?\}$/, example: "${NAME}" };
+/** Cursor and VS Code name where a value comes from, or a place of the editor. */
+const editorLike = {
+  pattern:
+    /^\$\{(?:(?:env|input|workspaceFolder):[^}]+|userHome|workspaceFolder|workspaceFolderBasename|pathSeparator|\/)\}$/,
+  example: "${env:NAME}",
+};
 
 const bare = (name: string): string => `\${${name}}`;
 const prefixed = (name: string): string => `\${env:${name}}`;
@@ -68,6 +79,7 @@ export const clients: readonly ClientConfig[] = [
       user: ({ home, env }) => join(env["CLAUDE_CONFIG_DIR"] ?? home, ".claude.json"),
       project: ({ cwd }) => join(cwd, ".mcp.json"),
     },
+    expands: shellLike,
     toEntry: (target) => spell(target, bare, true),
   },
   {
@@ -78,6 +90,7 @@ export const clients: readonly ClientConfig[] = [
       user: ({ home }) => join(home, ".cursor", "mcp.json"),
       project: ({ cwd }) => join(cwd, ".cursor", "mcp.json"),
     },
+    expands: editorLike,
     toEntry: (target) => spell(target, prefixed, false),
   },
   {
@@ -88,6 +101,7 @@ export const clients: readonly ClientConfig[] = [
       user: (setting) => join(appData(setting), "Code", "User", "mcp.json"),
       project: ({ cwd }) => join(cwd, ".vscode", "mcp.json"),
     },
+    expands: editorLike,
     toEntry: (target) => spell(target, prefixed, true),
   },
   {

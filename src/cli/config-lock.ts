@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,9 +25,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Whether whoever made a lock is gone. What another machine says of its processes cannot be asked here: it gets old. */
+/**
+ * Whether whoever made a lock is gone. What another machine says of its processes cannot be asked here: it gets old.
+ *
+ * @throws Refusal `REFUSED` for what is no file: reading a pipe would wait for whoever writes to it, and a link is not ours.
+ */
 async function isStale(lock: string): Promise<boolean> {
-  const made = await unlessMissing(stat(lock));
+  const made = await unlessMissing(lstat(lock));
+  if (made !== undefined && !made.isFile()) throw refused(`Cannot lock by "${lock}": it must be a file; remove it`);
   const text = await unlessMissing(readFile(lock, "utf8"));
   if (made === undefined || text === undefined) return false;
   if (Date.now() - made.mtimeMs > staleMs) return true;

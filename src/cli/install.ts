@@ -9,6 +9,8 @@ import {
   type FileChoice,
   type InstalledServer,
 } from "./installed-servers.ts";
+import { plainText } from "./plain-text.ts";
+import { assertExpands } from "./variables.ts";
 import { readInstallArgs, type InstallRequest } from "./read-install-args.ts";
 
 interface Found {
@@ -20,13 +22,14 @@ type Kind<TKind extends InstallRequest["kind"]> = Extract<InstallRequest, { kind
 
 async function add(request: Kind<"add">, setting: CliSetting): Promise<void> {
   const { client, scope, alias, target, isPrint } = request;
+  assertExpands(client, target);
   const entry = client.toEntry(target);
   if (typeof entry === "string") throw refused(`Installing into ${client.name}: ${entry}`);
   const insert = (text: string): string => formatOf(client).add(text, client.container, { alias, entry });
   if (isPrint) return setting.write(insert(""));
   for (const file of clientFiles(setting, { client, scope })) {
     const { path } = await changeFile(file, insert);
-    setting.write(`added "${alias}" to "${path}"\n`);
+    setting.write(`added "${alias}" to "${plainText(path)}"\n`);
   }
 }
 
@@ -86,7 +89,7 @@ async function remove(request: Kind<"remove">, setting: CliSetting): Promise<voi
   }
   const { client } = first.file;
   const { path } = await changeFile(first.file, (text) => formatOf(client).remove(text, client.container, alias));
-  setting.write(`removed "${alias}" from "${path}"\n`);
+  setting.write(`removed "${alias}" from "${plainText(path)}"\n`);
 }
 
 /**

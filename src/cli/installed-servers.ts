@@ -1,6 +1,7 @@
 import { Refusal } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
 import type { CliSetting } from "./cli-setting.ts";
+import { assertInside } from "./assert-inside.ts";
 import { clients, type ClientConfig, type ConfigScope } from "./clients.ts";
 import { changeConfigFile, readConfigFile, type Audience, type ConfigFile } from "./config-file.ts";
 import type { ConfigFormat, ListedServer } from "./config-format.ts";
@@ -14,6 +15,8 @@ export interface ClientFile {
   readonly path: string;
   /** Whom it is for when it is made. */
   readonly audience: Audience;
+  /** The folder that its links may not leave: that of a project, which somebody else may have made. */
+  readonly within: string | undefined;
 }
 
 /** Which files are meant: all of them, unless it is said. */
@@ -43,7 +46,10 @@ export function clientFiles(setting: CliSetting, chosen: FileChoice): readonly C
     }),
   );
   const mine = new Set(all.flatMap(({ scope, path }) => (scope === "user" ? [path] : [])));
-  const files = all.map((file): ClientFile => ({ ...file, audience: mine.has(file.path) ? "owner" : "folder" }));
+  const files = all.map((file): ClientFile => ({
+    ...file,
+    ...(mine.has(file.path) ? { audience: "owner", within: undefined } : { audience: "folder", within: setting.cwd }),
+  }));
   return files.filter(
     ({ client, scope, path }, index) =>
       (chosen.client === undefined || chosen.client === client) &&
@@ -79,5 +85,6 @@ export async function serversOf(file: ClientFile): Promise<readonly InstalledSer
  * @throws Refusal `REFUSED`, which names the file.
  */
 export async function changeFile(at: ClientFile, change: (text: string) => string): Promise<ConfigFile> {
+  if (at.within !== undefined) await assertInside(at.path, at.within);
   return changeConfigFile(at.path, (text) => inFile("Changing", at.path, () => change(text)), at.audience);
 }

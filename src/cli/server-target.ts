@@ -1,5 +1,6 @@
 import { isLoopback } from "../http/loopback.ts";
 import { refused, usage } from "./cli-errors.ts";
+import { aroundReferences } from "./variables.ts";
 
 /** How a client reaches a server. */
 export type ServerTarget =
@@ -44,12 +45,17 @@ function assertSafe({ protocol, hostname }: URL): void {
 }
 
 /**
- * A server that is reached by a URL. What the URL asks for stays as it is written; the view is added to it.
+ * A server that is reached by a URL. What the URL asks for stays as it is written, as do references to variables;
+ * the view is added to it.
  *
  * @throws Refusal `USAGE` for what is no such URL, or one that names a view already; `REFUSED` for one with a password, and for
  * one to which a token would go unencrypted.
  */
 export function toHttpTarget(text: string, view: ViewChoice, tokenEnv: string | undefined): ServerTarget {
+  return { kind: "http", url: aroundReferences(text, (plain) => toUrl(plain, view, tokenEnv)), tokenEnv };
+}
+
+function toUrl(text: string, view: ViewChoice, tokenEnv: string | undefined): string {
   const url = readUrl(text);
   if (tokenEnv !== undefined) assertSafe(url);
   for (const field of viewFields) {
@@ -61,7 +67,7 @@ export function toHttpTarget(text: string, view: ViewChoice, tokenEnv: string | 
     // Not by searchParams, which would spell everything else in the query anew.
     url.search += `${url.search === "" ? "?" : "&"}${field}=${encodeURIComponent(value)}`;
   }
-  return { kind: "http", url: url.href, tokenEnv };
+  return url.href;
 }
 
 /** A server that the client starts: the view is told by arguments, which its program hands on to `stdio()`. */

@@ -1,5 +1,7 @@
-import { chmod, lstat, mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { chmod, lstat, mkdir, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { bench, type Bench } from "./support.ts";
 
@@ -194,6 +196,84 @@ describe("install", () => {
     const at = await bench({ home: there.home, cwd: there.home });
     await at.run("install", "codex", "--name", "x", "--scope", "project", "--url", url);
     expect((await stat(join(there.home, ".codex/config.toml"))).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ["the file", ".mcp.json", "claude-code"],
+    ["its folder", ".cursor", "cursor"],
+    ["a folder that is not there", ".vscode", "vscode"],
+  ])("refuses %s of a project where a link leads out of the project", async (_what, link, client) => {
+    const at = await bench();
+    const { home, cwd } = at;
+    await mkdir(cwd, { recursive: true });
+    await mkdir(join(home, "outside"), { recursive: true });
+    await writeFile(join(home, "outside", "mcp.json"), "{}");
+    const leadsTo = { ".mcp.json": "outside/mcp.json", ".cursor": "outside", ".vscode": "nowhere" }[link] ?? "";
+    await symlink(join(home, leadsTo), join(cwd, link));
+    const { code, err } = await at.run("install", client, "--scope", "project", "--", "node", "server.js");
+    expect([code, err]).toEqual([1, expect.stringMatching(/leads (?:out of the project|nowhere)/)]);
+    expect(await at.read("outside", "mcp.json")).toBe("{}");
+    expect(await at.read("nowhere", "mcp.json")).toBeUndefined();
+  });
+
+  it("follows a link within the project, and one of a user's own file", async () => {
+    const at = await bench();
+    const { home, cwd } = at;
+    await mkdir(join(cwd, "config"), { recursive: true });
+    await writeFile(join(cwd, "config", "mcp.json"), "{}");
+    await symlink(join("config", "mcp.json"), join(cwd, ".mcp.json"));
+    await mkdir(join(home, "dotfiles"));
+    await writeFile(join(home, "dotfiles", "claude.json"), "{}");
+    await symlink(join(home, "dotfiles", "claude.json"), join(home, ".claude.json"));
+    expect(await at.run("install", "claude-code", "--scope", "project", "--", "node")).toMatchObject({ code: 0 });
+    expect(await at.run("install", "claude-code", "--", "node")).toMatchObject({ code: 0 });
+    expect(await at.read("project", "config", "mcp.json")).toContain("surface-mcp");
+    expect(await at.read("dotfiles", "claude.json")).toContain("surface-mcp");
+  });
+
+  it.runIf(process.platform !== "win32")("refuses a pipe as a lock or a file at once", async () => {
+    const at = await bench();
+    const { home } = at;
+    const pipe = async (name: string): Promise<void> => void (await promisify(execFile)("mkfifo", [join(home, name)]));
+    await pipe(".claude.json.lock");
+    const locked = await at.run("install", "claude-code", "--", "node");
+    expect(locked).toMatchObject({ code: 1, err: expect.stringContaining("it must be a file; remove it") });
+    await rm(join(home, ".claude.json.lock"));
+    await pipe(".claude.json");
+    expect(await at.run("install", "claude-code", "--", "node")).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("none"),
+    });
+  });
+
+  it("keeps references to variables that a client replaces, and refuses others", async () => {
+    const at = await bench();
+    const printed = async (client: string, ...target: readonly string[]): Promise<string> => {
+      const { out, err } = await at.run("install", client, "--print", ...target);
+      return out + err;
+    };
+    const open = "https://${HOST:-Example.com}/a/${Part}?key=${KEY}&x=%20";
+    expect(await printed("claude-code", "--url", open, "--surface", "hub")).toContain(`"${open}&surface=hub"`);
+    expect(await printed("claude-code", "--", "${HOME}/server", "${ARG}")).toContain('"${HOME}/server"');
+    expect(await printed("vscode", "--url", "https://a.example/${env:PART}")).toContain(
+      '"https://a.example/${env:PART}"',
+    );
+    expect(await printed("cursor", "--", "node", "${workspaceFolder}/a.js")).toContain('"${workspaceFolder}/a.js"');
+    for (const client of ["cursor", "vscode"]) {
+      expect(await printed(client, "--", "node", "${HOME}/a.js")).toContain("write it as ${env:NAME}");
+    }
+    expect(await printed("claude-code", "--", "node", "${env:HOME}")).toContain("write it as ${NAME}");
+    for (const client of ["codex", "claude-desktop"]) {
+      expect(await printed(client, "--", "node", "${HOME}/a.js")).toContain(`${client} replaces no variables`);
+    }
+  });
+
+  it("shows control characters of a path as question marks", async () => {
+    const { home } = await bench();
+    const at = await bench({ home: join(home, "a\u001b[31mb") });
+    const { out } = await at.run("install", "claude-code", "--", "node");
+    expect(out).toContain("a?[31mb");
+    expect(out).not.toContain("\u001b");
   });
 
   it("refuses a link that leads nowhere", async () => {

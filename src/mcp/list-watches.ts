@@ -21,13 +21,14 @@ interface Listener {
 }
 
 /**
- * Tells callers whose lists are others than they were, and nobody else: at once after quiet, then at most once a window, and once
- * more after the last change. Whoever made it closes it.
+ * Tells callers whose lists are others than they were, and nobody else: in the same tick after quiet, then at most once a window, and
+ * once more after the last change. Whoever made it closes it.
  */
 export class ListWatches {
   readonly #setting: ListWatchesSetting;
   readonly #throttle: Throttle;
   readonly #listeners = new Set<Listener>();
+  #isTouched = false;
 
   constructor(setting: ListWatchesSetting) {
     this.#setting = setting;
@@ -42,9 +43,14 @@ export class ListWatches {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Something has changed, maybe for nobody. */
+  /** Notes that lists may have changed. They are compared when the running code has ended: a change that is undone is none. */
   touch(): void {
-    if (this.#listeners.size > 0) this.#throttle.touch();
+    if (this.#isTouched || this.#listeners.size === 0) return;
+    this.#isTouched = true;
+    queueMicrotask(() => {
+      this.#isTouched = false;
+      if (this.#listeners.size > 0) this.#throttle.touch();
+    });
   }
 
   /** Forgets everybody. Callable twice. */

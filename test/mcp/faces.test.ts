@@ -47,6 +47,9 @@ const empty: Catalog = {
 /** For nobody: rules are at least one. */
 const idle: ViewRule = { when: { surface: "nobody" }, verdict: { kind: "tool_surface" } };
 
+/** When the code that is running has ended: changes that were made in it are told together. */
+const ended = (): Promise<void> => Promise.resolve();
+
 /** Faces over tools and rules that a test replaces. */
 class Setup {
   readonly clock = new ManualClock();
@@ -248,63 +251,72 @@ describe("a face", () => {
 });
 
 describe("a list that is watched", () => {
-  it("is told of at once, then at most once a window, and only to whom it is another", () => {
+  it("is told of at once, then at most once a window, and only to whom it is another", async () => {
     const setup = new Setup([a, b], [rule("x", { disallow: ["b*"] })]);
     const heard = { all: 0, x: 0, hub: 0 };
     const by = (surface: string): Caller => ({ ...anonymous, view: { surface } });
     setup.faces.watchList("tools", by("default"), () => void (heard.all += 1));
     const stop = setup.faces.watchList("tools", by("x"), () => void (heard.x += 1));
     setup.set([a]);
+    await ended();
     expect(heard).toMatchObject({ all: 1, x: 0 });
     setup.set([a, b]);
     setup.set([a, toTool("b2")]);
+    await ended();
     expect(heard).toMatchObject({ all: 1, x: 0 });
     setup.clock.pass(100);
     expect(heard).toMatchObject({ all: 2, x: 0 });
     // There and back within one window: nothing is another after all.
     const now = setup.of("default").catalog.tools;
     setup.set([a]);
+    await ended();
     setup.set(now);
+    await ended();
     setup.clock.pass(100);
     expect(heard).toMatchObject({ all: 2, x: 0 });
     stop();
     setup.set([]);
+    await ended();
     setup.clock.pass(100);
     expect(heard).toMatchObject({ all: 3, x: 0 });
   });
 
-  it("of a gateway is told of when its call comes to read only, or to do more, and else not when operations change", () => {
+  it("of a gateway is told of when its call comes to read only, or to do more, and else not when operations change", async () => {
     const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
     const heard = { all: 0, reader: 0 };
     const by = (caller: Caller): Caller => ({ ...caller, view: { surface: "hub" } });
     setup.faces.watchList("tools", by(anonymous), () => void (heard.all += 1));
     setup.faces.watchList("tools", by(known("s:read")), () => void (heard.reader += 1));
-    const after = (...tools: readonly ToolEntry[]): object => {
+    const after = async (...tools: readonly ToolEntry[]): Promise<object> => {
       setup.set(tools);
+      await ended();
       setup.clock.pass(100);
       return { ...heard };
     };
-    expect(after(a, b)).toEqual({ all: 0, reader: 0 });
-    expect(after(a, b, mutating)).toEqual({ all: 1, reader: 0 });
-    expect(after(mutating, toTool("n", mutating))).toEqual({ all: 1, reader: 1 });
-    expect(after(a, toTool("n", mutating))).toEqual({ all: 1, reader: 2 });
-    expect(after(b)).toEqual({ all: 2, reader: 2 });
+    expect(await after(a, b)).toEqual({ all: 0, reader: 0 });
+    expect(await after(a, b, mutating)).toEqual({ all: 1, reader: 0 });
+    expect(await after(mutating, toTool("n", mutating))).toEqual({ all: 1, reader: 1 });
+    expect(await after(a, toTool("n", mutating))).toEqual({ all: 1, reader: 2 });
+    expect(await after(b)).toEqual({ all: 2, reader: 2 });
   });
 
-  it("is told of to nobody whom nobody lets in, and when they are let in again only if it is another", () => {
+  it("is told of to nobody whom nobody lets in, and when they are let in again only if it is another", async () => {
     const setup = new Setup([a]);
     let heard = 0;
     setup.faces.watchList("tools", anonymous, () => void (heard += 1));
     const deny: ViewRule = { verdict: { kind: "deny", reason: "no" } };
     for (const rules of [[deny], [idle], [deny]]) {
       setup.rules.set(rules);
+      await ended();
       setup.clock.pass(100);
       expect(heard).toBe(0);
     }
     setup.set([a, b]);
+    await ended();
     setup.clock.pass(100);
     expect(heard).toBe(0);
     setup.rules.set([idle]);
+    await ended();
     setup.clock.pass(100);
     expect(heard).toBe(1);
   });

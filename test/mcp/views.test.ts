@@ -277,6 +277,23 @@ describe.each(eras.flatMap((era) => [true, false].map((hotPath) => ({ era, hotPa
       expect(hub.sent.filter((message) => String(message["method"]).endsWith("list_changed"))).toEqual([]);
     });
 
+    it("tell nobody of rules that are replaced there and back at once, and of the next ones once", async () => {
+      const app = createViewsApp({ hotPath });
+      const connection = await connect(app, era, by("readonly")).open();
+      await connection.listen();
+      const told = (): number => connection.told("notifications/tools/list_changed");
+      const [first, ...others] = rules;
+      const verdict = { kind: "tool_surface", readOnly: true, disallow: ["big"] } as const;
+      app.rules.set([{ ...first, verdict }, ...others]);
+      app.rules.set([...rules]);
+      await connection.ask(["tools/list"]);
+      expect(told()).toBe(0);
+      app.rules.set([{ ...first, verdict }, ...others]);
+      await connection.until(() => told() > 0);
+      await connection.ask(["tools/list"]);
+      expect(told()).toBe(1);
+    });
+
     it("tell of operations that come and go where they are listed one by one", async () => {
       const app = createViewsApp({ hotPath });
       const direct = await connect(app, era, by("default")).open();

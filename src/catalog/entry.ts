@@ -93,7 +93,7 @@ export interface NestedCall {
 /** What becomes of nested calls when the call above them ends early. */
 export type OnAbort = "abort-dependents" | "continue-running";
 
-/** What is advertised of a tool's behaviour; all four are always said. */
+/** What is advertised of a tool's behaviour; `tools/list` leaves out what is the protocol's default. */
 export interface ToolHints {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;

@@ -1,4 +1,12 @@
-import type { EntryLooks, ListedItem, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
+import type {
+  EntryLooks,
+  ListedItem,
+  PromptEntry,
+  ResourceEntry,
+  TemplateEntry,
+  ToolEntry,
+  ToolHints,
+} from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/resource-content.ts";
 import { writeJson } from "./write-json.ts";
 
@@ -17,14 +25,26 @@ function words({ title, description, icons, meta }: Described): object {
   };
 }
 
-/** The JSON text of a tool as `tools/list` shows it. All four hints are said. */
+/**
+ * The hints of a tool without those that are `false` by the protocol's own default. Those that are `true` by default stay: a host
+ * that reads what is left out as `false` would take the tool for harmless.
+ */
+function toHints({ readOnlyHint, idempotentHint, ...others }: ToolHints): object {
+  return {
+    ...(readOnlyHint ? { readOnlyHint } : {}),
+    ...others,
+    ...(idempotentHint ? { idempotentHint } : {}),
+  };
+}
+
+/** The JSON text of a tool as `tools/list` shows it. */
 export function describeTool(tool: ToolEntry): string {
   return writeJson({
     name: tool.name,
     ...words(tool),
     inputSchema: tool.input.json,
     ...(tool.output.json === undefined ? {} : { outputSchema: tool.output.json }),
-    annotations: { ...(tool.title === undefined ? {} : { title: tool.title }), ...tool.hints },
+    annotations: { ...(tool.title === undefined ? {} : { title: tool.title }), ...toHints(tool.hints) },
   });
 }
 

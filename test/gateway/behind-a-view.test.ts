@@ -100,7 +100,7 @@ describe("a gateway behind a view", () => {
       ]);
     };
     expect(await hints("hub")).toEqual([
-      ["call", false],
+      ["call", undefined],
       ["list", true],
       ["schema", true],
       ["search", true],

@@ -86,7 +86,7 @@ async function listAll(app: AnyApp): Promise<Reachable> {
       ...(await list("resources/templates/list", "resourceTemplates")),
     ];
     const nameOf = (entry: object): string => String(Reflect.get(entry, "name"));
-    const changes = (tool: object): boolean => Reflect.get(Reflect.get(tool, "annotations"), "readOnlyHint") === false;
+    const changes = (tool: object): boolean => Reflect.get(Reflect.get(tool, "annotations"), "readOnlyHint") !== true;
     return {
       tools: tools.map(nameOf),
       mutating: tools.filter(changes).map(nameOf),

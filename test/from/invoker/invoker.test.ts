@@ -107,7 +107,7 @@ describe("D3: tools from invokers", () => {
         ...{ name: "add", description: "Adds one", inputSchema: expect.objectContaining({ required: ["n"] }) },
         annotations: expect.objectContaining({ readOnlyHint: true }),
       }),
-      expect.objectContaining({ name: "say", annotations: expect.objectContaining({ readOnlyHint: false }) }),
+      expect.objectContaining({ name: "say", annotations: expect.objectContaining({ destructiveHint: true }) }),
     ]);
     expect(await agent.call("add", { n: 1 })).toMatchObject({
       ...{ content: [{ type: "text", text: '{"sum":2}' }], structuredContent: { sum: 2 } },

@@ -19,12 +19,13 @@ export interface LimitOptions {
 export const defaultLimits: ResolvedLimits = Object.freeze({
   unreadBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
   bodyBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
+  logBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
   verifications: { total: 256, perCaller: 32 },
   knownVerifications: { total: 256, perCaller: 64 },
 });
 
 /** Name of something that callers can make the server hold. */
-export type LimitName = "unreadBytes" | "bodyBytes" | "verifications" | "knownVerifications";
+export type LimitName = "unreadBytes" | "bodyBytes" | "logBytes" | "verifications" | "knownVerifications";
 
 /** Bounds of what callers can make the server hold: see `docs/guide/limits.md`. */
 export type HttpLimits = { readonly [TName in LimitName]?: LimitOptions };
@@ -39,6 +40,7 @@ function forEachLimit<TValue>(make: (name: LimitName) => TValue): Readonly<Recor
   return {
     unreadBytes: make("unreadBytes"),
     bodyBytes: make("bodyBytes"),
+    logBytes: make("logBytes"),
     verifications: make("verifications"),
     knownVerifications: make("knownVerifications"),
   };

@@ -13,7 +13,6 @@ import type { Leg, SessionLeg } from "./leg.ts";
 import type { HttpServe } from "./message.ts";
 import { createModernLeg } from "./modern-leg.ts";
 import type { ResolvedHandler } from "./resolve-options.ts";
-import { LogBudget } from "./sessions/log-budget.ts";
 import { Responder } from "./respond.ts";
 import { RunningCalls } from "./running-calls.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -89,7 +88,6 @@ function toSetting(runtime: AppRuntime, { options, authenticator, budgets }: Set
     budgets,
     admission: createAdmission(bounds),
     keepAlive: new KeepAlive(clock, bounds.keepAliveMs),
-    logBudget: new LogBudget(),
     limiter: toLimiter(options, clock),
     responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge }),
   };

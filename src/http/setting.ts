@@ -4,7 +4,6 @@ import type { Clock } from "../spine/clock.ts";
 import type { Admission } from "./admission.ts";
 import type { HttpBudgets } from "./budgets.ts";
 import type { KeepAlive } from "./keep-alive.ts";
-import type { LogBudget } from "./sessions/log-budget.ts";
 import type { Responder } from "./respond.ts";
 import type { StageCounters } from "./stages.ts";
 
@@ -30,8 +29,6 @@ export interface HttpSetting {
   readonly budgets: HttpBudgets;
   readonly admission: Admission;
   readonly keepAlive: KeepAlive;
-  /** What all sessions may keep of what they have told. */
-  readonly logBudget: LogBudget;
   /** How often callers may call tools; `undefined`: as often as they like. */
   readonly limiter: RateLimiter | undefined;
   readonly responder: Responder;

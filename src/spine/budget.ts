@@ -159,23 +159,28 @@ export class Budget {
   }
 
   #makeRoom(share: Share, amount: number): void {
-    const others = this.#evictable.list().filter(({ value }) => value !== share);
+    const shares = this.#evictable.list().map(({ value }) => value);
     const { key } = share;
-    const ofKey = others.filter(({ value }) => value.key === key);
-    if (key !== undefined) this.#evictFrom(ofKey, () => this.#excessOf(key, amount));
-    this.#evictFrom(others, () => this.#used + amount - this.#limits.total);
+    const ofKey = shares.filter((each) => each.key === key);
+    if (key !== undefined) this.#evictFrom(ofKey, share, () => this.#excessOf(key, amount));
+    this.#evictFrom(shares, share, () => this.#used + amount - this.#limits.total);
   }
 
-  #evictFrom(places: readonly Place<Share>[], excess: () => number): void {
+  /** @param asking - the share that needs the room: it gives up only what is spare. */
+  #evictFrom(shares: readonly Share[], asking: Share, excess: () => number): void {
     for (const what of sacrifices) {
-      for (const { value: share } of places) {
+      for (const share of shares) {
         const left = excess();
         if (left <= 0) return;
-        const before = share.amount;
-        if (before > 0) share.evict?.(left, what);
-        if (share.amount < before && what === "all") this.#evicted += 1;
+        if (share.amount > 0 && (what === "spare" || share !== asking)) this.#evict(share, left, what);
       }
     }
+  }
+
+  #evict(share: Share, excess: number, what: "spare" | "all"): void {
+    const before = share.amount;
+    share.evict?.(excess, what);
+    if (share.amount < before && what === "all") this.#evicted += 1;
   }
 
   #count(share: Share, amount: number): void {

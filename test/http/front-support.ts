@@ -8,7 +8,6 @@ import { KeepAlive } from "../../src/http/keep-alive.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "../../src/http/leg.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
 import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
-import { LogBudget } from "../../src/http/sessions/log-budget.ts";
 import { Responder } from "../../src/http/respond.ts";
 import { type StageCounts, StageCounters } from "../../src/http/stages.ts";
 import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
@@ -154,7 +153,6 @@ export class FrontHarness {
         budgets: createBudgets(resolveLimits(), () => {}),
         admission: createAdmission(bounds),
         keepAlive: new KeepAlive(systemClock, 0),
-        logBudget: new LogBudget(),
         limiter: undefined,
         responder: new Responder({ render: createAnswerRenderer(runtime.info) }),
       },

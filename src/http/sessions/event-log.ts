@@ -1,5 +1,5 @@
+import type { Budget, Share } from "../../spine/budget.ts";
 import { KeptStream, type KeptMessage, type LoggedMessage } from "./kept-stream.ts";
-import type { Budgeted, LogBudget } from "./log-budget.ts";
 
 /** How much one session keeps, in messages and in bytes of JSON. */
 export interface EventLogBounds {
@@ -13,7 +13,7 @@ export interface EventLogBounds {
 export interface EventLogSetting {
   readonly bounds: EventLogBounds;
   /** What the logs of all sessions may keep together. */
-  readonly budget: LogBudget;
+  readonly budget: Budget;
   /** Whose it is; `undefined`: of somebody of whom nothing is known. */
   readonly owner: string | undefined;
 }
@@ -23,10 +23,9 @@ export interface EventLogSetting {
  * Bounded: what somebody was sent goes first; then what waits, oldest first; then results of calls, since nobody can ask
  * for them again; those that wait have half of the room at most. Whoever made it clears it.
  */
-export class EventLog implements Budgeted {
-  readonly owner: string | undefined;
+export class EventLog {
   readonly #bounds: EventLogBounds;
-  readonly #budget: LogBudget;
+  readonly #share: Share;
   readonly #streams = new Map<number, KeptStream>();
   /** What somebody was sent, in the order in which they were. Of each stream those are the first that are kept. */
   readonly #sent = new Set<KeptMessage>();
@@ -41,8 +40,7 @@ export class EventLog implements Budgeted {
 
   constructor({ bounds, budget, owner }: EventLogSetting) {
     this.#bounds = bounds;
-    this.#budget = budget;
-    this.owner = owner;
+    this.#share = budget.open(owner, (excess, what) => this.#letGo(excess, what));
   }
 
   /** How many messages were thrown away before anybody was sent them. */
@@ -99,33 +97,32 @@ export class EventLog implements Budgeted {
     this.#forgetEmpty(stream);
   }
 
-  /** Throws away what is too much, here and of what shares its budget. */
+  /** Throws away what is too much for one session. */
   trim(): void {
     const { maxMessages, maxBytes, maxSentBytes } = this.#bounds;
     // One stays, whatever its size: whoever loses the connection right behind it can still have it.
     while (this.#sent.size > 1 && this.#sentBytes > maxSentBytes) this.#dropOne();
     while (this.count > 1 && (this.count > maxMessages || this.#bytes > maxBytes)) this.#dropOne();
-    this.#budget.trim(this);
-  }
-
-  letGo(bytes: number, what: "sent" | "all"): number {
-    const before = this.#bytes;
-    while (before - this.#bytes < bytes && (what === "sent" ? this.#sent.size : this.count) > 0) this.#dropOne();
-    return before - this.#bytes;
   }
 
   /** Throws everything away. Callable twice. */
   clear(): void {
     while (this.count > 0) this.#dropOne();
     this.#streams.clear();
-    this.#budget.leave(this);
+  }
+
+  /** What somebody was sent is kept for lost connections alone. */
+  #letGo(bytes: number, what: "spare" | "all"): void {
+    const before = this.#bytes;
+    while (before - this.#bytes < bytes && (what === "spare" ? this.#sent.size : this.count) > 0) this.#dropOne();
   }
 
   #append(stream: KeptStream, { json, onDropped, isWanted }: LoggedMessage): KeptMessage {
     const message: KeptMessage = { stream, json, onDropped, isWanted, bytes: Buffer.byteLength(json) };
     stream.messages.push(message);
     this.#bytes += message.bytes;
-    this.#budget.add(this, message.bytes);
+    this.#share.add(message.bytes);
+    this.#share.touch();
     return message;
   }
 
@@ -151,7 +148,7 @@ export class EventLog implements Budgeted {
 
   #forget(message: KeptMessage): void {
     this.#bytes -= message.bytes;
-    this.#budget.remove(this, message.bytes);
+    this.#share.release(message.bytes);
     if (this.#sent.delete(message)) {
       this.#sentBytes -= message.bytes;
       return;

@@ -65,14 +65,14 @@ export class SessionStreams {
 
   constructor(setting: SessionStreamsSetting) {
     const { http, headers, primes, caller } = setting;
-    const { clock, keepAlive, bounds, logBudget: budget } = http;
+    const { clock, keepAlive, bounds, budgets } = http;
     this.http = http;
     this.headers = headers;
     this.primes = primes;
     this.#setting = setting;
     this.#log = new EventLog({
       bounds: { maxMessages: bounds.maxQueued, maxBytes: maxLogBytes, maxSentBytes },
-      budget,
+      budget: budgets.logBytes,
       owner: caller.isAnonymous ? undefined : callerKey(caller),
     });
     this.#shared = { clock, keepAlive, log: this.#log, stallMs: bounds.stallMs, tag: mintTag(), primes };

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { EventLog, type EventLogBounds } from "../../../src/http/sessions/event-log.ts";
 import type { KeptStream } from "../../../src/http/sessions/kept-stream.ts";
-import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
+import { Budget } from "../../../src/spine/budget.ts";
 
 const wide: EventLogBounds = { maxMessages: 1000, maxBytes: 1e6, maxSentBytes: 1e6 };
 
-function open(bounds: Partial<EventLogBounds> = {}, budget = new LogBudget(), owner?: string): EventLog {
+const create = (total: number): Budget => new Budget({ total, perKey: total / 4 });
+
+function open(bounds: Partial<EventLogBounds> = {}, budget = create(1e9), owner?: string): EventLog {
   return new EventLog({ bounds: { ...wide, ...bounds }, budget, owner });
 }
 
@@ -100,24 +102,24 @@ describe("EventLog", () => {
   });
 });
 
-describe("LogBudget", () => {
+describe("the logs of all sessions", () => {
   it("has dropped what was sent, then what waits, of who has used theirs the longest ago", () => {
-    const budget = new LogBudget(1000);
+    const budget = create(1000);
     const [first, second, third] = [open({}, budget), open({}, budget), open({}, budget)];
     const waiting = answer(first, "w".repeat(400), { isSent: false });
     const sent = answer(second, "s".repeat(400), { isSent: true });
     const newest = answer(third, "n".repeat(400), { isSent: false });
     expect([waiting, sent, newest].map(({ messages }) => messages.length)).toEqual([1, 0, 1]);
-    expect(budget.bytes).toBe(800);
+    expect(budget.use.used).toBe(800);
     answer(second, "s".repeat(400), { isSent: false });
     expect([waiting, newest].map(({ messages }) => messages.length)).toEqual([0, 1]);
     expect([first.dropped, second.dropped]).toEqual([1, 0]);
     for (const log of [first, second, third]) log.clear();
-    expect(budget.bytes).toBe(0);
+    expect(budget.use.used).toBe(0);
   });
 
   it("gives one caller who is known a quarter, and nothing of another's for it", () => {
-    const budget = new LogBudget(1000);
+    const budget = create(1000);
     const [one, two] = [open({}, budget, "alice"), open({}, budget, "alice")];
     const [other, unknown] = [open({}, budget, "bob"), open({}, budget)];
     const kept = [other, unknown].map((log) => answer(log, "k".repeat(200), { isSent: true }));

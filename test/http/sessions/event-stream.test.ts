@@ -5,7 +5,7 @@ import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { mintTag, readEventId } from "../../../src/http/sessions/event-id.ts";
 import { EventLog } from "../../../src/http/sessions/event-log.ts";
 import { EventStream, missedNotice } from "../../../src/http/sessions/event-stream.ts";
-import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
+import { Budget } from "../../../src/spine/budget.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
 import { FakeSink } from "./leg-harness.ts";
 
@@ -40,7 +40,7 @@ class Run {
   constructor(maxMessages: number) {
     const clock = new ManualClock();
     const bounds = { maxMessages, maxBytes: 1e6, maxSentBytes: 1e6 };
-    const log = new EventLog({ bounds, budget: new LogBudget(), owner: undefined });
+    const log = new EventLog({ bounds, budget: new Budget({ total: 1e9, perKey: 1e9 }), owner: undefined });
     this.#log = log;
     const shared = { clock, keepAlive: new KeepAlive(clock, 0), log, stallMs: 1000, tag: this.#tag, primes: true };
     this.#stream = new EventStream(shared, this.#log.open());

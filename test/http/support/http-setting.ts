@@ -2,7 +2,6 @@ import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import { createAdmission } from "../../../src/http/create-admission.ts";
 import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { Responder } from "../../../src/http/respond.ts";
-import { LogBudget } from "../../../src/http/sessions/log-budget.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import type { StageCounters } from "../../../src/http/stages.ts";
 import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
@@ -41,7 +40,6 @@ export function createHttpSetting({ runtime, clock, counters, more }: SettingPar
     budgets: createBudgets(resolveLimits(), () => {}),
     admission: createAdmission(all),
     keepAlive: new KeepAlive(clock, all.keepAliveMs),
-    logBudget: new LogBudget(),
     limiter: undefined,
     responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),
   };

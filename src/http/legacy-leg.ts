@@ -26,6 +26,8 @@ const missing = toRpcError(
 const notFound = toRpcError(rpcCodes.sessionNotFound, "Session not found");
 const again = toRpcError(rpcCodes.invalidRequest, "Invalid request: this session is initialised already");
 const badVersion = toRpcError(rpcCodes.busy, "Bad request: unsupported protocol version");
+/** The versions that a header in a session may name. To leave it out means 2025-03-26, so that may be named as well. */
+const headerVersions: ReadonlySet<string | undefined> = new Set([...legacyVersions, "2025-03-26", undefined]);
 const leaving = toRpcError(rpcCodes.busy, "Server busy: it is closing");
 
 function isRequest(post: HttpPost): post is RequestPost {
@@ -134,7 +136,7 @@ class SessionsLeg implements SessionLeg {
     const version = request.header("mcp-protocol-version");
     if (id === undefined) this.#refuse(exchange, missing, 400);
     else if (session === undefined) this.#refuse(exchange, notFound, 404);
-    else if (version !== undefined && !legacyVersions.includes(version)) this.#refuse(exchange, badVersion, 400);
+    else if (!headerVersions.has(version)) this.#refuse(exchange, badVersion, 400);
     else return session;
     return undefined;
   }

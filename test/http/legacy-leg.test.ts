@@ -312,6 +312,18 @@ describe("Legacy leg's sessions", () => {
     expect(await harness.open({ caller: alice })).not.toBe(session);
   });
 
+  it.each([
+    [undefined, 200],
+    ["2025-11-25", 200],
+    ["2025-03-26", 200],
+    ["2024-01-01", 400],
+  ])("take the version %s in a header with %d", async (version, status) => {
+    const { harness } = open();
+    const session = await harness.open();
+    const headers: Record<string, string> = version === undefined ? {} : { "mcp-protocol-version": version };
+    expect(harness.post({ id: 1, method: "ping" }, { session, headers }).plain.status).toBe(status);
+  });
+
   it("give way to a new one of their caller's when they have been idle the longest", async () => {
     const { harness } = open({ maxSessions: 8, maxSessionsPerPrincipal: 3 });
     const ping = (session: string, caller = alice): number =>

@@ -11,7 +11,7 @@ import type { Asker, HeldTime, Nester, PartOf } from "./call-parties.ts";
 import { CallTrail } from "./call-trail.ts";
 import { keepMeta } from "./keep-meta.ts";
 import type { Questions } from "./questions.ts";
-import type { RateLimiter } from "./rate-limiter.ts";
+import type { CallLimiter } from "./rate-limiter.ts";
 import { readReport } from "./read-report.ts";
 import type { TrackedCall } from "./tracked-call.ts";
 
@@ -43,7 +43,7 @@ export interface CallSetting {
   /** Default: somebody of whom nothing is known. */
   readonly caller?: Caller | undefined;
   /** How often the caller may call tools. Left out: as often as they like. */
-  readonly limiter?: RateLimiter | undefined;
+  readonly limiter?: CallLimiter | undefined;
   /** Told of each stage that the call comes to. */
   readonly reached?: ((stage: CallStage) => void) | undefined;
   /** Left out: it is part of none. */
@@ -63,7 +63,7 @@ export class CallContext implements EntryCall {
   /** Counts the stages that the call comes to. */
   readonly reached: (stage: CallStage) => void;
   /** Counts the calls of tools. */
-  readonly limiter: RateLimiter | undefined;
+  readonly limiter: CallLimiter | undefined;
   readonly partOf: PartOf | undefined;
   /** How its client is asked. May be said later, before anything runs. */
   asking: AskPort | undefined;
@@ -81,8 +81,6 @@ export class CallContext implements EntryCall {
   unwatch: (() => void) | undefined;
   /** How its time stands still, or has stood. */
   held: HeldTime | undefined;
-  /** Whether time has passed since it was recorded. */
-  hasWaited = false;
   /** When it is over, as `performance.now()` counts it; and the same in milliseconds since 1970. */
   dueAt: number = Number.POSITIVE_INFINITY;
   deadline: number | undefined;

@@ -1,3 +1,4 @@
+import { CallPreparer } from "./call-preparer.ts";
 import type { Asking } from "../catalog/asking.ts";
 import type { PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
@@ -5,14 +6,12 @@ import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
-import type { ConfirmRule } from "../tags/tool-options.ts";
 import { assertMayRecall } from "./assert-may-recall.ts";
 import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
 import { claimResumed } from "./claim-resumed.ts";
 import { runBounded } from "./bounded.ts";
-import { settle, type Checked } from "./check-again.ts";
-import { confirmCall, confirmRuleOf } from "./confirm-call.ts";
+import type { Checked } from "./check-again.ts";
 import type { Completion } from "./completion.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -21,7 +20,6 @@ import { goneOutcome, unknownToAll } from "./gone.ts";
 import { HangingCompleters } from "./hanging-completers.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { InvokerOptions } from "./invoker-options.ts";
-import { limitCall } from "./limit-call.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { Nesting, type Recalled } from "./nesting.ts";
@@ -79,12 +77,6 @@ interface Failure {
   readonly call: CallContext;
 }
 
-/** A call that is asked for, and what its limiter says of it, maybe later. */
-interface Limited {
-  readonly call: CallContext;
-  readonly limiting: Refused | Promise<Refused | undefined>;
-}
-
 class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;
   readonly #onChange: (() => void) | undefined;
@@ -92,7 +84,7 @@ class EntryInvoker implements Invoker {
   readonly #tree: CallTree;
   readonly #nesting: Nesting;
   readonly #asker: ClientAsker;
-  readonly #confirm: ConfirmRule | undefined;
+  readonly #preparer: CallPreparer;
   readonly #rehearses: boolean;
   readonly #hanging: HangingCompleters;
 
@@ -101,9 +93,9 @@ class EntryInvoker implements Invoker {
     this.#onChange = options.onChange;
     this.#tree = options.tree ?? createCallTree(options);
     this.#hanging = new HangingCompleters(completionTimeoutMs, options.report);
-    this.#confirm = options.confirm;
     this.#rehearses = options.rehearse === true;
     this.#asker = new ClientAsker({ deadlines: this.#deadlines, report: options.report });
+    this.#preparer = new CallPreparer({ asker: this.#asker, confirm: options.confirm, report: options.report });
     this.#nesting = new Nesting({
       find: options.find ?? (() => undefined),
       report: options.report,
@@ -117,21 +109,11 @@ class EntryInvoker implements Invoker {
     return denied === undefined ? this.#begin(entry, args, call) : Promise.resolve(denied);
   }
 
-  /** Records a call that its caller may make, and counts it. */
+  /** Records a call that its caller may make. */
   #begin(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
-    const { limiter, caller, partOf } = call;
+    const { caller, partOf } = call;
     call.tracked = this.#tree.open({ entry, caller, args, above: partOf?.call.tracked });
-    if (limiter === undefined) return this.#call(entry, args, call);
-    const limiting = limitCall({ limiter, caller, tool: entry, report: this.#report });
-    return limiting === undefined ? this.#call(entry, args, call) : this.#callIfLeft(entry, args, { call, limiting });
-  }
-
-  async #callIfLeft(entry: ToolEntry, args: JsonObject, { call, limiting }: Limited): Promise<ToolOutcome> {
-    call.hasWaited = true;
-    const refused = await limiting;
-    if (refused === undefined) return this.#call(entry, args, call);
-    call.finish(refused.code);
-    return refused;
+    return this.#call(entry, args, call);
   }
 
   // One function and not a chain of small ones: every asynchronous hop costs each call, and what is synchronous (most
@@ -149,19 +131,18 @@ class EntryInvoker implements Invoker {
       stage = "checking";
       const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
       const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
-      const settling = settle({ entry, input }, args, call);
-      const runs = settling instanceof Promise ? await settling : settling;
+      const preparing = this.#preparer.prepare({ entry, input }, args, call);
+      const runs = preparing instanceof Promise ? await preparing : preparing;
       // What was cancelled or too late while it was checked must not take effect.
       call.assertRunning();
-      call.allowAsking(this.#asker);
-      const rule = confirmRuleOf(runs.entry, this.#confirm);
-      if (rule !== undefined) await call.outcome(confirmCall({ ...runs, rule }, args, call));
-      call.assertRunning();
-      stage = "running";
-      const work = this.#start(runs, call);
-      const value = isThenable(work) ? await call.outcome(work) : work;
-      const written = writeAnswer(runs.entry, value, { call, report: this.#report });
-      outcome = written instanceof Promise ? await written : written;
+      if ("kind" in runs) outcome = runs;
+      else {
+        stage = "running";
+        const work = this.#start(runs, call);
+        const value = isThenable(work) ? await call.outcome(work) : work;
+        const written = writeAnswer(runs.entry, value, { call, report: this.#report });
+        outcome = written instanceof Promise ? await written : written;
+      }
       // What was recorded as aborted is not answered as done.
       call.assertRunning();
     } catch (cause) {

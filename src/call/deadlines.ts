@@ -124,8 +124,7 @@ export class Deadlines {
   #watchRoot(call: CallContext, timeoutMs: number): () => void {
     call.dueAt = performance.now() + timeoutMs;
     // Asking for the time costs a small call as much as anything else that is done for it.
-    const now = call.hasWaited ? undefined : call.tracked?.requestedAt;
-    call.deadline = Math.ceil((now ?? Date.now()) + timeoutMs);
+    call.deadline = Math.ceil((call.tracked?.requestedAt ?? Date.now()) + timeoutMs);
     return this.#inLane(call, timeoutMs);
   }
 

@@ -1,3 +1,4 @@
+import type { CallContext } from "./call-context.ts";
 import { callerKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
@@ -11,16 +12,20 @@ import { toRefused } from "./to-refused.ts";
 /** How long a limiter may take, in milliseconds. */
 const limitTimeoutMs = 1000;
 
-/** What a call takes of what is left: one that may change something is worth six that only read. */
+/** What a call takes of what is left: one that may change something is worth four that only read. */
 const readCost = 1;
-const changeCost = 6;
+const changeCost = 4;
+
+const readingHints = Object.freeze({ readOnlyHint: true });
 
 /** One call that is to be counted. */
 export interface LimitedCall {
   /** Left out: there is no limit. */
   readonly limiter: RateLimiter | undefined;
   readonly caller: Caller;
-  readonly tool: Pick<ToolEntry, "name" | "origin" | "hints" | "isUncounted">;
+  readonly tool: Pick<ToolEntry, "name" | "origin" | "isUncounted"> & {
+    readonly hints: Pick<ToolEntry["hints"], "readOnlyHint">;
+  };
   /** Told of a limiter that fails. */
   readonly report: FaultReporter;
 }
@@ -65,6 +70,17 @@ function toAnswer(verdict: LimitVerdict): Refused | undefined {
 function toFault(cause: unknown, { tool, report }: LimitedCall): Refused {
   const where = `the rate limiter, before ${tool.origin}`;
   return toRefused(new SurfaceError("INTERNAL", `Asking ${where}: it failed`, { cause }), { where, report });
+}
+
+/**
+ * Counts that a tool is asked for, also a tool that does not exist or arguments that do not fit. `undefined`: the request goes on.
+ * Never throws or rejects.
+ */
+export function limitAttempt({ limiter, caller }: CallContext, report: FaultReporter): ReturnType<typeof limitCall> {
+  const { attempts } = limiter ?? {};
+  if (attempts === undefined || caller.isAnonymous) return undefined;
+  const tool = { name: "", origin: "a call of any tool", hints: readingHints };
+  return limitCall({ limiter: attempts, caller, tool, report });
 }
 
 /**

@@ -1,6 +1,11 @@
 /** Whether there is room for one more, and if not, when there will be. */
 export type LimitVerdict = { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
 
+/** Counts the calls of tools that run, and in `attempts` all that are asked for, whether or not they run. */
+export interface CallLimiter extends RateLimiter {
+  readonly attempts?: RateLimiter;
+}
+
 /** Counts what is done under a key. Shared by all who serve one application, where it is to hold over all of them. */
 export interface RateLimiter {
   /**

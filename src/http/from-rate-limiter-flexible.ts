@@ -24,7 +24,7 @@ function longestWait(rejection: unknown): number | undefined {
 }
 
 /**
- * Counts by a limiter of `rate-limiter-flexible`, which can be shared by many processes. Its `points` must be 6 at least:
+ * Counts by a limiter of `rate-limiter-flexible`, which can be shared by many processes. Its `points` must be 4 at least:
  * what may change something costs that much. Its owner closes what it counts in. What it fails with is passed on, and lets
  * nothing through.
  */

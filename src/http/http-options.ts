@@ -2,11 +2,11 @@ import type { RateLimiter } from "../call/rate-limiter.ts";
 import type { HttpAuth } from "./auth/http-auth.ts";
 import type { HttpLimits } from "./budgets.ts";
 
-/** How often one caller may call one tool. Reads cost 1 of it; what may change something costs 6. */
+/** How often one caller may call one tool. A call that only reads costs 1, a call that may change something costs 4. */
 export interface RateLimits {
-  /** Per minute. Default 60, so 10 of those that may change something. */
+  /** The cost per minute. Default 120: 120 calls that only read, or 30 that may change something. */
   readonly perMinute?: number;
-  /** How much may be used in a row before it is measured out. Default 20, so 3 of those that may change something. */
+  /** The cost of calls in a row, before they are spread over time. Default 80: 20 calls that may change something. */
   readonly burst?: number;
 }
 

@@ -5,8 +5,8 @@ import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { RateLimits } from "./http-options.ts";
 
-const defaultPerMinute = 60;
-const defaultBurst = 20;
+const defaultPerMinute = 120;
+const defaultBurst = 80;
 
 /** How many keys are remembered. */
 const maxKeys = 10_000;

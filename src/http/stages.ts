@@ -1,7 +1,7 @@
 /**
  * Where a request is looked at, in order: cheapest and most global first. What is refused at one never comes to the next.
  * `caps` are the transport's: places, sessions and streams. `gate` is where what a request names is looked up, where its
- * caller is asked for scopes, and then for what a limiter leaves of calls of this tool: what that refuses has no `arguments`.
+ * caller is asked for scopes, and before its handler runs for what a limiter leaves of calls of this tool.
  */
 export const stages = ["head", "token", "body", "envelope", "caps", "gate", "arguments", "backend"] as const;
 

@@ -1,3 +1,4 @@
+import { limitAttempt } from "../call/limit-call.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
@@ -97,6 +98,13 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
 /** Where the parts of a large result are kept, and for whom. */
 type Answering = Pick<Keeping, "large" | "caller"> & { readonly face: Face };
 
+/** No structuredContent: it would have to fit the tool's output schema, which clients of both eras check. */
+function toRefusedAnswer(refused: Refused): RpcAnswer {
+  return toRpcResult(`${textBlock(refusalText(refused))},"isError":true`, {
+    meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(refused))}`,
+  });
+}
+
 function toLargeAnswer(
   tool: ToolEntry,
   { text, bytes }: { readonly text: string; readonly bytes: number },
@@ -120,10 +128,7 @@ function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, answering: Answerin
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, answering.large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);
   if (outcome.kind === "asking") return unanswerable;
-  // No structuredContent: it would have to fit the tool's output schema, which clients of both eras check.
-  return toRpcResult(`${textBlock(refusalText(outcome))},"isError":true`, {
-    meta: `${JSON.stringify(errorMetaKey)}:${writeJson(refusalData(outcome))}`,
-  });
+  return toRefusedAnswer(outcome);
 }
 
 function toReadError(refused: Refused): RpcAnswer {
@@ -136,15 +141,26 @@ function isShown(tool: ToolEntry, caller: Caller, { faces }: HandlerSource): boo
   return !("kind" in face) && face.catalog.tool(tool.name) === (tool.now?.() ?? tool);
 }
 
+/** Returns the tool and the arguments that a request names; `undefined` where the params do not fit. */
+function readCall(params: Parameters<Handler>[0]): { readonly name: string; readonly args: JsonObject } | undefined {
+  const name = ownParam(params, "name");
+  const args = ownParam(params, "arguments") ?? noArguments;
+  if (typeof name !== "string" || !isJsonObject(args) || ownParam(params, "arguments") === null) return undefined;
+  return { name, args };
+}
+
 function createCallHandler(source: HandlerSource): Handler {
   return async (params, request) => {
-    const name = ownParam(params, "name");
-    const args = ownParam(params, "arguments") ?? noArguments;
-    if (typeof name !== "string" || !isJsonObject(args) || ownParam(params, "arguments") === null) return badToolParams;
+    const said = readCall(params);
+    if (said === undefined) return badToolParams;
+    const { name, args } = said;
     request.call.reached("gate");
     const { call } = request;
     const face = source.faces.of(call.caller);
     if ("kind" in face) return face;
+    const limiting = limitAttempt(call, source.report);
+    const limited = limiting instanceof Promise ? await limiting : limiting;
+    if (limited !== undefined) return toRefusedAnswer(limited);
     const tool = face.catalog.tool(name);
     if (tool === undefined) return unknownTool;
     call.stillShown = () => isShown(tool, call.caller, source);

@@ -36,7 +36,7 @@ beforeEach(() => void faults.splice(0));
 
 describe("limitCall()", () => {
   it("limitCall() asks under the caller and the tool, and takes more for what may change something", async () => {
-    expect(await askedOf({})).toEqual(['[null,"ada",null,""] probe', 6]);
+    expect(await askedOf({})).toEqual(['[null,"ada",null,""] probe', 4]);
     expect(await askedOf({ tool: reading })).toEqual(['[null,"ada",null,""] probe', 1]);
   });
 

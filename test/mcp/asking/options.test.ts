@@ -23,7 +23,7 @@ describe("the option asking", () => {
     ["an ArrayBuffer for a secret", { secret: new ArrayBuffer(64) }, '"asking.secret" must be'],
     ["a claim that is no function", { claim: true }, '"asking.claim" must be a function'],
     ["a rehearsal that is no flag", { rehearse: "yes" }, '"asking.rehearse" must be true or false'],
-    ["an unknown option", { secrets: secret }, '"asking.secrets" is not an option'],
+    ["an unknown option", { secrets: secret }, '"secrets" is not an option'],
   ];
 
   it.each(bad)("is refused, and not quoted, when it is %s", (_what, asking, named) => {

@@ -1,0 +1,64 @@
+import type { Refused } from "../catalog/outcome.ts";
+import type { JsonObject } from "../schema/json.ts";
+import type { FaultReporter } from "../surface/fault.ts";
+import type { ConfirmRule } from "../tags/tool-options.ts";
+import type { ClientAsker } from "./asker.ts";
+import type { CallContext } from "./call-context.ts";
+import { settle, type Checked } from "./check-again.ts";
+import { confirmCall, confirmRuleOf, type AskedRule } from "./confirm-call.ts";
+import { limitCall } from "./limit-call.ts";
+
+/** What is to run, or why it may not. */
+export type Prepared = Checked | Refused;
+
+/** What a {@link CallPreparer} is given. */
+export interface PreparerDeps {
+  readonly asker: ClientAsker;
+  /** Whether users confirm tools that may change something and say nothing of it themselves. */
+  readonly confirm: ConfirmRule | undefined;
+  readonly report: FaultReporter;
+}
+
+/** Holds a call whose arguments fit against everything that can still refuse it: rights, rate limit, and its user. */
+export class CallPreparer {
+  readonly #deps: PreparerDeps;
+
+  constructor(deps: PreparerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns what is to run, synchronously where nothing has to be waited for. Throws, or rejects, as validating and asking do. */
+  prepare(checked: Checked, args: JsonObject, call: CallContext): Prepared | Promise<Prepared> {
+    const settling = settle(checked, args, call);
+    return settling instanceof Promise
+      ? settling.then((runs) => this.#admit(runs, args, call))
+      : this.#admit(settling, args, call);
+  }
+
+  #admit(runs: Checked, args: JsonObject, call: CallContext): Prepared | Promise<Prepared> {
+    call.assertRunning();
+    const { asker, confirm } = this.#deps;
+    call.allowAsking(asker);
+    const rule = confirmRuleOf(runs.entry, confirm);
+    const limiting = call.limiter === undefined ? undefined : this.#limit(runs, call, rule);
+    if (rule === undefined && !(limiting instanceof Promise)) return limiting ?? runs;
+    const admit = async (): Promise<Prepared> => {
+      const limited = limiting instanceof Promise ? await call.outcome(limiting) : limiting;
+      if (limited === undefined && rule !== undefined) await call.outcome(confirmCall({ ...runs, rule }, args, call));
+      return limited ?? runs;
+    };
+    return admit();
+  }
+
+  /**
+   * Counts a call that is about to run or to ask its user. A retry with the user's answer is the same call, and a call whose
+   * client cannot be asked does not run.
+   */
+  #limit({ entry }: Checked, call: CallContext, rule: AskedRule | undefined): ReturnType<typeof limitCall> {
+    const { limiter, caller } = call;
+    const isRetry = call.partOf === undefined && call.asking?.resumed !== undefined;
+    const willRefuse = rule === "refuse" && call.root.asking?.kinds.has("elicit") !== true;
+    if (isRetry || willRefuse) return undefined;
+    return limitCall({ limiter, caller, tool: entry, report: this.#deps.report });
+  }
+}

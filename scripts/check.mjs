@@ -37,7 +37,9 @@ const quick = [
 const deep = [
   build,
   { name: "deep:tests", needs: "build" },
+  { name: "matrix:types", needs: "build" },
   { name: "attack", needs: "build" },
+  { name: "matrix:zod", needs: "build" },
   { name: "deep:resolution", needs: "build" },
 ];
 const checks = options.deep ? deep : quick;

@@ -22,10 +22,17 @@ export const defaultLimits: ResolvedLimits = Object.freeze({
   logBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
   verifications: { total: 256, perCaller: 32 },
   knownVerifications: { total: 256, perCaller: 64 },
+  connections: { total: 4096, perCaller: 4096 },
 });
 
 /** Name of something that callers can make the server hold. */
-export type LimitName = "unreadBytes" | "bodyBytes" | "logBytes" | "verifications" | "knownVerifications";
+export type LimitName =
+  | "unreadBytes"
+  | "bodyBytes"
+  | "logBytes"
+  | "verifications"
+  | "knownVerifications"
+  | "connections";
 
 /** Bounds of what callers can make the server hold: see `docs/guide/limits.md`. */
 export type HttpLimits = { readonly [TName in LimitName]?: LimitOptions };
@@ -43,6 +50,7 @@ function forEachLimit<TValue>(make: (name: LimitName) => TValue): Readonly<Recor
     logBytes: make("logBytes"),
     verifications: make("verifications"),
     knownVerifications: make("knownVerifications"),
+    connections: make("connections"),
   };
 }
 

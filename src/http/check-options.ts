@@ -118,7 +118,6 @@ const serverChecks: { readonly [TName in keyof Required<HttpOptions>]: Check } =
   host: matching(/^[^\s/[\]]+$/, "be a name or an address"),
   headersTimeoutMs: between(1, longestMs),
   requestTimeoutMs: between(1, longestMs),
-  maxConnections: between(1, most),
   exit: flag,
 };
 

@@ -88,8 +88,6 @@ export interface HttpOptions extends HttpHandlerOptions {
   readonly headersTimeoutMs?: number;
   /** How long a whole request may take to come in, in milliseconds. Default 30,000. */
   readonly requestTimeoutMs?: number;
-  /** How many connections there are at most. Default 4,096. */
-  readonly maxConnections?: number;
   /** Whether SIGTERM and SIGINT end the process, with code 0, once all is closed. Default `true`. */
   readonly exit?: boolean;
 }

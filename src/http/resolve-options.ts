@@ -24,7 +24,6 @@ export interface ResolvedServer extends ResolvedHandler {
   readonly host: string;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  readonly maxConnections: number;
   readonly exit: boolean;
 }
 
@@ -116,7 +115,6 @@ export function resolveServerOptions(options: HttpOptions): ResolvedServer {
     host,
     headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
     requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
-    maxConnections: options.maxConnections ?? 4096,
     exit: options.exit ?? true,
   };
 }

@@ -39,7 +39,6 @@ describe("the options of http()", () => {
       host: "127.0.0.1",
       headersTimeoutMs: 10_000,
       requestTimeoutMs: 30_000,
-      maxConnections: 4096,
       drainMs: 10_000,
       exit: true,
     });
@@ -135,7 +134,7 @@ describe("the options of http()", () => {
     expect(() => resolveServerOptions(options as HttpOptions)).toThrow(invalid);
   });
 
-  it.each(["port", "host", "exit", "maxConnections"])(
+  it.each(["port", "host", "exit", "headersTimeoutMs"])(
     "of a handler are refused when they name %s, which servers alone have",
     (name) => {
       expect(() => resolveHandlerOptions({ [name]: undefined })).toThrow(invalid);

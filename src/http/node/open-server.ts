@@ -3,8 +3,10 @@ import { createServer, type Server } from "node:http";
 import { Server as NetServer, type AddressInfo, type Socket } from "node:net";
 import { SurfaceError } from "../../errors.ts";
 import { codeOf } from "../../links/system-error.ts";
+import type { Budget } from "../../spine/budget.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { HttpBudgets } from "../budgets.ts";
+import { networkOf } from "../network-of.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../resolve-options.ts";
 import { Connections } from "./connections.ts";
@@ -27,7 +29,7 @@ const keepAliveTimeout = 65_000;
 const longestCheckingMs = 1000;
 
 function createListener(listener: NodeListener, connections: Connections, options: ResolvedServer): Server {
-  const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout, maxConnections } = options;
+  const { headersTimeoutMs: headersTimeout, requestTimeoutMs: requestTimeout } = options;
   const connectionsCheckingInterval = Math.max(10, Math.min(longestCheckingMs, Math.floor(headersTimeout / 5)));
   const times = { headersTimeout, requestTimeout, connectionsCheckingInterval, keepAliveTimeout };
   // What is wrong with the head is said where everything else about it is.
@@ -36,7 +38,6 @@ function createListener(listener: NodeListener, connections: Connections, option
   // Whoever waits to be told to go on is told so once somebody wants the body.
   server.on("checkContinue", listener);
   server.on("clientError", (error, socket) => refuseConnection(error, socket, connections));
-  server.maxConnections = maxConnections;
   return server;
 }
 
@@ -70,6 +71,20 @@ function createUntouched(server: Server, connections: Connections): () => readon
   return () => [...open].filter((socket) => socket.bytesRead === 0 && !connections.has(socket));
 }
 
+/** Bounds the connections of a server. The oldest on which nothing is being answered gives way to a new one. */
+function boundConnections(server: Server, connections: Connections, budget: Budget): void {
+  server.prependListener("connection", (socket: Socket) => {
+    const { remoteAddress } = socket;
+    const place = budget.open(remoteAddress === undefined ? undefined : networkOf(remoteAddress), (_excess, what) => {
+      if (what === "spare" || connections.isAnswering(socket)) return;
+      socket.destroy();
+      place.release();
+    });
+    if (place.take(1) === undefined) socket.once("close", () => place.release());
+    else socket.destroy();
+  });
+}
+
 /**
  * Stops listening, and leaves every connection open. `http.Server.close()` of Node also drops idle connections, and treats one as
  * idle while the client still reads its response: so only the listener is closed. Other runtimes have servers of `node:http`
@@ -89,12 +104,13 @@ export function stopListening(server: { close(): unknown }): void {
 export async function openServer(
   serve: HttpServe,
   options: ResolvedServer,
-  { unreadBytes: unread }: HttpBudgets,
+  { unreadBytes: unread, connections: places }: HttpBudgets,
 ): Promise<OpenServer> {
   let isLeaving = false;
   const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs, unread });
   const listener = toNodeListener({ serve, connections, isLeaving: () => isLeaving });
   const server = createListener(listener, connections, options);
+  boundConnections(server, connections, places);
   const untouched = createUntouched(server, connections);
   const port = await bind(server, options);
   const closed = once(server, "close");

@@ -8,7 +8,7 @@ import type { HttpOptions } from "../../../src/http/http-options.ts";
 import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
 import { head, RawClient } from "./raw-client.ts";
 
-const budgets = (): HttpBudgets => createBudgets(resolveLimits(), () => {});
+const budgets = (options: HttpOptions = {}): HttpBudgets => createBudgets(resolveLimits(options.limits), () => {});
 
 const servers: OpenServer[] = [];
 const clients: RawClient[] = [];
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 async function open(serve: HttpServe, options: HttpOptions = {}): Promise<RawClient & { readonly server: OpenServer }> {
-  const server = await openServer(serve, resolveServerOptions(options), budgets());
+  const server = await openServer(serve, resolveServerOptions(options), budgets(options));
   servers.push(server);
   return Object.assign(connect(server.port), { server });
 }
@@ -382,12 +382,21 @@ describe("a server of node:http", () => {
   });
 
   it("takes no more connections than it may when more come", async () => {
-    const { client, server, next } = await held({ maxConnections: 1 });
+    const { client, server, next } = await held({ limits: { connections: { total: 1 } } });
     client.send(head("GET"));
     await next();
     const other = connect(server.port);
     other.send(head("GET"));
     expect(await other.closed()).toBe("");
+  });
+
+  it("drops the oldest connection that is silent for one that comes", async () => {
+    const silent = await open(echo, { limits: { connections: { total: 1 } } });
+    await once(silent.socket, "connect");
+    const other = connect(silent.server.port);
+    other.send(head("POST", "content-length: 5"), "hello");
+    expect(await other.until("hello")).toContain("200");
+    expect(await silent.closed()).toBe("");
   });
 
   it("closes what is idle, answers what runs, and takes nothing new when it leaves", async () => {

@@ -117,4 +117,24 @@ describe("a server with a heap of 512 MB", () => {
     isAttacking.yes = false;
     await Promise.all(attacks);
   }, 60_000);
+
+  it("serves an honest caller while 4,096 connections are open that are silent, or ask for a page and read nothing", async () => {
+    const server = await LoadedServer.start(0);
+    const request = toText("good-hostile", "page");
+    const statuses: number[] = [];
+    for (let count = 0; count < 2 * 4096; count += 1) {
+      const client = server.connect();
+      client.socket.pause();
+      if (count % 16 === 0) client.send(request);
+      // What is dropped is opened again by an attacker; here its descriptors are needed.
+      if (count >= 4096) clients[count - 4096]?.socket.destroy();
+      if (count % 256 === 0) statuses.push(await server.read("good-honest", "small"));
+    }
+    statuses.push(await server.read("good-honest", "page"));
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const { connections, unreadBytes } = (await server.stats()).limits;
+    expect(connections.used).toBeLessThanOrEqual(connections.limit);
+    expect(unreadBytes.used).toBeLessThanOrEqual(unreadBytes.limit);
+    expect(server.child.exitCode).toBeNull();
+  }, 600_000);
 });

@@ -18,12 +18,15 @@ interface Indexed {
   readonly names: readonly string[];
   /** The last segment of its id, in lower case. */
   readonly name: string;
+  /** All of them, each behind a line break: one look tells whether any begins with a text, which for most none does. */
+  readonly lines: string;
 }
 
 /** How well what is looked for is an operation's own name. What is worse than these is found by words. */
 const named = { id: 0, name: 1, prefix: 2, words: 3 } as const;
 
-function rankOfName({ names, name }: Indexed, text: string): number {
+function rankOfName({ names, name, lines }: Indexed, text: string): number {
+  if (!lines.includes(`\n${text}`)) return named.words;
   const place = names.indexOf(text);
   if (place !== -1) return place < 2 ? named.id : named.name;
   if (name === text) return named.name;
@@ -40,6 +43,8 @@ function toNames(id: string, wireName: string): readonly string[] {
 const idOf = ({ entry }: Indexed): string => entry.id;
 
 function toIndexed(entry: ToolEntry, slot: number): Indexed {
+  const names = toNames(entry.id.toLowerCase(), entry.name.toLowerCase());
+  const name = nameOf(entry.id).toLowerCase();
   const { id, title = "", description = "", tags = [] } = entry;
   return {
     entry,
@@ -50,8 +55,9 @@ function toIndexed(entry: ToolEntry, slot: number): Indexed {
       tags: tags.join(" "),
       description: `${title} ${description}`,
     },
-    names: toNames(id.toLowerCase(), entry.name.toLowerCase()),
-    name: nameOf(id).toLowerCase(),
+    names,
+    name,
+    lines: `\n${[...names, name].join("\n")}`,
   };
 }
 
@@ -97,10 +103,8 @@ export interface Found {
 /** How many results there are at most where some fit only in part. */
 const maxWithPartly = 10;
 
-/** How much it is worth that a word was found: less in a worse place. */
-function worthOf(cost: number): number {
-  return cost === notFound ? 0 : 1 / (1 + cost / 4);
-}
+/** How much it is worth that a word was found, by its cost: less in a worse place. */
+const worth = Float64Array.from({ length: notFound + 1 }, (_none, cost) => (cost === notFound ? 0 : 4 / (4 + cost)));
 
 /**
  * Those that some words fit, the best first. A word counts for the more, the fewer operations have it: of those that the caller
@@ -111,16 +115,21 @@ function rankPartly(others: readonly Indexed[], costs: readonly Uint8Array[], wh
   for (const cost of costs) {
     let having = whole + 1;
     for (const { document } of others) if ((cost[document.slot] ?? notFound) !== notFound) having += 1;
+    if (having === whole + 1) continue;
     const weight = Math.log(1 + (others.length + whole) / having);
     let at = 0;
-    for (const { document } of others)
-      scores[at] = (scores[at++] ?? 0) + weight * worthOf(cost[document.slot] ?? notFound);
+    for (const { document } of others) {
+      scores[at] = (scores[at] ?? 0) + weight * (worth[cost[document.slot] ?? notFound] ?? 0);
+      at += 1;
+    }
   }
   const best = scores.reduce((one, other) => Math.max(one, other), 0);
   if (best === 0) return [];
   return others
-    .map(({ entry }, index) => ({ entry, score: scores[index] ?? 0 }))
-    .filter(({ score }) => score >= best / 2)
+    .flatMap(({ entry }, index) => {
+      const score = scores[index] ?? 0;
+      return score >= best / 2 ? { entry, score } : [];
+    })
     .toSorted((one, other) => other.score - one.score)
     .map(({ entry }) => entry);
 }

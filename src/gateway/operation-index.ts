@@ -115,7 +115,6 @@ function rankPartly(others: readonly Indexed[], costs: readonly Uint8Array[], wh
   for (const cost of costs) {
     let having = whole + 1;
     for (const { document } of others) if ((cost[document.slot] ?? notFound) !== notFound) having += 1;
-    if (having === whole + 1) continue;
     const weight = Math.log(1 + (others.length + whole) / having);
     let at = 0;
     for (const { document } of others) {

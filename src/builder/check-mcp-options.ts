@@ -69,6 +69,11 @@ function assertAsking(asking: unknown, doing: string): void {
     const problem = value === undefined ? undefined : askingChecks.get(key)?.(value);
     if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "asking.${key}" ${problem}`);
   }
+  // Two processes with one secret and a memory each would both run a call for one consent.
+  const { secret: shared, claim }: AskingOptions = asking;
+  if (shared === undefined || claim !== undefined) return;
+  const what = '"asking.secret" needs "asking.claim", which all processes share; leave both out in a single process';
+  throw new SurfaceError("INVALID_OPTION", `${doing}: ${what}`);
 }
 
 /**

@@ -6,7 +6,7 @@ describe("the option asking", () => {
   const secret = new Uint8Array(32).fill(1);
   const good: AskingOptions[] = [
     {},
-    { secret },
+    { secret, claim: () => true },
     { secret: Buffer.alloc(64), claim: () => true, rehearse: true },
     { rehearse: false, claim: async () => false },
   ];
@@ -23,6 +23,7 @@ describe("the option asking", () => {
     ["an ArrayBuffer for a secret", { secret: new ArrayBuffer(64) }, '"asking.secret" must be'],
     ["a claim that is no function", { claim: true }, '"asking.claim" must be a function'],
     ["a rehearsal that is no flag", { rehearse: "yes" }, '"asking.rehearse" must be true or false'],
+    ["a secret without a claim", { secret }, '"asking.secret" needs "asking.claim"'],
     ["an unknown option", { secrets: secret }, '"secrets" is not an option'],
   ];
 

@@ -15,16 +15,31 @@ export interface PagedListSource {
   readonly key: string;
   /** The JSON text of each item, in order. */
   readonly items: readonly string[];
+  /** How many items a page holds at most; fewer where their text is more than 1 MiB. */
   readonly pageSize: number;
 }
 
 /** The answer for a cursor that was minted for another list, or by nobody. */
 export const unknownCursor: RpcAnswer = toRpcError(rpcCodes.invalidParams, "Invalid params: the cursor is unknown");
 
+// Characters of JSON text. A page is written, held and sent as a whole; an item that is longer alone has one for itself.
+const maxPageLength = 1_048_576;
+
 function chunk(items: readonly string[], size: number): readonly (readonly string[])[] {
-  const chunks: string[][] = [];
-  for (let start = 0; start < items.length; start += size) chunks.push(items.slice(start, start + size));
-  return chunks.length === 0 ? [[]] : chunks;
+  let last: string[] = [];
+  const chunks: string[][] = [last];
+  let length = 0;
+  for (const item of items) {
+    const isFull = last.length >= size || length + item.length > maxPageLength;
+    if (isFull && last.length > 0) {
+      last = [];
+      chunks.push(last);
+      length = 0;
+    }
+    last.push(item);
+    length += item.length;
+  }
+  return chunks;
 }
 
 /**

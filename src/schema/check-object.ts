@@ -1,12 +1,13 @@
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import { toPatternTest } from "./check-scalar.ts";
 import { inOrder } from "./in-order.ts";
 import { isSettled, isTooDeep, refuse, refused, refuseDepth } from "./receive-walk.ts";
 import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
 import { setOwn } from "./set-own.ts";
 
 /** Finds the check of a field; undefined when the field is not known. */
-type FindCheck = (key: string) => Check | undefined;
+type FindCheck = (key: string, walk: ReceiveWalk) => Check | undefined;
 
 /** Says what is wrong with an object as a whole. */
 type ObjectRule = (object: JsonObject) => string | undefined;
@@ -36,13 +37,13 @@ function toFindCheck(node: JsonObject, compiler: CheckCompiler): FindCheck {
   const { properties, patternProperties, additionalProperties } = node;
   const own = new Map(partsOf(properties).map(([key, part]) => [key, compiler.later(part)]));
   const patterns = partsOf(patternProperties).map(([source, part]) => {
-    return { pattern: new RegExp(source, "u"), check: compiler.later(part) };
+    return { test: toPatternTest(source, compiler.isExact), check: compiler.later(part) };
   });
   const rest = additionalProperties === false ? undefined : compiler.later(additionalProperties);
   if (patterns.length === 0) return (key) => own.get(key) ?? rest;
   // A field that is declared and matches patterns has to fit all of them.
-  return (key) => {
-    const matching = patterns.filter(({ pattern }) => pattern.test(key)).map(({ check }) => check);
+  return (key, walk) => {
+    const matching = patterns.filter(({ test }) => test(key, walk)).map(({ check }) => check);
     const declared = own.get(key);
     if (declared !== undefined) matching.push(declared);
     return matching.length === 0 ? rest : inOrder(matching);
@@ -59,7 +60,7 @@ function checkFields(find: FindCheck, object: JsonObject, walk: ReceiveWalk): Re
   for (const key of Object.keys(object)) {
     // The object is JSON: no field of it is undefined.
     const item = object[key] as JsonValue;
-    const check = find(key);
+    const check = find(key, walk);
     walk.path.push(key);
     const result = check === undefined ? drop(walk) : check(item, walk);
     walk.path.pop();

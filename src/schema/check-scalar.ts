@@ -1,8 +1,12 @@
 import { canonicalText } from "./canonical-text.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { refuse, typeName } from "./receive-walk.ts";
-import type { Check } from "./receive-walk.ts";
+import { compileLinearPattern } from "./linear-pattern.ts";
+import { refuse, spendSteps, typeName } from "./receive-walk.ts";
+import type { Check, ReceiveWalk } from "./receive-walk.ts";
 import { toBigint, toDate, wireKey } from "./wire-forms.ts";
+
+/** Tests a text by a pattern. */
+type PatternTest = (text: string, walk: ReceiveWalk) => boolean;
 
 /** What a text or a number has to be, and how to say so. */
 interface Rule<TValue> {
@@ -34,6 +38,7 @@ export function createScalarChecks(node: JsonObject, isExact: boolean): Check[] 
   if (isExact && values !== node["enum"] && Array.isArray(node["enum"])) checks.push(valueCheck(node["enum"]));
   if (isExact && typeof node["minLength"] === "number") checks.push(textCheck(characterRule(node["minLength"])));
   checks.push(...textRules(node).map(textCheck), ...numberRules(node).map(numberCheck));
+  checks.push(...patternChecks(node, isExact));
   if (node[wireKey] === "absent") checks.push((json, walk) => refuse(walk, expected("nothing", json)));
   return checks;
 }
@@ -84,21 +89,35 @@ function numberCheck({ need, holds }: Rule<number>): Check {
 }
 
 function textRules(node: JsonObject): Rule<string>[] {
-  const { pattern, minLength, maxLength, [wireKey]: form } = node;
+  const { minLength, maxLength, [wireKey]: form } = node;
   const rules: Rule<string>[] = [];
   // JSON Schema counts characters, and most libraries UTF-16 units: what fits by either count fits.
   if (typeof minLength === "number")
     rules.push({ need: `at least ${minLength} characters`, holds: (text) => text.length >= minLength });
   if (typeof maxLength === "number")
     rules.push({ need: `at most ${maxLength} characters`, holds: (text) => isWithin(text, maxLength) });
-  if (typeof pattern === "string") {
-    const regExp = new RegExp(pattern, "u");
-    rules.push({ need: `text that matches ${regExp.source}`, holds: (text) => regExp.test(text) });
-  }
   // A format by itself is a note; only where decoding relies on it is it a condition.
   if (form === "date") rules.push({ need: "a date and time of ISO 8601", holds: (text) => toDate(text) !== undefined });
   if (form === "bigint") rules.push({ need: "an integer as text", holds: (text) => toBigint(text) !== undefined });
   return rules;
+}
+
+function patternChecks({ pattern }: JsonObject, isExact: boolean): Check[] {
+  if (typeof pattern !== "string") return [];
+  const holds = toPatternTest(pattern, isExact);
+  const need = `expected text that matches ${pattern}`;
+  return [(json, walk) => (typeof json !== "string" || holds(json, walk) ? json : refuse(walk, need))];
+}
+
+/**
+ * Makes the test of a pattern. One that is held to the letter may come from a source that chose it to block the process, and
+ * runs on an engine that cannot be; one of the application's own schemas runs on JavaScript's.
+ */
+export function toPatternTest(pattern: string, isExact: boolean): PatternTest {
+  const linear = isExact ? compileLinearPattern(pattern) : undefined;
+  if (linear !== undefined) return (text, walk) => linear(text, (steps) => spendSteps(walk, steps));
+  const regExp = new RegExp(pattern, "u");
+  return (text) => regExp.test(text);
 }
 
 function characterRule(minLength: number): Rule<string> {

@@ -6,7 +6,7 @@ import { createUnionChecks } from "./check-union.ts";
 import { acceptAll, inOrder } from "./in-order.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { refuse } from "./receive-walk.ts";
+import { refuse, spendSteps } from "./receive-walk.ts";
 import { rememberChecks } from "./remember-checks.ts";
 import type { Check, CheckCompiler } from "./receive-walk.ts";
 import { createSchemaDocument } from "./schema-document.ts";
@@ -46,10 +46,19 @@ function compile(compiling: Compiling, node: JsonValue | undefined): Check {
   // A node that refers to itself without a property or an item between constrains nothing.
   if (compiling.making.has(node)) return acceptAll;
   compiling.making.add(node);
-  const check = inOrder(compileNode(compiling, node));
+  const whole = inOrder(compileNode(compiling, node));
+  const check = compiling.isExact && whole !== acceptAll ? counted(whole) : whole;
   compiling.making.delete(node);
   compiling.made.set(node, check);
   return check;
+}
+
+/** Counts each look at a node: alternatives within alternatives would else take exponential time. */
+function counted(check: Check): Check {
+  return (json, walk) => {
+    spendSteps(walk, 1);
+    return check(json, walk);
+  };
 }
 
 function compileNode(compiling: Compiling, node: JsonObject): Check[] {

@@ -12,6 +12,8 @@ import type { ListPlan, MapPlan, RecordPlan, SetPlan, UnionPlan, WirePlan } from
  * were known about it. Errors: `UNSERIALISABLE`, naming the path.
  */
 export function encodePlanned(plan: WirePlan, value: unknown, path: WalkPath): JsonValue {
+  // Without a wire form below, what a plan says is no matter: above all its patterns, which may be a stranger's.
+  if (!plan.coded) return encodeAny(value, path);
   switch (plan.kind) {
     case "union":
       return encodeUnion(plan, value, path);
@@ -68,8 +70,6 @@ function encodeSet(plan: SetPlan, value: ReadonlySet<unknown>, path: WalkPath): 
 }
 
 function encodeUnion(plan: UnionPlan, value: unknown, path: WalkPath): JsonValue {
-  // Without a wire form below, every arm writes the same.
-  if (!plan.coded) return encodeAny(value, path);
   const arm = plan.arms.find((candidate) => fitsPlan(candidate, value, { side: "memory", levels: fitLevels }));
   return arm === undefined ? encodeAny(value, path) : encodePlanned(arm, value, path);
 }

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from "./json.ts";
 import { keywordOrder, listKeywords, mapKeywords, schemaKeywords, standardTypes } from "./keywords.ts";
+import { compileLinearPattern } from "./linear-pattern.ts";
 import { wireKey } from "./wire-forms.ts";
 
 /** What the value of a keyword has to be, and how to say so. */
@@ -8,7 +9,7 @@ interface ValueRule {
   readonly holds: (value: JsonValue) => boolean;
 }
 
-// A pattern is run on what agents send. It is its author's, who is trusted; a longer one nobody has written by hand.
+// A longer one nobody has written by hand.
 const maxPatternLength = 1024;
 
 const dialects: ReadonlySet<JsonValue> = new Set([
@@ -38,13 +39,15 @@ function isRecordOf(value: JsonValue, holds: (item: JsonValue) => boolean): bool
 function isPattern(value: JsonValue): boolean {
   if (typeof value !== "string" || value.length > maxPatternLength) return false;
   try {
-    return new RegExp(value, "u").source !== "";
+    return new RegExp(value, "u").source !== "" && compileLinearPattern(value) !== undefined;
   } catch {
     return false;
   }
 }
 
-const patternNeed = `a regular expression as JavaScript reads it with the flag "u", at most ${maxPatternLength} characters`;
+const patternNeed =
+  'a regular expression as JavaScript reads it with the flag "u", without back references and look-behind, ' +
+  `at most ${maxPatternLength} characters`;
 
 const schemaRule: ValueRule = { need: "a schema", holds: isSchema };
 const schemasRule: ValueRule = {

@@ -1,4 +1,4 @@
-import type { Issue } from "../errors.ts";
+import { SurfaceError, type Issue } from "../errors.ts";
 import type { JsonValue } from "./json.ts";
 import { createIssue, maxIssues } from "./render-issues.ts";
 
@@ -35,18 +35,36 @@ export interface ReceiveWalk {
   strict: boolean;
   /** How many fields were dropped: of two alternatives that fit, the one that drops fewer was meant. */
   dropped: number;
+  /** How many more steps the look at this value may take, where its schema is of another's making. */
+  steps: number;
   /** The answers of checks that may be asked twice, apart for strict ones. Made when the first is kept. */
   known: { lax: Answers; strict: Answers } | undefined;
 }
 
 type Answers = Map<Check, Map<JsonValue, Remembered>>;
 
+// Less than a second. Ten thousand items, as many as a message has, against 200 nodes each.
+const maxSteps = 2_000_000;
 // As deep as a value may be that is written.
 const maxDepth = 512;
 
 /** Starts a walk. */
 export function createReceiveWalk(): ReceiveWalk {
-  return { path: [], issues: [], quiet: false, strict: false, dropped: 0, known: undefined };
+  return { path: [], issues: [], quiet: false, strict: false, dropped: 0, steps: maxSteps, known: undefined };
+}
+
+/**
+ * Counts steps of a look at a value: a node of a schema held against a part of it, a state of a pattern against a character.
+ *
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` where the look would take longer than any value is worth.
+ */
+export function spendSteps(walk: ReceiveWalk, steps: number): void {
+  walk.steps -= steps;
+  if (walk.steps >= 0) return;
+  throw new SurfaceError(
+    "SCHEMA_UNSUPPORTED",
+    `Checking a value: its schema takes more than ${maxSteps} steps for it; simplify its patterns and alternatives`,
+  );
 }
 
 /** Says what is wrong where the walk stands. */

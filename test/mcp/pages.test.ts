@@ -52,4 +52,23 @@ describe("createPagedList()", () => {
     const params = Object.create({ cursor: "nope" });
     expect(bodyOf(createPagedList({ key: "n", items, pageSize: 9 }).page(params))).toEqual({ n: [1, 2, 3, 4, 5] });
   });
+
+  it("a page is cut by its text as well as by its count", () => {
+    const large = Array.from({ length: 5 }, (_, index) =>
+      JSON.stringify({ name: `${index}`, text: "x".repeat(400_000) }),
+    );
+    const list = createPagedList({ key: "tools", items: large, pageSize: 100 });
+    const names: string[] = [];
+    let params: Record<string, unknown> | undefined;
+    for (let pages = 0; pages < 10; pages++) {
+      const answer = list.page(params);
+      const text = JSON.stringify(answer);
+      expect(text.length).toBeLessThan(1_200_000);
+      names.push(...(text.match(/(?<=name\\":\\")\d/g) ?? []));
+      const [cursor] = text.match(/(?<=nextCursor\\":\\")[^\\]+/) ?? [];
+      if (cursor === undefined) break;
+      params = { cursor };
+    }
+    expect(names).toEqual(["0", "1", "2", "3", "4"]);
+  });
 });

@@ -72,13 +72,6 @@ export type ToolKeys<TTools> = [TTools] extends [never] ? string : KeysOfAny<TTo
 // backwards, and give each handler its arguments and its result. What cannot be inferred is `unknown`: no input, any result.
 /** names, tools, inputs by name, outputs by name -> the parameter of tools(). */
 export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutputs> = TTools & {
-  readonly [Key in keyof TInputs]: BespokeTool<
-    TInputs[Key],
-    TSpec,
-    TNames["context"],
-    Key extends keyof TOutputs ? TOutputs[Key] : unknown
-  >;
-} & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & {
   readonly [Key in keyof TTools]: ToolNameProblem<TNames, `${Key & HandKey}`> &
     ToolKeysProblem<TTools[Key]> &
     EffectProblem<TTools[Key]> &
@@ -86,7 +79,14 @@ export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutp
       ? SchemaProblem<"input", TInputs[Key]>
       : BespokeTool<undefined, TSpec, TNames["context"]>) &
     (Key extends keyof TOutputs ? SchemaProblem<"output", TOutputs[Key]> : unknown);
-} & LiteralKeys<TTools>;
+} & {
+  readonly [Key in keyof TInputs]: BespokeTool<
+    TInputs[Key],
+    TSpec,
+    TNames["context"],
+    Key extends keyof TOutputs ? TOutputs[Key] : unknown
+  >;
+} & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & LiteralKeys<TTools>;
 
 // As with tools: the first map tells the names, whatever else can be told, the second is inferred backwards.
 /** names, inputs by name -> the parameter of prompts(). */

@@ -1,4 +1,4 @@
-import type { ExposeChecked, ExposeValue } from "../catalog/expose.ts";
+import type { ExposeChecked } from "../catalog/expose.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import type { MemoryContext } from "../catalog/memory/memory-context.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
@@ -140,7 +140,7 @@ function toChain(given: Omit<Given, "target">): Chain {
  */
 export async function serveSurfaceAsMcp<
   TSpec extends Spec,
-  const $Expose extends Readonly<Record<string, ExposeValue | undefined>> = Record<never, never>,
+  const $Expose extends object = Record<never, never>,
   const $Tools = Record<never, never>,
   const $Inputs = Record<never, never>,
   const $Outputs = Record<never, never>,

@@ -4,7 +4,6 @@ import type {
   ExposedMutatingKeys,
   ExposedResourceKeys,
   ExposedToolKeys,
-  ExposeValue,
 } from "../catalog/expose.ts";
 import type { Calls } from "../call/call-node.ts";
 import type { MountSource } from "../catalog/mount.ts";
@@ -170,7 +169,7 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   /** Serves the surface fresh: each time the app is opened, these handlers implement it. */
   implement(handlers: Implementation<TSpec>): LinkedApp<TSpec, TNames>;
   /** Exposes untagged members, by name. What is left out stays unreachable. */
-  expose<const $Expose extends Readonly<Record<string, ExposeValue | undefined>>>(
+  expose<const $Expose extends object>(
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
   ): UnlinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
   /**
@@ -210,7 +209,7 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
 /** An app that can be served. It can no longer be linked. */
 export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   /** Exposes untagged members, by name. What is left out stays unreachable. */
-  expose<const $Expose extends Readonly<Record<string, ExposeValue | undefined>>>(
+  expose<const $Expose extends object>(
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
   ): LinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
   /**

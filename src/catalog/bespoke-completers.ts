@@ -14,7 +14,7 @@ export interface CompleterContext<TSpec, TContext = MemoryContext> extends ToolC
   readonly arguments: Filled;
 }
 
-/** Proposes values for one field, given what somebody has begun to write. */
+/** Proposes values for one field, given the text typed so far. Returns strings for fields of every type, `["1", "2"]` for numbers. */
 export type BespokeCompleter<TSpec, TContext = MemoryContext> = (
   begun: string,
   context: CompleterContext<TSpec, TContext>,

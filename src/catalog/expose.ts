@@ -28,20 +28,52 @@ type OptionsOf<TValue> = TValue extends { readonly tool: infer Options } ? Optio
 /** union of objects -> the keys of them all, where `keyof` gives those that they share. */
 type KeysOfArms<TUnion> = TUnion extends unknown ? keyof TUnion : never;
 
-// An excess key deep inside a literal is let through by the compiler itself, and in a variable at any depth.
-/** `unknown` when an expose value has no key too many, else the sentence that names one. */
-type ExcessProblem<TValue> = [Exclude<KeysOfArms<Exclude<TValue, string>>, "tool">] extends [never]
-  ? [Exclude<KeysOfArms<OptionsOf<TValue>>, keyof ToolOptions>] extends [never]
-    ? unknown
-    : TypeProblem<`"${Exclude<KeysOfArms<OptionsOf<TValue>>, keyof ToolOptions> & string}" is not a tool option`>
-  : TypeProblem<`"${Exclude<KeysOfArms<Exclude<TValue, string>>, "tool"> & string}" does not belong beside "tool"`>;
+/** Tool options -> the names of those that are not options, or do not fit; of a choice of options, those of all. */
+type BadOptions<TOptions> = TOptions extends unknown
+  ? {
+      [Option in keyof TOptions]-?: Option extends keyof ToolOptions
+        ? [TOptions[Option]] extends [ToolOptions[Option]]
+          ? never
+          : Option
+        : Option;
+    }[keyof TOptions]
+  : never;
+
+/** Expose values of the right form -> the keys beside `tool`. */
+type BesideTool<TValue> = Exclude<KeysOfArms<Exclude<TValue, string>>, "tool">;
+
+// The compiler itself lets an excess key deep inside a literal through, and in a variable at any depth.
+/** `unknown` when the options of a tool fit, else the sentence that says which do not. */
+type OptionsProblem<TValue> = 0 extends 1 & OptionsOf<TValue>
+  ? TypeProblem<"the options of this tool are `any`: write them inline">
+  : [BesideTool<TValue>] extends [never]
+    ? [BadOptions<OptionsOf<TValue>>] extends [never]
+      ? unknown
+      : {
+          readonly tool: {
+            readonly [Option in BadOptions<OptionsOf<TValue>>]: Option extends keyof ToolOptions
+              ? TypeProblem<`"${Option}" is not what this tool option takes`>
+              : TypeProblem<`"${Option & string}" is not a tool option`>;
+          };
+        }
+    : TypeProblem<`"${BesideTool<TValue> & string}" does not belong beside "tool"`>;
+
+/** The sentence for an expose value that has none of the three forms. */
+type FormProblem<TValue> = [Extract<TValue, { readonly resource: unknown }>] extends [never]
+  ? TypeProblem<'expose a member as "tool", "resource" or { tool: { … } }'>
+  : TypeProblem<'write "resource": its options belong to mcpResource(), where the member is defined'>;
+
+/** The expose values that make a tool. */
+type ToolValue = "tool" | { readonly tool: object };
 
 /** `unknown` when the member may be exposed by the tool values of a union, else the sentence that says why not. */
 type ToolValueProblem<TMember extends Taggable, TValue> = [TValue] extends [never]
   ? unknown
   : [TValue] extends ["tool"]
     ? ToolKindProblem<TMember>
-    : ToolKindProblem<TMember> & ExcessProblem<TValue> & ContradictionProblem<TMember, OptionsOf<TValue>>;
+    : [TValue] extends [ToolValue]
+      ? ToolKindProblem<TMember> & OptionsProblem<TValue> & ContradictionProblem<TMember, OptionsOf<TValue>>
+      : FormProblem<TValue>;
 
 // The two kinds of value are asked for apart and the answers intersected: one objection is enough for a union.
 /** `unknown` when the member may be exposed this way, else the sentence that says why not. */

@@ -83,6 +83,12 @@ export function readExposeMap(
   surface: Surface<Spec>,
   expose: Readonly<Record<string, ExposeValue | undefined>>,
 ): readonly Exposure[] {
+  if (typeof expose !== "object" || expose === null || Array.isArray(expose)) {
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `Cannot expose members of surface "${surface.name}": expose() takes an object of members by key; pass for example { key: "tool" }`,
+    );
+  }
   return Object.entries(expose).flatMap(([key, value]) => {
     const member = memberOf(surface, key);
     if (member === undefined) {

@@ -40,7 +40,7 @@ const optionNames = Object.keys({ key: true, schema: true, title: true, descript
  * const notes = collection({ key: z.string(), schema: z.object({ text: z.string() }) });
  * ```
  */
-export function collection<$Key extends Schema<unknown, CollectionKey>, $Value extends Schema>(
+export function collection<$Key extends Schema, $Value extends Schema>(
   definition: CollectionDefinition<$Key, $Value> & { readonly key: KeyProblem<$Key> },
 ): Collection<$Key, $Value> {
   assertKnownOptions(definition, optionNames, "Defining a collection");

@@ -3,6 +3,7 @@ import { SurfaceError } from "../errors.ts";
 import { assertResourceOptions } from "./check-options.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
+import { assertMember, type TaggedProblem } from "./tagged-problem.ts";
 import type { Retagged } from "./retagged.ts";
 import { keepScopes } from "./scopes.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
@@ -48,7 +49,7 @@ export type ResourceKindProblem<TMember extends Taggable> = TMember["kind"] exte
 /** `unknown` when `mcpResource(member)` is legal, else the sentence that says why not. */
 export type ResourceProblem<TMember extends Taggable> = [TMember[typeof kExposure]] extends ["none"]
   ? ResourceKindProblem<TMember>
-  : TypeProblem<`this member is tagged already, as a ${Exclude<TMember[typeof kExposure], "none">}: one tag a member`>;
+  : TaggedProblem<TMember[typeof kExposure]>;
 
 /** The options that a member of a kind takes; one of another kind carries the sentence that says why not. */
 export type ResourceOptionsOf<TKind> = [TKind] extends ["collection"]
@@ -58,6 +59,7 @@ export type ResourceOptionsOf<TKind> = [TKind] extends ["collection"]
     };
 
 function assertTaggable(member: Taggable): void {
+  assertMember(member, "mcpResource()");
   if (member[kExposure] !== "none") {
     throw new SurfaceError(
       "ALREADY_EXPOSED",

@@ -4,6 +4,7 @@ import { assertEffect, assertToolOptions } from "./check-options.ts";
 import { keepConfirm } from "./confirm.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
+import { assertMember, type TaggedProblem } from "./tagged-problem.ts";
 import type { Retagged } from "./retagged.ts";
 import { keepScopes } from "./scopes.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./symbols.ts";
@@ -63,14 +64,15 @@ export type ToolKindProblem<TMember extends Taggable> = TMember["kind"] extends 
         "the input field ",
         ` has the name of an argument that every ${TMember["kind"]} tool already takes: rename it`
       >
-    : TypeProblem<`a ${TMember["kind"]} cannot be a tool: tag it with mcpResource()`>;
+    : TypeProblem<`a ${Exclude<TMember["kind"], "procedure" | "event" | "stream">} cannot be a tool: tag it with mcpResource()`>;
 
 /** `unknown` when `mcpTool(member, options)` is legal, else the sentence that says why not. */
 export type ToolProblem<TMember extends Taggable, TOptions> = [TMember[typeof kExposure]] extends ["none"]
   ? ToolKindProblem<TMember> & ContradictionProblem<TMember, TOptions>
-  : TypeProblem<`this member is tagged already, as a ${Exclude<TMember[typeof kExposure], "none">}: one tag a member`>;
+  : TaggedProblem<TMember[typeof kExposure]>;
 
 function assertTaggable(member: Taggable, options: ToolOptions): void {
+  assertMember(member, "mcpTool()");
   if (member[kExposure] !== "none") {
     throw new SurfaceError(
       "ALREADY_EXPOSED",

@@ -1,5 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { nameKind } from "./name-kind.ts";
+import { assertMember } from "./tagged-problem.ts";
 import type { Retagged } from "./retagged.ts";
 import { kEffect, kTagOptions, type Effect, type kExposure, type Taggable } from "./symbols.ts";
 import type { TypeProblem } from "./type-problem.ts";
@@ -18,6 +19,7 @@ interface Tagged {
 }
 
 function assertReadable(member: Taggable & Tagged): void {
+  assertMember(member, "readOnly()");
   if (member.kind !== "procedure") {
     throw new SurfaceError(
       "WRONG_KIND",

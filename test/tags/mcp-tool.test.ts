@@ -63,6 +63,15 @@ describe("mcpTool()", () => {
     expectRefusal(() => cast(mcpTool, member), "WRONG_KIND", `Tagging a ${kind} as a tool: only procedures`);
   });
 
+  it.each([{}, undefined, null, 5, () => 1, text, { kind: "procedure" }])(
+    "mcpTool(), mcpResource() and readOnly() throw INVALID_MEMBER when %s is passed for a member",
+    (value) => {
+      expectRefusal(() => cast(mcpTool, value), "INVALID_MEMBER", "Cannot tag with mcpTool(): the argument is not a");
+      expectRefusal(() => cast(mcpResource, value), "INVALID_MEMBER", "Cannot tag with mcpResource()");
+      expectRefusal(() => cast(readOnly, value), "INVALID_MEMBER", "Cannot tag with readOnly()");
+    },
+  );
+
   it("mcpTool() throws ALREADY_EXPOSED when the member has a tag", () => {
     expectRefusal(() => cast(mcpTool, mcpTool(aProcedure)), "ALREADY_EXPOSED", "it is tagged already, as a tool");
     const resource = mcpResource(event({ output: text }));

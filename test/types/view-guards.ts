@@ -63,8 +63,8 @@ const views: readonly Guard[] = [
   {
     promise: "the tool that replays is counted",
     file: "builder/view-names.d.ts",
-    guard: "FaceTools<TInput> | ReplayTools<TReplay>,",
-    without: "FaceTools<TInput>,",
+    guard: "FaceTools<TInput> | ReplayTools<TReplay>;",
+    without: "FaceTools<TInput>;",
     caughtBy: "views.test-d.ts",
   },
   {

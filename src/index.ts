@@ -199,4 +199,4 @@ export type { MountedApp } from "./builder/app-of-mount.ts";
 export type { ReplayOptions } from "./builder/replay-app.ts";
 export type { ViewsOptions } from "./builder/view-names.ts";
 export type { Exactly, MutatingToolNames, PromptNames, ResourceNames, ToolNames } from "./builder/exposure-helpers.ts";
-export type { LinkedApp, TagNames, UnlinkedApp } from "./builder/stages.ts";
+export type { GenericApp, LinkedApp, TagNames, UnlinkedApp } from "./builder/stages.ts";

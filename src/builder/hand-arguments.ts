@@ -1,7 +1,7 @@
 import type { BespokePrompt, TextsProblem } from "../catalog/bespoke-prompt.ts";
 import type { BespokeResource, VariablesProblem } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool, BespokeTool } from "../catalog/bespoke-tool.ts";
-import type { WireName } from "../catalog/wire-name.ts";
+import type { WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { KeysOfAny, LiteralKeys } from "../surface/define-surface.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { ToolOptions } from "../tags/tool-options.ts";
@@ -86,7 +86,8 @@ export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutp
     TNames["context"],
     Key extends keyof TOutputs ? TOutputs[Key] : unknown
   >;
-} & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & LiteralKeys<TTools>;
+} & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & LiteralKeys<TTools> &
+  WireNamesChecked<KeysOfAny<TTools> & string>;
 
 // As with tools: the first map tells the names, whatever else can be told, the second is inferred backwards.
 /** names, inputs by name -> the parameter of prompts(). */
@@ -97,7 +98,8 @@ export type PromptsArgument<TSpec, TNames extends AppNames, TKeys extends HandKe
       : BespokePrompt<undefined, TSpec, TNames["context"]>);
 } & { readonly [Key in keyof TInputs]: BespokePrompt<TInputs[Key], TSpec, TNames["context"]> } & LiteralKeys<
     Record<TKeys, unknown>
-  >;
+  > &
+  WireNamesChecked<TKeys & string>;
 
 /** `unknown` when a prompt may have this name, else the sentence that says why not. */
 type PromptNameProblem<TNames extends AppNames, TName extends string> =

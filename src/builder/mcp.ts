@@ -51,6 +51,11 @@ class App implements ServableApp {
     return this[kDefinition].calls;
   }
 
+  /** Every stage is this class: generic code sees fewer checks, and the same object. */
+  get generic(): App {
+    return this;
+  }
+
   bridge(link: Link): App {
     if (typeof link?.connect !== "function") {
       throw new SurfaceError(

@@ -9,7 +9,7 @@ import type { Calls } from "../call/call-node.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
 import type { PullToolName } from "../catalog/pull-tool-names.ts";
-import type { WireName } from "../catalog/wire-name.ts";
+import type { WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
@@ -157,7 +157,7 @@ export type ExposeCollisions<TNames extends AppNames, TExpose> = {
       : WireName<Key & string> extends TNames["tools"]
         ? TypeProblem<`the name "${WireName<Key & string>}" is taken by another tool`>
         : unknown;
-};
+} & WireNamesChecked<ExposedToolKeys<TExpose>>;
 
 /**
  * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
@@ -204,6 +204,44 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   readonly serve: TypeProblem<"serve() needs a link: call .bridge(link) or .implement(handlers) first">;
   /** @internal */
   readonly [kDefinition]: AppDefinition;
+}
+
+/** The names of an app that a plugin does not know: none is known to be taken. */
+type NoNames<TNames extends AppNames> = ExposedNames<
+  never,
+  never,
+  never,
+  never,
+  Record<never, never>,
+  never,
+  never,
+  false,
+  TNames["context"]
+>;
+
+/**
+ * A linked app as generic code sees it: its steps add names to names that the code does not know. A name that is taken is a
+ * boot error, since the compiler cannot compare names it does not know.
+ *
+ * @example
+ * ```ts
+ * const withPing = <TSpec, TNames extends AppNames>(plain: LinkedApp<TSpec, TNames>) =>
+ *   plain.generic.tools({ ping: { mutates: false, handler: () => "pong" } });
+ * ```
+ */
+export interface GenericApp<TSpec, TNames extends AppNames> {
+  /** As `tools()` of the app. */
+  tools<const $Tools, const $Inputs, const $Outputs>(
+    tools: ToolsArgument<TSpec, NoNames<TNames>, $Tools, $Inputs, $Outputs>,
+  ): LinkedApp<TSpec, WithTools<TNames, $Tools, $Inputs>>;
+  /** As `prompts()` of the app. */
+  prompts<const $Keys extends string | number, const $Inputs>(
+    prompts: PromptsArgument<TSpec, NoNames<TNames>, $Keys, $Inputs>,
+  ): LinkedApp<TSpec, WithPrompts<TNames, $Keys>>;
+  /** As `resources()` of the app. */
+  resources<const $Keys extends string | number, const $Variables>(
+    resources: ResourcesArgument<TSpec, NoNames<TNames>, $Keys, $Variables>,
+  ): LinkedApp<TSpec, WithResources<TNames, $Keys>>;
 }
 
 /** An app that can be served. It can no longer be linked. */
@@ -274,6 +312,8 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
    * @throws SurfaceError with a boot code, `INVALID_OPTION` for options that are none.
    */
   replay(options?: ReplayOptions): ViewReplay;
+  /** The same app, for functions that add to an app whose names they do not know. */
+  readonly generic: GenericApp<TSpec, TNames>;
   /** The calls that are made of this app, over everything that serves it. */
   readonly calls: Calls;
   /**

@@ -1,9 +1,29 @@
 import { SurfaceError } from "../errors.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
 
 /** A tool's name on the wire, in types: dots become `_`, case stays. */
 export type WireName<TKey extends string> = TKey extends `${infer Head}.${infer Tail}`
   ? `${Head}_${WireName<Tail>}`
   : TKey;
+
+// Keys with one name on the wire meet under it, as a union.
+/** keys -> the same keys under their names on the wire. */
+type KeysByWireName<TKeys extends string> = { readonly [Key in TKeys as WireName<Key>]: Key };
+
+// A key without a dot is its own name, so of two keys with one name, one has a dot: the objection is to that one.
+/** keys, the same keys by name -> those with a dot that share their name with another. */
+type SharedNames<TKeys extends string, TByName> = TKeys extends `${string}.${string}`
+  ? [TByName[WireName<TKeys> & keyof TByName]] extends [TKeys]
+    ? never
+    : TKeys
+  : never;
+
+/** An objection to every key that shares its name on the wire with another key of the same object. */
+export type WireNamesChecked<TKeys extends string> = {
+  readonly [
+    Key in SharedNames<TKeys, KeysByWireName<TKeys>>
+  ]: TypeProblem<`the name "${WireName<Key>}" is taken by another key of this object`>;
+};
 
 /** The longest name on the wire: what model providers accept. */
 const maxLength = 64;

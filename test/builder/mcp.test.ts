@@ -157,6 +157,14 @@ describe("boot errors, for callers who cast", () => {
     expectRefusal(() => any(mcp(counter)).expose(map), code, sentence);
   });
 
+  it("generic is the app itself, whose steps refuse a taken name when they are called", () => {
+    const app = mcp(counter)
+      .bridge(link)
+      .tools({ ping: { handler: () => 1 } });
+    expect(app.generic).toBe(app);
+    expectRefusal(() => app.generic.tools({ ping: { handler: () => 1 } }), "NAME_COLLISION", "there is one already");
+  });
+
   it("expose() throws ALREADY_EXPOSED when a member was exposed before, whichever way", () => {
     const once = any(mcp(counter)).expose({ log: "resource" });
     expectRefusal(() => once.expose({ log: "resource" }), "ALREADY_EXPOSED", 'Exposing "log": it is exposed already');

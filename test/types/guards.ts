@@ -1,4 +1,5 @@
 import type { Guard } from "./guard.ts";
+import { handGuards } from "./hand-guards.ts";
 import { onceGuards } from "./once-guards.ts";
 import { viewGuards } from "./view-guards.ts";
 
@@ -453,41 +454,6 @@ const stages: readonly Guard[] = [
     caughtBy: "tools.test-d.ts",
   },
   {
-    promise: "a bespoke tool that reads does not destroy",
-    file: "builder/hand-arguments.d.ts",
-    guard: "EffectProblem<TTools[Key]> &",
-    without: "",
-    caughtBy: "tools.test-d.ts",
-  },
-  {
-    promise: "a bespoke tool has no unknown options",
-    file: "builder/hand-arguments.d.ts",
-    guard: "ToolKeysProblem<TTools[Key]> &",
-    without: "",
-    caughtBy: "tools.test-d.ts",
-  },
-  {
-    promise: "the input of a bespoke tool is a schema",
-    file: "builder/hand-arguments.d.ts",
-    guard: 'SchemaProblem<"input", TInputs[Key]> : BespokeTool',
-    without: "unknown : BespokeTool",
-    caughtBy: "tools.test-d.ts",
-  },
-  {
-    promise: "a handler returns what its output schema takes",
-    file: "builder/hand-arguments.d.ts",
-    guard: "Key extends keyof TOutputs ? TOutputs[Key] : unknown>",
-    without: "unknown>",
-    caughtBy: "tools.test-d.ts",
-  },
-  {
-    promise: "a tool is checked also where no input is inferred",
-    file: "builder/hand-arguments.d.ts",
-    guard: ': BespokeTool<undefined, TSpec, TNames["context"]>) &',
-    without: ": unknown) &",
-    caughtBy: "tools.test-d.ts",
-  },
-  {
     promise: "the test client has no tool that is not exposed",
     file: "testing/test-client.d.ts",
     guard: 'readonly [Name in TNames["tools"]]:',
@@ -503,6 +469,7 @@ export const guards: readonly Guard[] = [
   ...exposeMap,
   ...names,
   ...stages,
+  ...handGuards,
   ...onceGuards,
   ...viewGuards,
 ];

@@ -1,0 +1,47 @@
+import type { Guard } from "./guard.ts";
+
+/** What the types of tools written by hand refuse. */
+export const handGuards: readonly Guard[] = [
+  {
+    promise: "a bespoke tool that reads does not destroy",
+    file: "builder/hand-arguments.d.ts",
+    guard: "EffectProblem<TTools[Key]> &",
+    without: "",
+    caughtBy: "tools.test-d.ts",
+  },
+  {
+    promise: "a bespoke tool has no unknown options",
+    file: "builder/hand-arguments.d.ts",
+    guard: "ToolKeysProblem<TTools[Key]> &",
+    without: "",
+    caughtBy: "tools.test-d.ts",
+  },
+  {
+    promise: "the input of a bespoke tool is a schema",
+    file: "builder/hand-arguments.d.ts",
+    guard: 'SchemaProblem<"input", TInputs[Key]> : BespokeTool',
+    without: "unknown : BespokeTool",
+    caughtBy: "tools.test-d.ts",
+  },
+  {
+    promise: "a handler returns what its output schema takes",
+    file: "builder/hand-arguments.d.ts",
+    guard: "Key extends keyof TOutputs ? TOutputs[Key] : unknown>",
+    without: "unknown>",
+    caughtBy: "tools.test-d.ts",
+  },
+  {
+    promise: "a tool is checked also where no input is inferred",
+    file: "builder/hand-arguments.d.ts",
+    guard: ': BespokeTool<undefined, TSpec, TNames["context"]>) &',
+    without: ": unknown) &",
+    caughtBy: "tools.test-d.ts",
+  },
+  {
+    promise: "two keys of one object do not have one name on the wire",
+    file: "builder/hand-arguments.d.ts",
+    guard: "& WireNamesChecked<KeysOfAny<TTools> & string>",
+    without: "",
+    caughtBy: "generic.test-d.ts",
+  },
+];

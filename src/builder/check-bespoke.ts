@@ -1,5 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import { isSchema } from "../schema/standard.ts";
+import { isSchema, whyNoSchema } from "../schema/standard.ts";
 
 function assertHandled(origin: string, entry: unknown, schemas: readonly string[]): void {
   if (typeof entry !== "object" || entry === null || !("handler" in entry) || typeof entry.handler !== "function") {
@@ -8,7 +8,7 @@ function assertHandled(origin: string, entry: unknown, schemas: readonly string[
   for (const side of schemas) {
     const schema: unknown = Reflect.get(entry, side);
     if (schema === undefined || isSchema(schema)) continue;
-    throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: its "${side}" must be a Standard Schema`);
+    throw new SurfaceError("INVALID_OPTION", `Adding ${origin}: its "${side}": ${whyNoSchema(schema)}`);
   }
 }
 

@@ -4,6 +4,7 @@ import type { RawSchema } from "./raw-schema.ts";
 import { readStandard } from "./read-standard.ts";
 import { readZod } from "./read-zod.ts";
 import { isZodSchema } from "./zod-schema.ts";
+import { isZod3, zod3Advice } from "./standard.ts";
 import type { Schema } from "./standard.ts";
 
 /**
@@ -16,6 +17,7 @@ import type { Schema } from "./standard.ts";
 export function readJsonSchema(schema: Schema, side: SchemaSide): RawSchema {
   const raw = isZodSchema(schema) ? readZod(schema, side) : readStandard(schema, side);
   if (raw !== undefined) return raw;
+  if (isZod3(schema)) throw new SurfaceError("SCHEMA_UNSUPPORTED", zod3Advice);
   throw new SurfaceError(
     "SCHEMA_UNSUPPORTED",
     `schema library "${schema["~standard"].vendor}" gives no JSON Schema: ` +

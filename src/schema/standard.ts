@@ -25,6 +25,26 @@ export function isSchema(value: unknown): value is Schema {
   return "version" in standard && standard.version === 1 && "validate" in standard && isFunction(standard.validate);
 }
 
+/** Says what a value is that is no Standard Schema, and what to do about it; for the end of an error. */
+export function whyNoSchema(value: unknown): string {
+  if (typeof value !== "object" || value === null) return "it must be a Standard Schema, such as z.object({ … })";
+  if (isZod3(value)) return zod3Advice;
+  const fields = Object.values(value);
+  const isShape = fields.length > 0 && fields.every((field) => isSchema(field) || isZod3(field));
+  return isShape
+    ? "it is a record of schemas; wrap it in z.object()"
+    : "it must be a Standard Schema; put JSON Schema beside a validator with withJsonSchema()";
+}
+
+/** What to do with a schema of zod 3. */
+export const zod3Advice = "it is a schema of zod 3; use zod 4, or put JSON Schema beside it with withJsonSchema()";
+
+/** Tells whether a value is a schema of zod 3, whose later versions are Standard Schemas without JSON Schema. */
+export function isZod3(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || "_zod" in value) return false;
+  return "_def" in value && "safeParse" in value && isFunction(value.safeParse);
+}
+
 function isFunction(value: unknown): boolean {
   return typeof value === "function";
 }

@@ -3,7 +3,9 @@ import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import * as mini from "zod/mini";
-import { isSchema } from "../../src/schema/standard.ts";
+import * as zod3 from "zod/v3";
+import { isSchema, whyNoSchema } from "../../src/schema/standard.ts";
+import { toInputSchema } from "../../src/schema/to-input-schema.ts";
 import type { Schema } from "../../src/schema/standard.ts";
 
 const schemas: Record<string, Schema> = {
@@ -28,5 +30,15 @@ describe("isSchema()", () => {
     ["no validate", { "~standard": { version: 1, vendor: "x" } }],
   ])("isSchema() is false when given %s", (_, value) => {
     expect(isSchema(value)).toBe(false);
+  });
+});
+
+describe("a mistake with a schema", () => {
+  it("is named when it is a record of schemas, a schema of zod 3, or no schema", () => {
+    expect(whyNoSchema({ a: z.string() })).toContain("wrap it in z.object()");
+    expect(whyNoSchema({ _def: {}, safeParse: () => {} })).toContain("schema of zod 3");
+    expect(whyNoSchema({})).toContain("withJsonSchema()");
+    expect(whyNoSchema("text")).toContain("such as z.object(");
+    expect(() => toInputSchema(zod3.object({ a: zod3.string() }), 'tool "t"')).toThrow(/tool "t".*schema of zod 3/);
   });
 });

@@ -12,7 +12,7 @@ import { toRefused } from "./to-refused.ts";
 /** How long a limiter may take, in milliseconds. */
 const limitTimeoutMs = 1000;
 
-/** What a call takes of what is left: one that may change something is worth four that only read. */
+/** The cost of a call. A call that may change something costs as much as four that only read. */
 const readCost = 1;
 const changeCost = 4;
 
@@ -23,16 +23,11 @@ export interface LimitedCall {
   /** Left out: there is no limit. */
   readonly limiter: RateLimiter | undefined;
   readonly caller: Caller;
-  readonly tool: Pick<ToolEntry, "name" | "origin" | "isUncounted"> & {
+  readonly tool: Pick<ToolEntry, "origin" | "isUncounted"> & {
     readonly hints: Pick<ToolEntry["hints"], "readOnlyHint">;
   };
   /** Told of a limiter that fails. */
   readonly report: FaultReporter;
-}
-
-/** A tool's name has no space, so no two pairs share a key. */
-function toKey({ caller, tool }: LimitedCall): string {
-  return `${callerKey(caller)} ${tool.name}`;
 }
 
 function within<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
@@ -58,7 +53,7 @@ function toAnswer(verdict: LimitVerdict): Refused | undefined {
   return {
     kind: "refused",
     code: "RATE_LIMITED",
-    message: `this tool was called too often: wait ${retryAfterMs} ms before you call it again`,
+    message: `too many calls: wait ${retryAfterMs} ms before the next`,
     issues: [],
     details: { retryAfterMs },
     correlationId: undefined,
@@ -79,20 +74,20 @@ function toFault(cause: unknown, { tool, report }: LimitedCall): Refused {
 export function limitAttempt({ limiter, caller }: CallContext, report: FaultReporter): ReturnType<typeof limitCall> {
   const { attempts } = limiter ?? {};
   if (attempts === undefined || caller.isAnonymous) return undefined;
-  const tool = { name: "", origin: "a call of any tool", hints: readingHints };
+  const tool = { origin: "a call of any tool", hints: readingHints };
   return limitCall({ limiter: attempts, caller, tool, report });
 }
 
 /**
- * Counts a call under its caller and tool. `undefined`: it may run; else what its caller is told. A limiter that fails, or
- * does not answer within a second, lets nothing through. Nothing is counted of who is anonymous, nor of tools that
- * stand for others. Whether the caller may use the tool was asked before. Never throws or rejects.
+ * Counts a call under its caller. Returns `undefined` if the call may run, else its refusal. A limiter that fails, or does not
+ * answer within a second, refuses. Calls of anonymous callers, and of tools that stand for others, are not counted. Authorise the
+ * call first. Never throws or rejects.
  */
 export function limitCall(limited: LimitedCall): Refused | undefined | Promise<Refused | undefined> {
   const { limiter, caller, tool } = limited;
   if (limiter === undefined || caller.isAnonymous || tool.isUncounted === true) return undefined;
   try {
-    const asked = limiter.limit(toKey(limited), tool.hints.readOnlyHint ? readCost : changeCost);
+    const asked = limiter.limit(callerKey(caller), tool.hints.readOnlyHint ? readCost : changeCost);
     if (!isThenable(asked)) return toAnswer(asked);
     return within(asked)
       .then(toAnswer)

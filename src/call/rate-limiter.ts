@@ -12,8 +12,8 @@ export interface RateLimiter {
    * Takes so much of what is left under a key, or says how long to wait. One that fails or does not answer within a second
    * lets nothing through.
    *
-   * @param key - opaque, at most 1 KiB: a caller and a tool.
-   * @param cost - a whole number, at least 1; what may change something costs more.
+   * @param key - opaque, at most 1 KiB: stands for a caller.
+   * @param cost - 1 for a call that only reads, 4 for a call that may change something.
    */
   limit(key: string, cost: number): LimitVerdict | Promise<LimitVerdict>;
 }

@@ -2,11 +2,11 @@ import type { RateLimiter } from "../call/rate-limiter.ts";
 import type { HttpAuth } from "./auth/http-auth.ts";
 import type { HttpLimits } from "./budgets.ts";
 
-/** How often one caller may call one tool. A call that only reads costs 1, a call that may change something costs 4. */
+/** How often one caller may call tools, all tools together. */
 export interface RateLimits {
-  /** The cost per minute. Default 120: 120 calls that only read, or 30 that may change something. */
+  /** Calls per minute, of which a quarter may change something. Default 120: 120 calls, 30 changes. */
   readonly perMinute?: number;
-  /** The cost of calls in a row, before they are spread over time. Default 80: 20 calls that may change something. */
+  /** Calls in a row, of either kind, before they are spread over the minute. Default 20. */
   readonly burst?: number;
 }
 
@@ -63,7 +63,7 @@ export interface HttpHandlerOptions {
   readonly maxStreamsPerPrincipal?: number;
   /** How many there are at most. Default 1,024. */
   readonly maxStreams?: number;
-  /** How often a caller may call a tool; with `auth` only. Default: {@link RateLimits}' own. `false`: as often as they like. */
+  /** How often a caller may call tools; with `auth` only. Default: that of {@link RateLimits}. `false`: no limit. */
   readonly rateLimit?: false | RateLimits | RateLimiter;
   /** Bounds of what callers can make the server hold. Defaults: see the guide on limits. */
   readonly limits?: HttpLimits;

@@ -6,7 +6,7 @@ import { systemClock } from "../surface/system-clock.ts";
 import type { RateLimits } from "./http-options.ts";
 
 const defaultPerMinute = 120;
-const defaultBurst = 80;
+const defaultBurst = 20;
 
 /** How many keys are remembered. */
 const maxKeys = 10_000;
@@ -26,31 +26,41 @@ function assertLimit(name: string, value: number, isFit: boolean): void {
 }
 
 /**
- * Buckets, each known by the one moment from which on it is full again. One that is full is as good as one that was
- * never used.
+ * Buckets, each stored as the time when it is full again. A full bucket need not be stored.
+ *
+ * A call takes one from the bucket of its key, which all calls share. A call that costs more also takes one from a slower bucket
+ * for calls of that cost. With one bucket counted in units, a burst of changes would hold up the reads that follow it.
  */
 class Buckets implements RateLimiter {
   readonly #fullAt = new Map<string, number>();
-  readonly #msPerUnit: number;
-  readonly #burstMs: number;
+  readonly #msPerCall: number;
+  readonly #burst: number;
   readonly #clock: Clock;
 
   constructor({ perMinute, burst }: Required<RateLimits>, clock: Clock) {
-    this.#msPerUnit = 60_000 / perMinute;
-    this.#burstMs = burst * this.#msPerUnit;
+    this.#msPerCall = 60_000 / perMinute;
+    this.#burst = burst;
     this.#clock = clock;
   }
 
   limit(key: string, cost: number): LimitVerdict {
     const now = this.#clock.now();
-    const missingMs = Math.max(0, (this.#fullAt.get(key) ?? now) - now);
-    const costMs = cost * this.#msPerUnit;
-    // What costs more than there ever is takes a full bucket, and is paid for afterwards: else it would never run.
-    const mayMissMs = Math.max(0, this.#burstMs - costMs);
-    if (missingMs > mayMissMs + roundingMs) return { ok: false, retryAfterMs: Math.ceil(missingMs - mayMissMs) };
-    this.#fullAt.set(key, now + missingMs + costMs);
+    const slower = cost > 1 ? `${cost} ${key}` : undefined;
+    const waitMs = Math.max(this.#waitMs(key, 1, now), slower === undefined ? 0 : this.#waitMs(slower, cost, now));
+    if (waitMs > roundingMs) return { ok: false, retryAfterMs: Math.ceil(waitMs) };
+    this.#take(key, 1, now);
+    if (slower !== undefined) this.#take(slower, cost, now);
     if (this.#fullAt.size > maxKeys) this.#forget(now);
     return { ok: true };
+  }
+
+  #waitMs(bucket: string, cost: number, now: number): number {
+    const missingMs = (this.#fullAt.get(bucket) ?? now) - now;
+    return missingMs - (this.#burst - 1) * cost * this.#msPerCall;
+  }
+
+  #take(bucket: string, cost: number, now: number): void {
+    this.#fullAt.set(bucket, Math.max(now, this.#fullAt.get(bucket) ?? now) + cost * this.#msPerCall);
   }
 
   /**
@@ -68,8 +78,8 @@ class Buckets implements RateLimiter {
 const optionNames = Object.keys({ perMinute: true, burst: true } satisfies Record<keyof RateLimits, true>);
 
 /**
- * Counts in this process: a bucket a key, that fills by the minute and holds `burst`. At most 10,000 keys are remembered.
- * Needs no disposing.
+ * Creates a limiter that counts in this process. A key may make `perMinute` calls a minute, `burst` of them in a row; of calls with
+ * a cost of 4, a quarter as many a minute and also `burst` in a row. Remembers at most 10,000 buckets. Needs no disposing.
  *
  * @param clock - default: that of this machine.
  * @throws SurfaceError `INVALID_OPTION`.

@@ -12,7 +12,7 @@ function isLimiter(rateLimit: RateLimits | RateLimiter): rateLimit is RateLimite
 }
 
 const firstRefusal =
-  'Cannot run a call: its caller calls this tool too often; "rateLimit" of http() or httpHandler() changes the limit';
+  'Cannot run a call: its caller calls too often; "rateLimit" of http() or httpHandler() changes the limit';
 
 /** Warns once, of the first refusal: an author who never set a limit has to learn that there is one. */
 class WarningLimiter implements CallLimiter {

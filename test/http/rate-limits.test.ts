@@ -64,12 +64,13 @@ function isLimited({ result }: Answered): boolean {
 }
 
 describe("the default rate limit", () => {
-  it("lets a caller change something 20 times in a row, and warns once of the first refusal with the option", async () => {
+  it("lets a caller change something 20 times in a row by any tools, and warns once of the first refusal with the option", async () => {
     const warn = vi.spyOn(console, "error").mockImplementation(() => {});
     const { call, runs } = serve();
     for (let index = 0; index < 20; index += 1) expect(isLimited(await call("change"))).toBe(false);
     expect(isLimited(await call("change"))).toBe(true);
     expect(isLimited(await call("change"))).toBe(true);
+    expect(isLimited(await call("erase"))).toBe(true);
     expect(runs()).toBe(20);
     expect(warn.mock.calls).toEqual([[expect.stringContaining('"rateLimit" of http()')]]);
   });

@@ -262,7 +262,7 @@ describe("handlers and limits", () => {
   };
   beforeEach(() => void asked.splice(0));
 
-  it("a tool that was called too often is refused in a result, before anything else is asked but who may call it", async () => {
+  it("a call beyond the limit is refused in a result, once its caller may make it and its arguments fit", async () => {
     const params = { name: "buy", arguments: { what: 1 } };
     const { answer, stages } = await ask("tools/call", params, { caller: callerWith(write, "pay"), limiter });
     expect(answer).toMatchObject({ kind: "result", body: expect.stringContaining('"isError":true') });
@@ -275,8 +275,8 @@ describe("handlers and limits", () => {
         retryable: true,
       },
     });
-    expect(stages).toEqual(["gate"]);
-    expect(asked).toEqual(['6 ["ada","buy"]']);
+    expect(stages).toEqual(["gate", "arguments"]);
+    expect(asked).toEqual(['4 [null,"ada",null,""]']);
     expect(ran).toEqual([]);
   });
 

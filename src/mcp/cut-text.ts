@@ -19,8 +19,10 @@ function findEnd(text: string, start: number, maxBytes: number): number {
 /** Where a part that may reach to `end` ends: behind the last line break of its last quarter, if it has one there. */
 function toLineEnd(text: string, start: number, end: number): number {
   if (end === text.length) return end;
-  const line = text.lastIndexOf("\n", end - 1) + 1;
-  return line > end - (end - start) / 4 ? line : end;
+  const from = end - Math.floor((end - start) / 4);
+  // Search the quarter only: `lastIndexOf` on the text would scan back to its start for each part, which is quadratic.
+  const line = text.slice(from, end).lastIndexOf("\n") + 1;
+  return line > 0 ? from + line : end;
 }
 
 /**

@@ -191,15 +191,20 @@ describe("an address that names a view", () => {
 });
 
 describe("a server over stdio", () => {
-  it.each(["locked", "nothing", "__proto__"])("answers every request with why when its view is %s", async (surface) => {
-    const server = new ServerProcess(script, ["stdio", surface]);
-    const why = surface === "locked" ? "it is locked" : "unknown MCP surface";
-    const error = { code: -32_603, message: `tool surface denied: ${why}` };
+  it("answers every request with why when its view is locked", async () => {
+    const server = new ServerProcess(script, ["stdio", "locked"]);
+    const error = { code: -32_603, message: "tool surface denied: it is locked" };
     for (const method of ["server/discover", "tools/list", "tools/call", "unknown/method"]) {
       const frame = await server.request({ id: method, method, params: { name: "hub_echo", _meta: envelope } });
       expect(frame?.message).toEqual({ jsonrpc: "2.0", id: method, error });
     }
     expect(server.noise).toEqual([]);
     await server.kill();
+  });
+
+  it.each(["nothing", "__proto__"])("does not start when its view is %s", async (surface) => {
+    const server = new ServerProcess(script, ["stdio", surface]);
+    expect(await server.end()).toBe(1);
+    expect(server.frames).toEqual([]);
   });
 });

@@ -225,6 +225,8 @@ type NoNames<TNames extends AppNames> = ExposedNames<
  *
  * @example
  * ```ts
+ * import type { AppNames, LinkedApp } from "surface-mcp";
+ *
  * const withPing = <TSpec, TNames extends AppNames>(plain: LinkedApp<TSpec, TNames>) =>
  *   plain.generic.tools({ ping: { mutates: false, handler: () => "pong" } });
  * ```

@@ -1,3 +1,5 @@
+import { visibleLines } from "../schema/visible-text.ts";
+
 /** How many warnings one app tells: rules that a machine writes may come with others each time. */
 const maxTold = 1024;
 
@@ -9,7 +11,7 @@ export function createWarner(): (warnings: readonly string[]) => void {
       if (told.has(warning) || told.size >= maxTold) continue;
       told.add(warning);
       // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
-      console.error(`[surface-mcp] warning: ${warning}`);
+      console.error(visibleLines(`[surface-mcp] warning: ${warning}`));
     }
   };
 }

@@ -4,8 +4,8 @@ import { lackingOf } from "../catalog/client-cannot.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { readFilled } from "../catalog/read-ask-answers.ts";
 import { Refusal } from "../errors.ts";
-import { clipText } from "../schema/clip-text.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { shortText } from "../schema/visible-text.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import { nameWithin } from "./asker.ts";
@@ -18,19 +18,17 @@ export type AskedRule = Exclude<ConfirmRule, "never">;
 /** How much of the name of a tool a user is shown, in UTF-16 units. */
 const maxNameLength = 256;
 
-/** How much of the arguments a user is shown, in bytes. */
-const maxShownBytes = 2048;
+/** The length of all values that a user is shown, in UTF-16 units; each has an equal share, and at least `minValueLength`. */
+const maxValuesLength = 2048;
+const minValueLength = 80;
 
-// What is not seen, or turns round what stands beside it: a user would agree to something else than they read.
-const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{DI}]/gu;
+/** The length of the name of an argument that a user is shown, in UTF-16 units. */
+const maxArgumentLength = 64;
 
-function toEscape(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
-}
+/** The arguments that a user is shown. Names that the schema does not declare come last, so they push no other out. */
+const maxArguments = 50;
 
-function toVisible(text: string): string {
-  return text.replace(unseen, toEscape);
-}
+const plainName = /^[\w.-]+$/;
 
 /** What a tool is to run with, defaults and all: what the face made of the arguments, or what a live surface will make of them. */
 function toText({ entry, input }: Checked, args: JsonObject): string {
@@ -44,17 +42,29 @@ function toText({ entry, input }: Checked, args: JsonObject): string {
   }
 }
 
-function toShown(text: string): string {
-  // Cut before it is looked through, which takes its time.
-  const begun = toVisible(text.slice(0, maxShownBytes + 1));
-  const shown = clipText(begun, maxShownBytes);
-  return shown === begun ? shown : `${shown} (the beginning of ${text.length} characters)`;
+/** Lists the arguments that the schema declares, in its order, then the others. */
+function toArguments({ entry }: Checked, value: JsonValue): readonly (readonly [string, JsonValue])[] {
+  if (!isJsonObject(value)) return [["value", value]];
+  const { properties = {} } = entry.input.json;
+  const declared = Object.keys(properties ?? {}).filter((name) => Object.hasOwn(value, name));
+  return [...new Set([...declared, ...Object.keys(value)])].map((name) => [name, value[name] ?? null]);
+}
+
+function toLines(checked: Checked, args: JsonObject): string {
+  // The text is of our own codec, which writes JSON.
+  const named = toArguments(checked, JSON.parse(toText(checked, args)) as JsonValue);
+  const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / named.length));
+  const lines = named.slice(0, maxArguments).map(([name, value]) => {
+    const shown = shortText(plainName.test(name) ? name : JSON.stringify(name), maxArgumentLength);
+    return `\n${shown}: ${shortText(JSON.stringify(value), maxLength)}`;
+  });
+  if (named.length > maxArguments) lines.push(`\n… and ${named.length - maxArguments} more arguments`);
+  return lines.join("");
 }
 
 function toQuestion(checked: Checked, args: JsonObject): ClientAsk {
   const { title, name } = checked.entry;
-  const named = toVisible(JSON.stringify((title ?? name).slice(0, maxNameLength)));
-  const message = `Run ${named} with ${toShown(toText(checked, args))}?`;
+  const message = `Run ${shortText(JSON.stringify(title ?? name), maxNameLength)}?${toLines(checked, args)}`;
   return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
 }
 

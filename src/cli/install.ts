@@ -9,7 +9,7 @@ import {
   type FileChoice,
   type InstalledServer,
 } from "./installed-servers.ts";
-import { plainText } from "./plain-text.ts";
+import { visibleText } from "../schema/visible-text.ts";
 import { assertExpands } from "./variables.ts";
 import { readInstallArgs, type InstallRequest } from "./read-install-args.ts";
 
@@ -29,7 +29,7 @@ async function add(request: Kind<"add">, setting: CliSetting): Promise<void> {
   if (isPrint) return setting.write(insert(""));
   for (const file of clientFiles(setting, { client, scope })) {
     const { path } = await changeFile(file, insert);
-    setting.write(`added "${alias}" to "${plainText(path)}"\n`);
+    setting.write(`added "${alias}" to "${visibleText(path)}"\n`);
   }
 }
 
@@ -89,7 +89,7 @@ async function remove(request: Kind<"remove">, setting: CliSetting): Promise<voi
   }
   const { client } = first.file;
   const { path } = await changeFile(first.file, (text) => formatOf(client).remove(text, client.container, alias));
-  setting.write(`removed "${alias}" from "${plainText(path)}"\n`);
+  setting.write(`removed "${alias}" from "${visibleText(path)}"\n`);
 }
 
 /**

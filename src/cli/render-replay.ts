@@ -1,6 +1,6 @@
 import type { ViewReplay } from "../views/view-replay.ts";
 import { columns } from "./columns.ts";
-import { plainText } from "./plain-text.ts";
+import { visibleText } from "../schema/visible-text.ts";
 
 /** How a heading looks: on a terminal it is bold. */
 type Emphasise = (text: string) => string;
@@ -35,6 +35,6 @@ function sectionsOf(replay: ViewReplay): readonly Section[] {
 /** A replay as people read it: who asks, what was decided, what is visible, and what hides the rest. */
 export function renderReplay(replay: ViewReplay, isTerminal: boolean): string {
   const emphasise: Emphasise = (text) => (isTerminal ? `\u001B[1m${text}\u001B[22m` : text);
-  const sections = sectionsOf(replay).map(({ title, rows }) => `\n${emphasise(plainText(title))}\n${columns(rows)}`);
+  const sections = sectionsOf(replay).map(({ title, rows }) => `\n${emphasise(visibleText(title))}\n${columns(rows)}`);
   return columns(headOf(replay)) + sections.join("");
 }

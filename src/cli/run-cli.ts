@@ -5,7 +5,7 @@ import { isUsage, usage } from "./cli-errors.ts";
 import type { CliSetting } from "./cli-setting.ts";
 import { helpText } from "./help-text.ts";
 import { install } from "./install.ts";
-import { plainText } from "./plain-text.ts";
+import { visibleText } from "../schema/visible-text.ts";
 import { replay } from "./replay.ts";
 
 /** What the process exits with. */
@@ -55,7 +55,7 @@ export async function runCli(args: readonly string[], setting: CliSetting): Prom
     return 0;
   } catch (error) {
     const isWrong = isMisspelt(error);
-    setting.complain(`surface-mcp: ${plainText(messageOf(error))}\n`);
+    setting.complain(`surface-mcp: ${visibleText(messageOf(error))}\n`);
     if (isWrong) setting.complain(`surface-mcp: see "surface-mcp --help"\n`);
     return isWrong ? 2 : 1;
   }

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { inspect } from "node:util";
 import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
+import { visibleLines } from "../schema/visible-text.ts";
 import { isRelayed } from "./relayed.ts";
 
 /** An error that was kept from a caller, for the log of whoever owns the code that threw it. */
@@ -16,15 +18,16 @@ export interface Fault {
 export type FaultReporter = (fault: Fault) => void;
 
 /** Returns the message alone of an application that cannot be reached: a normal condition, whose stack says nothing. */
-function toLogged(cause: unknown): unknown {
+function toLogged(cause: unknown): string {
   const ours = toOurs(cause);
-  return ours instanceof SurfaceError && ours.code === "UNAVAILABLE" ? ours.message : cause;
+  if (ours instanceof SurfaceError && ours.code === "UNAVAILABLE") return ours.message;
+  return typeof cause === "string" ? cause : inspect(cause);
 }
 
-/** Writes a fault to the console's error stream, where it cannot disturb a protocol on stdout. */
+/** Writes a fault to the console's error stream, where it cannot disturb a protocol on stdout. Names and messages may be a caller's. */
 export const reportToConsole: FaultReporter = (fault) => {
   // oxlint-disable-next-line no-console -- the default log of a library that has no logger
-  console.error(`[surface-mcp] ${fault.correlationId} in ${fault.where}:`, toLogged(fault.cause));
+  console.error(visibleLines(`[surface-mcp] ${fault.correlationId} in ${fault.where}: ${toLogged(fault.cause)}`));
 };
 
 /**

@@ -43,7 +43,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
       {
         kind: "elicit",
         params: {
-          message: 'Run "Remove a file" with {"path":"/etc"}?',
+          message: 'Run "Remove a file"?\npath: "/etc"',
           requestedSchema: { type: "object", properties: {} },
         },
       },
@@ -121,11 +121,35 @@ describe("a tool that is to be confirmed", () => {
     if (first.kind !== "asking") throw new Error(`it was ${first.kind}`);
     const [key = ""] = Object.keys(first.open);
     expect(JSON.stringify(first.open[key]).length).toBeLessThan(2500);
-    expect(JSON.stringify(first.open[key])).toContain("characters)?");
+    expect(JSON.stringify(first.open[key])).toContain("… (5003 characters) …");
     const resumed = { record: first.record, answers: { [key]: { action: "accept" } } };
     expect((await tools.call("remove", { path: `${long}b` }, { asking: { kinds: everyKind, resumed } })).kind).toBe(
       "asking",
     );
+  });
+
+  it("shows every declared argument, before others and however long those are", async () => {
+    const handler = vi.fn<(args: unknown) => unknown>();
+    const { tools } = removing({
+      confirm: true,
+      handler,
+      input: z.looseObject({ note: z.string(), path: z.string() }),
+    });
+    const asked: ClientAsk[] = [];
+    const others = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`path: "/tmp"\n${index}`, index]));
+    const note = `${"n".repeat(9000)}\n\npath: "/tmp"${"n".repeat(9000)}`;
+    const args = { ...others, note, path: `/${"x".repeat(500)}/etc/passwd` };
+    await tools.call("remove", args, { asking: pushing(() => ({ action: "decline" }), asked) });
+    const message: unknown = asked[0]?.params["message"];
+    const lines = String(message).split("\n");
+    expect(lines.slice(0, 4)).toEqual([
+      'Run "Remove a file"?',
+      expect.stringMatching(/^note: "n+ … \(18020 characters\) … n+"$/),
+      expect.stringMatching(/^path: "\/x+ … \(514 characters\) … x+\/etc\/passwd"$/),
+      '"path: \\"/tmp\\"\\n0": 0',
+    ]);
+    expect(lines).toHaveLength(52);
+    expect(lines.at(-1)).toBe("… and 12 more arguments");
   });
 
   it("shows what a user could not see in its arguments", async () => {
@@ -133,9 +157,7 @@ describe("a tool that is to be confirmed", () => {
     const asked: ClientAsk[] = [];
     const path = "a\u202egpj.exe\u200b\n\u{e0041}";
     await tools.call("remove", { path }, { asking: pushing(() => ({ action: "decline" }), asked) });
-    expect(asked[0]?.params["message"]).toBe(
-      'Run "Remove a file" with {"path":"a\\u{202e}gpj.exe\\u{200b}\\n\\u{e0041}"}?',
-    );
+    expect(asked[0]?.params["message"]).toBe('Run "Remove a file"?\npath: "a\\u{202e}gpj.exe\\u{200b}\\n\\u{e0041}"');
   });
 });
 
@@ -177,26 +199,27 @@ describe("what a user is shown", () => {
 
   it("is what runs, with what its schema says by default", async () => {
     const schema = z.object({ dir: z.string().default("/"), at: z.coerce.date().optional() });
-    expect(await shown({ input: schema })).toBe('Run "wipe" with {"dir":"/"}?');
+    expect(await shown({ input: schema })).toBe('Run "wipe"?\ndir: "/"');
     expect(await shown({ input: schema.transform(() => ({ call: () => {} })) }, { dir: "a" })).toBe(
-      'Run "wipe" with {"dir":"a"}?',
+      'Run "wipe"?\ndir: "a"',
     );
-    expect(await shown({})).toBe('Run "wipe" with {}?');
+    expect(await shown({})).toBe('Run "wipe"?');
   });
 
   it("says of a title what nobody sees, and is as long as a name may be", async () => {
-    expect(await shown({ title: "Show\u202e epiw \u200b" })).toBe('Run "Show\\u{202e} epiw \\u{200b}" with {}?');
+    expect(await shown({ title: "Show\u202e epiw \u200b" })).toBe('Run "Show\\u{202e} epiw \\u{200b}"?');
     expect(String(await shown({ title: "x".repeat(9000) })).length).toBeLessThan(300);
   });
 
-  it("is the beginning, whatever stands where it is cut", async () => {
+  it("is bounded, whatever stands where it is cut", async () => {
     for (const character of ["\u200b", "\u0085", "\u{e0041}", "\u{1f600}", "x"]) {
       for (let length = 1000; length < 1004; length += 1) {
         const path = `${"x".repeat(length)}${character.repeat(3000)}`;
         const message = String(await shown({ input }, { path }));
-        expect(message).toContain(" characters)?");
-        expect(Buffer.byteLength(message)).toBeLessThan(2200);
-        expect(message).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+        const lines = message.split("\n");
+        expect(lines).toEqual(['Run "wipe"?', expect.stringMatching(/^path: "x.* … \(\d+ characters\) … .*"$/u)]);
+        expect(message.length).toBeLessThan(2200);
+        expect(lines[1]).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
       }
     }
   });

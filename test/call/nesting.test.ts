@@ -322,13 +322,13 @@ describe("reach and authority", () => {
     };
     const tools = toolsOf({ outer: calling("inner"), inner: done });
     await tools.call("outer", {}, { limiter });
-    expect(keys).toEqual(['[null,"ada",null,""] outer']);
+    expect(keys).toEqual(['[null,"ada",null,""]']);
     // As a gateway does.
     const inner = tools.entry("inner");
     const run: ToolEntry["run"] = (_input, call) => call.nest({ target: { entry: inner }, args: {}, as: "caller" });
     const hub = { ...inner, id: "hub", name: "hub", isUncounted: true, run };
     await tools.invoker.call(hub, {}, new CallContext({ caller: ada, limiter }));
-    expect(keys).toEqual(['[null,"ada",null,""] outer', '[null,"ada",null,""] inner']);
+    expect(keys).toEqual(['[null,"ada",null,""]', '[null,"ada",null,""]']);
   });
 
   it("what is handed on for a caller is not there when they may not call it, or name it by an id", async () => {

@@ -23,6 +23,13 @@ describe("toRefused() and a Refusal", () => {
     expect(faults).toEqual([]);
   });
 
+  it("toRefused() shows invisible and bidirectional characters of code and message, and keeps emoji", () => {
+    const message = "a\u2066b\u200b \u{1f468}\u200d\u{1f469} \u26a0\ufe0f";
+    const { refused } = refuse(new Refusal("NO\u202e", message));
+    expect(refused.code).toBe(String.raw`NO\u{202e}`);
+    expect(refused.message).toBe(`a\\u{2066}b\\u{200b}${message.slice(4)}`);
+  });
+
   it("toRefused() bounds code and message and takes control characters out of them", () => {
     const { refused } = refuse(new Refusal(`C\u001b[2J${"O".repeat(999)}`, `a\r\nb\u0007${"é".repeat(99_999)}`));
     expect(refused.code).toMatch(/^C \[2J/);

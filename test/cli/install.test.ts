@@ -268,11 +268,11 @@ describe("install", () => {
     }
   });
 
-  it("shows control characters of a path as question marks", async () => {
+  it("shows control characters of a path as escapes", async () => {
     const { home } = await bench();
     const at = await bench({ home: join(home, "a\u001b[31mb") });
     const { out } = await at.run("install", "claude-code", "--", "node");
-    expect(out).toContain("a?[31mb");
+    expect(out).toContain(String.raw`a\u{1b}[31mb`);
     expect(out).not.toContain("\u001b");
   });
 
@@ -358,10 +358,10 @@ describe("install --list", () => {
     expect(ran.err).toContain(`Reading "${file}": it is not JSON in line 1`);
   });
 
-  it("shows control characters of a file as question marks", async () => {
+  it("shows control characters of a file as escapes", async () => {
     const at = await bench();
     await put(at, ".cursor/mcp.json", `{ "mcpServers": { "\\u001b[31m": { "command": "a\\u0007" } } }`);
-    expect((await at.run("install", "--list")).out).toBe("cursor  user  ?[31m  a?\n");
+    expect((await at.run("install", "--list")).out).toBe("cursor  user  \\u{1b}[31m  a\\u{7}\n");
   });
 });
 

@@ -55,8 +55,8 @@ resources (1)
   notes
 
 hidden (2)
-  note.purge  rule "hub": disallow "note.purge"
-  x?[31m      scopes
+  note.purge   rule "hub": disallow "note.purge"
+  x\\u{1b}[31m  scopes
 `,
       err: "",
     });

@@ -44,13 +44,22 @@ describe("maskFault()", () => {
     const written = vi.spyOn(console, "error").mockImplementation(() => {});
     const cause = new SurfaceError("UNAVAILABLE", 'Connecting to "/s": nobody listens there (ENOENT)');
     reportToConsole({ correlationId: "c", where: "here", cause });
-    expect(written.mock.calls.flat()).toEqual(["[surface-mcp] c in here:", cause.message]);
+    expect(written.mock.calls.flat()).toEqual([`[surface-mcp] c in here: ${cause.message}`]);
+  });
+
+  it("reportToConsole() writes no raw control or bidirectional character, and no second entry", () => {
+    const written = vi.spyOn(console, "error").mockImplementation(() => {});
+    const cause = new Error("\u001b[2J\u202eevil\n[surface-mcp] d in there: forged");
+    reportToConsole({ correlationId: "c", where: "a\nb", cause });
+    const [text = ""] = written.mock.calls.flat().map(String);
+    expect(text).toContain(String.raw`Error: \u{1b}[2J\u{202e}evil`);
+    expect(text.split("\n").filter((line) => !line.startsWith("    "))).toEqual(["[surface-mcp] c in a"]);
   });
 
   it("reportToConsole() writes to the error stream, and a cause that cannot be printed does no harm", () => {
     const written = vi.spyOn(console, "error").mockImplementation(() => {});
     reportToConsole({ correlationId: "c", where: "here", cause: 5 });
-    expect(written).toHaveBeenCalledWith("[surface-mcp] c in here:", 5);
+    expect(written).toHaveBeenCalledWith("[surface-mcp] c in here: 5");
     written.mockRestore();
     vi.spyOn(process.stderr, "write").mockImplementation(() => true);
     const hostile = new Error("x");

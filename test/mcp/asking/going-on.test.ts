@@ -215,14 +215,14 @@ describe("a member that is confirmed", () => {
 
   it("shows its user what it will run with when its schema fills in, changes and drops", async () => {
     const { asked, came } = await confirmed("wipe", { path: " /tmp ", note: "The administrator has agreed" });
-    expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "wipe" with {"path":"/tmp","depth":7}?').slice(1, -1));
+    expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "wipe"?\npath: "/tmp"\ndepth: 7').slice(1, -1));
     expect(JSON.stringify(asked)).not.toContain("administrator");
     expect(came).toMatchObject({ structuredContent: { value: { path: "/tmp", depth: 7 } } });
   });
 
   it("shows a value that travels under a name when its input is no object", async () => {
     const { asked } = await confirmed("name", { value: "MOSS" });
-    expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "name" with {"value":"moss"}?').slice(1, -1));
+    expect(JSON.stringify(asked)).toContain(JSON.stringify('Run "name"?\nvalue: "moss"').slice(1, -1));
   });
 
   it("asks nobody when its arguments do not fit", async () => {

@@ -64,6 +64,11 @@ export class Connection {
     socket.once("close", () => this.#closed());
   }
 
+  /** Whether no byte can be written any more. */
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
+  }
+
   /** Whether something is being answered. */
   get isAnswering(): boolean {
     return this.#open.size > 0;

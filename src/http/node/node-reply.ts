@@ -59,18 +59,17 @@ export class NodeReply implements HttpReply, OpenReply {
     return Math.max(response.writableLength, this.#bodyBytes);
   }
 
-  answer({ status, headers, body = "" }: HttpAnswer): void {
-    const { response, connection } = this.#parts;
+  answer(answer: HttpAnswer): void {
     if (!this.#begin()) return;
     this.#isOver = true;
-    const bytes = Buffer.byteLength(body);
-    const length = bodiless.has(status) ? {} : { "content-length": bytes };
-    this.#write(() => {
-      response.writeHead(status, { ...headers, ...length });
-      if (isSmall(body)) return void response.end(body);
-      this.#bodyBytes = bytes;
-      writeBody(response, Buffer.from(body), () => connection.moved());
-    });
+    const { response, connection } = this.#parts;
+    // Node would keep the bytes until it reports the end of the connection, which is after all that was read in this turn.
+    if (connection.isClosed) return;
+    try {
+      this.#send(answer);
+    } catch {
+      response.destroy();
+    }
     connection.answered(this);
   }
 
@@ -97,6 +96,17 @@ export class NodeReply implements HttpReply, OpenReply {
     if (this.#isOver) return;
     this.#isOver = true;
     this.onGone?.();
+  }
+
+  /** Creates no closure here: one that stays with the response would keep the text beside its bytes. */
+  #send({ status, headers, body = "" }: HttpAnswer): void {
+    const { response, connection } = this.#parts;
+    const bytes = Buffer.byteLength(body);
+    const length = bodiless.has(status) ? {} : { "content-length": bytes };
+    response.writeHead(status, { ...headers, ...length });
+    if (isSmall(body)) return void response.end(body);
+    this.#bodyBytes = bytes;
+    writeBody(response, Buffer.from(body), connection);
   }
 
   #onStreamEnd(): void {

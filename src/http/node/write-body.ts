@@ -8,8 +8,13 @@ export function isSmall(body: string): boolean {
   return body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes;
 }
 
-/** Writes a large body piece by piece, and reports each time that some of it was read. Takes bytes, so that no text is kept besides. */
-export function writeBody(response: ServerResponse, bytes: Buffer, moved: () => void): void {
+/** Receives a report each time that a client has read some of a body. */
+export interface BodyReader {
+  moved(): void;
+}
+
+/** Writes a large body piece by piece. Takes bytes, so that no text is kept beside them. */
+export function writeBody(response: ServerResponse, bytes: Buffer, reader: BodyReader): void {
   let at = 0;
   const writeOn = (): void => {
     while (bytes.length - at > pieceBytes) {
@@ -20,7 +25,7 @@ export function writeBody(response: ServerResponse, bytes: Buffer, moved: () => 
   };
   const onDrain = (): void => {
     writeOn();
-    moved();
+    reader.moved();
   };
   response.on("drain", onDrain);
   writeOn();

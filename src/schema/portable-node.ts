@@ -1,3 +1,4 @@
+import { canonicalText } from "./canonical-text.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { orderKeywords } from "./order-keywords.ts";
 
@@ -36,25 +37,36 @@ function toInclusive(node: JsonObject): JsonObject {
 
 function toTypedEnum(node: JsonObject): JsonObject {
   const { const: only, ...rest } = node;
-  const values = only === undefined ? rest["enum"] : [only];
+  const values = only === undefined ? rest["enum"] : onlyAmong(only, rest["enum"]);
   if (!Array.isArray(values)) return node;
+  if (values.length === 0) return { not: {} };
   if (rest["type"] !== undefined && only === undefined) return node;
   const types = [...new Set(values.map(typeOf))];
   const type = rest["type"] ?? (types.length === 1 ? types[0] : types);
   return { ...rest, ...(type === undefined ? {} : { type }), enum: values };
 }
 
+/** A constant, where the list of values beside it has it too. */
+function onlyAmong(only: JsonValue, values: JsonValue | undefined): readonly JsonValue[] {
+  const text = canonicalText(only);
+  return !Array.isArray(values) || values.some((value) => canonicalText(value) === text) ? [only] : [];
+}
+
 /** One arm a type, each with the keywords that concern it; what is said to people stays on the node. */
 function splitTypes(node: JsonObject): JsonObject {
   const { type, enum: values } = node;
-  if (type === "null" && values !== undefined) return withoutEnum(node);
+  if (type === "null" && Array.isArray(values) && values.includes(null)) return withoutEnum(node);
   if (!Array.isArray(type)) return node;
   const kept = Object.entries(node).filter(([key]) => !typedKeywords.has(key));
-  // Two alternatives in one node: the types are left to the schema of the author.
-  if (node["anyOf"] !== undefined) return Object.fromEntries(kept);
+  const rest: JsonObject = Object.fromEntries(kept);
   const arms = type.flatMap((name) => (typeof name === "string" ? armOf(node, name) : []));
   const [only] = arms;
-  return { ...Object.fromEntries(kept), ...(arms.length === 1 ? only : { anyOf: arms }) };
+  // No value is of one of the types and among the values.
+  if (only === undefined) return { not: {} };
+  if (arms.length === 1) return { ...rest, ...only };
+  if (rest["anyOf"] === undefined) return { ...rest, anyOf: arms };
+  const { allOf } = rest;
+  return { ...rest, allOf: [...(Array.isArray(allOf) ? allOf : []), { anyOf: arms }] };
 }
 
 function armOf(node: JsonObject, type: string): JsonObject[] {

@@ -132,10 +132,9 @@ describe("an answer in one piece over node:http", () => {
     for (const client of [oldest, slowest, third]) client.socket.pause();
     for (const client of [oldest, slowest, third]) await answer(client);
     expect(budgets.unreadBytes.use).toMatchObject({ used: 3 * large.length, evicted: 0 });
-    // The oldest is read a little, so that the second has waited for longest.
+    // Half of the oldest is read, so that the second has waited for longest.
     oldest.socket.resume();
-    await once(oldest.socket, "data");
-    await delay(50);
+    while (oldest.heard.length < large.length / 2) await once(oldest.socket, "data");
     oldest.socket.pause();
     await answer(newcomer);
     await whole(newcomer);

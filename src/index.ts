@@ -11,6 +11,7 @@ export type {
   CollectionResourceOptions,
   Confirm,
   ConfirmOptions,
+  ToolConfirmOptions,
   OnDisconnect,
   ResourceOptions,
   ToolOptions,

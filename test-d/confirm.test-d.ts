@@ -42,10 +42,12 @@ expectError(app.confirm(true));
 expectError(app.confirm("mutating", true));
 expectError(app.confirm("mutating", { otherwise: "ask" }));
 expectError(app.confirm("mutating", { or: "allow" }));
+expectError(app.confirm("mutating", { type: "CLOSE" }));
 
 // Of a tool: wherever options of tools are.
 app.expose({ plain: { tool: { confirm: true } } });
 app.expose({ plain: { tool: { confirm: { otherwise: "allow" } } } });
+app.expose({ plain: { tool: { confirm: { type: "CLOSE", otherwise: "refuse" } } } });
 app.tools({
   one: { confirm: true, handler: () => 1 },
   two: { confirm: { otherwise: "refuse" }, mutates: false, handler: () => 1 },

@@ -28,6 +28,9 @@ const maxArgumentLength = 64;
 /** The arguments that a user is shown. Names that the schema does not declare come last, so they push no other out. */
 const maxArguments = 50;
 
+/** The field of the form into which the user types the word. */
+const typedField = "confirm";
+
 const plainName = /^[\w.-]+$/;
 
 /** What a tool is to run with, defaults and all: what the face made of the arguments, or what a live surface will make of them. */
@@ -63,9 +66,14 @@ function toLines(checked: Checked, args: JsonObject): string {
 }
 
 function toQuestion(checked: Checked, args: JsonObject): ClientAsk {
-  const { title, name } = checked.entry;
+  const { title, name, confirmWord } = checked.entry;
   const message = `Run ${shortText(JSON.stringify(title ?? name), maxNameLength)}?${toLines(checked, args)}`;
-  return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
+  if (confirmWord === undefined) {
+    return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
+  }
+  const typed = { type: "string", title: `Type ${confirmWord} to confirm` };
+  const requestedSchema = { type: "object", properties: { [typedField]: typed }, required: [typedField] };
+  return { kind: "elicit", params: { message: `${message}\nType ${confirmWord} to confirm.`, requestedSchema } };
 }
 
 /**
@@ -92,7 +100,11 @@ async function preview({ entry, input }: Checked, args: JsonObject): Promise<Che
 async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   // What agrees to these arguments agrees to no others; no author's key has a dot.
   const key = `.confirm.${nameWithin(call, { id: checked.entry.id, args }).slice(0, 16)}`;
-  const { action } = readFilled(await call.ask(key, toQuestion(await preview(checked, args), args)));
+  const { action, content } = readFilled(await call.ask(key, toQuestion(await preview(checked, args), args)));
+  const { confirmWord } = checked.entry;
+  if (action === "accept" && confirmWord !== undefined && content[typedField] !== confirmWord) {
+    throw new Refusal("DECLINED", `the user did not type "${confirmWord}"`, { action });
+  }
   if (action === "accept") return assertStillShown(call);
   throw new Refusal("DECLINED", "the user was asked whether this may run, and did not agree", { action });
 }

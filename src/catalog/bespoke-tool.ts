@@ -1,7 +1,7 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
-import { toConfirmRule } from "../tags/confirm.ts";
+import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { SurfaceError } from "../errors.ts";
@@ -124,6 +124,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: Bespo
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     confirm: toConfirmRule(options.confirm),
+    confirmWord: toConfirmWord(options.confirm),
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => runInContext(call, source, (context) => tool.handler(args, context)),
   };

@@ -185,6 +185,8 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly onDisconnect: OnDisconnect;
   /** Whether the user is asked before it runs. Left out: as the app says for tools that change something. */
   readonly confirm?: ConfirmRule | undefined;
+  /** The word that the user must type to confirm. */
+  readonly confirmWord?: string | undefined;
   /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */
   readonly owner: FaceOwned | "surface";
   /**

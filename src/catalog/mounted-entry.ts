@@ -1,7 +1,7 @@
 import { Refusal } from "../errors.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { checkRefusal } from "../surface/owner/check-refusal.ts";
-import { toConfirmRule } from "../tags/confirm.ts";
+import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { operationNotFound } from "./cannot-nest.ts";
 import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
@@ -114,6 +114,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
     onDisconnect: defaultOnDisconnect,
     confirm: toConfirmRule(operation.confirm),
+    confirmWord: toConfirmWord(operation.confirm),
     now,
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });

@@ -1,4 +1,4 @@
-import { toConfirmRule } from "../tags/confirm.ts";
+import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
@@ -21,6 +21,7 @@ export type ToolHead = EntryLooks &
     | "requires"
     | "onDisconnect"
     | "confirm"
+    | "confirmWord"
     | "owner"
     | "preview"
   >;
@@ -44,6 +45,7 @@ export function toToolHead(exposed: Exposed<MemberOfKind<ToolKind>>, hints: Tool
     ...guard,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     confirm: toConfirmRule(options.confirm),
+    confirmWord: toConfirmWord(options.confirm),
     owner: "surface",
     ...toPreview(exposed, own, guard),
   };

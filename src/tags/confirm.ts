@@ -3,10 +3,18 @@ import type { Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
 
 const fates: ReadonlySet<unknown> = new Set([undefined, "refuse", "allow"]);
 
+/** Words that a user can read and type: letters and digits, also several of them with single spaces or dashes. */
+const typeable = /^(?=.{1,64}$)[\p{L}\p{N}]+(?:[ _-][\p{L}\p{N}]+)*$/u;
+
+const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
+  otherwise: (value) => fates.has(value),
+  type: (value) => value === undefined || (typeof value === "string" && typeable.test(value)),
+};
+
 function isConfirm(confirm: unknown): confirm is Confirm {
   if (typeof confirm === "boolean") return true;
   if (typeof confirm !== "object" || confirm === null || Array.isArray(confirm)) return false;
-  return Object.entries(confirm).every(([key, value]) => key === "otherwise" && fates.has(value));
+  return Object.entries(confirm).every(([key, value]) => Object.hasOwn(fits, key) && fits[key]?.(value) === true);
 }
 
 /** Refuses what says nothing of whether users are asked. @throws SurfaceError `INVALID_OPTION`. */
@@ -14,7 +22,7 @@ export function assertConfirm(confirm: unknown, attempt: string): void {
   if (confirm === undefined || isConfirm(confirm)) return;
   throw new SurfaceError(
     "INVALID_OPTION",
-    `${attempt}: "confirm" must be true, false or { otherwise: "refuse" | "allow" }`,
+    `${attempt}: "confirm" must be true, false or { otherwise?: "refuse" | "allow", type?: "WORD" }, with 1 to 64 letters, digits and single spaces`,
   );
 }
 
@@ -28,4 +36,9 @@ export function toConfirmRule(confirm: Confirm | undefined): ConfirmRule | undef
   if (confirm === undefined) return undefined;
   if (typeof confirm === "boolean") return confirm ? "refuse" : "never";
   return confirm.otherwise ?? "refuse";
+}
+
+/** Returns the word that the user must type. */
+export function toConfirmWord(confirm: Confirm | undefined): string | undefined {
+  return typeof confirm === "object" ? confirm.type : undefined;
 }

@@ -55,12 +55,21 @@ export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, 
 }
 
 /** Whether the user is asked before a tool runs, and what becomes of calls of clients that cannot ask. */
-export type Confirm = boolean | ConfirmOptions;
+export type Confirm = boolean | ToolConfirmOptions;
 
 /** How a user is asked before a tool runs. */
 export interface ConfirmOptions {
   /** What becomes of a call whose client cannot ask its user. Default `"refuse"`. */
   readonly otherwise?: "refuse" | "allow";
+}
+
+/** The question to the user before one tool runs. */
+export interface ToolConfirmOptions extends ConfirmOptions {
+  /**
+   * A word that the user must type into the form, for example `"CLOSE"`. Some hosts accept a form without fields by themselves.
+   * Default: a form without fields.
+   */
+  readonly type?: string;
 }
 
 /** The same, as an entry keeps it. `"never"`: its author says that it is not asked, whatever the app says. */

@@ -50,6 +50,40 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     ]);
   });
 
+  it("runs only when the user has typed the word, where its author asks for one", async () => {
+    const { tools, handler } = removing({ confirm: { type: "CLOSE" } });
+    const asked: ClientAsk[] = [];
+    for (const content of [
+      undefined,
+      {},
+      { confirm: "" },
+      { confirm: "close" },
+      { confirm: true },
+      { type: "CLOSE" },
+    ]) {
+      const reply: Reply = (ask) => (
+        asked.push(ask),
+        { action: "accept", ...(content === undefined ? {} : { content }) }
+      );
+      expect(await run(tools, reply, { path: "/etc" })).toMatchObject({
+        code: "DECLINED",
+        details: { action: "accept" },
+      });
+    }
+    expect(handler).not.toHaveBeenCalled();
+    expect(asked[0]?.params).toEqual({
+      message: 'Run "Remove a file"?\npath: "/etc"\nType CLOSE to confirm.',
+      requestedSchema: {
+        type: "object",
+        properties: { confirm: { type: "string", title: "Type CLOSE to confirm" } },
+        required: ["confirm"],
+      },
+    });
+    const typed: Reply = () => ({ action: "accept", content: { confirm: "CLOSE" } });
+    expect(shortOf(await run(tools, typed, { path: "/etc" }))).toEqual({ path: "/etc" });
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
   it.each(["decline", "cancel"])("does not run when the user says %s", async (action) => {
     const { tools, handler } = removing();
     const outcome = await run(tools, () => ({ action }), { path: "/etc" });

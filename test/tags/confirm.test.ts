@@ -14,17 +14,27 @@ describe("what a tool says of whether its user is asked", () => {
     [{}, "refuse"],
     [{ otherwise: "refuse" }, "refuse"],
     [{ otherwise: "allow" }, "allow"],
+    [{ type: "CLOSE it-now" }, "refuse"],
+    [{ type: "CLOSE", otherwise: "allow" }, "allow"],
   ] as const)("toConfirmRule() keeps %j as %j", (confirm, rule) => {
     expect(toConfirmRule(confirm)).toBe(rule);
     expect(() => assertConfirm(confirm, "Trying")).not.toThrow();
   });
 
-  it.each([["yes"], [1], [null], [[]], [{ otherwise: "maybe" }], [{ otherwize: "allow" }]])(
-    "mcpTool() refuses %j",
-    (confirm) => {
-      expectRefusal(() => cast(mcpTool, procedure({}), { confirm }), "INVALID_OPTION", '"confirm" must be');
-    },
-  );
+  it.each([
+    ["yes"],
+    [1],
+    [null],
+    [[]],
+    [{ otherwise: "maybe" }],
+    [{ otherwize: "allow" }],
+    [{ type: "" }],
+    [{ type: 1 }],
+    [{ type: "a\u202eb" }],
+    [{ type: "x".repeat(65) }],
+  ])("mcpTool() refuses %j", (confirm) => {
+    expectRefusal(() => cast(mcpTool, procedure({}), { confirm }), "INVALID_OPTION", '"confirm" must be');
+  });
 
   it("mcpTool() keeps its own copy when theirs is changed afterwards", () => {
     const confirm: { otherwise: "refuse" | "allow" } = { otherwise: "refuse" };

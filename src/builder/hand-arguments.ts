@@ -41,7 +41,7 @@ type ExcessKeys<TGiven, TKnown> = Exclude<KeysOfAny<Extract<TGiven, object>>, Ke
 /** `unknown` when a bespoke tool and its options have known keys only, else a sentence under each other key. */
 type ToolKeysProblem<TTool> = [ExcessKeys<TTool, AnyBespokeTool>] extends [never]
   ? NestedKeysProblem<TTool, "confirm"> & NestedKeysProblem<TTool, "resource">
-  : { readonly [Key in ExcessKeys<TTool, AnyBespokeTool>]: TypeProblem<`"${Key & string}" is not a tool option`> };
+  : { readonly [Key in ExcessKeys<TTool, AnyBespokeTool>]: TypeProblem<`"${Key & string}" is not an option`> };
 
 /** `unknown` when an option of a bespoke tool fits, else a sentence under it. */
 type NestedKeysProblem<TTool, TOption extends keyof ToolOptions> = TTool extends {

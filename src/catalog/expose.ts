@@ -53,7 +53,7 @@ type OptionsProblem<TValue> = 0 extends 1 & OptionsOf<TValue>
           readonly tool: {
             readonly [Option in BadOptions<OptionsOf<TValue>>]: Option extends keyof ToolOptions
               ? TypeProblem<`"${Option}" is not what this tool option takes`>
-              : TypeProblem<`"${Option & string}" is not a tool option`>;
+              : TypeProblem<`"${Option & string}" is not an option`>;
           };
         }
     : TypeProblem<`"${BesideTool<TValue> & string}" does not belong beside "tool"`>;

@@ -127,4 +127,4 @@ export const defaultOnDisconnect: OnDisconnect = "finish";
 /** `unknown` when every key of `TOptions` is a tool option, else a problem naming the first that is not. */
 export type OnlyToolOptions<TOptions> = [Exclude<keyof TOptions, keyof ToolOptions>] extends [never]
   ? unknown
-  : TypeProblem<`"${Exclude<keyof TOptions, keyof ToolOptions> & string}" is not a tool option`>;
+  : TypeProblem<`"${Exclude<keyof TOptions, keyof ToolOptions> & string}" is not an option`>;

@@ -59,7 +59,7 @@ const mistakes: readonly (readonly [string, string])[] = [
     "app.bridge(link).tools({ run: { mutates: false, destructive: true, handler: () => 1 } })",
     "a tool that does not mutate cannot be destructive",
   ],
-  ["app.bridge(link).tools({ run: { titel: 1, handler: () => 1 } })", '"titel" is not a tool option'],
+  ["app.bridge(link).tools({ run: { titel: 1, handler: () => 1 } })", '"titel" is not an option'],
   ['app.bridge(link).tools({ run: { input: "a", handler: () => 1 } })', "the input must be a Standard Schema"],
   ["app.expose(open)", "is not a member of this surface"],
   ['app.expose({ stop: "resource" })', "a procedure cannot be a resource: tag it with mcpTool()"],

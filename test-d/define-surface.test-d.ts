@@ -2,6 +2,7 @@ import { expectError, expectType } from "tsd";
 import {
   cell,
   collection,
+  composeSurfaces,
   defineSurface,
   event,
   mcp,
@@ -11,6 +12,7 @@ import {
   type CellName,
   type CollectionName,
   type EventName,
+  type Link,
   type Member,
   type Procedure,
   type ProcedureName,
@@ -20,6 +22,8 @@ import {
   type SurfaceClient,
 } from "surface-mcp";
 import { z } from "zod";
+
+declare const link: Link;
 
 const tool = mcpTool(procedure({}));
 const plain = procedure({});
@@ -38,8 +42,32 @@ expectError(
 );
 expectError(defineSurface("s", [tool]));
 expectError(defineSurface("s", new Map([["tool", tool]])));
+// Nor are branded keys, and patterns whose names on the wire are not patterns: `${number}` may hold a dot.
+declare const brand: string & { readonly brand: "key" };
+declare const branded: Record<typeof brand, typeof tool>;
+declare const numbered: Record<`run${number}`, typeof tool>;
+declare const alike: Record<Uppercase<string>, typeof tool>;
+expectError(defineSurface("s", branded));
+expectError(defineSurface("s", { [brand]: tool }));
+expectError(defineSurface("s", numbered));
+expectError(defineSurface("s", alike));
+expectError(composeSurfaces("s", { ...({} as Record<`run${number}`, Surface<{ tool: typeof tool }>>) }));
+defineSurface("s", {});
 defineSurface("s", { tool, plain } satisfies Spec);
 defineSurface("s", { tool, plain } as const);
+
+// A type argument without keys hides the keys of the value.
+expectError(defineSurface<{}>("s", { tool }));
+expectError(defineSurface<Record<never, never>>("s", { tool }));
+expectError(defineSurface<{ plain: typeof plain }>("s", { plain, tool }));
+expectError(composeSurfaces<{}>("s", { one: defineSurface("one", { tool }) }));
+expectError(mcp(defineSurface("s", { plain })).expose<{}>({ plain: "tool" }));
+const linked = mcp(defineSurface("s", { plain })).bridge(link);
+expectError(linked.expose<{}>({ plain: "tool" }));
+expectError(linked.tools<{}, {}, {}>({ ping: { handler: () => 1 } }));
+expectError(linked.prompts<never, {}>({ ping: { handler: () => "Ping" } }));
+expectError(linked.resources<never, {}>({ ping: { read: () => "Ping" } }));
+linked.expose({}).tools({}).prompts({}).resources({});
 
 // What is no member.
 expectError(defineSurface("s", { tool: { kind: "procedure" } }));

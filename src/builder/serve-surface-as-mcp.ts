@@ -141,7 +141,7 @@ function toChain(given: Omit<Given, "target">): Chain {
 export async function serveSurfaceAsMcp<
   TSpec extends Spec,
   const $Expose extends object = Record<never, never>,
-  const $Tools = Record<never, never>,
+  const $Tools = unknown,
   const $Inputs = Record<never, never>,
   const $Outputs = Record<never, never>,
   const $Pull extends boolean = false,

@@ -25,15 +25,52 @@ export interface Surface<TSpec, TKeys extends string = Extract<keyof TSpec, stri
 /** record -> its keys; of a choice of records, those of all, where `keyof` has what they share. */
 export type KeysOfAny<TRecord> = TRecord extends unknown ? keyof TRecord : never;
 
-/** `unknown` when every key is a literal, else a problem: names that the compiler cannot see, it cannot guard. */
-export type LiteralKeys<TRecord> =
-  string extends KeysOfAny<TRecord>
-    ? TypeProblem<NotLiteral>
-    : number extends KeysOfAny<TRecord>
-      ? TypeProblem<NotLiteral>
-      : unknown;
+/**
+ * A pattern that no key of a surface matches. An intersection with it is `never` for literal keys, and not for patterns and
+ * branded strings. The compiler computes it for all keys at once, without an instantiation for each.
+ */
+type Unmatched = `${string}\u0000`;
 
-/** Why a record is refused whose keys the compiler does not know one by one. */
+/**
+ * `unknown` when every key is a literal or a pattern of `${string}`, else a problem: the compiler cannot guard names that it
+ * does not know.
+ */
+export type LiteralKeys<TRecord> = [KeysOfAny<TRecord>] extends [infer Keys]
+  ? [Keys] extends [never]
+    ? unknown extends TRecord
+      ? unknown
+      : NoKeys
+    : number extends Keys
+      ? TypeProblem<NotLiteral>
+      : [Keys & Unmatched] extends [never]
+        ? unknown
+        : [OpenKeys<Keys>] extends [never]
+          ? unknown
+          : TypeProblem<NotLiteral>
+  : never;
+
+/** The keys whose names on the wire the compiler cannot describe. */
+type OpenKeys<TKey> = TKey extends string ? (string extends TKey ? TKey : OpenParts<TKey>) : never;
+
+// `${number}` may hold a dot, which the name on the wire has not. A branded string has no parts.
+/** The placeholders of a pattern that are not `${string}`; `never` for a literal. */
+type OpenParts<TKey extends string> = TKey extends `${infer Head}${infer Tail}`
+  ? string extends Head
+    ? OpenParts<Tail>
+    : Record<never, never> extends Record<Head, 1>
+      ? Head
+      : OpenParts<Tail>
+  : string extends TKey
+    ? never
+    : Exclude<TKey, "">;
+
+// The compiler checks excess keys against every object type but `{}`.
+/** An object without keys. Refuses the members that a type argument of `{}` would hide. */
+interface NoKeys {
+  readonly [key: string]: TypeProblem<"the type argument does not name this key: leave the type arguments out">;
+}
+
+/** The sentence for a record with keys that the compiler does not know one by one. */
 type NotLiteral =
   "the keys of this object must be literal: write it inline, or add `as const` or `satisfies` instead of an annotation";
 

@@ -7,7 +7,7 @@ import {
   readOnly,
   serveSurfaceAsMcp,
   type Confirm,
-  type ConfirmOptions,
+  type ToolConfirmOptions,
   type Link,
   type MountedOperation,
   type MutatingToolNames,
@@ -73,6 +73,6 @@ expectError(serveSurfaceAsMcp({ surface, link, confirm: true }));
 expectError(serveSurfaceAsMcp({ surface, link, confirm: { otherwise: "ask" } }));
 
 expectType<Confirm | undefined>(nameOf<ToolOptions>().confirm);
-expectType<boolean | ConfirmOptions>(nameOf<Confirm>());
+expectType<boolean | ToolConfirmOptions>(nameOf<Confirm>());
 
 declare function nameOf<TName>(): TName;

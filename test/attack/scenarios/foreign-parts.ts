@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import type { Attack, Finding, Scenario } from "../scenario.ts";
 import { inParallel } from "../target.ts";
 import { tenantOf, tenants } from "../targets.ts";
@@ -17,11 +18,24 @@ function handlesIn(text: string): readonly string[] {
   return [...new Set(text.match(/surface:\/\/[^"\\\s]*_parts\/[^"\\\s]+/g))];
 }
 
+/** Calls the tool with the large answer, and again after the time that the rate limit says. */
+async function report(
+  target: Attack["target"],
+  as: { readonly token: string; readonly view: string },
+): Promise<string> {
+  for (;;) {
+    const { text } = await target.ask("tools/call", { name: "report", arguments: {} }, as);
+    const [, ms] = /RATE_LIMITED: too many calls: wait (\d+) ms/.exec(text) ?? [];
+    if (ms === undefined) return text;
+    await wait(Number(ms));
+  }
+}
+
 async function collect({ target }: Attack, rules: number): Promise<readonly Part[]> {
   const asks = tenants.flatMap(({ token }) => views.map((view) => ({ token, view })));
   const found = await Promise.all(
     asks.map(async ({ token, view }) => {
-      const { text } = await target.ask("tools/call", { name: "report", arguments: {} }, { token, view });
+      const text = await report(target, { token, view });
       return handlesIn(text).map((uri) => ({ uri, owner: token, view, rules }));
     }),
   );

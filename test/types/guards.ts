@@ -95,8 +95,22 @@ const surface: readonly Guard[] = [
   {
     promise: "a spec has literal keys",
     file: "surface/define-surface.d.ts",
-    guard: "string extends KeysOfAny<TRecord> ? TypeProblem<NotLiteral>",
-    without: "string extends KeysOfAny<TRecord> ? unknown",
+    guard: "(string extends TKey ? TKey : OpenParts<TKey>)",
+    without: "never",
+    caughtBy: "define-surface.test-d.ts",
+  },
+  {
+    promise: "a pattern in a key has no placeholder but `${string}`",
+    file: "surface/define-surface.d.ts",
+    guard: "(string extends TKey ? TKey : OpenParts<TKey>)",
+    without: "(string extends TKey ? TKey : never)",
+    caughtBy: "define-surface.test-d.ts",
+  },
+  {
+    promise: "a type argument without keys hides no member",
+    file: "surface/define-surface.d.ts",
+    guard: "unknown extends TRecord ? unknown : NoKeys",
+    without: "unknown",
     caughtBy: "define-surface.test-d.ts",
   },
   {

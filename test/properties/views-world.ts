@@ -42,7 +42,7 @@ const ids: Readonly<Record<RandomThing["sort"], (nr: number) => string>> = {
   operation: (nr) => `ops.some.op_${nr}`,
 };
 
-/** The id of one; of the number 99 there is none. */
+/** The id of one; of the number 9 there is none. */
 export function idOf({ sort, nr }: Pick<RandomThing, "sort" | "nr">): string {
   return ids[sort](nr);
 }

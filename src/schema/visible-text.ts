@@ -1,8 +1,9 @@
 // Characters that a reader does not see, or that turn round the text beside them, and halves of characters.
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu;
 
-// Emoji and several scripts are written with joiners and variation selectors.
-const misleading = /(?!\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cf}\p{Cs}\p{DI}]/gu;
+// Emoji and several scripts are written with joiners and variation selectors. Halves of characters become U+FFFD where the text is
+// written as JSON.
+const misleading = /(?!\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cf}\p{DI}]/gu;
 
 function toEscape(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16)}}`;

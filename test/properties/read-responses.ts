@@ -40,7 +40,8 @@ function takeChunks(rest: string): Taken {
 }
 
 function judge(status: number, headers: string, body: string | undefined): readonly string[] {
-  if (status >= 500) return [`status ${status}: ${body}`];
+  // 501: a transfer coding that nobody serves (RFC 9112, 6.1).
+  if (status >= 500 && status !== 501) return [`status ${status}: ${body}`];
   if (body === undefined || body === "") return [];
   const isStream = /^content-type: text\/event-stream/im.test(headers);
   if (!isStream && !/^content-type: application\/json/im.test(headers)) return [`neither of two types: ${headers}`];

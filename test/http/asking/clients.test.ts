@@ -94,7 +94,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
     expect(did.runs).toBe(1);
     for (const message of heard) {
       expect(message).toContain("Erase everything");
-      expect(message).toContain('"what"');
+      expect(message).toContain("what: ");
       expect(message).toContain("the disk");
     }
     expect(heard).toHaveLength(2);

@@ -1,10 +1,16 @@
 import { parseArgs } from "node:util";
 import { sample } from "fast-check";
+import { tryLive } from "./live-exposure.ts";
 import { randomSurface } from "./random-surface.ts";
 import { disagreements } from "./reachability.ts";
 
 const { values } = parseArgs({
-  options: { surfaces: { type: "string", default: "100000" }, seed: { type: "string", default: "1" } },
+  options: {
+    surfaces: { type: "string", default: "100000" },
+    /** Tries this many requests while view rules change, instead of surfaces. */
+    requests: { type: "string" },
+    seed: { type: "string", default: "1" },
+  },
 });
 
 // Some of the names are ones that the package warns about.
@@ -30,4 +36,19 @@ async function tryAll(): Promise<void> {
   console.log(`\n${tried} surfaces: what can be reached is what is exposed, nothing more and nothing less`);
 }
 
-await tryAll();
+/** Tries random requests while view rules change; stops at the first response that differs from the oracle. */
+async function tryRequests(requests: number): Promise<void> {
+  console.log(`from seed ${values.seed}`);
+  const { seed, counts, wrong } = await tryLive(Number(values.seed), requests);
+  console.log(JSON.stringify(counts));
+  if (wrong.length > 0) {
+    console.log(`seed ${seed}: ${wrong.join("\n")}`);
+    process.exitCode = 1;
+    return;
+  }
+  console.log(
+    `${counts.requests} requests, up to seed ${seed}: each response is within its caller's view, hidden and absent are equal`,
+  );
+}
+
+await (values.requests === undefined ? tryAll() : tryRequests(Number(values.requests)));

@@ -113,7 +113,8 @@ const verdict = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("deny" as const), reason: fc.constant("no") }) },
 );
 
-const rule: fc.Arbitrary<ViewRule> = fc.record({
+/** Any rule. */
+export const rule: fc.Arbitrary<ViewRule> = fc.record({
   when: fc.oneof(
     fc.constant({}),
     fc.record({ surface: fc.constantFrom(...surfaces) }),
@@ -165,8 +166,20 @@ function allOf({ things }: RandomWorld, sort: RandomThing["sort"], make: Make): 
   return Object.fromEntries(some.map((each) => [idOf(each), { ...asksOf(each), ...make(each) }]));
 }
 
-/** Makes the app of a world. Whoever made it serves it, or not. */
-export function createWorld(world: RandomWorld): World {
+/** Returns the text that a handler gives, for the id of its thing and its caller. */
+export type GiveText = (id: string, caller: Caller) => string;
+
+type Handler = (input: unknown, context: { readonly caller: Caller }) => string;
+
+/** Results and resources above this are cut into parts, where a world is given texts. */
+const leastBytes = { maxResultBytes: 4096, maxResourceBytes: 4096 };
+
+/** Creates the app of a world. @param give - by default each handler gives the same short text to every caller. */
+export function createWorld(world: RandomWorld, give?: GiveText): World {
+  const giving = (each: RandomThing): Handler => {
+    const id = idOf(each);
+    return (_input, { caller }) => give?.(id, caller) ?? "done";
+  };
   const registry = operationRegistry();
   for (const each of world.things.filter(({ sort }) => sort === "operation")) {
     registry.register(
@@ -176,18 +189,23 @@ export function createWorld(world: RandomWorld): World {
         type: each.reads ? "query" : "mutation",
         visibility: each.isInternal ? "internal" : "external",
       },
-      () => ({ done: true }),
+      (_input, { caller }) => ({ done: giving(each)(undefined, { caller }) }),
     );
   }
   const rules = cellSource(world.rules);
-  const linked = mcp(defineSurface("world", {}), { instructions: "A world.", onFault: () => {}, changeWindowMs: 1 })
+  const linked = mcp(defineSurface("world", {}), {
+    instructions: "A world.",
+    onFault: () => {},
+    changeWindowMs: 1,
+    ...(give === undefined ? {} : leastBytes),
+  })
     .implement({})
     // What was drawn is not literal: the names are those of any app. The same holds below.
-    .tools(allOf(world, "tool", ({ reads }) => ({ mutates: !reads, handler: () => "done" })) as never)
-    .prompts(allOf(world, "prompt", () => ({ input, handler: () => "said" })) as never)
+    .tools(allOf(world, "tool", (each) => ({ mutates: !each.reads, handler: giving(each) })) as never)
+    .prompts(allOf(world, "prompt", (each) => ({ input, handler: giving(each) })) as never)
     .resources({
-      ...allOf(world, "resource", () => ({ read: () => "read" })),
-      ...allOf(world, "template", () => ({ variables: input, read: () => "read" })),
+      ...allOf(world, "resource", (each) => ({ read: giving(each) })),
+      ...allOf(world, "template", (each) => ({ variables: input, read: giving(each) })),
     } as never) as unknown as { pull(): { mount: unknown } };
   const pulled = (world.pull ? linked.pull() : linked) as unknown as {
     mount(prefix: string, source: unknown): { views(source: unknown): World["app"] };

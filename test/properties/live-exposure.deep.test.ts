@@ -1,0 +1,14 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { tryLive } from "./live-exposure.ts";
+
+// Some patterns of the drawn rules fit nothing, which the package warns of.
+beforeEach(() => void vi.spyOn(console, "error").mockReturnValue());
+afterEach(() => void vi.restoreAllMocks());
+
+describe("while view rules change between the requests of callers with one id,", () => {
+  it("30,000 responses hold and run what the declaration and the rules in force allow their caller", async () => {
+    // Seeds of its own: `live-exposure.test.ts` and `npm run properties` start elsewhere.
+    const { wrong, seed } = await tryLive(500_000, 30_000);
+    expect(wrong, `seed ${seed}`).toEqual([]);
+  }, 300_000);
+});

@@ -26,12 +26,12 @@ const quick = [
   build,
   { name: "check:format" },
   { name: "check:words" },
+  { name: "check:unused" },
   { name: "check:tests", needs: "build" },
-  { name: "check:lint" },
-  { name: "check:types" },
+  { name: "check:lint", needs: "build" },
+  { name: "check:types", needs: "build" },
   { name: "check:types-cost" },
   { name: "check:type-tests", needs: "build" },
-  { name: "check:unused" },
   { name: "check:publish", needs: "build" },
 ];
 const deep = [

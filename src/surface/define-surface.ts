@@ -50,16 +50,16 @@ export type LiteralKeys<TRecord> = [KeysOfAny<TRecord>] extends [infer Keys]
   : never;
 
 /** The keys whose names on the wire the compiler cannot describe. */
-type OpenKeys<TKey> = TKey extends string ? (string extends TKey ? TKey : OpenParts<TKey>) : never;
+type OpenKeys<TKey> = TKey extends string ? (string extends TKey ? TKey : OpenSegments<TKey>) : never;
 
 // `${number}` may hold a dot, which the name on the wire has not. A branded string has no parts.
 /** The placeholders of a pattern that are not `${string}`; `never` for a literal. */
-type OpenParts<TKey extends string> = TKey extends `${infer Head}${infer Tail}`
+type OpenSegments<TKey extends string> = TKey extends `${infer Head}${infer Tail}`
   ? string extends Head
-    ? OpenParts<Tail>
+    ? OpenSegments<Tail>
     : Record<never, never> extends Record<Head, 1>
       ? Head
-      : OpenParts<Tail>
+      : OpenSegments<Tail>
   : string extends TKey
     ? never
     : Exclude<TKey, "">;

@@ -95,14 +95,14 @@ const surface: readonly Guard[] = [
   {
     promise: "a spec has literal keys",
     file: "surface/define-surface.d.ts",
-    guard: "(string extends TKey ? TKey : OpenParts<TKey>)",
+    guard: "(string extends TKey ? TKey : OpenSegments<TKey>)",
     without: "never",
     caughtBy: "define-surface.test-d.ts",
   },
   {
     promise: "a pattern in a key has no placeholder but `${string}`",
     file: "surface/define-surface.d.ts",
-    guard: "(string extends TKey ? TKey : OpenParts<TKey>)",
+    guard: "(string extends TKey ? TKey : OpenSegments<TKey>)",
     without: "(string extends TKey ? TKey : never)",
     caughtBy: "define-surface.test-d.ts",
   },

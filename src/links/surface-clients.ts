@@ -58,7 +58,7 @@ export async function surfaceClients<const $Siblings extends Readonly<Record<str
   options: UseOptions = {},
 ): Promise<SurfaceClients<$Siblings>> {
   // They are known already: here it does not matter by which keys.
-  const composed = composeSurfaces<Readonly<Record<string, Surface<Spec>>>>("siblings", siblings as never);
+  const composed = composeSurfaces<Readonly<Record<string, Surface<Spec>>>>("siblings", siblings);
   const connection = await link.connect(composed, options);
   const { channel, closed, leaving } = connection;
   const port = toPort(channel);

@@ -22,6 +22,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 5_000,
+    setupFiles: ["test/setup/leave-nothing.ts"],
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
@@ -38,7 +39,6 @@ export default defineConfig({
           exclude: [...isolated, deep],
           // Loading the sources costs more than most files: each worker loads them once and runs file after file.
           isolate: false,
-          setupFiles: ["test/setup/leave-no-mocks.ts"],
           sequence: { groupOrder: 0 },
         },
       },

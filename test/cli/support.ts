@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
 import type { CliSetting } from "../../src/cli/cli-setting.ts";
 import { runCli, type ExitCode } from "../../src/cli/run-cli.ts";
+import { atEndOfTest } from "../setup/end-of-test.ts";
 
 /** What one command line came to. */
 export interface Ran {
@@ -21,16 +21,10 @@ export interface Bench {
   read(...path: readonly string[]): Promise<string | undefined>;
 }
 
-const temporary: string[] = [];
-
-afterEach(async () => {
-  for (const path of temporary.splice(0)) await rm(path, { recursive: true, force: true });
-});
-
 /** Makes one; what is made in it goes with the test. */
 export async function bench(more: Partial<CliSetting> = {}): Promise<Bench> {
   const home = await mkdtemp(join(tmpdir(), "surface-mcp-cli-"));
-  temporary.push(home);
+  atEndOfTest(() => rm(home, { recursive: true, force: true }));
   const cwd = join(home, "project");
   return {
     home,

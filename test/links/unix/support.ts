@@ -4,26 +4,18 @@ import { link, mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
 import { ownAccess, type FileAccess } from "../../../src/links/unix/file-access.ts";
-
-const folders: string[] = [];
-const closers: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close();
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
-});
+import { atEndOfTest } from "../../setup/end-of-test.ts";
 
 /** Runs when the test is over, the last one first. */
 export function afterThis(close: () => unknown): void {
-  closers.push(close);
+  atEndOfTest(close);
 }
 
 /** A directory of its own for each test, as private as sockets ask for. */
 export async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "surface-mcp-"));
-  folders.push(folder);
+  atEndOfTest(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

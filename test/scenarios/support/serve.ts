@@ -1,17 +1,11 @@
-import { afterEach } from "vitest";
 import { http, type HttpOptions, type HttpServing } from "../../../src/http/index.ts";
 import type { ServableApp } from "../../../src/index.ts";
+import { atEndOfTest } from "../../setup/end-of-test.ts";
 import type { Agent, AgentKind, HttpTarget } from "./clients.ts";
-
-const ending: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const end of ending.splice(0).toReversed()) await end();
-});
 
 /** Has something ended with the test, before what was begun earlier. */
 export function endWithTest(end: () => unknown): void {
-  ending.push(end);
+  atEndOfTest(end);
 }
 
 /** An app that is served on a port of its own as long as the test runs. */

@@ -62,7 +62,9 @@ describe("the negatives of the type tests", () => {
 
   it("the type tests are found, and expect errors", () => {
     expect(tests.length).toBeGreaterThan(5);
-    expect(tests.filter((test) => test.expected.length <= 3).map((test) => test.name)).toEqual([]);
+    // The consumer of the matrix of compilers has to compile: it refuses nothing.
+    const silent = tests.filter((test) => test.expected.length <= 3).map((test) => test.name);
+    expect(silent.filter((name) => name !== "consumer.test-d.ts")).toEqual([]);
   });
 
   it.each(tests.map((test) => [test.name, test] as const))(

@@ -28,7 +28,7 @@ async function work({ cast: { hub }, printer }: Scene): Promise<void> {
   const { inputSchema } = valueOf(await hub.call("schema", { tool: TOOL }), Schemas);
   printer.details([
     `  list      ${listed.total} operations are behind them, ${inFleet.total} of those in the namespace runners`,
-    `  search    "linux_007 more jobs" finds ${found.tools.map(({ tool }) => tool).join(", ")}`,
+    `  search    "linux_007 more jobs" finds ${found.tools[0]?.tool}`,
     `  schema    of ${TOOL}: it takes ${Object.keys(inputSchema.properties).join(", ")}`,
   ]);
   const promise = "the four tools lead to 500 operations of runners";

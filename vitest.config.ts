@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
@@ -17,6 +18,8 @@ const deep = "test/**/*.deep.test.ts";
 export default defineConfig({
   test: {
     pool: "forks",
+    // Many tests wait for processes, deadlines or ends of sockets: half as many workers again use the cores meanwhile.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     watch: false,
     // Upper bounds on a hang, not expectations of speed: a matrix test starts processes on a machine that may be busy.
     testTimeout: 30_000,

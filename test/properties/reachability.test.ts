@@ -1,4 +1,4 @@
-import { assert, asyncProperty, interruptAfterTimeLimit } from "fast-check";
+import { assert, asyncProperty } from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { disagreements } from "./reachability.ts";
 import { randomSurface } from "./random-surface.ts";
@@ -13,8 +13,8 @@ describe("what can be reached", () => {
       asyncProperty(randomSurface, async (surface) => {
         expect(await disagreements(surface)).toEqual([]);
       }),
-      // As many as there is time for: `main.ts` tries more of them.
-      { numRuns: 100, seed: 20_260_728, plugins: [interruptAfterTimeLimit(20_000)] },
+      // A sample of the deep test, which tries 300.
+      { numRuns: 25, seed: 20_260_728 },
     );
   }, 120_000);
 });

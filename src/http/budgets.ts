@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { callerKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
+import { defaultPartLimits } from "../mcp/large-values.ts";
 import { Budget, type BudgetUse, type OverBudget } from "../spine/budget.ts";
 import { networkOf } from "./network-of.ts";
 import type { FaultReporter } from "../surface/fault.ts";
@@ -20,6 +21,7 @@ export const defaultLimits: ResolvedLimits = Object.freeze({
   unreadBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
   bodyBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
   logBytes: { total: 64 * mebibyte, perCaller: 16 * mebibyte },
+  partBytes: { total: defaultPartLimits.total, perCaller: defaultPartLimits.perKey },
   verifications: { total: 256, perCaller: 32 },
   knownVerifications: { total: 256, perCaller: 64 },
   connections: { total: 4096, perCaller: 4096 },
@@ -30,6 +32,7 @@ export type LimitName =
   | "unreadBytes"
   | "bodyBytes"
   | "logBytes"
+  | "partBytes"
   | "verifications"
   | "knownVerifications"
   | "connections";
@@ -48,6 +51,7 @@ function forEachLimit<TValue>(make: (name: LimitName) => TValue): Readonly<Recor
     unreadBytes: make("unreadBytes"),
     bodyBytes: make("bodyBytes"),
     logBytes: make("logBytes"),
+    partBytes: make("partBytes"),
     verifications: make("verifications"),
     knownVerifications: make("knownVerifications"),
     connections: make("connections"),

@@ -100,6 +100,7 @@ function toSetting(runtime: AppRuntime, { options, authenticator, budgets }: Set
  */
 export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
   const budgets = createBudgets(options.limits, app.report);
+  app.countParts(budgets.partBytes);
   const authenticator = toAuthenticator(app, options, budgets);
   const calls = new RunningCalls();
   const runtime = { ...app, handlers: calls.watch(app.handlers) };

@@ -3,6 +3,7 @@ import { callerKey, grantKey } from "../catalog/caller-key.ts";
 import type { Caller } from "../catalog/caller.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
+import { Budget, type BudgetLimits, type Share } from "../spine/budget.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { cutText } from "./cut-text.ts";
@@ -21,10 +22,8 @@ export const leastLargeBytes = 4096;
 const mostPartBytes = 64 * 1024;
 /** What the first answer shows: enough to see what it is. */
 const mostExcerptBytes = 16 * 1024;
-const maxValues = 64;
-const maxTotalBytes = 32 * 1024 * 1024;
-/** How much of it is kept for one caller who is known, so that nobody pushes out what all others are reading. */
-const maxShare = 1 / 4;
+/** Default bytes of the texts that are kept; the key is a known caller. Anonymous callers count in total only. */
+export const defaultPartLimits: BudgetLimits = Object.freeze({ total: 32 * 1024 * 1024, perKey: 8 * 1024 * 1024 });
 const lifeMs = 10 * 60 * 1000;
 
 /** What {@link LargeValues} is made of. */
@@ -60,8 +59,8 @@ interface Kept extends KeptFor {
   /** Whose it is, and by which grants. */
   readonly owner: string;
   readonly text: string;
-  readonly bytes: number;
   readonly parts: readonly string[];
+  readonly share: Share;
   usedAt: number;
 }
 
@@ -82,8 +81,8 @@ function toKey({ owner, id }: Pick<Kept, "owner" | "id">): string {
 }
 
 /**
- * Texts that were too large for one answer, cut into parts which their caller can read one by one for a while. The ids
- * cannot be guessed; those that were used least recently go first. Whoever made it closes it.
+ * Keeps texts that were too large for one answer, cut into parts that their caller can read one by one for ten minutes.
+ * The ids cannot be guessed. Over the budget the texts that were used the longest ago go first. Call `close()` when done.
  */
 export class LargeValues {
   readonly maxResultBytes: number;
@@ -93,7 +92,7 @@ export class LargeValues {
   readonly #partBytes: number;
   /** Those used least recently first. */
   readonly #kept = new Map<string, Kept>();
-  #bytes = 0;
+  #budget = new Budget(defaultPartLimits);
   #stopTimer: (() => void) | undefined;
 
   constructor(options: LargeValuesOptions) {
@@ -105,15 +104,22 @@ export class LargeValues {
     this.#partBytes = Math.min(mostPartBytes, Math.floor(Math.min(this.maxResultBytes, this.maxResourceBytes) / 2));
   }
 
-  /** Keeps a text of so many bytes for a caller, and gives what is said instead of it. */
+  /** Counts the bytes of kept texts in this budget, instead of one of its own. Call it before anything is kept. */
+  countIn(budget: Budget): void {
+    this.#budget = budget;
+  }
+
+  /** Keeps a text of so many bytes for a caller, and returns the excerpt that is answered instead of it. */
   keep(text: string, bytes: number, { caller, rules, scopes, requires }: KeptFor): Excerpt {
     const owner = grantKey(caller);
     const known = this.#find({ text, owner, rules });
     const parts = known?.parts ?? cutText(text, this.#partBytes, mostExcerptBytes);
     const [excerpt = ""] = parts;
-    if (bytes > maxTotalBytes * (caller.isAnonymous ? 1 : maxShare)) return { truncated: true, bytes, excerpt };
     const id = known?.id ?? randomBytes(16).toString("hex");
-    const kept = { id, owner, caller, rules, scopes, requires, text, bytes, parts, usedAt: 0 };
+    const key = toKey({ owner, id });
+    const share = known?.share ?? this.#open(key, caller);
+    if (known === undefined && share.take(bytes) !== undefined) return { truncated: true, bytes, excerpt };
+    const kept = { id, owner, caller, rules, scopes, requires, text, parts, share, usedAt: 0 };
     this.#use(kept);
     return { truncated: true, ...this.#next(kept, 1), bytes, excerpt };
   }
@@ -137,8 +143,7 @@ export class LargeValues {
   close(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
-    this.#kept.clear();
-    this.#bytes = 0;
+    for (const key of this.#kept.keys()) this.#forget(key);
   }
 
   /** Where the part behind one can be read. */
@@ -153,28 +158,19 @@ export class LargeValues {
     return undefined;
   }
 
-  #use(kept: Kept): void {
-    const key = toKey(kept);
-    if (!this.#kept.delete(key)) this.#bytes += kept.bytes;
-    kept.usedAt = this.#clock.now();
-    this.#kept.set(key, kept);
-    if (!kept.caller.isAnonymous) this.#trimShare(callerKey(kept.caller));
-    for (const oldest of this.#kept.values()) {
-      if (this.#kept.size <= maxValues && this.#bytes <= maxTotalBytes) break;
-      this.#forget(oldest);
-    }
-    this.#arm(lifeMs);
+  #open(key: string, caller: Caller): Share {
+    return this.#budget.open(caller.isAnonymous ? undefined : callerKey(caller), (_excess, what) => {
+      if (what === "all") this.#forget(key);
+    });
   }
 
-  /** Forgets what one caller used least recently, where they have more than their share. */
-  #trimShare(sharer: string): void {
-    const theirs = [...this.#kept.values()].filter(({ caller }) => callerKey(caller) === sharer);
-    let bytes = theirs.reduce((sum, kept) => sum + kept.bytes, 0);
-    for (const [index, oldest] of theirs.entries()) {
-      if (theirs.length - index <= maxValues * maxShare && bytes <= maxTotalBytes * maxShare) return;
-      bytes -= oldest.bytes;
-      this.#forget(oldest);
-    }
+  #use(kept: Kept): void {
+    const key = toKey(kept);
+    kept.usedAt = this.#clock.now();
+    kept.share.touch();
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    this.#arm(lifeMs);
   }
 
   #arm(delayMs: number): void {
@@ -188,13 +184,14 @@ export class LargeValues {
 
   #forgetOld(): void {
     const least = this.#clock.now() - lifeMs;
-    for (const kept of this.#kept.values()) {
-      if (kept.usedAt > least) return;
-      this.#forget(kept);
+    for (const [key, { usedAt }] of this.#kept) {
+      if (usedAt > least) return;
+      this.#forget(key);
     }
   }
 
-  #forget(kept: Kept): void {
-    if (this.#kept.delete(toKey(kept))) this.#bytes -= kept.bytes;
+  #forget(key: string): void {
+    this.#kept.get(key)?.share.release();
+    this.#kept.delete(key);
   }
 }

@@ -1,4 +1,5 @@
 import type { Caller } from "../catalog/caller.ts";
+import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ListName } from "./faces.ts";
@@ -71,6 +72,8 @@ export interface AppRuntime {
   /** The lists that can ever be others than they are now, for anybody. */
   readonly changing: ReadonlySet<ListName>;
   readonly limits: FrameLimits;
+  /** Counts the parts of large values in this budget. Called at most once, before the first request. */
+  countParts(this: void, budget: Budget): void;
   /** Whether there is code of the author's that can tell the client's log. */
   readonly logs: boolean;
   /** Answer in the gate what our handlers know; `false` sends every request through the SDK, to compare. */

@@ -115,7 +115,7 @@ export class Budget {
   take(share: Share, amount: number): OverBudget | undefined {
     const over = this.#overBy(share.key, amount);
     if (over !== undefined) {
-      this.#makeRoom(share, amount);
+      if (this.#mayFit(share, amount)) this.#makeRoom(share, amount);
       this.#onOver?.(over);
       const still = this.#overBy(share.key, amount);
       if (still !== undefined) this.#refused += 1;
@@ -156,6 +156,12 @@ export class Budget {
 
   #excessOf(key: string | undefined, amount: number): number {
     return key === undefined ? 0 : (this.#ofKeys.get(key) ?? 0) + amount - this.#limits.perKey;
+  }
+
+  /** Whether evicting others can help: nothing is evicted for a share that would be too large alone. */
+  #mayFit({ key, amount }: Share, more: number): boolean {
+    const { total, perKey } = this.#limits;
+    return amount + more <= (key === undefined ? total : Math.min(total, perKey));
   }
 
   #makeRoom(share: Share, amount: number): void {

@@ -35,7 +35,7 @@ const requests = Number(process.env["TENANT_REQUESTS"] ?? 1000);
 /** The number of each token's verification: a claim that changes with every request. */
 let verifications = 0;
 
-function openApp(options: Pick<HttpHandlerOptions, "rateLimit"> = {}): HttpHandler {
+function openApp(options: Pick<HttpHandlerOptions, "rateLimit" | "limits"> = {}): HttpHandler {
   const app = mcp(surface, { maxResultBytes: 4096 })
     .implement({ count: cellSource(1) })
     .tools({
@@ -212,6 +212,20 @@ describe("callers who share an id and differ in issuer, client or tenant", () =>
     }
     expect(world.wrong).toEqual([]);
     expect(world.own).toBeGreaterThan(requests / 20);
+  });
+
+  it("keep parts of large results within the limit of the server, the newest of all", async () => {
+    const handler = openApp({ limits: { partBytes: { total: 18_000, perCaller: 9000 } } });
+    opened.push(handler);
+    const [red, blue] = [await givePart(handler, "red"), await givePart(handler, "blue")];
+    expect(await red.use("red")).toBe(true);
+    const bob = await givePart(handler, "bob");
+    expect(await Promise.all([red, blue, bob].map((part) => part.use(part.token)))).toEqual([true, false, true]);
+    const { partBytes } = handler.stats().limits;
+    expect(partBytes).toMatchObject({ limit: 18_000, refused: 0, evicted: 1 });
+    expect(partBytes.used).toBeGreaterThan(10_000);
+    const ready = await handler(new Request("https://ci.example/readyz"));
+    expect(await ready.json()).toMatchObject({ limits: { partBytes } });
   });
 
   it("have limits of their own", async () => {

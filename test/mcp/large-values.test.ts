@@ -3,6 +3,7 @@ import { CallContext } from "../../src/call/call-context.ts";
 import { anonymous, type Caller } from "../../src/catalog/caller.ts";
 import { bytesOver, LargeValues, type Excerpt } from "../../src/mcp/large-values.ts";
 import { isJsonObject, type JsonObject } from "../../src/schema/json.ts";
+import { Budget } from "../../src/spine/budget.ts";
 import { ManualClock } from "../links/manual-clock.ts";
 
 const minute = 60_000;
@@ -91,7 +92,7 @@ describe("LargeValues", () => {
     expect(clock.size).toBe(0);
   });
 
-  it("keeps as many bytes and texts as it may, and forgets first what was used least recently", async () => {
+  it("keeps as many bytes as it may, and forgets first what was used least recently", async () => {
     const { large } = create();
     const first = keep(large, "1".repeat(16 * mebi));
     const second = keep(large, "2".repeat(15 * mebi));
@@ -99,7 +100,7 @@ describe("LargeValues", () => {
     keep(large, "3".repeat(8 * mebi));
     expect(await read(large, second.next)).toBeUndefined();
     expect(await read(large, first.next)).toBeDefined();
-    for (let index = 0; index < 64; index += 1) keep(large, `${index} `.repeat(100_000));
+    for (const text of ["4", "5", "6"]) keep(large, text.repeat(8 * mebi));
     expect(await read(large, first.next)).toBeUndefined();
   });
 
@@ -110,6 +111,21 @@ describe("LargeValues", () => {
     expect(excerpt).toMatchObject({ truncated: true, bytes: 33 * mebi });
     expect(excerpt).not.toHaveProperty("next");
     expect(large.resolve(kept.next ?? "", { caller: anonymous, rules })).toBeDefined();
+  });
+
+  it("counts what it keeps in the budget that it is given, and gives everything back", async () => {
+    const { clock, large } = create();
+    const budget = new Budget({ total: 2 * mebi, perKey: mebi });
+    large.countIn(budget);
+    const first = keep(large, "a".repeat(mebi));
+    expect(keep(large, "a".repeat(mebi))).toEqual(first);
+    expect(keep(large, "b".repeat(2 * mebi + 1))).not.toHaveProperty("next");
+    expect(budget.use).toEqual({ used: mebi, limit: 2 * mebi, refused: 1, evicted: 0 });
+    await clock.pass(11 * minute);
+    expect(budget.use.used).toBe(0);
+    keep(large, "c".repeat(mebi), known("ann"));
+    large.close();
+    expect(budget.use.used).toBe(0);
   });
 
   it("forgets everything and sets no timer when it was closed", () => {
@@ -162,10 +178,10 @@ describe("LargeValues, for callers who are known", () => {
     expect(large.resolve(next, { caller: ann, rules })?.scopes).toEqual(["s:read", "more"]);
   });
 
-  it("lets one caller keep a quarter of the texts, and forgets theirs before anybody else's", async () => {
+  it("forgets the texts of the caller who keeps too many, and no other caller's", async () => {
     const { large } = create();
     const his = keep(large, "b".repeat(mebi), bob);
-    const hers = Array.from({ length: 17 }, (_none, index) => keep(large, `${index} `.repeat(100_000), ann));
+    const hers = Array.from({ length: 9 }, (_none, index) => keep(large, `${index}`.repeat(mebi), ann));
     expect(await read(large, hers[0]?.next, ann)).toBeUndefined();
     expect(await read(large, hers[1]?.next, ann)).toBeDefined();
     for (let index = 0; index < 100; index += 1) keep(large, `more ${index} `.repeat(30_000), ann);

@@ -79,6 +79,15 @@ describe("Budget", () => {
     expect([small?.amount, large?.amount, budget.use.used]).toEqual([0, 9, 9]);
   });
 
+  it("evicts nothing for a share that would be too large alone", () => {
+    const budget = new Budget({ total: 6, perKey: 4 });
+    const evicted: string[] = [];
+    openEvictable(budget, "key", evicted).add(3);
+    expect(budget.open("key").take(5)).toEqual({ scope: "principal", limit: 4 });
+    expect(budget.open(undefined).take(7)).toEqual({ scope: "global", limit: 6 });
+    expect(evicted).toEqual([]);
+  });
+
   it("tells which limit was reached, whether it evicted or refused", () => {
     const told: unknown[] = [];
     const budget = new Budget({ total: 6, perKey: 6 }, (over) => told.push(over.scope));

@@ -162,6 +162,7 @@ function assemble(definition: AppDefinition, scope: Scope): Opened {
     scopes: toLiveScopes(live),
     isReady: (signal) => held.isReachable(signal),
     limits: defaultFrameLimits,
+    schemaBytes: live.schemas,
     countParts: (budget) => offer.large.countIn(budget),
     logs: canLog(definition),
     hotPath: options.hotPath ?? true,

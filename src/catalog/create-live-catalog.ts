@@ -1,3 +1,4 @@
+import { Budget, type BudgetLimits } from "../spine/budget.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Catalog } from "./catalog.ts";
@@ -11,6 +12,14 @@ import type { MountSource } from "./mount.ts";
 import { MountedSource, type MountedEntries } from "./mounted-source.ts";
 import type { ContextSource } from "./own-context.ts";
 import { createUriResolver } from "./resolve-uri.ts";
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * Bounds of the schemas of mounted operations, in characters of JSON: of one source, and of all. Schemas of many small fields
+ * take about 15 bytes of heap for each character.
+ */
+export const schemaLimits: BudgetLimits = Object.freeze({ total: 16 * mebibyte, perKey: 12 * mebibyte });
 
 /** What a live catalog is made from. */
 export interface LiveCatalogSource {
@@ -36,6 +45,7 @@ function createOwnerOf(base: Catalog): (uri: string) => { readonly origin: strin
 class MountedCatalog implements LiveCatalog {
   readonly canChange = true;
   readonly canReadOthers: boolean;
+  readonly schemas = new Budget(schemaLimits);
   readonly #base: Catalog;
   readonly #report: FaultReporter;
   readonly #sources: readonly MountedSource[];
@@ -54,7 +64,7 @@ class MountedCatalog implements LiveCatalog {
     this.#catalog = base;
     this.#report = report;
     const { scopes, uriPrefix } = base;
-    const shared = { scopes, report, contexts, uriPrefix };
+    const shared = { scopes, report, contexts, uriPrefix, schemas: this.schemas };
     this.#sources = Array.from(mounts, ([prefix, source]) => new MountedSource({ prefix, source, ...shared }));
     this.canReadOthers = this.#sources.some(({ mayHaveResources }) => mayHaveResources);
     const nameOf = ({ name }: ToolEntry): string => name;
@@ -114,7 +124,9 @@ class MountedCatalog implements LiveCatalog {
 }
 
 function toConstant(current: Catalog): LiveCatalog {
-  return Object.freeze({ current, canChange: false, canReadOthers: false, subscribe: () => () => {}, close() {} });
+  const schemas = new Budget(schemaLimits);
+  const never = { canChange: false, canReadOthers: false };
+  return Object.freeze({ current, ...never, schemas, subscribe: () => () => {}, close() {} });
 }
 
 /**

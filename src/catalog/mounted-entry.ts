@@ -1,4 +1,5 @@
 import { Refusal } from "../errors.ts";
+import type { Budget } from "../spine/budget.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { checkRefusal } from "../surface/owner/check-refusal.ts";
 import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
@@ -23,6 +24,8 @@ export interface MountParts {
   readonly source: MountSource;
   readonly scopes: DefaultScopes;
   readonly report: FaultReporter;
+  /** Counts the schemas of operations, in characters of JSON; the key is the prefix. */
+  readonly schemas: Budget;
   /** Where handlers have from what is their own. Left out: in memory. */
   readonly contexts?: ContextSource | undefined;
   /** What the URIs of all that is read begin with. */

@@ -9,6 +9,8 @@ export interface MountedListSetting<TEntry> {
   readonly nameOf: (entry: TEntry) => string;
   /** What messages call that. */
   readonly called: string;
+  /** Called with each entry that {@link make} returned, once its item is not listed any more. */
+  readonly drop?: (entry: TEntry) => void;
   /** Told what is left out. Must not throw. */
   readonly tell: (cause: unknown) => void;
 }
@@ -67,7 +69,9 @@ export class MountedList<TEntry extends Placed> {
     for (const item of gone) {
       const entry = this.#made.get(item);
       this.#made.delete(item);
-      if (entry !== undefined && this.#byName.delete(this.#setting.nameOf(entry))) left.push(entry);
+      if (entry === undefined) continue;
+      this.#setting.drop?.(entry);
+      if (this.#byName.delete(this.#setting.nameOf(entry))) left.push(entry);
     }
     for (const item of come) {
       const entry = this.#made.has(item) ? this.#made.get(item) : this.#make(item);
@@ -86,8 +90,10 @@ export class MountedList<TEntry extends Placed> {
     const made = new Map<unknown, TEntry | undefined>();
     const doubles = new Set<unknown>();
     const byName = new Map<string, TEntry>();
+    this.#dropAllBut(new Set(items));
     for (const item of items) {
-      const entry = this.#made.has(item) ? this.#made.get(item) : this.#make(item);
+      const known = made.has(item) ? made : this.#made;
+      const entry = known.has(item) ? known.get(item) : this.#make(item);
       made.set(item, entry);
       if (entry === undefined) continue;
       const name = this.#setting.nameOf(entry);
@@ -99,6 +105,10 @@ export class MountedList<TEntry extends Placed> {
     this.#doubles = doubles;
     this.#byName = byName;
     this.#entries = Object.freeze([...byName.values()]);
+  }
+
+  #dropAllBut(items: ReadonlySet<unknown>): void {
+    for (const [item, entry] of this.#made) if (entry !== undefined && !items.has(item)) this.#setting.drop?.(entry);
   }
 
   #make(item: unknown): TEntry | undefined {

@@ -2,7 +2,7 @@ import { fromJsonSchema } from "../schema/from-json-schema.ts";
 import { isJsonObject, type JsonSchema } from "../schema/json.ts";
 import { isSchema, type Schema } from "../schema/standard.ts";
 import { compileOutput } from "./compile-output.ts";
-import type { FaceOwned, ToolInput, ToolOutput } from "./entry.ts";
+import type { FaceOwned, ToolEntry, ToolInput, ToolOutput } from "./entry.ts";
 import type { MountedOperation, MountedSchema } from "./mount.ts";
 import { toToolInput } from "./tool-input.ts";
 import { toToolOutput } from "./tool-output.ts";
@@ -28,6 +28,16 @@ function toDetailsJson(schema: Schema, where: string): JsonSchema {
   const { properties } = json;
   const value = wrapped && isJsonObject(properties) ? properties["value"] : json;
   return isJsonObject(value) ? value : json;
+}
+
+/** Returns the characters of JSON that an operation's schemas hold: as they were given, and as agents see them. */
+export function schemaLength(
+  { inputSchema, outputSchema, errorSchemas = {} }: MountedOperation,
+  { input, output, errors }: Pick<ToolEntry, "input" | "output" | "errors">,
+): number {
+  const given = [inputSchema, outputSchema, ...Object.values(errorSchemas)];
+  const documents = given.filter((schema) => schema !== undefined && !isSchema(schema));
+  return JSON.stringify([documents, input.json, output.json, errors]).length;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import type { Share } from "../spine/budget.ts";
 import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
 import { assertMountedResource } from "./assert-mounted-resource.ts";
 import { assertOperation } from "./assert-operation.ts";
@@ -8,6 +9,7 @@ import { leftOut } from "./left-out.ts";
 import { mountedId, mountOrigin } from "./mount-prefix.ts";
 import { toMountedEntry, type MountParts, type MountSetting } from "./mounted-entry.ts";
 import { MountedList } from "./mounted-list.ts";
+import { schemaLength } from "./mounted-schemas.ts";
 import { toMountedResource, type MountedReading } from "./mounted-resource.ts";
 
 /** What a mount has for agents. */
@@ -30,6 +32,8 @@ export class MountedSource {
   readonly #resourceSetting: MountedReading;
   readonly #tools: MountedList<ToolEntry>;
   readonly #resources: MountedList<ResourceEntry>;
+  /** The schemas of each tool. */
+  readonly #shares = new Map<ToolEntry, Share>();
   #isStale = true;
   #isTaking = false;
   #isAsked = false;
@@ -44,7 +48,8 @@ export class MountedSource {
     this.#resourceSetting = { ...setting, find: (uri) => this.#fresh(this.#resources).find(uri) };
     const tell = (cause: unknown): void => this.#tell(leftOut(cause, this.#where));
     const [toTool, toResource] = [this.#toTool.bind(this), this.#toResource.bind(this)];
-    this.#tools = new MountedList({ make: toTool, nameOf: ({ name }) => name, called: "name on the wire", tell });
+    const drop = (entry: ToolEntry): void => this.#drop(entry);
+    this.#tools = new MountedList({ make: toTool, drop, nameOf: ({ name }) => name, called: "name on the wire", tell });
     this.#resources = new MountedList({ make: toResource, nameOf: ({ uri }) => uri, called: "URI", tell });
   }
 
@@ -81,8 +86,9 @@ export class MountedSource {
     }
   }
 
-  /** Lets go of the source. Callable twice; never throws. */
+  /** Stops listening to the source. Callable twice; never throws. */
   close(): void {
+    for (const entry of this.#shares.keys()) this.#drop(entry);
     const stop = this.#stop;
     this.#stop = undefined;
     if (stop !== undefined) runUnawaited(stop, (cause) => this.#tell(cause));
@@ -137,7 +143,26 @@ export class MountedSource {
   #toTool(given: unknown): ToolEntry | undefined {
     const operation = keepOperation(given);
     assertOperation(operation, { verb: "Mounting", prefix: mountedId(this.#setting.prefix, "") });
-    return operation.type === "subscription" ? undefined : toMountedEntry(operation, this.#toolSetting);
+    if (operation.type === "subscription") return undefined;
+    const entry = toMountedEntry(operation, this.#toolSetting);
+    this.#hold(entry, schemaLength(operation, entry));
+    return entry;
+  }
+
+  #hold(entry: ToolEntry, length: number): void {
+    const share = this.#setting.schemas.open(this.#setting.prefix);
+    const over = share.take(length);
+    if (over !== undefined) {
+      const whose = over.scope === "global" ? "all mounts" : this.#where;
+      const message = `the schemas of ${whose} are more than ${over.limit} characters long together; describe less`;
+      throw new SurfaceError("SCHEMA_UNSUPPORTED", `Mounting ${entry.origin}: ${message}`);
+    }
+    this.#shares.set(entry, share);
+  }
+
+  #drop(entry: ToolEntry): void {
+    this.#shares.get(entry)?.release();
+    this.#shares.delete(entry);
   }
 
   #toResource(given: unknown): ResourceEntry {

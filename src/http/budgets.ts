@@ -86,12 +86,12 @@ export function createBudgets(limits: ResolvedLimits, report: FaultReporter): Ht
   });
 }
 
-/** Current state of every budget. */
-export type LimitUse = Readonly<Record<LimitName, BudgetUse>>;
+/** Current state of every limit; `schemaBytes` counts the schemas of mounted operations, and is no option. */
+export type LimitUse = Readonly<Record<LimitName | "schemaBytes", BudgetUse>>;
 
 /** Reads the current state of every budget. */
-export function readUse(budgets: HttpBudgets): LimitUse {
-  return forEachLimit((name) => budgets[name].use);
+export function readUse(budgets: HttpBudgets, schemaBytes: Budget): LimitUse {
+  return { ...forEachLimit((name) => budgets[name].use), schemaBytes: schemaBytes.use };
 }
 
 /** The key of what a caller holds. Callers that are not known are told apart by their address, as far as that is known. */

@@ -129,7 +129,7 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
       ...admission.counts,
       dropped: modern.dropped + (legacy?.dropped ?? 0),
       stages: counters.read(),
-      limits: readUse(budgets),
+      limits: readUse(budgets, app.schemaBytes),
     }),
   };
 }

@@ -23,7 +23,7 @@ const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
 
 /** What health is told from. */
 export interface HealthSetting {
-  readonly runtime: Pick<AppRuntime, "isReady">;
+  readonly runtime: Pick<AppRuntime, "isReady" | "schemaBytes">;
   readonly clock: Clock;
   readonly budgets: HttpBudgets;
 }
@@ -65,8 +65,9 @@ export class Health {
   };
 
   async #answerReadiness(reply: HttpReply): Promise<void> {
+    const { budgets, runtime } = this.#setting;
     const isReady = !this.#isLeaving && (await this.#isReady());
-    reply.answer(toReadiness(isReady && !this.#isLeaving, readUse(this.#setting.budgets)));
+    reply.answer(toReadiness(isReady && !this.#isLeaving, readUse(budgets, runtime.schemaBytes)));
   }
 
   /** One question at a time, however many ask. */

@@ -72,6 +72,8 @@ export interface AppRuntime {
   /** The lists that can ever be others than they are now, for anybody. */
   readonly changing: ReadonlySet<ListName>;
   readonly limits: FrameLimits;
+  /** Counts the schemas of mounted operations. */
+  readonly schemaBytes: Budget;
   /** Counts the parts of large values in this budget. Called at most once, before the first request. */
   countParts(this: void, budget: Budget): void;
   /** Whether there is code of the author's that can tell the client's log. */

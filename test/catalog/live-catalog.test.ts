@@ -111,6 +111,45 @@ describe("createLiveCatalog()", () => {
     expect(mounted.faults.length).toBe(bad.length);
   });
 
+  it("createLiveCatalog() leaves out, by name, operations whose schemas are too large together, and holds no others", () => {
+    const description = "x".repeat(500_000);
+    const properties = { a: { type: "string", description } };
+    // Counted twice, as it is given and as it is shown: 12 of them fit into the limit of a source.
+    const all = Array.from({ length: 14 }, (_none, at) => ({
+      name: `o${at}`,
+      inputSchema: { type: "object", properties },
+    }));
+    let list: readonly unknown[] = all.slice(0, 13);
+    const source = listing(() => list);
+    const mounted = mount({
+      hub: source,
+      more: listing(() => all.slice(0, 3)),
+      third: listing(() => all.slice(0, 2)),
+    });
+    const { live } = mounted;
+    expect(live.current.tool("hub_o11")).toBeDefined();
+    expect(live.current.tool("hub_o12")).toBeUndefined();
+    expect(live.current.tool("third_o0")).toBeDefined();
+    expect(messagesOf(mounted)).toEqual([
+      expect.stringMatching(/operation "hub.o12".* schemas of mount "hub" are more than 12582912 characters/),
+      expect.stringMatching(/operation "third.o1".* schemas of all mounts are more than 16777216 characters/),
+    ]);
+    expect(live.schemas.use).toMatchObject({ limit: 16_777_216, refused: 2 });
+    list = [...all.slice(1, 13), all[13]];
+    source.tell();
+    expect(live.current.tool("hub_o13")).toBeDefined();
+    expect(live.current.tool("hub_o0")).toBeUndefined();
+    list = [...all, ...all];
+    source.tell();
+    expect(live.current.tools.filter(({ name }) => name.startsWith("hub_"))).toHaveLength(12);
+    list = [];
+    source.tell();
+    expect(live.current.tools.some(({ name }) => name.startsWith("hub_"))).toBe(false);
+    expect(live.schemas.use.used).toBeLessThan(4_100_000);
+    live.close();
+    expect(live.schemas.use.used).toBe(0);
+  });
+
   it("createLiveCatalog() holds callers to what was looked at when an operation says another thing each time", () => {
     let reads = 0;
     const operation = {

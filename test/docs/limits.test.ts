@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { schemaLimits } from "../../src/catalog/create-live-catalog.ts";
 import { defaultLimits } from "../../src/http/budgets.ts";
 import { defaultLinkLimits } from "../../src/links/link-limits.ts";
 
@@ -20,6 +21,11 @@ function toText(limit: number): string {
 describe("docs/guide/limits.md", () => {
   it.each(Object.entries(defaultLimits))("states the defaults of %s over HTTP", (name, { perCaller, total }) => {
     expect(rowOf("HTTP", name).slice(3, 5)).toEqual([toText(perCaller), toText(total)]);
+  });
+
+  it("states the limit of schemas of mounted operations", () => {
+    const { perKey, total } = schemaLimits;
+    expect(rowOf("HTTP", "schemaBytes").slice(3, 5)).toEqual([`${toText(perKey)} a source`, toText(total)]);
   });
 
   it.each(Object.entries(defaultLinkLimits))("states the defaults of %s of links", (name, { perPeer, total }) => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createBudgets, readUse, resolveLimits } from "../../src/http/budgets.ts";
 import { Health } from "../../src/http/health.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
+import { Budget } from "../../src/spine/budget.ts";
 
 interface Asked {
   readonly health: Health;
@@ -14,6 +15,7 @@ interface Asked {
 }
 
 const budgets = createBudgets(resolveLimits(), () => {});
+const schemaBytes = new Budget({ total: 100, perKey: 10 });
 
 function create(): Asked {
   const timers = new Set<() => void>();
@@ -30,7 +32,7 @@ function create(): Asked {
     timers.add(run);
     return () => timers.delete(run);
   };
-  const health = new Health({ runtime: { isReady }, clock: { now: () => 0, after }, budgets });
+  const health = new Health({ runtime: { isReady, schemaBytes }, clock: { now: () => 0, after }, budgets });
   const ask = (target: string, method = "GET"): HttpAnswer[] => {
     const answers: HttpAnswer[] = [];
     // Nothing else of either is looked at.
@@ -62,7 +64,7 @@ describe("health", () => {
     await turn();
     expect(again).toMatchObject([{ status: 503 }]);
     expect(again.map(({ body = "" }) => JSON.parse(body))).toEqual([
-      { status: "unavailable", limits: readUse(budgets) },
+      { status: "unavailable", limits: readUse(budgets, schemaBytes) },
     ]);
   });
 

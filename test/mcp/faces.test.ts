@@ -4,6 +4,7 @@ import type { Catalog } from "../../src/catalog/catalog.ts";
 import type { PromptEntry, ToolEntry } from "../../src/catalog/entry.ts";
 import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";
 import { replaceTools } from "../../src/catalog/replace-tools.ts";
+import { Budget } from "../../src/spine/budget.ts";
 import { cellSource, type ViewRule } from "../../src/index.ts";
 import { createFaces } from "../../src/mcp/create-faces.ts";
 import { FaceLists } from "../../src/mcp/face-lists.ts";
@@ -68,6 +69,7 @@ class Setup {
       },
       canChange: true,
       canReadOthers: false,
+      schemas,
       subscribe: (changed) => {
         this.#changed.add(changed);
         return () => void this.#changed.delete(changed);
@@ -108,6 +110,8 @@ function rule(surface: string, verdict: object): ViewRule {
   return { when: { surface }, verdict: { kind: "tool_surface", ...verdict } };
 }
 
+const schemas = new Budget({ total: 1, perKey: 1 });
+
 describe("a face", () => {
   it("is one for all who come by the default view, and nobody's by another, when there are neither rules nor mounts", () => {
     const current = replaceTools(empty, [toTool("a")]);
@@ -115,6 +119,7 @@ describe("a face", () => {
       current,
       canChange: false,
       canReadOthers: false,
+      schemas,
       subscribe: () => () => {},
       close: () => {},
     };

@@ -1,5 +1,6 @@
 import { expectError, expectType } from "tsd";
 import {
+  composeSurfaces,
   defineSurface,
   mcp,
   mcpTool,
@@ -13,6 +14,7 @@ import {
   type PromptNames,
   type ResourceNames,
   type Spec,
+  type Surface,
   type ToolNames,
 } from "surface-mcp";
 import { z } from "zod";
@@ -68,5 +70,24 @@ expectError(mcp(define({ "a.b": plain, a_b: plain })).expose({ "a.b": "tool", a_
 expectError(mcp(define({ "a.b_c": plain, "a_b.c": plain })).expose({ "a.b_c": "tool", "a_b.c": "tool" }));
 app.tools({ "a.b": { handler }, a_c: { handler } });
 mcp(define({ "a.b": plain, a_b: plain })).expose({ "a.b": "tool" });
+
+// Two tagged members with one name on the wire, of one surface or of siblings.
+const outer = define({ b_c: tool, plain_b: tool });
+const inner = define({ c: tool });
+expectError(mcp(define({ "a.b": tool, a_b: tool })).bridge(link));
+expectError(mcp(define({ "a.b_c": tool, "a_b.c": tool, other: plain })).bridge(link));
+expectError(mcp(composeSurfaces("all", { a: outer, a_b: inner })).bridge(link));
+mcp(composeSurfaces("all", { a: outer, b_b: inner })).bridge(link);
+mcp(define({ "a.b": tool, a_b: plain })).bridge(link);
+mcp(define({ "a.b": tool, a_c: tool }), { name: "made" }).bridge(link);
+// Keys of a pattern, of any surface, and of a function that is generic over the surface may differ.
+declare const patterned: Surface<{ readonly [_: `a.${string}`]: typeof tool; readonly a_b: typeof tool }>;
+declare const unknownKeys: Surface<Spec>;
+declare const unchecked: any;
+mcp(patterned).bridge(link);
+mcp(unknownKeys).bridge(link);
+mcp(unchecked).bridge(link);
+const anyApp = <TSpec extends Spec>(surface: Surface<TSpec>) => mcp(surface, { name: "any" }).bridge(link);
+anyApp(define({ "a.b": tool, a_b: tool }));
 
 declare function check<TResult>(): TResult;

@@ -27,7 +27,8 @@ import { createRuntime } from "./create-runtime.ts";
 import { readConfirm } from "./read-confirm.ts";
 import { readViewsInput } from "./read-views-input.ts";
 import { replayApp, type ReplayOptions } from "./replay-app.ts";
-import type { TagNames, UnlinkedApp } from "./stages.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
+import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
 /** What an app is, but for its calls: each has its own. */
@@ -167,11 +168,30 @@ class App implements ServableApp {
   }
 }
 
+// The first signature of mcp() applies to a proven collision only: otherwise it takes a number of arguments that no call has,
+// and the compiler leaves it out of its messages. A check on the parameters of the second signature would refuse generic
+// functions, whose spec the compiler does not know.
+/** The other arguments of mcp() for a surface of which two tagged members have one name on the wire. */
+type CollidingOptions<TSpec> = [TagCollision<TSpec>] extends [never]
+  ? readonly [never, never, never]
+  : readonly [options?: McpOptions];
+
+// After an error in its arguments a call has the result of the first signature.
+/** A sentence in the place of an app. */
+type CollidingApp<TSpec> = [TagCollision<TSpec>] extends [never]
+  ? UnlinkedApp<TSpec, TagNames<TSpec>>
+  : TypeProblem<TagCollision<TSpec>>;
+
 /** Puts an app together of parts that were looked at one by one. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
 export function toApp(parts: AppParts): ServableApp {
   return new App(parts);
 }
 
+/** Refuses a surface of which two tagged members have one name on the wire: the result is a sentence, and not an app. */
+export function mcp<TSpec extends Spec>(
+  surface: Surface<TSpec>,
+  ...options: CollidingOptions<TSpec>
+): CollidingApp<TSpec>;
 /**
  * Starts an app over a surface: its tagged members are exposed, nothing else. Chain `expose`, `bridge` or `implement`, `context`,
  * `tools`, `prompts`, `resources`, `confirm`, and `serve`; every step returns a new app and leaves the one before as it was.
@@ -186,13 +206,14 @@ export function toApp(parts: AppParts): ServableApp {
  */
 export function mcp<TSpec extends Spec>(
   surface: Surface<TSpec>,
-  options: McpOptions = {},
-): UnlinkedApp<TSpec, TagNames<TSpec>> {
+  options?: McpOptions,
+): UnlinkedApp<TSpec, TagNames<TSpec>>;
+export function mcp(surface: Surface<Spec>, options: McpOptions = {}): unknown {
   if (!isSurface(surface)) {
     throw new SurfaceError("INVALID_OPTION", "Making an app: its surface must be made by defineSurface()");
   }
   assertMcpOptions(options, surface.name);
-  const app = new App({
+  return new App({
     surface,
     options: Object.freeze({ ...options }),
     exposures: readTags(surface),
@@ -207,6 +228,4 @@ export function mcp<TSpec extends Spec>(
     confirm: undefined,
     pull: false,
   });
-  // The seam: one class behind stages that show only what is legal.
-  return app as unknown as UnlinkedApp<TSpec, TagNames<TSpec>>;
 }

@@ -9,7 +9,7 @@ import type { Calls } from "../call/call-node.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
 import type { PullToolName } from "../catalog/pull-tool-names.ts";
-import type { WireName, WireNamesChecked } from "../catalog/wire-name.ts";
+import type { CollisionSentence, MayCollide, WireName, WireNamesChecked } from "../catalog/wire-name.ts";
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
@@ -76,6 +76,14 @@ export type TagNames<TSpec> = [TSpec] extends [infer Members]
       TaggedKeys<Members, "resource">,
       WireName<MutatingKeys<Members>>
     >
+  : never;
+
+// Distributes, since keys of different specs of a choice are never together.
+/** The sentences about tagged members of a surface with one name on the wire; `never` when all names differ. */
+export type TagCollision<TSpec> = TSpec extends unknown
+  ? MayCollide<keyof TSpec> extends true
+    ? CollisionSentence<TaggedKeys<TSpec, "tool">>
+    : never
   : never;
 
 /** The names after an expose map. */

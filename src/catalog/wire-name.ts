@@ -25,6 +25,37 @@ export type WireNamesChecked<TKeys extends string> = {
   ]: TypeProblem<`the name "${WireName<Key>}" is taken by another key of this object`>;
 };
 
+// Two different keys with one name differ where one has a dot and the other `_`. The compiler intersects keys with a pattern
+// without an instantiation for each, so a record without such keys costs nothing.
+/** `true` when two of these keys may have one name on the wire; `false` when all names differ for certain. */
+export type MayCollide<TKeys> = [TKeys & Underscored] extends [never]
+  ? false
+  : [TKeys & Dotted] extends [never]
+    ? false
+    : true;
+
+/** Keys of tools -> a sentence for each two of them with one name on the wire; `never` when all names differ. */
+export type CollisionSentence<TKeys extends string> = SentenceAmong<
+  TKeys & Dotted,
+  KeysByWireName<(TKeys & Dotted) | (TKeys & Underscored)>
+>;
+
+/** A key that is not its own name on the wire. */
+type Dotted = `${string}.${string}`;
+
+/** A key that may have the name of another with a dot. */
+type Underscored = `${string}_${string}`;
+
+// A pattern is a name that may exist, and no proof of a collision.
+/** Keys with a dot, the keys by name -> the sentences about those that share their name. */
+type SentenceAmong<TDotted extends string, TByName> = TDotted extends unknown
+  ? [TByName[WireName<TDotted> & keyof TByName]] extends [TDotted]
+    ? never
+    : Record<never, never> extends Record<TDotted, 1>
+      ? never
+      : `the tools "${TDotted}" and "${Exclude<TByName[WireName<TDotted> & keyof TByName] & string, TDotted>}" have one name, "${WireName<TDotted>}": rename one of them`
+  : never;
+
 /** The longest name on the wire: what model providers accept. */
 const maxLength = 64;
 

@@ -44,4 +44,18 @@ export const handGuards: readonly Guard[] = [
     without: "",
     caughtBy: "generic.test-d.ts",
   },
+  {
+    promise: "two tagged members do not have one name on the wire",
+    file: "builder/stages.d.ts",
+    guard: 'CollisionSentence<TaggedKeys<TSpec, "tool">>',
+    without: "never",
+    caughtBy: "generic.test-d.ts",
+  },
+  {
+    promise: "a name that a pattern may have is no collision",
+    file: "catalog/wire-name.d.ts",
+    guard: "Record<never, never> extends Record<TDotted, 1> ? never : `",
+    without: "`",
+    caughtBy: "generic.test-d.ts",
+  },
 ];

@@ -66,6 +66,11 @@ const mistakes: readonly (readonly [string, string])[] = [
   ['app.expose({ "node.run": "tool" })', "this member is tagged already: expose it in one place"],
   ['app.expose({ log: "tool" }).expose({ log: "tool" })', '"log" is exposed already: expose it in one place'],
   ["app.expose({ stop: { tool: misspelt } })", '"titel" is not an option'],
+  [
+    'mcp(defineSurface("t", { "a.b": mcpTool(stop), a_b: mcpTool(stop) })).bridge(link)',
+    'the tools "a.b" and "a_b" have one name, "a_b": rename one of them',
+  ],
+  ['mcp(surface, { nam: "x" })', "'nam' does not exist in type 'McpOptions'"],
   ["app.serve()", "serve() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.tools({})", "tools() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.bridge(link).bridge(link)", "this app is linked already: one bridge() or implement() an app"],

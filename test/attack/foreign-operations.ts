@@ -36,14 +36,14 @@ function nested(depth: number): unknown {
 
 const text = (pattern: string): JsonSchema => ({ type: "object", properties: { v: { type: "string", pattern } } });
 
-/** Schemas that a hostile source chooses, each with the argument that makes a naive check slow. */
+/** Schemas that a hostile source chooses, each with the argument that keeps a naive check busy for minutes. */
 export const hostileSchemas: readonly {
   readonly name: string;
   readonly inputSchema: JsonSchema;
   readonly args: object;
 }[] = [
-  { name: "nested-quantifiers", inputSchema: text("^(a+)+$"), args: { v: `${"a".repeat(40)}!` } },
-  { name: "overlapping-alternatives", inputSchema: text("^(a|aa)+$"), args: { v: `${"a".repeat(60)}!` } },
+  { name: "nested-quantifiers", inputSchema: text("^(a+)+$"), args: { v: `${"a".repeat(34)}!` } },
+  { name: "overlapping-alternatives", inputSchema: text("^(a|aa)+$"), args: { v: `${"a".repeat(50)}!` } },
   { name: "trailing-blanks", inputSchema: text("\\s+$"), args: { v: `${" ".repeat(200_000)}x` } },
   { name: "branching", inputSchema: branching(26), args: { v: nested(26) } },
   { name: "doubling", inputSchema: doubling(22), args: { root: {} } },

@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { appOfMount } from "../../src/builder/app-of-mount.ts";
-import type { MountSource } from "../../src/catalog/mount.ts";
+import type { MountedOperation, MountSource } from "../../src/catalog/mount.ts";
 import { operationRegistry, type OperationRegistry } from "../../src/catalog/operation-registry.ts";
 import type { Fault } from "../../src/surface/fault.ts";
+import type { JsonValue } from "../../src/schema/json.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
+import { hostileSchemas } from "../attack/foreign-operations.ts";
 import { expectRefusal } from "../tags/support.ts";
 
 const closing: { close(): Promise<void> }[] = [];
@@ -25,6 +28,92 @@ function opened<TClient extends { close(): Promise<void> }>(client: TClient): TC
   closing.push(client);
   return client;
 }
+
+/** Milliseconds that the event loop may be busy with one value: generous, for loaded machines. */
+const patienceMs = 20_000;
+
+/** Runs a job and returns the milliseconds until a timer of 50 ms fired beside it. */
+async function timerBeside(job: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  const fired = sleep(50).then(() => performance.now() - start);
+  await job();
+  return fired;
+}
+
+/** Reads `tools/list` page by page. Returns the length of each page and the names of all tools. */
+async function readPages(client: ReturnType<typeof createTestClient>): Promise<[lengths: number[], names: string[]]> {
+  const [lengths, names]: [number[], string[]] = [[], []];
+  for (let cursor: JsonValue | undefined; names.length < 1000;) {
+    const page = await client.request("tools/list", cursor === undefined ? {} : { cursor });
+    lengths.push(JSON.stringify(page).length);
+    names.push(...(JSON.stringify(page["tools"]).match(/(?<="name":")[^"]+/g) ?? []));
+    cursor = page["nextCursor"];
+    if (cursor === undefined) break;
+  }
+  return [lengths, names];
+}
+
+/** A pattern that takes millions of steps for a long text, on any engine. */
+const manySteps: MountedOperation = {
+  name: "many-steps",
+  inputSchema: { type: "object", properties: { v: { type: "string", pattern: "^(x+x+)+y$" } } },
+};
+
+describe("an app of a source whose schemas are hostile", () => {
+  function open(): { readonly client: ReturnType<typeof createTestClient>; readonly causes: () => string[] } {
+    const faults: Fault[] = [];
+    const wide = Array.from({ length: 12 }, (_none, at) => ({
+      name: `wide-${at}`,
+      inputSchema: { type: "object", properties: { a: { type: "string", description: "x".repeat(200_000) } } },
+    }));
+    const hostile = hostileSchemas.map(({ name, inputSchema }) => ({ name, inputSchema }));
+    const operations: readonly MountedOperation[] = [...hostile, manySteps, ...wide, { name: "honest" }];
+    const source: MountSource = { list: () => operations, subscribe: () => () => {}, invoke: () => "ran" };
+    const app = appOfMount("hub", source, { onFault: (fault) => void faults.push(fault) });
+    return {
+      client: opened(createTestClient(app)),
+      causes: () => faults.map(({ cause, where }) => `${where}: ${String(cause)}`),
+    };
+  }
+
+  it.each(hostileSchemas.filter(({ name }) => /quantifiers|alternatives|blanks|branching/.test(name)))(
+    "refuses the value for $name and stays responsive",
+    async ({ name, args }) => {
+      const { client } = open();
+      await client.toolNames();
+      const call = (): Promise<unknown> => client.request("tools/call", { name, arguments: { ...args } });
+      let answer: unknown;
+      expect(await timerBeside(async () => (answer = await call()))).toBeLessThan(patienceMs);
+      expect(answer).toMatchObject({ isError: true });
+      expect(JSON.stringify(answer)).toContain("VALIDATION_ERROR");
+      expect((await client.tools["honest"]?.())?.text).toContain("ran");
+    },
+  );
+
+  it("refuses a value that takes too many steps, reports its operation and stays responsive", async () => {
+    const { client, causes } = open();
+    await client.toolNames();
+    const args = { v: "x".repeat(1_000_000) };
+    const call = (): Promise<unknown> => client.request("tools/call", { name: manySteps.name, arguments: args });
+    let answer: unknown;
+    expect(await timerBeside(async () => (answer = await call()))).toBeLessThan(patienceMs);
+    expect(answer).toMatchObject({ isError: true });
+    expect(causes().at(-1)).toMatch(/"many-steps".*more than 2000000 steps/);
+    expect((await client.tools["honest"]?.())?.text).toContain("ran");
+  });
+
+  it("leaves out an operation that is too large with its references written out, by name, and cuts pages by bytes", async () => {
+    const { client, causes } = open();
+    const [lengths, names] = await readPages(client);
+    expect(names).toEqual(expect.arrayContaining(["honest", "wide-0", "wide-11", "branching", "doubling"]));
+    expect(names).not.toContain("wide-references");
+    expect(causes()).toEqual([
+      expect.stringMatching(/operation "wide-references".*more than 524288 characters.*it is left out/),
+    ]);
+    expect(lengths.length).toBeGreaterThan(1);
+    for (const length of lengths) expect(length).toBeLessThan(1_300_000);
+  });
+});
 
 describe("an app of one source", () => {
   it("lists and runs the operations of its source under their own names when nothing else is there", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { renderIssues } from "../../src/schema/render-issues.ts";
 import type { Schema } from "../../src/schema/standard.ts";
-import { validate } from "../../src/schema/validate.ts";
+import { validate, validateInput } from "../../src/schema/validate.ts";
 import type { Validated } from "../../src/schema/validate.ts";
 
 function run(schema: Schema, value: unknown): Validated {
@@ -117,6 +117,22 @@ describe("validate()", () => {
 });
 
 describe("renderIssues()", () => {
+  it.each<[string, Schema]>([
+    ["zod", z.object({ a: z.date(), b: z.bigint(), c: z.set(z.string()), d: z.map(z.string(), z.string()) })],
+    ["valibot", v.object({ a: v.date(), b: v.bigint(), c: v.set(v.string()), d: v.map(v.string(), v.string()) })],
+    ["arktype", ark({ a: "Date", b: "bigint", c: "Set", d: "Map" })],
+  ])("validateInput() names the form that travels when %s expects what JSON cannot hold", async (_library, schema) => {
+    const checked = await validateInput(schema, { a: "soon", b: "x", c: "x", d: "x" });
+    const messages = checked.ok ? [] : checked.issues.map(({ message }) => message);
+    expect(messages).toEqual([
+      expect.stringContaining("an ISO 8601 date-time string"),
+      expect.stringContaining("an integer as a decimal string"),
+      expect.stringContaining("an array"),
+      expect.stringContaining("an array of [key, value] pairs"),
+    ]);
+    expect(messages.join()).not.toMatch(/\b(date|bigint|set|map)\b(?!-)/i);
+  });
+
   it("renderIssues() writes one line an issue when there are several", () => {
     const issues = [
       { path: "node", message: "expected string" },

@@ -23,6 +23,7 @@ const surface = defineSurface("s", {
   pull: mcpTool(stream({ output: z.number() })),
   done: mcpTool(event({ output: z.string() })),
   add: mcpTool(procedure({ input: z.object({ a: z.number(), b: z.number().default(1) }), output: z.number() })),
+  plan: mcpTool(procedure({ input: z.object({ on: z.date(), seats: z.set(z.string()) }) })),
   "node.run": mcpTool(procedure({ input: z.string(), output: z.object({ ran: z.string() }), progress: z.string() })),
   hang: mcpTool(procedure({})),
   refuse: mcpTool(procedure({})),
@@ -46,6 +47,7 @@ const app = mcp(surface, { onFault: () => {}, pageSize: 3 })
       yield "too late";
     },
     add: ({ a, b }) => a + b,
+    plan() {},
     async *"node.run"(node) {
       yield "started";
       yield "half";
@@ -83,7 +85,7 @@ describe.each(["legacy", "modern"] as const)("createTestClient() in the %s era",
 
   it("toolNames() gives every name over all pages, in the order of the wire", async () => {
     const client = createTestClient(app, { era });
-    expect(await client.toolNames()).toEqual(["add", "done", "extra", "hang", "node_run", "pull", "refuse"]);
+    expect(await client.toolNames()).toEqual(["add", "done", "extra", "hang", "node_run", "plan", "pull", "refuse"]);
     await client.close();
   });
 
@@ -113,6 +115,14 @@ describe.each(["legacy", "modern"] as const)("createTestClient() in the %s era",
     const answer = await cast(client.tools.add, { a: "one" });
     expect(answer).toMatchObject({ isError: true, code: "VALIDATION_ERROR" });
     expect(JSON.stringify(answer)).toContain('"a"');
+    await client.close();
+  });
+
+  it("arguments that do not fit are described by the form that travels", async () => {
+    const client = createTestClient(app, { era });
+    const answer = await cast(client.tools.plan, { on: "soon", seats: "a1" });
+    expect(answer).toMatchObject({ isError: true, text: expect.stringMatching(/on: .*date-time string/) });
+    expect(answer.text).not.toMatch(/expected (date|set)\b(?!-)/i);
     await client.close();
   });
 

@@ -89,9 +89,13 @@ export function isPlainObject(value: object): boolean {
 function encodeObject(value: object, path: WalkPath): JsonValue {
   if (value instanceof Date) return encodeDate(value, path);
   if (Array.isArray(value)) return encodeItems(value, path, (item) => encodeAny(item, path));
-  if ("toJSON" in value && typeof value.toJSON === "function") return encodeToJson(value, path);
-  if (!isPlainObject(value)) throw unserialisable(path, `an instance of ${className(value)}`);
-  return encodeProperties(value, path, (item) => encodeAny(item, path));
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    return path.encodeInstance?.(value, path) ?? encodeToJson(value, path);
+  }
+  if (isPlainObject(value)) return encodeProperties(value, path, (item) => encodeAny(item, path));
+  const json = path.encodeInstance?.(value, path);
+  if (json === undefined) throw unserialisable(path, `an instance of ${className(value)}`);
+  return json;
 }
 
 function encodeToJson(value: object, path: WalkPath): JsonValue {

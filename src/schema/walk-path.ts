@@ -1,20 +1,26 @@
 import { SurfaceError } from "../errors.ts";
 import { clipText } from "./clip-text.ts";
+import type { JsonValue } from "./json.ts";
 
 // Cycles are looked for below this depth only: ordinary values are never that deep, so they never pay for it.
 const cycleCheckDepth = 32;
 const maxDepth = 512;
 const maxPathBytes = 128;
 
-/** Where an encoding walk stands: what makes its errors name a path, and what stops it in a cycle. */
+/** Writes an instance of a class as JSON; `undefined` refuses it. */
+export type EncodeInstance = (value: object, path: WalkPath) => JsonValue | undefined;
+
+/** Position of an encoding walk: errors name it, and it stops the walk in a cycle. */
 export interface WalkPath {
   readonly keys: (string | number)[];
   readonly ancestors: object[];
+  /** Asked before `toJSON` of an instance. @default refuses all that have no `toJSON` */
+  readonly encodeInstance: EncodeInstance | undefined;
 }
 
 /** Starts a walk. */
-export function createWalkPath(): WalkPath {
-  return { keys: [], ancestors: [] };
+export function createWalkPath(encodeInstance?: EncodeInstance): WalkPath {
+  return { keys: [], ancestors: [], encodeInstance };
 }
 
 /**
@@ -42,5 +48,5 @@ function cycleError(path: WalkPath, length: number): SurfaceError {
   const { ancestors, keys } = path;
   const start = ancestors.findIndex((ancestor, index) => ancestor === ancestors[index + length]);
   const end = start === -1 ? keys.length : start + length;
-  return unserialisable({ keys: keys.slice(0, end), ancestors }, "a cycle");
+  return unserialisable({ ...path, keys: keys.slice(0, end) }, "a cycle");
 }

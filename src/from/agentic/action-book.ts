@@ -5,6 +5,8 @@ import { clipText } from "../../schema/clip-text.ts";
 import type { JsonSchema } from "../../schema/json.ts";
 import { toActionInput, type ActionInput } from "./action-input.ts";
 import type { ActionWords, AgenticOptions } from "./agentic-options.ts";
+import type { BytesPlan } from "./bytes-plan.ts";
+import { toBytesSchema } from "./bytes-schema.ts";
 import type { Complaints } from "./complaints.ts";
 import { entriesOf } from "./entries-of.ts";
 import { toId } from "../names.ts";
@@ -13,25 +15,26 @@ import { isSameValue } from "./is-same-value.ts";
 import { runAction, type OwnedAction } from "./run-action.ts";
 import type { Place } from "./service-tree.ts";
 
-/** Something that can be called, and how. */
+/** An operation and the function that runs it. */
 export interface Callable {
   readonly operation: MountedOperation;
   run(input: unknown): unknown;
 }
 
-/** What an action says of itself, as it says it. */
+/** An action's own description and schemas, as the service gave them. */
 type Words = readonly [description: unknown, schema: unknown, parameters: unknown];
 
 interface Listed {
   readonly description?: string;
   readonly inputSchema?: JsonSchema;
+  readonly bytes?: BytesPlan;
 }
 
 interface Known extends Callable, OwnedAction {
   readonly words: Words;
-  /** What its author says of it besides; asked for once. */
+  /** Result of the option `describe`, which is asked once. */
   readonly said: ActionWords | undefined;
-  /** What is listed of it that it says itself, in a copy that nobody changes. */
+  /** The action's own part of the operation, in a copy that the service cannot change. */
   readonly listed: Listed;
 }
 
@@ -44,7 +47,7 @@ interface Found extends Omit<OwnedAction, "input" | "texts"> {
 
 const maxShownBytes = 128;
 
-/** Where what is called so is from, for messages. */
+/** Names an action in messages. */
 function originOf(id: string): string {
   return `action "${clipText(id, maxShownBytes)}"`;
 }
@@ -53,13 +56,13 @@ function wordsOf(action: object): Words {
   return [Reflect.get(action, "description"), Reflect.get(action, "schema"), Reflect.get(action, "parameters")];
 }
 
-/** Whether it surely says the same as before: what is in an object may have been changed in its place. */
+/** Returns true only if nothing can have changed: the service may have changed an object in its place. */
 function isSame(known: Known, { service, action, words }: Found): boolean {
   const isWord = (word: unknown, at: number): boolean => isSameValue(known.words[at], word);
   return known.service === service && known.action === action && words.every(isWord);
 }
 
-/** What the actions of all places come to: each an operation, the same one for as long as it says the same. */
+/** Turns the actions of all places into operations. An operation stays the same object while its action says the same. */
 export class ActionBook {
   readonly #said: SaidBy<ActionWords>;
   readonly #complaints: Complaints;
@@ -71,9 +74,9 @@ export class ActionBook {
   }
 
   /**
-   * Reads them again, those of a service before those that it has links to. What cannot be called is left out and told of.
+   * Reads all actions again, those of a service before those behind its links. Leaves out and reports an action that cannot be called.
    *
-   * @param taken - names that are no actions'.
+   * @param taken - names of the source's own tools.
    */
   read(places: readonly Place[], taken: ReadonlyMap<string, Callable>): ReadonlyMap<string, Callable> {
     const made = new Map<string, Known>();
@@ -91,7 +94,7 @@ export class ActionBook {
     return made;
   }
 
-  /** Nobody looks any more: what its author should know of what was said until now is told. */
+  /** Reports a `describe` that answered for no action at all, when the last listener has left. */
   end(): void {
     const cause = this.#said.end();
     if (cause !== undefined) this.#complaints.tell(cause);
@@ -124,6 +127,7 @@ export class ActionBook {
     const listed: Listed = {
       ...(typeof description === "string" ? { description } : {}),
       ...(input.schema === undefined ? {} : { inputSchema: input.schema }),
+      ...(input.bytes === undefined ? {} : { bytes: input.bytes }),
     };
     const isListed = known !== undefined && isDeepStrictEqual(known.listed, listed);
     const said = isListed ? known.said : this.#said.ask(keys);
@@ -149,12 +153,16 @@ function textsOf(said: ActionWords | undefined): OwnedAction["texts"] {
 
 function toOperation(
   id: string,
-  { description, inputSchema }: Listed,
+  { description, inputSchema, bytes }: Listed,
   said: ActionWords | undefined,
 ): MountedOperation {
   const { texts: _texts, ...besides } = said ?? {};
   const words = { ...(description === undefined ? {} : { description }), ...besides, name: id };
-  return Object.freeze(inputSchema === undefined ? words : { ...words, inputSchema });
+  if (inputSchema === undefined) return Object.freeze(words);
+  return Object.freeze({
+    ...words,
+    inputSchema: bytes === undefined ? inputSchema : toBytesSchema(inputSchema, bytes),
+  });
 }
 
 function assertRuns(action: object, { spread }: ActionInput): void {

@@ -1,17 +1,20 @@
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import { toBytesPlan, type BytesPlan } from "./bytes-plan.ts";
 import type { AgenticAction } from "./service-shape.ts";
 import { toJSONSchema } from "./to-json-schema.ts";
 
-/** What an action takes, and how what came in is handed to it. */
+/** Input of an action: its schema, and how validated input becomes arguments. */
 export interface ActionInput {
-  /** Left out: nothing. What is no object is put under a key by whoever lists it, and taken out again. */
+  /** `undefined`: the action takes nothing. The catalog wraps a value that is not an object under a key, and unwraps it. */
   readonly schema: JsonSchema | undefined;
-  /** Input that fits -> the arguments, where there are several; `undefined`: it is the one argument. */
+  /** Places of bytes, which the catalog decodes before the action runs. */
+  readonly bytes: BytesPlan | undefined;
+  /** Turns valid input into several arguments; `undefined`: the input is the only argument. */
   readonly spread: ((input: unknown) => readonly unknown[]) | undefined;
 }
 
-const nothing: ActionInput = Object.freeze({ schema: undefined, spread: undefined });
+const nothing: ActionInput = Object.freeze({ schema: undefined, bytes: undefined, spread: undefined });
 
 function fail(problem: string): never {
   throw new SurfaceError("SCHEMA_UNSUPPORTED", `Reading what an action takes: ${problem}`);
@@ -21,6 +24,10 @@ function toOne(schema: unknown): JsonSchema {
   if (schema === true) return {};
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) fail("a schema must be an object");
   return toJSONSchema(schema);
+}
+
+function toSingle(schema: unknown): ActionInput {
+  return { schema: toOne(schema), bytes: toBytesPlan(schema), spread: undefined };
 }
 
 function nameOf(_parameter: unknown, index: number): string {
@@ -35,24 +42,25 @@ function toSeveral(parameters: readonly unknown[]): ActionInput {
   );
   return {
     schema: { type: "object", properties, required: names, additionalProperties: false },
+    bytes: toBytesPlan({ properties: Object.fromEntries(names.map((name, index) => [name, parameters[index]])) }),
     spread: (input) => (isJsonObject(input) ? names.map((name) => input[name]) : []),
   };
 }
 
 /**
- * Reads what an action takes, of either form.
+ * Reads the input of an action from `schema` or `parameters`.
  *
  * @throws SurfaceError `SCHEMA_UNSUPPORTED`.
  */
 export function toActionInput({ parameters, schema }: Pick<AgenticAction, "parameters" | "schema">): ActionInput {
   const listed: unknown = parameters;
   if (listed === undefined) {
-    // That nothing fits is how some say that it takes nothing.
-    return schema === undefined || schema === false ? nothing : { schema: toOne(schema), spread: undefined };
+    // Some services write `false` for an action that takes nothing.
+    return schema === undefined || schema === false ? nothing : toSingle(schema);
   }
   if (!Array.isArray(listed)) fail('"parameters" must be a list');
   // A copy, in which a hole is looked at too.
   const each: readonly unknown[] = Array.from<unknown>(listed);
   if (each.length === 0) return nothing;
-  return each.length === 1 ? { schema: toOne(each[0]), spread: undefined } : toSeveral(each);
+  return each.length === 1 ? toSingle(each[0]) : toSeveral(each);
 }

@@ -9,7 +9,7 @@ import type { ServiceRoot } from "./service-tree.ts";
 /** One service, or several that are shown beside each other: each under its `serviceName`, or under the key that it is given by. */
 export type AgenticServices = AgenticService | readonly AgenticService[] | { readonly [name: string]: AgenticService };
 
-/** A service, and how it is called where there are several. */
+/** A service, and its name if there are several. */
 type Named = readonly [service: AgenticService, name: string | undefined];
 
 function fail(code: "INVALID_OPTION" | "NAME_COLLISION", problem: string): never {
@@ -24,7 +24,7 @@ function isObject(services: unknown): boolean {
   return typeof services === "object" && services !== null;
 }
 
-/** What was given, each with its name. */
+/** Returns the given services, each with its name. */
 function toNamed(services: AgenticServices): readonly Named[] {
   if (isList(services)) return Array.from(services, (service) => [service, serviceNameOf(service)]);
   // A service may be a record of functions too, and is one service then.
@@ -33,7 +33,7 @@ function toNamed(services: AgenticServices): readonly Named[] {
 }
 
 /**
- * How services are called, for people and for the name of a server. Never throws where each is one.
+ * Returns the names of services, for people and for the name of a server. Never throws for valid services.
  *
  * @throws what the getters of a record throw.
  */
@@ -97,7 +97,7 @@ export function agenticService(services: AgenticServices, options: AgenticOption
   return Object.freeze({
     ...operations,
     resources: () => source.resources(),
-    read: (path: string) => source.value(path),
+    read: (path: string) => source.json(path),
     watch: (path: string, changed: () => void) => source.watch(path, changed),
   });
 }

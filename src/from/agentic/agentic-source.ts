@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers";
 import { operationNotFound } from "../../catalog/cannot-nest.ts";
 import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
 import { Refusal } from "../../errors.ts";
+import type { JsonValue } from "../../schema/json.ts";
 import { reportToConsole, toSafeReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import { ActionBook, type Callable } from "./action-book.ts";
@@ -12,16 +13,17 @@ import { createLinksTool } from "./links-tool.ts";
 import type { PartName } from "./service-parts.ts";
 import { ServiceTree, type ServiceRoot } from "./service-tree.ts";
 import { StateBook, type Seen } from "./state-book.ts";
+import { toStateJson } from "./state-json.ts";
 import { createStateTool } from "./state-tool.ts";
 
-/** One who watches what is under a path. */
+/** Listeners of the state under a path. */
 interface Watch {
   readonly listeners: Listeners;
-  /** What was there when they were told last. */
+  /** The state's value when the listeners were notified last. */
   value: unknown;
 }
 
-/** What there is at one time. */
+/** Operations and resources at one time. */
 interface Snapshot {
   readonly callables: ReadonlyMap<string, Callable>;
   readonly operations: readonly MountedOperation[];
@@ -31,7 +33,7 @@ interface Snapshot {
 const nothing: Snapshot = Object.freeze({ callables: new Map(), operations: [], resources: [] });
 const noStates: ReadonlyMap<string, Seen> = new Map();
 
-/** Whether two lists have the same in them. In which order a service tells it says nothing: lists are sorted by name. */
+/** Compares two lists as sets: lists are sorted by name later, so the order of a service means nothing. */
 function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean {
   if (left.length !== right.length) return false;
   const known = new Set(left);
@@ -39,8 +41,8 @@ function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean
 }
 
 /**
- * Services as a source of operations and resources. They are observed from the first who subscribes or watches to the last, and
- * what they say is looked at when somebody asks for it, or once all that they said in one go is said.
+ * Services as a source of operations and resources. Observes them from the first subscription or watch to the last. Reads them
+ * when the app lists, or after all changes of one turn.
  */
 export class AgenticSource {
   readonly #options: AgenticOptions;
@@ -54,13 +56,13 @@ export class AgenticSource {
   readonly #stale = new Set<PartName>();
   #users = 0;
   #now = nothing;
-  /** What everybody knows who was told. */
+  /** The snapshot of the last notification. */
   #told = nothing;
   #seen = noStates;
-  /** Whether states have said something that nobody was told yet. */
+  /** Whether states have changed since the last notification. */
   #areStatesNew = false;
   #isReading = false;
-  /** Whether somebody will look soon. */
+  /** Whether a read is scheduled. */
   #isDue = false;
 
   constructor(roots: readonly ServiceRoot[], options: AgenticOptions, where: string) {
@@ -82,22 +84,23 @@ export class AgenticSource {
     this.#tools = this.#createTools();
   }
 
-  /** What can be called now. */
+  /** Returns the operations that are available now. */
   operations(): readonly MountedOperation[] {
     this.#read();
     return this.#now.operations;
   }
 
-  /** What can be read now. */
+  /** Returns the resources that are available now. */
   resources(): readonly MountedResource[] {
     this.#read();
     return this.#now.resources;
   }
 
-  /** What is under a path now. */
-  value(path: string): unknown {
+  /** Returns the state under a path as JSON, now or later; `undefined` if it is absent. */
+  json(path: string): JsonValue | Promise<JsonValue> | undefined {
     this.#read();
-    return this.#seen.get(path)?.value;
+    const seen = this.#seen.get(path);
+    return seen === undefined ? undefined : toStateJson(seen.value, seen.schema);
   }
 
   subscribe(changed: () => void): () => void {
@@ -109,7 +112,8 @@ export class AgenticSource {
     const leave = this.#use(() => {});
     let watch = this.#watches.get(path);
     if (watch === undefined) {
-      watch = { listeners: new Listeners(), value: this.value(path) };
+      this.#read();
+      watch = { listeners: new Listeners(), value: this.#seen.get(path)?.value };
       this.#watches.set(path, watch);
     }
     const { listeners } = watch;
@@ -121,7 +125,7 @@ export class AgenticSource {
     };
   }
 
-  /** Runs what can be called now, and could when everybody was told last: its input was held against what it said then. */
+  /** Runs an operation of this snapshot and of the last notification: the app validated the input by the schema of that one. */
   run(name: string, input: unknown): unknown {
     this.#read();
     const callable = this.#now.callables.get(name);
@@ -162,7 +166,7 @@ export class AgenticSource {
   #open(): void {
     this.#stale.add("links");
     this.#read();
-    // Opened anew by what is being looked at: it is looked at again when that is over.
+    // A read in progress has opened it: read again when that one has ended.
     if (this.#isReading) this.#tellSoon();
     this.#told = this.#now;
     this.#areStatesNew = false;
@@ -191,12 +195,12 @@ export class AgenticSource {
       this.#isDue = false;
       this.#tell();
     };
-    // What says something each time that it is looked at must not keep others from their turn.
+    // A service that notifies at each read must not keep others from their turn.
     if (this.#isReading) setImmediate(tell);
     else queueMicrotask(tell);
   }
 
-  /** Looks at what has said something. Never throws. */
+  /** Reads the parts that have notified. Never throws. */
   #read(): void {
     if (this.#stale.size === 0 || this.#isReading || this.#users === 0) return;
     this.#isReading = true;
@@ -209,7 +213,7 @@ export class AgenticSource {
       if (stale.has("links") || stale.has("states")) this.#readStates(places);
     } finally {
       this.#isReading = false;
-      // The last may have left while it was looked at.
+      // The last listener may have left during the read.
       if (this.#users === 0) this.#close();
     }
   }
@@ -224,7 +228,7 @@ export class AgenticSource {
     const callables = new Map([...this.#tools, ...this.#actions.read(places, this.#tools)]);
     const operations = Array.from(callables.values(), ({ operation }) => operation);
     const isSame = isSameSet(operations, this.#now.operations);
-    // The newest actions run, also where they say the same as those before.
+    // The newest actions run, even if they say the same as those before.
     this.#now = { ...this.#now, callables, operations: isSame ? this.#now.operations : Object.freeze(operations) };
   }
 

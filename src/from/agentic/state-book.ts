@@ -8,11 +8,12 @@ import { toDotted, toStatePath } from "./names.ts";
 import { SaidBy } from "./said-by.ts";
 import type { Place } from "./service-tree.ts";
 
-/** A state that can be seen. */
+/** A state that has a value. */
 export interface Seen {
-  /** From link to link, its own the last. */
+  /** Keys of the links that lead to it, then its own. */
   readonly keys: readonly string[];
   readonly value: unknown;
+  readonly schema: unknown;
   readonly title: string | undefined;
   readonly description: string | undefined;
 }
@@ -22,7 +23,7 @@ interface KnownResource {
   readonly seen: Seen;
 }
 
-/** Keys from link to link, and what a name is made of them by. */
+/** Keys of a state, and the function that makes its name. */
 interface Named {
   readonly keys: readonly string[];
   readonly toName: (keys: readonly string[]) => string;
@@ -36,17 +37,17 @@ function textOf(schema: unknown, name: "title" | "description"): string | undefi
   return typeof text === "string" ? text : undefined;
 }
 
-/** A state, read once; `undefined` where there is nothing to be seen. */
+/** Reads a state once; `undefined` if it has no value. */
 function toSeen(state: unknown, keys: readonly string[]): Seen | undefined {
   if (typeof state !== "object" || state === null)
     throw new SurfaceError("INVALID_OPTION", "a state must be an object");
   const value: unknown = Reflect.get(state, "value");
   if (value === undefined) return undefined;
   const schema: unknown = Reflect.get(state, "schema");
-  return { keys, value, title: textOf(schema, "title"), description: textOf(schema, "description") };
+  return { keys, value, schema, title: textOf(schema, "title"), description: textOf(schema, "description") };
 }
 
-/** What the states of all places come to. */
+/** Reads the states of all places. */
 export class StateBook {
   readonly #said: SaidBy<StateWords>;
   readonly #complaints: Complaints;
@@ -57,17 +58,17 @@ export class StateBook {
     this.#complaints = complaints;
   }
 
-  /** Those that can be seen, by their names in answers. */
+  /** Returns the states by their names in tool results. */
   byName(places: readonly Place[]): ReadonlyMap<string, Seen> {
     return this.#read(places, toDotted);
   }
 
-  /** The same by where they are. */
+  /** Returns the states by the paths of their resources. */
   byPath(places: readonly Place[]): ReadonlyMap<string, Seen> {
     return this.#read(places, (keys) => toStatePath(keys.slice(0, -1), keys.at(-1) ?? ""));
   }
 
-  /** The resources of states: each the same one for as long as it says the same. */
+  /** Returns the resources of states. A resource stays the same object while its words stay the same. */
   resources(states: ReadonlyMap<string, Seen>): readonly MountedResource[] {
     const made = new Map<string, KnownResource>();
     for (const [path, seen] of states) {
@@ -79,7 +80,7 @@ export class StateBook {
     return Array.from(made.values(), ({ resource }) => resource);
   }
 
-  /** As of actions. */
+  /** Reports a `describeState` that answered for no state at all. */
   end(): void {
     const cause = this.#said.end();
     if (cause !== undefined) this.#complaints.tell(cause);

@@ -1,13 +1,16 @@
-import { Refusal } from "../../errors.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { setOwn } from "../../schema/set-own.ts";
-import { anyCodec } from "../../schema/wire-codec.ts";
 import type { Callable } from "./action-book.ts";
 import type { Seen } from "./state-book.ts";
+import { toStateJson } from "./state-json.ts";
 
-/** How the tool is called that says what states are now. */
+/** Name of the tool that answers the current states. */
 export const stateToolName = "get_state";
+
+/** Key in the answer beside those of states, none of which has a `%` but in `%25` and `%2E`. */
+const unreadableKey = "%unreadable";
 
 const maxKeys = 1000;
 const maxShownBytes = 128;
@@ -23,35 +26,41 @@ function keysOf(input: unknown): readonly string[] | undefined {
   return Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : undefined;
 }
 
+/** Says why a state is missing, without text of the state's own: the details go to the log. */
+function reasonOf(cause: unknown): string {
+  const isNoJson = cause instanceof SurfaceError && cause.code === "UNSERIALISABLE";
+  return isNoJson ? "it holds a value that JSON cannot represent" : "it cannot be read";
+}
+
 /**
- * A tool that answers what states are now: those that are asked for, or all.
+ * Creates the tool that answers the states that are there now: all of them, or those under the given keys.
  *
- * @param states - those that can be seen when it is called.
- * @param fail - told of values that are no JSON: an answer of all states does without them.
+ * @param states - returns the states that can be seen.
+ * @param fail - receives the reason why a state cannot be written.
  */
 export function createStateTool(states: () => ReadonlyMap<string, Seen>, fail: (cause: unknown) => void): Callable {
-  function all(): JsonObject {
+  async function write(wanted: ReadonlyMap<string, Seen>): Promise<JsonObject> {
     const answer: JsonObject = {};
-    for (const [key, { value }] of states()) {
+    const unreadable: JsonObject = {};
+    const written = Array.from(wanted, async ([key, { value, schema }]) => {
+      // The key keeps its place while a Blob is read.
+      setOwn(answer, key, null);
       try {
-        setOwn(answer, key, anyCodec.encode(value));
+        setOwn(answer, key, await toStateJson(value, schema));
       } catch (cause) {
         fail(cause);
+        Reflect.deleteProperty(answer, key);
+        setOwn(unreadable, key, reasonOf(cause));
       }
-    }
-    return answer;
-  }
-  function some(keys: readonly string[]): JsonObject {
-    const now = states();
-    const answer: JsonObject = {};
-    for (const key of keys) setOwn(answer, key, anyCodec.encode(find(now, key).value));
-    return answer;
+    });
+    await Promise.all(written);
+    return Object.keys(unreadable).length === 0 ? answer : { ...answer, [unreadableKey]: unreadable };
   }
   return {
     operation: Object.freeze({
       name: stateToolName,
       type: "query",
-      description: "What the states are just now, by key. Not every state is there all the time.",
+      description: `The states that are there now, by key. "${unreadableKey}" names those that cannot be shown, with the reason.`,
       inputSchema: {
         type: "object",
         properties: {
@@ -66,8 +75,8 @@ export function createStateTool(states: () => ReadonlyMap<string, Seen>, fail: (
       },
     }),
     run(input) {
-      const keys = keysOf(input);
-      return keys === undefined ? all() : some(keys);
+      const [keys, now] = [keysOf(input), states()];
+      return write(keys === undefined ? now : new Map(keys.map((key) => [key, find(now, key)])));
     },
   };
 }

@@ -3,17 +3,15 @@ import { clipText } from "../../schema/clip-text.ts";
 import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
 import { setOwn } from "../../schema/set-own.ts";
+import { bytesFormOf } from "./bytes-form.ts";
 
-/** What says how values are kept or drawn, and nothing of what they are; and what is said to readers of the schema alone. */
+/** Keywords about storage and display, and those for readers of the schema alone. None restricts a value. */
 const dropped: ReadonlySet<string> = new Set([
   ...["layout", "conditionals", "nonPersistent", "nonShared", "partition", "entity", "mutable", "precision"],
   ...["interpolators", "mediaType", "$schema", "$id", "$comment", "$anchor", "$defs", "definitions"],
 ]);
 
-/** Types that JSON has as a text. */
-const bytes: ReadonlySet<unknown> = new Set(["typed-buffer", "blob"]);
-
-/** What refuses no value, and may be left out. */
+/** Keywords that refuse no value and may be dropped. */
 const notes: ReadonlySet<string> = new Set(["default", "examples"]);
 
 const maxDepth = 64;
@@ -58,7 +56,7 @@ function mapOf(value: object, make: (part: unknown) => JsonValue | undefined): J
   return made;
 }
 
-/** JSON, copied; `undefined` for what is none. */
+/** Copies JSON; `undefined` for any other value. */
 function toData(walk: Walk, value: unknown): JsonValue | undefined {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
@@ -98,16 +96,23 @@ function toSchema(walk: Walk, schema: object): JsonSchema {
     for (const entry of Object.entries(schema)) addKeyword(walk, json, entry);
     const media: unknown = Reflect.get(schema, "mediaType");
     if (typeof media === "string") json["contentMediaType"] ??= media;
-    if (bytes.has(json["type"])) Object.assign(json, { type: "string", contentEncoding: "base64" });
-    return json;
+    const form = bytesFormOf(schema);
+    if (form === undefined) return json;
+    // The items of a typed buffer are no part of the text, and a model has to know how they are kept.
+    const { items, ...words } = json;
+    if (items !== undefined) {
+      const { description } = words;
+      words["description"] = `${typeof description === "string" ? `${description}: ` : ""}the bytes of a ${form.name}`;
+    }
+    return { ...words, type: "string", contentEncoding: "base64" };
   });
 }
 
 /**
- * Turns a schema of an agentic service into plain JSON Schema: what only says how values are kept or drawn is left out, bytes are
- * a text in base64, everything else stays. The schema is left as it is, and what is JSON Schema already comes out the same.
+ * Turns a schema of an agentic service into plain JSON Schema. Drops what only says how values are kept or drawn, writes bytes as
+ * a base64 text, and keeps everything else. Does not change the schema; returns plain JSON Schema as it is.
  *
- * @throws SurfaceError `SCHEMA_UNSUPPORTED` for references, for what is no JSON, and for what has no end.
+ * @throws SurfaceError `SCHEMA_UNSUPPORTED` for references, for values that are not JSON, and for schemas that hold themselves.
  */
 export function toJSONSchema(schema: object): JsonSchema {
   return toSchema({ nodes: 0, depth: 0 }, schema);

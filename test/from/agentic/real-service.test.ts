@@ -10,13 +10,22 @@ import { stage, act } from "./support.ts";
 interface RealPackage {
   readonly create: (config: object) => AgenticService;
   readonly createState: <TValue>(first: TValue) => readonly [Observe<TValue>, (value: TValue) => void];
+  readonly createTypedBuffer: (schema: object, values: readonly unknown[]) => object;
 }
 
 async function load(): Promise<RealPackage> {
   const name = "@adobe/data";
-  const [service, observe] = await Promise.all([import(`${name}/service`), import(`${name}/observe`)]);
+  const [service, observe, buffer] = await Promise.all([
+    import(`${name}/service`),
+    import(`${name}/observe`),
+    import(`${name}/typed-buffer`),
+  ]);
   // Nothing is known of what is read here: the tests, which call it, fail where it is not so.
-  return { create: service.AgenticService.create, createState: observe.Observe.createState };
+  return {
+    create: service.AgenticService.create,
+    createState: observe.Observe.createState,
+    createTypedBuffer: buffer.createTypedBuffer,
+  };
 }
 
 let real: RealPackage;
@@ -80,6 +89,56 @@ describe.each(agentKinds)("a service of @adobe/data, as $name sees it", (kind) =
     await agent.call("die");
     await expect.poll(() => told).toBe(2);
     expect(await agent.tools()).toEqual(["cat_pet", "die"]);
+  });
+});
+
+/** A gallery of the real package, which holds the picture and the heights that were put there last. */
+function createGallery() {
+  const item = { type: "number", precision: 1 };
+  const heights = { type: "typed-buffer", items: item };
+  const picture = { type: "blob", mediaType: "image/png" };
+  const [nowPicture, setPicture] = real.createState<unknown>(new Blob(["none"]));
+  const [nowHeights, setHeights] = real.createState<unknown>(real.createTypedBuffer(item, [0.5, 2]));
+  const given: unknown[] = [];
+  const put = async (input: { readonly picture: Blob; readonly more: { readonly heights: Float32Array } }) => {
+    given.push(input.picture.type, await input.picture.text(), input.more.heights);
+    setPicture(input.picture);
+    setHeights(real.createTypedBuffer(item, Array.from(input.more.heights)));
+  };
+  const more = { type: "object", properties: { heights }, required: ["heights"] };
+  const input = { type: "object", properties: { picture, more, next: picture }, required: ["picture", "more"] };
+  const gallery = real.create({
+    interface: {
+      picture: { type: "state", schema: picture },
+      heights: { type: "state", schema: heights },
+      put: { type: "action", description: "Puts both there", parameters: [input] },
+    },
+    implementation: { picture: nowPicture, heights: nowHeights, put },
+  });
+  return { gallery, given };
+}
+
+describe.each(agentKinds)("the bytes of a service of @adobe/data, as $name sees them", (kind) => {
+  it("travel as base64, and are a Blob and an array to the service", async () => {
+    const { gallery, given } = createGallery();
+    const { enter } = await serveForTest(mcpAgentic(gallery, { states: "resource" }));
+    const agent = await enter(kind);
+    const textOf = async (state: string): Promise<unknown> => agent.read(`surface://agentic-service/state/${state}`);
+    const base64 = (bytes: string | ArrayBuffer): string => Buffer.from(bytes as string).toString("base64");
+    const contents = (text: string): object => ({ contents: [{ text: JSON.stringify(text) }] });
+    expect(await textOf("picture")).toMatchObject(contents(base64("none")));
+    expect(await textOf("heights")).toMatchObject(contents(base64(new Float32Array([0.5, 2]).buffer)));
+
+    const heights = new Float32Array([1.5, -1, 3]);
+    const more = { heights: base64(heights.buffer) };
+    const refused = await agent.call("put", { picture: "no base64", more });
+    expect(refused).toMatchObject({ isError: true });
+    expect(JSON.stringify(refused["content"])).toContain("- picture: expected base64");
+    expect(given).toEqual([]);
+    expect(await agent.call("put", { picture: base64("a cat"), more })).not.toMatchObject({ isError: true });
+    expect(given).toStrictEqual(["image/png", "a cat", heights]);
+    await expect.poll(() => textOf("picture")).toMatchObject(contents(base64("a cat")));
+    expect(await textOf("heights")).toMatchObject(contents(more.heights));
   });
 });
 

@@ -123,11 +123,25 @@ describe("the states of a service", () => {
     );
   });
 
-  it("A13 are answered without what is no JSON, which is told of", () => {
-    const { service } = stage({ states: { hp: state(3), run: state(() => 1) } });
+  it("A13 are named with a reason, and told of, when they cannot be written, asked for or not", async () => {
+    const broken = {
+      get half() {
+        throw new Error("a secret of the game");
+      },
+    };
+    const { service } = stage({ states: { hp: state(3), "a.b": state(() => 1), half: state(broken) } });
     const shown = show(service, { states: "tool" });
-    expect(shown.invoke("get_state", {})).toEqual({ hp: 3 });
-    expect(shown.faults).toHaveLength(1);
+    const reasons = { "a%2Eb": "it holds a value that JSON cannot represent", half: "it cannot be read" };
+    expect(await shown.invoke("get_state", {})).toEqual({ hp: 3, "%unreadable": reasons });
+    expect(shown.faults).toHaveLength(2);
+    expect(await shown.invoke("get_state", { keys: ["half"] })).toEqual({ "%unreadable": { half: reasons.half } });
+    expect(await shown.invoke("get_state", { keys: ["hp"] })).toEqual({ hp: 3 });
+  });
+
+  it("keep a name that cannot be taken for the one under which unreadable states are listed", async () => {
+    const { service } = stage({ states: { "%unreadable": state(1), run: state(Symbol("s")) } });
+    const shown = show(service, { states: "tool" });
+    expect(Object.keys((await shown.invoke("get_state", {})) as object)).toEqual(["%25unreadable", "%unreadable"]);
   });
 
   it("leave an action out, and tell of both, when it is called as their tool is", () => {

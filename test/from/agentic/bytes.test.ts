@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { mcpAgentic } from "../../../src/builder/mcp-agentic.ts";
 import type { AgenticAction } from "../../../src/from/agentic/service-shape.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
+import { isSchema } from "../../../src/schema/standard.ts";
 import { createTestClient } from "../../../src/testing/test-client.ts";
 import { context } from "../../catalog/mount-support.ts";
 import { settled, show, stage, state, type Begin, type Staged } from "./support.ts";
@@ -98,6 +99,17 @@ describe("the bytes that an action takes", () => {
     expect(await send(object({ either }), { either: halves })).toEqual({ either: new Float32Array([0.5, -2]) });
     expect(await send(object({ either }), { either: "hi" })).toEqual({ either: "hi" });
     expect(await send(object({ either }), { either: { raw: "hi" } })).toContain("- either.raw: expected base64");
+  });
+
+  it("are decoded in a copy: the arguments of a call are compared and shown later", async () => {
+    const shown = show(
+      stage({ actions: { it: { schema: object({ at: { type: "array", items: floats } }) } } }).service,
+    );
+    const schema = shown.source.list()[0]?.inputSchema;
+    const args = { at: [halves] };
+    const checked = isSchema(schema) ? schema["~standard"].validate(args) : undefined;
+    expect(checked).toStrictEqual({ value: { at: [new Float32Array([0.5, -2])] } });
+    expect(args).toStrictEqual({ at: [halves] });
   });
 
   it("are decoded for an action of several parameters", async () => {

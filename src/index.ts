@@ -158,6 +158,7 @@ export type {
   OperationRegistry,
   RegisteredOperation,
   RegisterOptions,
+  RegistryOptions,
 } from "./catalog/operation-registry.ts";
 export type { ContextCall, ContextFactory } from "./catalog/own-context.ts";
 export type { Body, BodyDefinition } from "./catalog/resource-body.ts";

@@ -21,14 +21,14 @@ export type OperationDefinition<TInput extends MountedSchema, TOutput extends Mo
   readonly outputSchema?: TOutput;
 };
 
-/** What a handler is given: what the schema makes of it, JSON where that is a JSON Schema, `undefined` where there is none. */
+/** Input of a handler: the output of a Standard Schema, JSON for a JSON Schema, `undefined` without a schema. */
 export type OperationInput<TInput> = [Extract<TInput, Schema>] extends [never]
   ? [Extract<TInput, JsonSchema>] extends [never]
     ? undefined
     : JsonValue
   : InferOutput<Extract<TInput, Schema>>;
 
-/** What a handler answers, now or later: what the schema takes; anything where there is none, or a JSON Schema. */
+/** Result of a handler, now or later: the input of a Standard Schema, else anything. */
 export type OperationAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
   ? unknown
   : InferInput<Extract<TOutput, Schema>> | PromiseLike<InferInput<Extract<TOutput, Schema>>>;
@@ -39,10 +39,19 @@ export type OperationHandler<TInput, TOutput> = (
   context: MountContext,
 ) => OperationAnswer<TOutput>;
 
-/** What may be said when something is registered. */
+/** Options of {@link OperationRegistry.register}. */
 export interface RegisterOptions {
-  /** Take the place of an operation of this name, where there is one. Default `false`: that is refused. */
+  /** Replaces an operation of this name. @default false: a second one is refused */
   readonly replace?: boolean;
+}
+
+/** Options of {@link operationRegistry}. */
+export interface RegistryOptions {
+  /**
+   * Receives an operation that cannot be registered, for example one with an unsupported schema, and the reason. The registry
+   * leaves it out and keeps the others. @default throws the reason
+   */
+  readonly onInvalid?: (error: SurfaceError, operation: MountedOperation) => void;
 }
 
 /** An operation and what carries it out. */
@@ -54,19 +63,19 @@ export type RegisteredOperation = readonly [
 /** Operations that come and go while they are served. Nothing to close. */
 export interface OperationRegistry extends MountSource {
   /**
-   * Adds an operation; the very next request finds it. Returns what takes it away again, and nothing that has taken its place.
+   * Adds an operation; the very next request finds it. Returns a function that removes it, but no operation that replaced it.
    *
-   * @throws SurfaceError `NAME_COLLISION` where there is one of this name, or of the same name on the wire; `INVALID_NAME`,
-   * `INVALID_OPTION`, `CONTRADICTION`, `MISSING_HANDLER`, `SCHEMA_UNSUPPORTED`.
+   * @throws SurfaceError `NAME_COLLISION` if its name, or its name on the wire, is taken; `INVALID_NAME`, `INVALID_OPTION`,
+   * `CONTRADICTION`, `MISSING_HANDLER`, `SCHEMA_UNSUPPORTED`. With `onInvalid` it reports them instead.
    */
   register<$Input extends MountedSchema = never, $Output extends MountedSchema = never>(
     operation: OperationDefinition<$Input, $Output>,
     handler: OperationHandler<$Input, $Output>,
     options?: RegisterOptions,
   ): () => void;
-  /** Takes an operation away; calls under way finish. Whether there was one. */
+  /** Removes an operation; calls under way finish. Returns false if there was none. */
   unregister(name: string): boolean;
-  /** How many there are. */
+  /** Number of operations. */
   readonly size: number;
 }
 
@@ -77,10 +86,15 @@ interface Registered {
 
 class Registry implements OperationRegistry {
   readonly #registered = new Map<string, Registered>();
-  /** What has which name on the wire. */
+  /** Names of operations by their names on the wire. */
   readonly #names = new Map<string, string>();
   readonly #listeners = new Listeners();
+  readonly #onInvalid: RegistryOptions["onInvalid"];
   #listed: readonly MountedOperation[] | undefined;
+
+  constructor({ onInvalid }: RegistryOptions) {
+    this.#onInvalid = onInvalid;
+  }
 
   get size(): number {
     return this.#registered.size;
@@ -110,7 +124,8 @@ class Registry implements OperationRegistry {
   ): () => void {
     assertKnownOptions(options, ["replace"], `Registering operation "${operation.name}"`);
     const { replace = false } = options;
-    const registered = this.#add([operation, handler], replace);
+    const registered = this.#take([operation, handler], replace);
+    if (registered === undefined) return () => {};
     this.#change();
     return () => {
       const { name } = registered.operation;
@@ -126,7 +141,18 @@ class Registry implements OperationRegistry {
   }
 
   addAll(initial: Iterable<RegisteredOperation>): void {
-    for (const registered of initial) this.#add(registered, false);
+    for (const registered of initial) this.#take(registered, false);
+  }
+
+  /** Adds an operation, or reports that it is invalid. */
+  #take(given: RegisteredOperation, replace: boolean): Registered | undefined {
+    try {
+      return this.#add(given, replace);
+    } catch (cause) {
+      if (this.#onInvalid === undefined || !(cause instanceof SurfaceError)) throw cause;
+      this.#onInvalid(cause, given[0]);
+      return undefined;
+    }
   }
 
   #add([given, handler]: RegisteredOperation, replace: boolean): Registered {
@@ -154,7 +180,7 @@ class Registry implements OperationRegistry {
 
   #change(): void {
     this.#listed = undefined;
-    // What was registered is; whoever did it has no part in this.
+    // The operation is registered: a failing listener is no fault of the code that registered it.
     this.#listeners.tell(undefined, (cause) => void internalError(cause, "operation registry", reportToConsole));
   }
 }
@@ -164,13 +190,21 @@ function wireNameOf(name: string): string {
 }
 
 /**
- * Makes a registry of operations, to be mounted in as many apps as one likes.
+ * Creates a registry of operations, which any number of apps can mount.
  *
- * @param initial - what is registered to begin with, without types that hold handlers to their schemas.
- * @throws SurfaceError as {@link OperationRegistry.register} does.
+ * @param initial - the first operations. The compiler does not hold their handlers to their schemas.
+ * @throws SurfaceError as {@link OperationRegistry.register} does; `INVALID_OPTION`.
  */
-export function operationRegistry(initial: Iterable<RegisteredOperation> = []): OperationRegistry {
-  const registry = new Registry();
+export function operationRegistry(
+  initial: Iterable<RegisteredOperation> = [],
+  options: RegistryOptions = {},
+): OperationRegistry {
+  const doing = "Creating a registry of operations";
+  assertKnownOptions(options, Object.keys({ onInvalid: true } satisfies Record<keyof RegistryOptions, true>), doing);
+  if (options.onInvalid !== undefined && typeof options.onInvalid !== "function") {
+    throw new SurfaceError("INVALID_OPTION", `${doing}: "onInvalid" must be a function`);
+  }
+  const registry = new Registry(options);
   registry.addAll(initial);
   return registry;
 }

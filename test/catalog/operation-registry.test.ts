@@ -4,7 +4,8 @@ import { z } from "zod";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { MountedOperation } from "../../src/catalog/mount.ts";
-import { operationRegistry } from "../../src/catalog/operation-registry.ts";
+import { operationRegistry, type OperationRegistry } from "../../src/catalog/operation-registry.ts";
+import type { SurfaceError } from "../../src/errors.ts";
 import { context, mount, registryOf } from "./mount-support.ts";
 import { thrownBy } from "./support.ts";
 
@@ -29,6 +30,59 @@ describe("operationRegistry()", () => {
     expect([registry.size, registry.invoke("a.b", undefined, context)]).toEqual([1, "new"]);
     registry.unregister("a.b");
     expect(add("a_b", false)).toBe("nothing was thrown");
+  });
+
+  it("leaves out and reports an operation that is invalid, and keeps the others, if asked to", () => {
+    const reported: unknown[] = [];
+    const nullable = {
+      name: "bad",
+      inputSchema: { type: "object", properties: { a: { type: "string", nullable: true } } },
+    };
+    const specs: readonly MountedOperation[] = [{ name: "a" }, nullable, { name: "a b" }, { name: "b" }];
+    const listed = (registry: OperationRegistry): readonly string[] => registry.list().map(({ name }) => name);
+    const onInvalid = (error: SurfaceError, operation: MountedOperation) =>
+      void reported.push([error.code, operation.name, error.message.includes(operation.name)]);
+    const initial = specs.map((spec) => [spec, () => 1] as const);
+    const expected = [
+      ["SCHEMA_UNSUPPORTED", "bad", true],
+      ["INVALID_NAME", "a b", true],
+    ];
+    expect(listed(operationRegistry(initial, { onInvalid }))).toEqual(["a", "b"]);
+    expect(reported.splice(0)).toEqual(expected);
+
+    const registry = operationRegistry([], { onInvalid });
+    let changes = 0;
+    registry.subscribe(() => (changes += 1));
+    const removes = specs.map((spec) => registry.register(spec, () => 1));
+    expect([listed(registry), changes, reported.splice(0)]).toEqual([["a", "b"], 2, expected]);
+    for (const remove of removes.slice(1, 3)) remove();
+    registry.register({ name: "a" }, () => 2);
+    expect([listed(registry), registry.invoke("a", undefined, context)]).toEqual([["a", "b"], 1]);
+    expect(reported).toEqual([["NAME_COLLISION", "a", true]]);
+  });
+
+  it("throws what onInvalid throws, and reports neither misspelt options nor faults of getters to it", () => {
+    const refuse = operationRegistry([], {
+      onInvalid: (error) => {
+        throw error;
+      },
+    });
+    expect(thrownBy(() => refuse.register({ name: "a b" }, () => 1))).toMatchObject({ code: "INVALID_NAME" });
+    const registry = operationRegistry([], { onInvalid: () => {} });
+    const misspelt = { replaces: true } as object;
+    expect(thrownBy(() => registry.register({ name: "a" }, () => 1, misspelt))).toMatchObject({
+      code: "INVALID_OPTION",
+    });
+    const broken = {
+      get name(): string {
+        throw new TypeError("a fault");
+      },
+    };
+    expect(thrownBy(() => registry.register(broken, () => 1))).toBeInstanceOf(TypeError);
+    for (const options of [{ onInvalids: () => {} }, { onInvalid: "skip" }]) {
+      // @ts-expect-error -- what a program without types may write
+      expect(thrownBy(() => operationRegistry([], options))).toMatchObject({ code: "INVALID_OPTION" });
+    }
   });
 
   it("register() returns what takes away its own and nothing that has taken its place", () => {

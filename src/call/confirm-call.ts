@@ -97,12 +97,17 @@ async function preview({ entry, input }: Checked, args: JsonObject): Promise<Che
   return { entry, input: entry.owner === "surface" ? await entry.preview?.(args) : input };
 }
 
+/** Returns a text in the Unicode form of {@link toConfirmWord}. */
+function toTyped(value: unknown): unknown {
+  return typeof value === "string" ? value.normalize("NFC") : value;
+}
+
 async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   // What agrees to these arguments agrees to no others; no author's key has a dot.
   const key = `.confirm.${nameWithin(call, { id: checked.entry.id, args }).slice(0, 16)}`;
   const { action, content } = readFilled(await call.ask(key, toQuestion(await preview(checked, args), args)));
   const { confirmWord } = checked.entry;
-  if (action === "accept" && confirmWord !== undefined && content[typedField] !== confirmWord) {
+  if (action === "accept" && confirmWord !== undefined && toTyped(content[typedField]) !== confirmWord) {
     throw new Refusal("DECLINED", `the user did not type "${confirmWord}"`, { action });
   }
   if (action === "accept") return assertStillShown(call);

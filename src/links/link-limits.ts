@@ -76,8 +76,9 @@ function assertLimits(limits: LinkLimits): void {
 export function createLinkBudgets(limits: LinkLimits = {}): LinkBudgets {
   assertLimits(limits);
   return forEachLimit((name) => {
-    const { total, perPeer } = { ...defaultLinkLimits[name], ...limits[name] };
-    return new Budget({ total, perKey: perPeer });
+    const given: PeerLimit = limits[name] ?? {};
+    const { total, perPeer } = defaultLinkLimits[name];
+    return new Budget({ total: given.total ?? total, perKey: given.perPeer ?? perPeer });
   });
 }
 

@@ -3,8 +3,8 @@ import type { Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
 
 const fates: ReadonlySet<unknown> = new Set([undefined, "refuse", "allow"]);
 
-/** Words that a user can read and type: letters and digits, also several of them with single spaces or dashes. */
-const typeable = /^(?=.{1,64}$)[\p{L}\p{N}]+(?:[ _-][\p{L}\p{N}]+)*$/u;
+/** Words that a user can read and type: letters with their marks, and digits; single spaces, "-" or "_" between words. */
+const typeable = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:[ _-][\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*$/u;
 
 const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
   otherwise: (value) => fates.has(value),
@@ -22,7 +22,7 @@ export function assertConfirm(confirm: unknown, attempt: string): void {
   if (confirm === undefined || isConfirm(confirm)) return;
   throw new SurfaceError(
     "INVALID_OPTION",
-    `${attempt}: "confirm" must be true, false or { otherwise?: "refuse" | "allow", type?: "WORD" }, with 1 to 64 letters, digits and single spaces`,
+    `${attempt}: "confirm" must be true, false or { otherwise?: "refuse" | "allow", type?: "WORD" }, with 1 to 64 letters and digits; single spaces, "-" and "_" may separate words`,
   );
 }
 
@@ -38,7 +38,7 @@ export function toConfirmRule(confirm: Confirm | undefined): ConfirmRule | undef
   return confirm.otherwise ?? "refuse";
 }
 
-/** Returns the word that the user must type. */
+/** Returns the word that the user must type, in Unicode NFC: keyboards differ in how they compose letters. */
 export function toConfirmWord(confirm: Confirm | undefined): string | undefined {
-  return typeof confirm === "object" ? confirm.type : undefined;
+  return typeof confirm === "object" ? confirm.type?.normalize("NFC") : undefined;
 }

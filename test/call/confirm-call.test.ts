@@ -84,6 +84,17 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
+  it.each([
+    ["composed", "l\u00f6schen", "lo\u0308schen"],
+    ["decomposed", "lo\u0308schen", "l\u00f6schen"],
+    ["with vowel signs", "\u0939\u091f\u093e\u090f\u0902", "\u0939\u091f\u093e\u090f\u0902"],
+  ])("takes the word in either Unicode form when its author writes it %s", async (_form, type, typed) => {
+    const { tools, handler } = removing({ confirm: { type } });
+    const reply: Reply = () => ({ action: "accept", content: { confirm: typed } });
+    expect(shortOf(await run(tools, reply, { path: "/etc" }))).toEqual({ path: "/etc" });
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
   it.each(["decline", "cancel"])("does not run when the user says %s", async (action) => {
     const { tools, handler } = removing();
     const outcome = await run(tools, () => ({ action }), { path: "/etc" });

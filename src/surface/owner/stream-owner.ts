@@ -4,6 +4,7 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
+import { systemClock } from "../system-clock.ts";
 import { Feed, type Run } from "./feed.ts";
 import { FeedPool } from "./feed-pool.ts";
 import { Listening, type ListenHandler } from "./listening.ts";
@@ -14,6 +15,9 @@ import type { OwnerSetting } from "./owner.ts";
  * handler that never waits does not keep a processor busy for nobody.
  */
 const idleMs = 30_000;
+
+/** Milliseconds for which a read takes further frames of a run that does not pause. */
+const followMs = 50;
 
 interface Frame {
   readonly value: unknown;
@@ -130,12 +134,13 @@ export class StreamOwner {
     throw new SurfaceError("ABSENT", `Reading ${this.#where}: it ended without a frame`);
   }
 
-  /** Waits for the first frame of a run, and for those that follow it without a pause: the last is the newest one. */
+  /** Waits for the first frame of a run, then for frames that follow without a pause, for at most {@link followMs}. */
   async #firstFrames(feed: Feed, run: Run, signal: AbortSignal): Promise<void> {
     const { ring } = feed;
     const isOver = (): boolean => run.end !== undefined || signal.aborted;
     while (ring.last <= run.after && !isOver()) await feed.change(signal);
-    for (let seen = run.after; ring.last > seen && !isOver();) {
+    const until = systemClock.now() + followMs;
+    for (let seen = run.after; ring.last > seen && !isOver() && systemClock.now() < until;) {
       seen = ring.last;
       await feed.said();
     }

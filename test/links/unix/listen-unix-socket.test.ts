@@ -262,6 +262,15 @@ describe("listenUnixSocket()", () => {
     for (const socket of sockets) socket.destroy();
   });
 
+  it("keeps a default bound where a limit is undefined", async () => {
+    const { live } = openEcho();
+    // A caller without `exactOptionalPropertyTypes` can pass it, for example from an environment variable that is not set.
+    const unset = undefined as unknown as number;
+    const limits = { peers: { total: unset }, argumentBytes: { total: unset, perPeer: unset } };
+    const { stats } = await listenUnixSocket(live, await newPath(), { limits });
+    expect(stats().limits).toMatchObject({ peers: { limit: 256 }, argumentBytes: { limit: 64 * 1024 * 1024 } });
+  });
+
   it("turns a peer away while all places are taken by peers that have said who they are, until one goes", async () => {
     const { live } = openEcho();
     const path = await newPath();

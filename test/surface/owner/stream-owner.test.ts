@@ -317,6 +317,22 @@ describe("a stream", () => {
     await expect(client.lines.latest()).rejects.toMatchObject({ code: "ABSENT" });
   });
 
+  it.each([
+    ["never waits for anything", () => null],
+    ["lets other work run between its frames", () => new Promise((resolve) => setImmediate(resolve))],
+  ])("latest() answers while the handler goes on without a pause, when it %s", async (_how, pause) => {
+    const { client } = await openLive(logOf, {
+      lines: async function* ({ from }, { signal }) {
+        for (let line = from; !signal.aborted; line += 1) {
+          yield line;
+          await pause();
+        }
+      },
+    });
+    const first = await client.lines.latest({});
+    expect(await client.lines.latest({})).toBeGreaterThan(first);
+  });
+
   it("latest() says absent when the handler, started again after a rest, now ends without a frame", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const { client, pushed, live } = await openLog();

@@ -6,6 +6,7 @@ import {
   procedure,
   type Asks,
   type AskSchema,
+  type AskTimeouts,
   type Elicited,
   type JsonObject,
   type Link,
@@ -55,6 +56,12 @@ async function asked(): Promise<void> {
   expectType<Sampled>(written);
   expectType<string>(written.text);
   expectType<readonly Root[]>(await ask.roots());
+  // A question may set its own time.
+  expectType<Elicited<{ name: string; age: number; role: "a" | "b" }>>(
+    await ask.elicit("who", form, { message: "Who are you?", timeoutMs: 1000 }),
+  );
+  expectType<Sampled>(await ask.sample("draft", { messages: [], maxTokens: 1, timeoutMs: 1000 }));
+  expectType<readonly Root[]>(await ask.roots({ timeoutMs: 1000 }));
   expectType<() => void>(ask.onRoots(() => {}));
 }
 void asked;
@@ -68,6 +75,11 @@ expectError(ask.sample({ messages: [], maxTokens: 1 }));
 expectError(ask.sample("draft", { messages: [{ role: "user", content: "write" }] }));
 expectError(ask.sample("draft", { messages: [{ role: "system", content: "write" }], maxTokens: 1 }));
 expectError(ask.roots("here"));
+expectError(ask.roots({ timeout: 1 }));
+expectError(ask.roots({ timeoutMs: "1s" }));
+expectError(ask.elicit("who", form, { timeoutMs: 1 }));
+expectError(ask.elicit("who", form, { message: "Who?", timeoutMS: 1 }));
+expectError(ask.sample("draft", { messages: [], maxTokens: 1, timeoutMs: "1s" }));
 expectAssignable<SampleRequest>({
   messages: [{ role: "user", content: [{ type: "text", text: "a" }] }],
   maxTokens: 1,
@@ -81,6 +93,13 @@ mcp(surface, { asking: { claim: (_id, expiresAt) => expiresAt > 1 } });
 expectError(mcp(surface, { asking: { secret: "text" } }));
 expectError(mcp(surface, { asking: { claim: true } }));
 expectError(mcp(surface, { asking: { nope: 1 } }));
+
+// The time that clients have is the app's, by the kind of the question.
+mcp(surface, { asking: { timeoutMs: { elicit: 600_000 } } });
+expectAssignable<AskTimeouts>({ elicit: 1, sample: 1, roots: 1 });
+expectError(mcp(surface, { asking: { timeoutMs: 600_000 } }));
+expectError(mcp(surface, { asking: { timeoutMs: { elicits: 1 } } }));
+expectError(mcp(surface, { asking: { timeoutMs: { elicit: "10 min" } } }));
 
 // A handler's own answer is no consent, nor is what it was called with.
 expectError(app.tools({ one: { handler: (args, { ask: { consent } }) => consent(args) } }));

@@ -1,4 +1,5 @@
 import type { CallTree } from "../call/call-tree.ts";
+import type { AskTimeouts } from "../catalog/asking.ts";
 import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
@@ -50,14 +51,19 @@ export interface McpOptions {
   readonly maxResourceBytes?: number;
   /** Answer in the gate what our handlers know. Default `true`; `false` sends every request through the SDK, to compare. */
   readonly hotPath?: boolean;
-  /** How what clients of the modern era are asked is kept between two requests. */
+  /** Questions to clients: their time, and how they are kept between two requests. */
   readonly asking?: AskingOptions;
   /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */
   readonly onFault?: FaultReporter;
 }
 
-/** How questions to clients are kept between two requests: by the clients themselves, sealed. */
+/** Questions to clients: the time that they have, and the sealed states in which clients keep them between two requests. */
 export interface AskingOptions {
+  /**
+   * Milliseconds in which a client must answer, by the kind of the question. A single question may set its own; the `timeoutMs` of
+   * a tool bounds its call, questions included. @default `{ elicit: 300_000, sample: 60_000, roots: 10_000 }`
+   */
+  readonly timeoutMs?: AskTimeouts;
   /**
    * What states are sealed with, at least 32 bytes; the same for all processes that answer one client. Default: made anew with
    * each time the app is opened, so that nobody else can open them, and they do not outlive the process.

@@ -1,5 +1,6 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { assertUriPrefix } from "../catalog/assert-uri-prefix.ts";
+import { askKinds, askTimeoutProblem } from "../catalog/ask-timeouts.ts";
 import { SurfaceError } from "../errors.ts";
 import { leastLargeBytes } from "../mcp/large-values.ts";
 import { isWindow } from "../tags/check-options.ts";
@@ -55,8 +56,24 @@ const secret: Check = (value) =>
     : `must be a Uint8Array of at least ${leastSecretBytes} bytes`;
 
 const askingChecks: ReadonlyMap<string, Check> = new Map(
-  Object.entries({ secret, claim: callable, rehearse: flag } satisfies Record<keyof AskingOptions, Check>),
+  Object.entries({
+    secret,
+    claim: callable,
+    rehearse: flag,
+    // Checked by assertTimeouts().
+    timeoutMs: () => undefined,
+  } satisfies Record<keyof AskingOptions, Check>),
 );
+
+function assertTimeouts(timeouts: unknown, doing: string): void {
+  if (timeouts === undefined) return;
+  assertKnownOptions(timeouts, askKinds, `${doing}: "asking.timeoutMs"`);
+  for (const [kind, timeoutMs] of Object.entries(timeouts)) {
+    const problem = timeoutMs === undefined ? undefined : askTimeoutProblem(timeoutMs);
+    if (problem === undefined) continue;
+    throw new SurfaceError("INVALID_OPTION", `${doing}: "asking.timeoutMs.${kind}" ${problem}`);
+  }
+}
 
 /** What is wrong is said without what was given: a secret is no text for a log. */
 function assertAsking(asking: unknown, doing: string): void {
@@ -70,7 +87,8 @@ function assertAsking(asking: unknown, doing: string): void {
     if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: "asking.${key}" ${problem}`);
   }
   // Two processes with one secret and a memory each would both run a call for one consent.
-  const { secret: shared, claim }: AskingOptions = asking;
+  const { secret: shared, claim, timeoutMs }: AskingOptions = asking;
+  assertTimeouts(timeoutMs, doing);
   if (shared === undefined || claim !== undefined) return;
   const what = '"asking.secret" needs "asking.claim", which all processes share; leave both out in a single process';
   throw new SurfaceError("INVALID_OPTION", `${doing}: ${what}`);

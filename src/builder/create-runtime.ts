@@ -78,6 +78,7 @@ function createOpenInvoker({ definition, report, scope }: WholeParts, { live, wa
     find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
     confirm: definition.confirm,
     rehearse: definition.options.asking?.rehearse,
+    askTimeouts: definition.options.asking?.timeoutMs,
   });
   scope.add(() => invoker.close());
   return invoker;

@@ -14,8 +14,8 @@ export interface AskPort {
   /** What it says that it can be asked. */
   readonly kinds: ReadonlySet<AskKind>;
   /**
-   * Sends a question and waits for the answer, however long that may take for its kind. Rejects with a `Refusal`: `ASK_FAILED`,
-   * `ASK_TIMEOUT`; or as the signal does. Left out where nothing can be sent: then a call that asks ends with its questions.
+   * Sends a question and resolves with the answer. Rejects with a `Refusal` `ASK_FAILED`, or when the signal fires; then it takes
+   * the question back. Left out where nothing can be sent: then a call that asks ends with its questions.
    */
   readonly push?: ((ask: ClientAsk, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** Told when the client says that its roots are others. Left out where it never does. Returns what stops it. */

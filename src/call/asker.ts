@@ -1,8 +1,9 @@
-import type { ClientAsk } from "../catalog/asking.ts";
+import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking.ts";
 import { cannotBeAsked } from "../catalog/client-cannot.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Asker } from "./call-parties.ts";
@@ -11,9 +12,11 @@ import type { Deadlines } from "./deadlines.ts";
 import { digestOf } from "./digest-of.ts";
 import { Questions } from "./questions.ts";
 
-/** What asking takes of the invoker. */
-export interface AskingParts {
+/** What a {@link ClientAsker} is given. */
+export interface AskerDeps {
   readonly deadlines: Deadlines;
+  /** Milliseconds in which a client must answer, by the kind of the question. */
+  readonly timeouts: Readonly<Record<AskKind, number>>;
   readonly report: FaultReporter;
 }
 
@@ -22,8 +25,19 @@ interface Question {
   readonly call: CallContext;
   readonly trail: CallTrail;
   readonly key: string;
-  readonly ask: ClientAsk;
+  readonly ask: TimedAsk;
   readonly port: AskPort;
+}
+
+/** Names a question in messages. Keys of our own begin with a dot. */
+function nameOf({ key, ask }: Question): string {
+  if (ask.kind === "roots") return "the request for roots";
+  if (key.startsWith(".")) return "the confirmation";
+  return `the ${ask.kind === "elicit" ? "form" : "model request"} "${key}"`;
+}
+
+function tooLate(name: string, timeoutMs: number): Refusal {
+  return new Refusal("ASK_TIMEOUT", `the client did not answer ${name} within ${timeoutMs} ms`, { timeoutMs });
 }
 
 /** What has been asked for a host's call, with all that is called within it; `undefined` where nobody can be asked. */
@@ -53,10 +67,10 @@ function changedAgain(key: string): Refusal {
 
 /** Asks clients, each by the way of the call that it made. */
 export class ClientAsker implements Asker {
-  readonly #parts: AskingParts;
+  readonly #deps: AskerDeps;
 
-  constructor(parts: AskingParts) {
-    this.#parts = parts;
+  constructor(deps: AskerDeps) {
+    this.#deps = deps;
   }
 
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
@@ -72,7 +86,7 @@ export class ClientAsker implements Asker {
     const port = call.root.asking;
     if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
     const trail = (call.trail ??= new CallTrail());
-    const question: Question = { call, trail, key, ask, port };
+    const question: Question = { call, trail, key, ask: this.#withTime(ask), port };
     // Where somebody works is known to who pushes, and may be another place the next time.
     if (ask.kind === "roots" && port.push !== undefined) return this.#pose(question);
     const digest = nameWithin(call, { kind: ask.kind, params: ask.params });
@@ -101,7 +115,11 @@ export class ClientAsker implements Asker {
       "INVALID_OPTION",
       "Adding to an answer: what is said beside it must be JSON, at most 4 KiB",
     );
-    internalError(cause, `call ${tracked?.requestId ?? "of what is no tool"}`, this.#parts.report);
+    internalError(cause, `call ${tracked?.requestId ?? "of what is no tool"}`, this.#deps.report);
+  }
+
+  #withTime(ask: ClientAsk): TimedAsk {
+    return { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
   }
 
   #pose(question: Question, digest = ""): Promise<JsonObject> {
@@ -133,20 +151,28 @@ export class ClientAsker implements Asker {
       "CONTRADICTION",
       `Asking "${key}": run again with the answer, it asked something else under this key, and must ask the same each time`,
     );
-    internalError(cause, call.tracked === undefined ? "a handler" : `tool "${call.tracked.tool}"`, this.#parts.report);
+    internalError(cause, call.tracked === undefined ? "a handler" : `tool "${call.tracked.tool}"`, this.#deps.report);
   }
 
-  /** Sends a question. Until there is an answer, the time of those who wait for it stands still. */
-  #push({ call, trail, ask }: Question, push: NonNullable<AskPort["push"]>): Promise<JsonObject> {
+  /**
+   * Sends a question and waits for the answer, until the question's time is over or its call ends. Meanwhile the default deadlines
+   * of the call, and of the calls that it is within, stand still.
+   */
+  #push(question: Question, push: NonNullable<AskPort["push"]>): Promise<JsonObject> {
+    const { call, trail, ask } = question;
+    const name = nameOf(question);
     const controller = new AbortController();
-    const release = this.#parts.deadlines.hold(call);
+    const release = this.#deps.deadlines.hold(call);
     return new Promise((resolve, reject) => {
-      const answered = trail.wait((error) => {
-        release();
+      const fail = (error: Error): void => {
+        settle();
         reject(error);
         controller.abort(error);
-      });
+      };
+      const answered = trail.wait(fail, { name, since: performance.now() });
+      const stopTimer = systemClock.after(ask.timeoutMs, () => fail(tooLate(name, ask.timeoutMs)));
       const settle = (): void => {
+        stopTimer();
         answered();
         release();
       };

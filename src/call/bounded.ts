@@ -18,7 +18,7 @@ export async function runBounded<TOutcome>(
   call: CallContext,
   { timeoutMs, run, at }: Bounded<TOutcome>,
 ): Promise<TOutcome | Refused> {
-  deadlines.watch(call, timeoutMs);
+  deadlines.watch(call, { timeoutMs });
   try {
     call.assertRunning();
     return await call.outcome(run());

@@ -84,6 +84,8 @@ export class CallContext implements EntryCall {
   /** When it is over, as `performance.now()` counts it; and the same in milliseconds since 1970. */
   dueAt: number = Number.POSITIVE_INFINITY;
   deadline: number | undefined;
+  /** The latest that `dueAt` can become: a `timeoutMs` that was set for it, or for a call that it is within. */
+  latestAt: number = Number.POSITIVE_INFINITY;
   readonly #sink: ProgressSink | undefined;
   #nester: Nester | undefined;
   #by: ToolEntry | undefined;
@@ -148,10 +150,15 @@ export class CallContext implements EntryCall {
     return this.partOf === undefined ? this : this.partOf.call.root;
   }
 
-  /** How long its client was asked while it ran: by so much later it is due. In milliseconds. */
+  /** Milliseconds by which its deadline was put off because its client was being asked. */
   get heldMs(): number {
+    return this.held === undefined ? 0 : this.held.ms + this.standingMs(performance.now());
+  }
+
+  /** Milliseconds by which the questions that are open now put its deadline off. */
+  standingMs(now: number): number {
     const { held } = this;
-    return held === undefined ? 0 : held.ms + (held.count > 0 ? performance.now() - held.since : 0);
+    return held === undefined || held.count === 0 ? 0 : Math.min(now - held.since, this.latestAt - this.dueAt);
   }
 
   ask(key: string, ask: ClientAsk): Promise<JsonObject> {
@@ -194,6 +201,7 @@ export class CallContext implements EntryCall {
     this.#standsFor = call;
     this.tracked = call.tracked;
     this.dueAt = call.dueAt;
+    this.latestAt = call.latestAt;
     this.deadline = call.deadline;
     this.#asker = call.#asker;
     this.#nester = call.#nester;

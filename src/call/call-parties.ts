@@ -35,6 +35,8 @@ export interface PartOf {
   readonly call: CallContext;
   /** When it must be over besides, in milliseconds as `performance.now()` counts them. */
   readonly deadlineAt?: number | undefined;
+  /** Whether `deadlineAt` holds although the client is being asked. @default false */
+  readonly countsQuestions?: boolean | undefined;
   /** What becomes of it when that call ends before it, once it has started. */
   readonly onAbort?: OnAbort | undefined;
   /** Whether it ends when the client drops the connection that the call above it was made on. Default `false`. */

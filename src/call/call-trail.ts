@@ -7,6 +7,14 @@ export interface AskedHere {
   readonly answer: Promise<JsonObject>;
 }
 
+/** A question that its client has been sent. */
+export interface OpenQuestion {
+  /** Names the question in messages: `the form "title"`. */
+  readonly name: string;
+  /** When it was sent, as `performance.now()` counts it. */
+  readonly since: number;
+}
+
 /** How much of a digest stands in the name of a place. */
 const placeLength = 12;
 
@@ -20,7 +28,7 @@ export class CallTrail {
   isBlocked = false;
   readonly #counts = new Map<string, number>();
   readonly #stops = new Set<() => void>();
-  readonly #waiting = new Set<(error: SurfaceError) => void>();
+  readonly #waiting = new Map<(error: SurfaceError) => void, OpenQuestion | undefined>();
 
   constructor(place = "") {
     this.place = place;
@@ -39,9 +47,18 @@ export class CallTrail {
     return `${this.place}${short}.${count}/`;
   }
 
-  /** Told when the call is over before there is an answer. Returns what says that there is one. */
-  wait(over: (error: SurfaceError) => void): () => void {
-    this.#waiting.add(over);
+  /** The question that has been open longest; `undefined` if no question has been sent and is unanswered. */
+  get openQuestion(): OpenQuestion | undefined {
+    return [...this.#waiting.values()].find((question) => question !== undefined);
+  }
+
+  /**
+   * Calls `over` if the call ends before there is an answer. Returns a function that says that there is one.
+   *
+   * @param question - left out for a question that is not sent while the call waits.
+   */
+  wait(over: (error: SurfaceError) => void, question?: OpenQuestion): () => void {
+    this.#waiting.set(over, question);
     return () => void this.#waiting.delete(over);
   }
 
@@ -56,7 +73,7 @@ export class CallTrail {
 
   /** The call is over: nobody waits for an answer any more, or listens to anything. */
   end(error: SurfaceError): void {
-    const waiting = [...this.#waiting];
+    const waiting = [...this.#waiting.keys()];
     this.#waiting.clear();
     for (const over of waiting) over(error);
     for (const stop of this.#stops) stop();

@@ -1,4 +1,5 @@
 import { CallPreparer } from "./call-preparer.ts";
+import { toAskTimeouts } from "../catalog/ask-timeouts.ts";
 import type { Asking } from "../catalog/asking.ts";
 import type { PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
@@ -29,7 +30,7 @@ import { toRefused } from "./to-refused.ts";
 import { writeAnswer } from "./write-answer.ts";
 
 /** How long a read may take, in milliseconds. */
-const readTimeoutMs = 10_000;
+const readTime = Object.freeze({ timeoutMs: 10_000 });
 
 /** How long a prompt may take to be written, in milliseconds. */
 const promptTimeoutMs = 60_000;
@@ -94,7 +95,8 @@ class EntryInvoker implements Invoker {
     this.#tree = options.tree ?? createCallTree(options);
     this.#hanging = new HangingCompleters(completionTimeoutMs, options.report);
     this.#rehearses = options.rehearse === true;
-    this.#asker = new ClientAsker({ deadlines: this.#deadlines, report: options.report });
+    const timeouts = toAskTimeouts(options.askTimeouts);
+    this.#asker = new ClientAsker({ deadlines: this.#deadlines, timeouts, report: options.report });
     this.#preparer = new CallPreparer({ asker: this.#asker, confirm: options.confirm, report: options.report });
     this.#nesting = new Nesting({
       find: options.find ?? (() => undefined),
@@ -120,7 +122,7 @@ class EntryInvoker implements Invoker {
   // schemas, many handlers) is not awaited at all.
   async #call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
     const { owner } = entry;
-    this.#deadlines.watch(call, entry.timeoutMs);
+    this.#deadlines.watch(call, entry);
     let outcome: ToolOutcome;
     let stage: Stage = "decoding";
     try {
@@ -195,7 +197,7 @@ class EntryInvoker implements Invoker {
     const where = `resource "${resolved.id}"`;
     // The variables of a URI were decoded when it was resolved.
     call.reached("arguments");
-    this.#deadlines.watch(call, readTimeoutMs);
+    this.#deadlines.watch(call, readTime);
     call.allowAsking(this.#asker);
     try {
       call.assertRunning();

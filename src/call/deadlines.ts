@@ -1,8 +1,25 @@
+import { toUnanswered } from "../catalog/unanswered.ts";
 import { SurfaceError } from "../errors.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { Places, type Place } from "../spine/places.ts";
 import type { CallContext } from "./call-context.ts";
+import type { OpenQuestion } from "./call-trail.ts";
 import type { PartOf } from "./call-parties.ts";
+
+/** Returns a question of a call, or of a part of it, that the client has not answered. */
+function openQuestionOf(call: CallContext): OpenQuestion | undefined {
+  const own = call.trail?.openQuestion;
+  return own ?? [...call.parts].map(openQuestionOf).find((question) => question !== undefined);
+}
+
+/** Ends a call whose time is over. */
+function expire(call: CallContext, message: string): void {
+  const question = openQuestionOf(call);
+  if (question === undefined) return call.abort(new SurfaceError("TIMEOUT", message));
+  const openMs = Math.round(performance.now() - question.since);
+  call.abort(toUnanswered(`the client had not answered ${question.name} after ${openMs} ms`));
+}
 
 /**
  * The deadlines of all calls of one length, with one timer between them. They fall due in the order in which they were
@@ -48,10 +65,16 @@ class Lane {
       }
       // One that was aborted before may have ended others.
       if (!this.#calls.remove(place)) continue;
-      call.abort(new SurfaceError("TIMEOUT", `Calling: no answer within ${this.#timeoutMs} ms`));
+      expire(call, `Calling: no answer within ${this.#timeoutMs} ms`);
     }
   }
 }
+
+/** The longest delay that a timer can have, in milliseconds. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** How long a call may take. */
+export type CallTime = Pick<ToolEntry, "timeoutMs" | "countsQuestions">;
 
 function nothing(): void {}
 
@@ -59,16 +82,14 @@ function isHeld({ held }: CallContext): boolean {
   return held !== undefined && held.count > 0;
 }
 
-/** How long a call stands still by now. */
-function standingMs({ held }: CallContext, now: number): number {
-  return held !== undefined && held.count > 0 ? now - held.since : 0;
-}
-
 function deadlineOf(call: CallContext, now: number): number {
-  return call.deadline === undefined ? Number.POSITIVE_INFINITY : call.deadline + Math.ceil(standingMs(call, now));
+  return call.deadline === undefined ? Number.POSITIVE_INFINITY : call.deadline + Math.ceil(call.standingMs(now));
 }
 
-/** Aborts calls that take too long, and what is called within a call no later than that. */
+/**
+ * Aborts calls that take too long, and nested calls no later than the calls that they are within. A deadline that an author has
+ * set always holds; a default one stands still while the client is being asked.
+ */
 export class Deadlines {
   readonly #lanes = new Map<number, Lane>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -76,18 +97,23 @@ export class Deadlines {
   #isClosed = false;
 
   /** Watches a call until its `unwatch` is called, and says when it is due. */
-  watch(call: CallContext, timeoutMs: number): void {
-    call.unwatch =
-      call.partOf === undefined ? this.#watchRoot(call, timeoutMs) : this.#watchPart(call, call.partOf, timeoutMs);
+  watch(call: CallContext, { timeoutMs, countsQuestions }: CallTime): void {
+    const { partOf } = call;
+    const dueAt = performance.now() + timeoutMs;
+    call.dueAt = dueAt;
+    if (countsQuestions === true) call.latestAt = dueAt;
+    call.unwatch = partOf === undefined ? this.#watchRoot(call, timeoutMs) : this.#watchPart(call, partOf, timeoutMs);
   }
 
   /**
-   * Lets the time of a call stand still, and of those that it is within: somebody is asked who may take longer. Returns what lets
-   * it go on, with what was left.
+   * Stops the time of a call, and of the calls that it is within, while the client is being asked. Returns a function that lets it
+   * go on with the rest. A deadline that an author has set is not put off.
    */
   hold(call: CallContext): () => void {
     const chain: CallContext[] = [];
-    for (let one: CallContext | undefined = call; one !== undefined; one = one.partOf?.call) chain.push(one);
+    for (let one: CallContext | undefined = call; one !== undefined; one = one.partOf?.call) {
+      if (!one.isOver && one.dueAt < one.latestAt) chain.push(one);
+    }
     for (const one of chain) this.#stop(one);
     return () => {
       for (const one of chain.splice(0)) this.#goOn(one);
@@ -103,7 +129,7 @@ export class Deadlines {
     // The other parts that would have ended with it are as late as they were.
     for (const part of call.parts) if (part.unwatch === nothing) part.unwatch = this.#alone(part, part.dueAt - now);
     call.unwatch?.();
-    call.unwatch = undefined;
+    call.unwatch = call.latestAt < Number.POSITIVE_INFINITY ? this.#alone(call, call.latestAt - now) : undefined;
   }
 
   #goOn(call: CallContext): void {
@@ -112,17 +138,18 @@ export class Deadlines {
     held.count -= 1;
     if (held.count > 0) return;
     const now = performance.now();
-    const passed = now - held.since;
+    const passed = Math.min(now - held.since, call.latestAt - call.dueAt);
     held.ms += passed;
-    if (call.isOver || this.#isClosed || call.deadline === undefined) return;
+    if (call.deadline === undefined) return;
     call.dueAt += passed;
     call.deadline += Math.ceil(passed);
+    if (call.isOver || this.#isClosed) return;
     call.tracked?.begin(call.deadline);
+    call.unwatch?.();
     call.unwatch = this.#alone(call, call.dueAt - now);
   }
 
   #watchRoot(call: CallContext, timeoutMs: number): () => void {
-    call.dueAt = performance.now() + timeoutMs;
     // Asking for the time costs a small call as much as anything else that is done for it.
     call.deadline = Math.ceil((call.tracked?.requestedAt ?? Date.now()) + timeoutMs);
     return this.#inLane(call, timeoutMs);
@@ -136,12 +163,15 @@ export class Deadlines {
     this.#timers.clear();
   }
 
-  #watchPart(call: CallContext, { call: above, deadlineAt, onAbort }: PartOf, timeoutMs: number): () => void {
-    const now = performance.now();
-    const own = now + timeoutMs;
-    const asked = deadlineAt !== undefined && deadlineAt < own ? deadlineAt : own;
-    const aboveDueAt = above.dueAt + standingMs(above, now);
+  #watchPart(call: CallContext, part: PartOf, timeoutMs: number): () => void {
+    const { call: above, deadlineAt = Number.POSITIVE_INFINITY, countsQuestions, onAbort } = part;
+    const own = call.dueAt;
+    const now = own - timeoutMs;
+    const asked = deadlineAt < own ? deadlineAt : own;
+    const aboveDueAt = above.dueAt + above.standingMs(now);
     call.dueAt = Math.min(asked, aboveDueAt);
+    call.latestAt = Math.min(call.latestAt, above.latestAt);
+    if (countsQuestions === true && deadlineAt < call.latestAt) call.latestAt = deadlineAt;
     call.deadline = Math.min(Math.ceil(Date.now() + call.dueAt - now), deadlineOf(above, now));
     // It ends with the call above it: unless that one is over before its time, or stands still, and this one goes on.
     if (aboveDueAt <= asked && onAbort !== "continue-running" && !isHeld(above)) return nothing;
@@ -161,7 +191,7 @@ export class Deadlines {
   }
 
   #alone(call: CallContext, delayMs: number): () => void {
-    const abort = (): void => call.abort(new SurfaceError("TIMEOUT", "Calling: no answer before its deadline"));
+    const abort = (): void => expire(call, "Calling: no answer before its deadline");
     if (delayMs <= 0) {
       abort();
       return nothing;
@@ -171,10 +201,14 @@ export class Deadlines {
       this.#timers.delete(timer);
     };
     const timer = unrefTimer(
-      setTimeout(() => {
-        forget();
-        abort();
-      }, delayMs),
+      setTimeout(
+        () => {
+          forget();
+          abort();
+          // A timer of Node's fires at once where its delay is longer than this.
+        },
+        Math.min(delayMs, maxDelayMs),
+      ),
     );
     this.#timers.add(timer);
     return forget;

@@ -1,3 +1,4 @@
+import type { AskTimeouts } from "../catalog/asking.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
@@ -14,6 +15,8 @@ export interface InvokerOptions {
   readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
   /** Whether users are asked before tools run that may change something and say nothing of it themselves. Default: they are not. */
   readonly confirm?: ConfirmRule | undefined;
+  /** The times that clients have to answer, as the app sets them. */
+  readonly askTimeouts?: AskTimeouts | undefined;
   /** For development: whether what asks is run twice up to its first question, and has to do the same. Default `false`. */
   readonly rehearse?: boolean | undefined;
 }

@@ -105,7 +105,7 @@ export class Nesting implements Nester {
   }
 
   #toPart(above: CallContext, nested: NestedCall, { entry, caller }: Target): CallContext {
-    const { as, onProgress, onMeta, deadlineAt, onAbort } = nested;
+    const { as, onProgress, onMeta, deadlineAt, countsQuestions, onAbort } = nested;
     const isForTool = as === "tool";
     // What a tool calls for itself is a part of its own work, which ends as it says.
     const endsOnDrop = !isForTool && entry.onDisconnect === "abort";
@@ -115,7 +115,7 @@ export class Nesting implements Nester {
       // What a tool calls for itself is no call of its caller's.
       limiter: isForTool ? undefined : above.limiter,
       sink: onProgress && this.#toSink(onProgress, entry),
-      partOf: { call: above, deadlineAt, onAbort, onMeta, isForTool, endsOnDrop },
+      partOf: { call: above, deadlineAt, countsQuestions, onAbort, onMeta, isForTool, endsOnDrop },
     });
   }
 

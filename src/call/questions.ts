@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AskAnswer, Asking, AskRecord, ClientAsk } from "../catalog/asking.ts";
+import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
@@ -31,7 +31,7 @@ interface Done {
 type Answered = AskAnswer & Required<Pick<AskAnswer, "answer">>;
 
 interface Open {
-  readonly ask: ClientAsk;
+  readonly ask: TimedAsk;
   readonly digest: string;
   readonly changed: number;
   readonly call: CallContext;

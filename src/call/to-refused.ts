@@ -7,6 +7,7 @@ import { internalError, plainWords, type FaultReporter } from "../surface/fault.
 import type { Refused } from "../catalog/outcome.ts";
 import { lackingOf } from "../catalog/client-cannot.ts";
 import { sessionOverWords } from "../catalog/session-over.ts";
+import { unansweredReason } from "../catalog/unanswered.ts";
 import { unreachedFault } from "../catalog/unreached.ts";
 
 const maxCodeBytes = 64;
@@ -95,7 +96,7 @@ export function toRefused(cause: unknown, at: RefusedAt): Refused {
     const vain = cause instanceof Refusal ? unreachedFault(cause) : undefined;
     if (vain !== undefined) return fromSurfaceError(vain, at);
     if (cause instanceof Refusal) return fromRefusal(cause, at);
-    if (cause instanceof SurfaceError) return fromSurfaceError(cause, at);
+    if (cause instanceof SurfaceError) return toUnansweredRefusal(cause, at) ?? fromSurfaceError(cause, at);
   } catch {
     // A trap or a getter of what was thrown has thrown in its turn: there is nothing to learn from it.
   }
@@ -136,6 +137,14 @@ function sentenceOf(error: SurfaceError, at: RefusedAt): string | undefined {
   // A member asks nobody, so a single call was not made.
   if (over !== undefined) return at.changes === "steps" ? `${over}, and ${unknownOutcome}` : over;
   return (isUnsafe(code, at) ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
+}
+
+/** Refuses a call whose deadline passed while its client had a question open; `undefined` for any other error. */
+function toUnansweredRefusal(error: SurfaceError, at: RefusedAt): Refused | undefined {
+  const unanswered = unansweredReason(error);
+  if (unanswered === undefined) return undefined;
+  const effect = at.changes === "steps" ? `, and ${unknownOutcome}` : "";
+  return refused("TIMEOUT", `the deadline passed: ${unanswered}${effect}`, { ...toLate("TIMEOUT", at), unanswered });
 }
 
 function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {

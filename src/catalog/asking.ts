@@ -4,10 +4,42 @@ import type { InferOutput, Schema } from "../schema/standard.ts";
 /** What a client can be asked: its user by a form, its model, or where its user works. */
 export type AskKind = "elicit" | "sample" | "roots";
 
-/** One question to a client, as it goes over the wire: the params of the method that its kind stands for. */
+/** One question to a client: a kind, and the params of its protocol method. */
 export interface ClientAsk {
   readonly kind: AskKind;
   readonly params: JsonObject;
+  /** Milliseconds in which the client must answer. @default the app's time for questions of this kind */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A question with the time that it has. */
+export interface TimedAsk extends ClientAsk {
+  readonly timeoutMs: number;
+}
+
+/** Milliseconds in which a client must answer a question, by the kind of the question; each at most 3,600,000. */
+export interface AskTimeouts {
+  /** For a form, which a person reads. @default 300_000 */
+  readonly elicit?: number;
+  /** For a text of the client's model. @default 60_000 */
+  readonly sample?: number;
+  /** For roots, which a program looks up. @default 10_000 */
+  readonly roots?: number;
+}
+
+/** The time of one question. */
+export interface AskTimeoutOptions {
+  /**
+   * Milliseconds in which the client must answer; at most 3,600,000. A tool's own `timeoutMs` still bounds the whole call.
+   * @default `asking.timeoutMs` of the app for this kind of question
+   */
+  readonly timeoutMs?: number;
+}
+
+/** A form for the user. */
+export interface ElicitRequest extends AskTimeoutOptions {
+  /** One or a few sentences that the user reads. */
+  readonly message: string;
 }
 
 /** The fields of a form: a flat object of texts, numbers, booleans and choices, as a schema or a JSON Schema. */
@@ -30,8 +62,8 @@ export interface SampleMessage {
   readonly content: string | JsonObject | readonly JsonObject[];
 }
 
-/** What a client's model is asked to write: the params of `sampling/createMessage`. */
-export interface SampleRequest {
+/** A request to the client's model: the params of `sampling/createMessage`, and the time that it has. */
+export interface SampleRequest extends AskTimeoutOptions {
   readonly messages: readonly SampleMessage[];
   readonly maxTokens: number;
   readonly systemPrompt?: string;
@@ -65,7 +97,7 @@ export interface Root {
  *
  * All of them reject with a `Refusal`: `CLIENT_CANNOT`, before anything is sent, for a client that did not say that it can be
  * asked this; `ASK_FAILED` where it answered with an error or with what is no answer; `ASK_TIMEOUT` where it did not answer in
- * time: 10 s for roots, 60 s for a sample, 5 min for a form. And with a `SurfaceError` of code `INPUT_REQUIRED` where the answer
+ * time ({@link AskTimeoutOptions}). And with a `SurfaceError` of code `INPUT_REQUIRED` where the answer
  * comes with another request: let it through.
  */
 export interface Asks {
@@ -74,17 +106,17 @@ export interface Asks {
    *
    * @param key - names the question within the call, the same each time the handler runs: letters, digits, `_` and `-`, at most 64.
    * @param schema - the fields: a flat object. What the user says is validated against it.
-   * @param message - what they read, one or a few sentences.
+   * @param message - one or a few sentences that the user reads, alone or with the time that the client has.
    */
   elicit<TSchema extends AskSchema>(
     key: string,
     schema: TSchema,
-    message: string,
+    message: string | ElicitRequest,
   ): Promise<Elicited<AskContent<TSchema>>>;
   /** Has the client's model write something. */
   sample(key: string, request: SampleRequest): Promise<Sampled>;
   /** Where the user works. In sessions asked once, and again when it has changed. */
-  roots(): Promise<readonly Root[]>;
+  roots(options?: AskTimeoutOptions): Promise<readonly Root[]>;
   /** Calls `changed` when the client says that its roots are others, for as long as the call runs. Returns what stops it. */
   onRoots(changed: () => void): () => void;
 }
@@ -113,6 +145,6 @@ export interface AskRecord {
 export interface Asking {
   readonly kind: "asking";
   /** What is asked now, by key; never empty. */
-  readonly open: Readonly<Record<string, ClientAsk>>;
+  readonly open: Readonly<Record<string, TimedAsk>>;
   readonly record: AskRecord;
 }

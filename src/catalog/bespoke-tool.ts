@@ -122,6 +122,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: Bespo
     input,
     output: toBespokeOutput(tool.output, origin),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    countsQuestions: options.timeoutMs !== undefined,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     confirm: toConfirmRule(options.confirm),
     confirmWord: toConfirmWord(options.confirm),

@@ -1,8 +1,20 @@
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { toAskForm } from "./ask-form.ts";
-import type { AskContent, Asks, AskSchema, Elicited, Root, Sampled, SampleRequest } from "./asking.ts";
+import { askTimeoutProblem } from "./ask-timeouts.ts";
+import type {
+  AskContent,
+  Asks,
+  AskSchema,
+  AskTimeoutOptions,
+  Elicited,
+  ElicitRequest,
+  Root,
+  Sampled,
+  SampleRequest,
+} from "./asking.ts";
 import type { EntryCall } from "./entry.ts";
 import { readFilled, readRoots, readSampled } from "./read-ask-answers.ts";
 
@@ -72,34 +84,58 @@ class CallAsks implements Asks {
   readonly elicit = <TSchema extends AskSchema>(
     key: string,
     schema: TSchema,
-    message: string,
+    message: string | ElicitRequest,
   ): Promise<Elicited<AskContent<TSchema>>> =>
     // What the schema makes of it is what its type says.
     quiet(this.#elicit(key, schema, message) as Promise<Elicited<AskContent<TSchema>>>);
 
   readonly sample = (key: string, request: SampleRequest): Promise<Sampled> => quiet(this.#sample(key, request));
 
-  readonly roots = (): Promise<readonly Root[]> => quiet(this.#roots());
+  readonly roots = (options: AskTimeoutOptions = {}): Promise<readonly Root[]> => quiet(this.#roots(options));
 
   readonly onRoots = (changed: () => void): (() => void) => this.#call.onRoots(changed);
 
-  async #elicit(key: string, schema: AskSchema, message: string): Promise<Elicited<unknown>> {
+  async #elicit(key: string, schema: AskSchema, request: string | ElicitRequest): Promise<Elicited<unknown>> {
     const where = nameOf(key);
-    if (typeof message !== "string" || message === "") throw invalid(where, "its message must be a text");
+    const read = readElicit(request, where);
+    const timeoutMs = readTimeout(read, where);
     const form = toAskForm(schema, where);
-    const params = { message, requestedSchema: form.json };
-    const { action, content } = readFilled(await this.#call.ask(key, { kind: "elicit", params }));
+    const params = { message: read.message, requestedSchema: form.json };
+    const { action, content } = readFilled(await this.#call.ask(key, { kind: "elicit", params, timeoutMs }));
     return action === "accept" ? { action, content: await form.read(content) } : { action };
   }
 
   async #sample(key: string, request: SampleRequest): Promise<Sampled> {
-    const params = toSampleParams(request, nameOf(key));
-    return readSampled(await this.#call.ask(key, { kind: "sample", params }));
+    const where = nameOf(key);
+    // First, since a time such as NaN is no JSON.
+    const timeoutMs = isJsonObject(request) ? readTimeout(request, where) : undefined;
+    const params = toSampleParams(request, where);
+    return readSampled(await this.#call.ask(key, { kind: "sample", params, timeoutMs }));
   }
 
-  async #roots(): Promise<readonly Root[]> {
-    return readRoots(await this.#call.ask(rootsKey, { kind: "roots", params: {} }));
+  async #roots(options: AskTimeoutOptions): Promise<readonly Root[]> {
+    const where = "Asking for roots";
+    assertKnownOptions(options, ["timeoutMs"], where);
+    const timeoutMs = readTimeout(options, where);
+    return readRoots(await this.#call.ask(rootsKey, { kind: "roots", params: {}, timeoutMs }));
   }
+}
+
+/** Returns the time that an author sets for one question. @throws SurfaceError `INVALID_OPTION`. */
+function readTimeout({ timeoutMs }: AskTimeoutOptions, where: string): number | undefined {
+  if (timeoutMs === undefined) return undefined;
+  const problem = askTimeoutProblem(timeoutMs);
+  if (problem !== undefined) throw invalid(where, `"timeoutMs" ${problem}`);
+  return timeoutMs;
+}
+
+function readElicit(request: string | ElicitRequest, where: string): ElicitRequest {
+  if (typeof request === "string") return readElicit({ message: request }, where);
+  assertKnownOptions(request, ["message", "timeoutMs"], where);
+  if (typeof request.message !== "string" || request.message === "") {
+    throw invalid(where, "its message must be a text");
+  }
+  return request;
 }
 
 /** One that nobody waits for and that is refused would end the process. */

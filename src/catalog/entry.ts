@@ -82,6 +82,8 @@ export interface NestedCall {
   readonly onMeta?: ((members: JsonObject) => void) | undefined;
   /** When it must be over, in milliseconds as `performance.now()` counts them. Default: the tool's own time; at most the parent's. */
   readonly deadlineAt?: number | undefined;
+  /** Whether `deadlineAt` holds although the client is being asked. @default false */
+  readonly countsQuestions?: boolean | undefined;
   /** What becomes of it when the call that it is part of ends early, once it has started. Default `"abort-dependents"`. */
   readonly onAbort?: OnAbort | undefined;
   /** Where its progress goes. Default: nowhere. */
@@ -167,6 +169,8 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly output: ToolOutput;
   /** Milliseconds until a call answers `TIMEOUT`. */
   readonly timeoutMs: number;
+  /** Whether the time in which its client is asked counts, too: its author has set `timeoutMs`. @default false */
+  readonly countsQuestions?: boolean | undefined;
   /** Words to find it by, besides its name. Left out: none. */
   readonly tags?: readonly string[] | undefined;
   /** Which of its versions this is, where its author says so. */

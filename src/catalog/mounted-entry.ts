@@ -115,6 +115,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     isInternal: operation.visibility === "internal",
     ...keepNesting(operation, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     timeoutMs: operation.timeoutMs ?? defaultTimeoutMs,
+    countsQuestions: operation.timeoutMs !== undefined,
     onDisconnect: defaultOnDisconnect,
     confirm: toConfirmRule(operation.confirm),
     confirmWord: toConfirmWord(operation.confirm),

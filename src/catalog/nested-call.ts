@@ -8,6 +8,7 @@ import type { Refused, ToolOutcome } from "./outcome.ts";
 import { sessionOverOf } from "./session-over.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
 import { toResultText } from "./to-result-text.ts";
+import { toUnanswered } from "./unanswered.ts";
 import { toUnreached } from "./unreached.ts";
 
 /** Calls another tool from within a call, by its id or its name on the wire. */
@@ -40,12 +41,13 @@ function isOwnCode(code: string): code is SurfaceErrorCode {
 function ignore(): void {}
 
 function toError(refused: Refused): Refusal | SurfaceError {
-  const { code, message, issues, details, correlationId, requiredCapabilities } = refused;
+  const { code, message, issues, details, correlationId, requiredCapabilities, unanswered } = refused;
   if (requiredCapabilities !== undefined) return toClientCannot(requiredCapabilities);
   if (code === operationNotFound.code) return toUnreached(refused);
   if (!isOwnCode(code)) return new Refusal(code, message, details);
   const over = sessionOverOf(code, message);
   if (over !== undefined) return over;
+  if (unanswered !== undefined) return toUnanswered(unanswered);
   return new SurfaceError(code, message, { issues, ...(correlationId === undefined ? {} : { correlationId }) });
 }
 
@@ -80,7 +82,9 @@ export function createNestedCall(call: EntryCall): NestedCaller {
     const { timeoutMs, onAbort, onProgress } = toOptions(id, options);
     const deadlineAt = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
     const args = toArguments(id, input);
-    return answerOf(await call.nest({ target: { id }, args, as: "tool", deadlineAt, onAbort, onProgress }));
+    const countsQuestions = timeoutMs !== undefined;
+    const terms = { deadlineAt, countsQuestions, onAbort, onProgress };
+    return answerOf(await call.nest({ target: { id }, args, as: "tool", ...terms }));
   };
   return (id, input, options) => {
     const answer = run(id, input, options);

@@ -19,6 +19,8 @@ export interface Refused {
   readonly retryable?: true;
   /** What its client would have to say that it can do; only ever said by the package itself, of questions it did not ask. */
   readonly requiredCapabilities?: JsonObject;
+  /** The question that was open when the deadline passed, as `unansweredReason()` says it. */
+  readonly unanswered?: string;
 }
 
 /** The caller was not granted what this takes. Nothing has happened. */

@@ -107,7 +107,7 @@ export class Gate {
     this.#progress = { send, isFull };
     this.#logOutput = { send: (params) => send(renderLogged(params)), isFull };
     this.#render = createAnswerRenderer(runtime.info);
-    this.#asks = new ConnectionAsks({ send, clock, report: runtime.report });
+    this.#asks = new ConnectionAsks({ send, report: runtime.report });
     const setLevel: Handler = (params) => this.#log.setLevel(params);
     this.#methods = new Methods(runtime, runtime.logs ? { "logging/setLevel": setLevel } : {});
   }

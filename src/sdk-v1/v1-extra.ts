@@ -1,7 +1,8 @@
+import { maxAskTimeoutMs } from "../catalog/ask-timeouts.ts";
 import type { V1RequestInfo } from "./v1-server.ts";
 
-/** How long the SDK waits for an answer itself, in milliseconds: longer than any question may take, which is not its to say. */
-export const outerTimeoutMs = 360_000;
+/** Milliseconds that the SDK itself waits for an answer: longer than any question may take, so that ours is the time that holds. */
+export const outerTimeoutMs: number = maxAskTimeoutMs + 60_000;
 
 /** How the SDK is to wait for an answer of its client's. */
 export interface V1RequestOptions {

@@ -2,7 +2,6 @@ import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import type { AskPort } from "../call/ask-port.ts";
 import type { FrameLimits } from "../mcp/limits.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { systemClock } from "../surface/system-clock.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { anything, outerTimeoutMs, type V1Extra } from "./v1-extra.ts";
 import { toResponse } from "./v1-frame.ts";
@@ -40,7 +39,6 @@ export class V1Questions {
     this.#asks = new PushedAsks({
       capabilities: () => port.clientCapabilities,
       send: this.#sendBy((request, signal) => port.request(request, signal)),
-      clock: systemClock,
       report,
     });
   }

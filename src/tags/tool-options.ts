@@ -37,7 +37,10 @@ export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, 
   readonly idempotent?: boolean;
   /** Does it reach beyond this application (the web, mail, other people)? Default `false`. */
   readonly openWorld?: boolean;
-  /** Milliseconds after which a call answers `TIMEOUT` and its signal fires. Default 60,000; at most 600,000. */
+  /**
+   * Milliseconds after which a call answers `TIMEOUT` and its signal fires, the time of questions to its client included; at most
+   * 600,000. The default stands still while a question is open. @default 60_000
+   */
   readonly timeoutMs?: number;
   /**
    * What becomes of a call when the client of a session over HTTP drops the connection that it was made on: `"finish"` lets

@@ -7,7 +7,6 @@ import type { Caller } from "../../src/catalog/caller.ts";
 import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
 import { canonicalText } from "../../src/schema/canonical-text.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
-import { systemClock } from "../../src/surface/system-clock.ts";
 import { callInRounds, everyKind, pushing, type Reply } from "./asking-support.ts";
 import { ada, shortOf, toolsOf, type Tools } from "./nesting-support.ts";
 
@@ -158,7 +157,7 @@ describe("what is kept until there is an answer", () => {
 
 describe("listening for other roots", () => {
   const listening = (): PushedAsks =>
-    new PushedAsks({ capabilities: () => ({ roots: { listChanged: true } }), send: () => {}, clock: systemClock });
+    new PushedAsks({ capabilities: () => ({ roots: { listChanged: true } }), send: () => {} });
 
   it("ends with the call", async () => {
     const asks = listening();

@@ -98,6 +98,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
       {
         kind: "sample",
         params: { messages: [{ role: "user", content: { type: "text", text: "A haiku" } }], maxTokens: 9 },
+        timeoutMs: 60_000,
       },
     ]);
   });

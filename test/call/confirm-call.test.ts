@@ -46,6 +46,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
           message: 'Run "Remove a file"?\npath: "/etc"',
           requestedSchema: { type: "object", properties: {} },
         },
+        timeoutMs: 300_000,
       },
     ]);
   });

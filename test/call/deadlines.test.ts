@@ -16,7 +16,7 @@ describe("Deadlines on a clock of the test", () => {
 
   it("watch() aborts a call when its time is up and not before", () => {
     const call = new CallContext();
-    new Deadlines().watch(call, 50);
+    new Deadlines().watch(call, { timeoutMs: 50 });
     vi.advanceTimersByTime(49);
     expect(call.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
@@ -25,9 +25,9 @@ describe("Deadlines on a clock of the test", () => {
 
   it("watch() keeps one timer for all calls of one length", () => {
     const deadlines = new Deadlines();
-    for (let index = 0; index < 1000; index += 1) deadlines.watch(new CallContext(), 50);
+    for (let index = 0; index < 1000; index += 1) deadlines.watch(new CallContext(), { timeoutMs: 50 });
     expect(vi.getTimerCount()).toBe(1);
-    deadlines.watch(new CallContext(), 60);
+    deadlines.watch(new CallContext(), { timeoutMs: 60 });
     expect(vi.getTimerCount()).toBe(2);
   });
 
@@ -37,7 +37,7 @@ describe("Deadlines on a clock of the test", () => {
     const start = (name: string, timeoutMs: number): void => {
       const call = new CallContext();
       call.signal.addEventListener("abort", () => fired.push(`${name}@${performance.now() - begun}`));
-      deadlines.watch(call, timeoutMs);
+      deadlines.watch(call, { timeoutMs });
     };
     const begun = performance.now();
     start("slow", 100);
@@ -52,9 +52,9 @@ describe("Deadlines on a clock of the test", () => {
   it("watch() leaves alone a call that it was told to forget, and still fires for those behind it", () => {
     const deadlines = new Deadlines();
     const [first, second] = [new CallContext(), new CallContext()];
-    deadlines.watch(first, 50);
+    deadlines.watch(first, { timeoutMs: 50 });
     vi.advanceTimersByTime(10);
-    deadlines.watch(second, 50);
+    deadlines.watch(second, { timeoutMs: 50 });
     first.unwatch?.();
     vi.advanceTimersByTime(49);
     expect([first.signal.aborted, second.signal.aborted]).toEqual([false, false]);
@@ -65,12 +65,12 @@ describe("Deadlines on a clock of the test", () => {
   it("watch() lets its timer lapse when every call was forgotten, and arms it again for the next", () => {
     const deadlines = new Deadlines();
     const forgotten = new CallContext();
-    deadlines.watch(forgotten, 50);
+    deadlines.watch(forgotten, { timeoutMs: 50 });
     forgotten.unwatch?.();
     vi.advanceTimersByTime(50);
     expect(vi.getTimerCount()).toBe(0);
     const call = new CallContext();
-    deadlines.watch(call, 50);
+    deadlines.watch(call, { timeoutMs: 50 });
     vi.advanceTimersByTime(50);
     expect(call.signal.aborted).toBe(true);
     expect(vi.getTimerCount()).toBe(0);
@@ -79,8 +79,8 @@ describe("Deadlines on a clock of the test", () => {
   it("close() leaves no timer and aborts nobody", () => {
     const deadlines = new Deadlines();
     const call = new CallContext();
-    deadlines.watch(call, 50);
-    deadlines.watch(new CallContext(), 70);
+    deadlines.watch(call, { timeoutMs: 50 });
+    deadlines.watch(new CallContext(), { timeoutMs: 70 });
     deadlines.close();
     expect(vi.getTimerCount()).toBe(0);
     vi.advanceTimersByTime(1000);
@@ -92,7 +92,7 @@ describe("Deadlines on the real clock", () => {
   it("watch() does not keep the process alive", () => {
     const before = timersOfProcess();
     const deadlines = new Deadlines();
-    deadlines.watch(new CallContext(), 60_000);
+    deadlines.watch(new CallContext(), { timeoutMs: 60_000 });
     expect(timersOfProcess()).toBe(before);
     deadlines.close();
   });

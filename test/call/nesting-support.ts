@@ -1,6 +1,7 @@
 import { CallContext, type CallSetting } from "../../src/call/call-context.ts";
 import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
 import { createInvoker, type Invoker } from "../../src/call/create-invoker.ts";
+import type { InvokerOptions } from "../../src/call/invoker-options.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { Caller } from "../../src/catalog/caller.ts";
 import { toDefaultScopes } from "../../src/catalog/entry-scopes.ts";
@@ -35,6 +36,7 @@ export interface Tools {
 export function toolsOf(
   tools: Readonly<Record<string, AnyBespokeTool>>,
   change: Readonly<Record<string, Partial<ToolEntry>>> = {},
+  options: Partial<InvokerOptions> = {},
 ): Tools {
   const faults: Fault[] = [];
   const report = (fault: Fault): void => void faults.push(fault);
@@ -49,7 +51,7 @@ export function toolsOf(
   };
   const find = (id: string): ToolEntry | undefined =>
     entries.get(id) ?? [...entries.values()].find(({ name }) => name === id);
-  const invoker = createInvoker({ report, tree, find });
+  const invoker = createInvoker({ report, tree, find, ...options });
   return {
     invoker,
     tree,

@@ -67,6 +67,20 @@ describe("the call of a gateway", () => {
     close();
   });
 
+  it("is answered at once for one whose tool sets a time, and runs the others", async () => {
+    const hurried = counted("a.hurried", { timeoutMs: 200, countsQuestions: true });
+    const { run, close } = gatewayOver([hurried.entry, counted("a.free", { confirm: "never" }).entry]);
+    const push = (): Promise<JsonObject> => new Promise(() => {});
+    const outcome = run({ calls: [{ tool: "a.hurried" }, { tool: "a.free" }] }, { kinds: everyKind, push });
+    await vi.advanceTimersByTimeAsync(200);
+    const message = "the deadline passed: the client had not answered the confirmation after 200 ms";
+    expect(shortOf(await outcome)).toMatchObject({
+      results: [{ success: false, error: { code: "TIMEOUT", message } }, { success: true }],
+    });
+    expect(hurried.run).not.toHaveBeenCalled();
+    close();
+  });
+
   it("has its whole time left for the others when a user takes longer than that", async () => {
     const { run, close } = gatewayOver([counted("a.asked").entry, counted("a.free", { confirm: "never" }).entry]);
     const push = (): Promise<JsonObject> =>

@@ -57,6 +57,8 @@ const fed: Readonly<Record<string, Feed>> = {
   listenUnixSocket: (no) => main.listenUnixSocket(live, "/tmp/never/made.sock", no),
   listenWebSocket: (no: object) => main.listenWebSocket(live, { port: 0, ...no }),
   mcp: (no) => main.mcp(surface, no),
+  "mcp, asking": (no) => main.mcp(surface, { asking: no }),
+  "mcp, asking.timeoutMs": (no) => main.mcp(surface, { asking: { timeoutMs: no } }),
   "mcp().confirm": (no) => app.confirm("mutating", no),
   "mcp().prompts": (no: object) => app.prompts({ p: { handler: () => "", ...no } }).open(),
   "mcp().replay": (no) => app.replay(no),

@@ -172,6 +172,19 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
+  it("is answered within the time that its tool sets, and the question is taken back", async () => {
+    const harness = await open();
+    await harness.post({ id: 1, method: "tools/call", params: call("hurried") });
+    const ask = await nextAsk(harness, "elicitation/create");
+    await harness.until(() => harness.answers(1).length > 0);
+    expect(JSON.stringify(harness.answers(1))).toContain("the client had not answered the form");
+    expect(harness.notices("notifications/cancelled")).toMatchObject([{ requestId: ask["id"] }]);
+    await harness.post({ id: ask["id"], result: accept });
+    expect(await harness.request(2, "ping")).toMatchObject({ result: {} });
+    expect(harness.seen.faults).toEqual([]);
+    await harness.close();
+  });
+
   it.each([
     ["accept", { action: "accept", content: {} }, ["it all"]],
     ["decline", { action: "decline" }, []],

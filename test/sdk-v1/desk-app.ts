@@ -105,6 +105,7 @@ export function createDesk() {
       input: z.object({ what: z.string() }),
       handler: ({ what }) => seen.erase(what),
     },
+    hurried: { ...reads, timeoutMs: 60, handler: (_args, context) => seen.greet(context) },
     steps: { ...reads, handler: (_args, { progress }) => step(progress) },
   });
   return { app, seen };

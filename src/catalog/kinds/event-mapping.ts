@@ -109,6 +109,7 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
     },
     output: { json: toWaitSchema(output), stringify: (value) => JSON.stringify(value) },
     timeoutMs: timeout.maximum + slackMs,
+    countsQuestions: options.timeoutMs !== undefined,
     async run(input, call) {
       // decode() made it.
       const wait = input as Wait;

@@ -18,6 +18,7 @@ export const procedureMapping: KindMapping<"procedure"> = {
       input,
       output: toToolOutput(member.output, origin),
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+      countsQuestions: options.timeoutMs !== undefined,
       run: (args, call) => channel.call(key, args, new EntryUse(call, hints.readOnlyHint)),
     };
   },

@@ -76,6 +76,7 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
       stringify: (value) => JSON.stringify(value),
     },
     timeoutMs: wait.maximum + slackMs,
+    countsQuestions: options.timeoutMs !== undefined,
     async run(input, call) {
       // decode() made it.
       const pull = input as Pull;

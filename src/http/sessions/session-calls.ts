@@ -97,8 +97,8 @@ export class SessionCalls {
 
   #createAsks(): PushedAsks {
     const { tell: send, http } = this.#streams;
-    const { clock, runtime } = http;
-    const asks = new PushedAsks({ capabilities: () => this.#capabilities, send, clock, report: runtime.report });
+    const { runtime } = http;
+    const asks = new PushedAsks({ capabilities: () => this.#capabilities, send, report: runtime.report });
     if (this.#isClosed) asks.close();
     return asks;
   }

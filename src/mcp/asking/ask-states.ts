@@ -6,7 +6,6 @@ import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { canonical } from "../../surface/owner/canonical.ts";
 import { systemClock } from "../../surface/system-clock.ts";
-import { askTimeoutOf } from "./ask-method.ts";
 import { Claims } from "./claims.ts";
 import { Sealer } from "./sealer.ts";
 
@@ -84,9 +83,9 @@ export class AskStates {
       claim === undefined ? claims.take(id, expiresAt, callerKey(caller)) : claim(id, expiresAt);
   }
 
-  /** Seals what a call has come to. It can be opened for as long as the slowest of its questions may take. */
+  /** Seals the record of a call. The state expires with the longest time that one of its open questions has. */
   seal({ open, record }: Asking, subject: AskSubject): string {
-    const most = Math.max(...Object.values(open).map(({ kind }) => askTimeoutOf(kind)));
+    const most = Math.max(...Object.values(open).map(({ timeoutMs }) => timeoutMs));
     const state: State = { id: randomUUID(), expiresAt: this.#now() + most, open: Object.keys(open), record };
     return this.#sealer.seal(JSON.stringify(state), toAbout(this.#app, subject));
   }

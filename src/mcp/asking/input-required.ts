@@ -22,10 +22,10 @@ export interface AskingRequest extends Omit<AskSubject, "caller"> {
   came?: string | undefined;
 }
 
-/** The answer for a state that is forged, used, too old, or another request's: one text for all of them. */
+/** The answer for a state that is forged, used, expired, or another request's: one text, so that none of these can be told apart. */
 const unusableState = toRpcError(
   rpcCodes.invalidParams,
-  'Invalid params: "requestState" is none that may be used for this request now; make it again without it',
+  'Invalid params: "requestState" is expired, already used, or belongs to another request; retry without it',
 );
 
 const badResponses = toRpcError(rpcCodes.invalidParams, 'Invalid params: "inputResponses" must be an object');

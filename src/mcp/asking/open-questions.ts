@@ -1,15 +1,14 @@
 import type { ClientAsk } from "../../catalog/asking.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import { toSessionOver } from "../../catalog/session-over.ts";
-import { Refusal } from "../../errors.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
-import type { Clock } from "../../spine/clock.ts";
 import { followSignal } from "../../spine/follow-signal.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import { ownParam } from "../own-param.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
 import { writeJson } from "../write-json.ts";
-import { askTimeoutOf, toAskRequest } from "./ask-method.ts";
+import { toAskRequest } from "./ask-method.ts";
 import { mayAnswer } from "./may-answer.ts";
 
 /** One question, and where it goes. */
@@ -47,21 +46,17 @@ function toFailure(error: unknown): Refusal {
   return failed("the client answered the question with an error", details);
 }
 
-function tooLate({ kind }: ClientAsk): Refusal {
-  const timeoutMs = askTimeoutOf(kind);
-  return new Refusal("ASK_TIMEOUT", `the client did not answer within ${timeoutMs} ms`, { timeoutMs });
+/** Returns why a question is given up: the refusal of one whose time is over, else what ended its call. */
+function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Refusal ? reason : toAborted(signal, "Asking the client");
 }
 
 /** The questions to one client that are open: each is answered once, is given up, or ends with the session. */
 export class OpenQuestions {
-  readonly #clock: Clock;
   readonly #open = new Map<string, Question>();
   #held = false;
   #closed = false;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
 
   /** How many wait for an answer. */
   get size(): number {
@@ -70,19 +65,17 @@ export class OpenQuestions {
 
   /** Asks, and waits for the answer. */
   ask(sent: SentAsk): Promise<JsonObject> {
-    const { ask, signal } = sent;
+    const { signal } = sent;
     if (this.#closed) return Promise.reject(toSessionOver());
-    if (signal.aborted) return Promise.reject(toAborted(signal, "Asking the client"));
+    if (signal.aborted) return Promise.reject(reasonOf(signal));
     // No client and no SDK makes ids like it, and nobody can guess it: who was not sent a question cannot answer it.
     const id = `ask ${crypto.randomUUID()}`;
     return new Promise((resolve, reject) => {
       const question: Question = { sent, deliver: undefined, resolve, reject };
-      const leave = followSignal(signal, () => this.#giveUp(id, toAborted(signal, "Asking the client")));
-      const stopTimer = this.#clock.after(askTimeoutOf(ask.kind), () => this.#giveUp(id, tooLate(ask)));
+      const leave = followSignal(signal, () => this.#giveUp(id, reasonOf(signal)));
       const settle = (): void => {
         this.#open.delete(id);
         leave();
-        stopTimer();
       };
       question.resolve = (answer) => (settle(), resolve(answer));
       question.reject = (cause) => (settle(), reject(cause));
@@ -141,7 +134,8 @@ export class OpenQuestions {
     if (question === undefined) return;
     question.reject(cause);
     if (question.deliver !== undefined) return;
-    const reason = cause instanceof Refusal ? "no answer in time" : "nobody waits for the answer any more";
+    const isLate = cause instanceof Refusal || (cause instanceof SurfaceError && cause.code === "TIMEOUT");
+    const reason = isLate ? "no answer in time" : "nobody waits for the answer any more";
     const params = { requestId: id, reason };
     question.sent.send(writeJson({ jsonrpc: "2.0", method: "notifications/cancelled", params }), () => {});
   }

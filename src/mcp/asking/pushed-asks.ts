@@ -2,7 +2,6 @@ import type { AskPort } from "../../call/ask-port.ts";
 import type { AskKind } from "../../catalog/asking.ts";
 import type { Caller } from "../../catalog/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import type { Clock } from "../../spine/clock.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
@@ -19,7 +18,6 @@ export interface PushedAsksSetting {
   readonly capabilities: () => JsonObject | undefined;
   /** Where questions go that belong to no request. */
   readonly send: SendAsk;
-  readonly clock: Clock;
   /** Told what those throw who are told of other roots. Left out: nobody is. */
   readonly report?: FaultReporter;
 }
@@ -55,7 +53,7 @@ class PushedPort implements AskPort {
  */
 export class PushedAsks {
   readonly #setting: PushedAsksSetting;
-  readonly #questions: OpenQuestions;
+  readonly #questions = new OpenQuestions();
   readonly #roots = new SharedRoots();
   readonly #rootsListeners = new Listeners();
   readonly #port: AskPort;
@@ -64,7 +62,6 @@ export class PushedAsks {
 
   constructor(setting: PushedAsksSetting) {
     this.#setting = setting;
-    this.#questions = new OpenQuestions(setting.clock);
     this.#port = new PushedPort(this, setting.send);
   }
 

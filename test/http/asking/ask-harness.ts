@@ -1,5 +1,6 @@
 import type { Caller } from "../../../src/catalog/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
+import type { McpOptions } from "../../../src/index.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { callOf, type FakeReply, LegHarness, type Sent } from "../sessions/leg-harness.ts";
 import { type AskingApp, openAskingApp } from "./asking-app.ts";
@@ -34,7 +35,7 @@ export class AskHarness extends LegHarness {
 
   constructor(
     bounds: Partial<HttpBounds> = {},
-    more: { readonly hotPath?: boolean; readonly change?: (runtime: AppRuntime) => AppRuntime } = {},
+    more: Pick<McpOptions, "hotPath" | "asking"> & { readonly change?: (runtime: AppRuntime) => AppRuntime } = {},
   ) {
     const { change = (runtime) => runtime, ...options } = more;
     const app = openAskingApp(options);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import type { Asks, Elicited } from "../../../src/catalog/asking.ts";
-import { cell, cellSource, defineSurface, mcp, mcpResource } from "../../../src/index.ts";
+import { cell, cellSource, defineSurface, mcp, mcpResource, type McpOptions } from "../../../src/index.ts";
 import type { AppRuntime, ServableApp } from "../../../src/mcp/servable-app.ts";
 
 const surface = defineSurface("asks", {
@@ -93,7 +93,7 @@ export interface AskingApp {
 }
 
 /** Makes the app. */
-export function createAskingApp(options: { readonly hotPath?: boolean } = {}): AskingApp {
+export function createAskingApp(options: Pick<McpOptions, "hotPath" | "asking"> = {}): AskingApp {
   const asked = new Asked();
   const onFault = (fault: unknown): void => void asked.faults.push(fault);
   const reads = { mutates: false };
@@ -102,6 +102,7 @@ export function createAskingApp(options: { readonly hotPath?: boolean } = {}): A
     .implement({ count: cellSource(1) })
     .tools({
       greet: { ...reads, handler: (_args, context) => asked.greet(context) },
+      hurried: { ...reads, timeoutMs: 60, handler: (_args, context) => asked.greet(context) },
       greet_or_end: { ...reads, onDisconnect: "abort", handler: (_args, context) => asked.greet(context) },
       greet_late: { ...reads, handler: (_args, context) => sleep(100).then(() => asked.greet(context)) },
       write: { ...reads, handler: (_args, context) => asked.writeText(context) },
@@ -144,7 +145,7 @@ export function createAskingApp(options: { readonly hotPath?: boolean } = {}): A
 
 /** The same, opened. */
 export function openAskingApp(
-  options: { readonly hotPath?: boolean } = {},
+  options: Pick<McpOptions, "hotPath" | "asking"> = {},
 ): AskingApp & { readonly runtime: AppRuntime } {
   const all = createAskingApp(options);
   return { ...all, runtime: all.app.open() };

@@ -159,13 +159,32 @@ describe("a question of a session", () => {
   });
 
   it("fails when nobody answers in time, and the client is told", async () => {
-    const harness = open();
+    const harness = open({}, { asking: { timeoutMs: { elicit: 60 } } });
     const session = await harness.openAble();
     const { reply, question } = await harness.asked("greet", { session });
-    await harness.clock.pass(300_000);
     expect(await harness.answered(reply)).toMatchObject({ isError: true });
     expect(harness.did.failures).toEqual(["ASK_TIMEOUT"]);
     expect(reply.messages[1]).toMatchObject({ method: "notifications/cancelled", params: { requestId: question.id } });
+    expect(harness.answer(question, accept("late"), { session }).plain.status).toBe(202);
+    expect(reply.messages).toHaveLength(3);
+  });
+});
+
+describe("a tool in a session that sets its time", () => {
+  it("is answered within it, and the question is taken back", async () => {
+    const harness = open();
+    const session = await harness.openAble();
+    const { reply, question } = await harness.asked("hurried", { session });
+    expect(JSON.stringify(await harness.answered(reply))).toContain("the client had not answered the form");
+    expect(harness.did.failures).toEqual(["TIMEOUT"]);
+    const cancelled = {
+      method: "notifications/cancelled",
+      params: { requestId: question.id, reason: "no answer in time" },
+    };
+    expect(reply.messages).toContainEqual(expect.objectContaining(cancelled));
+    const { length } = reply.messages;
+    expect(harness.answer(question, accept("late"), { session }).plain.status).toBe(202);
+    expect(reply.messages).toHaveLength(length);
   });
 });
 
@@ -300,12 +319,12 @@ describe("a session that has asked", () => {
   });
 
   it("is told on its own stream that a question is given up when its call was answered before", async () => {
-    const harness = open();
+    const harness = open({}, { asking: { timeoutMs: { elicit: 200 } } });
     const session = await harness.openAble();
     const notices = harness.get({ session });
     const { reply, question } = await harness.asked("outlive", { session });
     await harness.answered(reply);
-    await harness.clock.pass(300_000);
+    await harness.until(() => harness.did.failures.length > 0);
     expect(harness.did.failures).toEqual(["ASK_TIMEOUT"]);
     expect(notices.messages).toMatchObject([{ method: "notifications/cancelled", params: { requestId: question.id } }]);
     // Whoever resumes the stream of the call finds nothing behind its result.

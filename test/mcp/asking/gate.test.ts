@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { McpOptions } from "../../../src/index.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
 import { envelope, handshake } from "../../fixtures/envelope.ts";
@@ -67,7 +67,7 @@ function retry({ result }: Sent, inputResponses: unknown = { who: ada }): object
   return { requestState: isJsonObject(result) ? result["requestState"] : undefined, inputResponses };
 }
 
-const unusable = { code: -32602, message: expect.stringContaining('"requestState" is none that may be used') };
+const unusable = { code: -32602, message: expect.stringContaining('"requestState" is expired, already used') };
 const greet = { name: "greet", arguments: { greeting: "Hi" } };
 
 describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPath) => {
@@ -111,6 +111,16 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
     const first = await asked.modern("tools/call", { name });
     const second = await asked.modern("tools/call", { name, ...retry(first, answers) });
     expect(second["result"]).toMatchObject({ resultType: "complete", structuredContent: said });
+  });
+
+  it("takes no answer that comes after the question's time", async () => {
+    const asked = start({ hotPath, asking: { timeoutMs: { elicit: 1 } } });
+    const first = await asked.modern("tools/call", greet);
+    const begun = Date.now();
+    await vi.waitUntil(() => Date.now() > begun + 1);
+    const late = await asked.modern("tools/call", { ...greet, ...retry(first) });
+    expect(late["error"]).toEqual(unusable);
+    expect(asked.begun.get("greet")).toBe(1);
   });
 
   it("asks in as many rounds as it takes, and calls nothing again that it has called", async () => {
@@ -296,6 +306,27 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
 describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPath) => {
   const call = (asked: Asked, params: object, id: number | string = 1): Promise<Sent> =>
     asked.harness.request("legacy", id, { method: "tools/call", params });
+
+  it("takes its question back when the client has not answered in time, and drops a late answer", async () => {
+    const asked = await start({ hotPath, asking: { timeoutMs: { elicit: 20 } } }).greetLegacy();
+    const answer = call(asked, greet);
+    const question = await asked.question();
+    expect(await answer).toMatchObject({
+      result: {
+        isError: true,
+        content: [{ text: 'ASK_TIMEOUT: the client did not answer the form "who" within 20 ms' }],
+      },
+    });
+    expect(asked.harness.sent).toContainEqual(
+      expect.objectContaining({
+        method: "notifications/cancelled",
+        params: { requestId: question["id"], reason: "no answer in time" },
+      }),
+    );
+    const { length } = asked.harness.sent;
+    asked.respond(question, { result: ada });
+    expect(asked.harness.sent).toHaveLength(length);
+  });
 
   it("sends the question while the call runs, and goes on with the answer", async () => {
     const asked = await start({ hotPath }).greetLegacy();

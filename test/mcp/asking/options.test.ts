@@ -9,6 +9,8 @@ describe("the option asking", () => {
     { secret, claim: () => true },
     { secret: Buffer.alloc(64), claim: () => true, rehearse: true },
     { rehearse: false, claim: async () => false },
+    { timeoutMs: {} },
+    { timeoutMs: { elicit: 3_600_000, sample: 0.5, roots: undefined as never } },
   ];
 
   it.each(good)("is taken when it is %j", (asking) => {
@@ -24,6 +26,20 @@ describe("the option asking", () => {
     ["a claim that is no function", { claim: true }, '"asking.claim" must be a function'],
     ["a rehearsal that is no flag", { rehearse: "yes" }, '"asking.rehearse" must be true or false'],
     ["a secret without a claim", { secret }, '"asking.secret" needs "asking.claim"'],
+    ["a time that is none for all", { timeoutMs: 1000 }, '"asking.timeoutMs": its options must be an object'],
+    [
+      "a time for what is no question",
+      { timeoutMs: { elicits: 1 } },
+      '"elicits" is not an option; did you mean "elicit"?',
+    ],
+    [
+      "no time at all",
+      { timeoutMs: { roots: 0 } },
+      '"asking.timeoutMs.roots" must be a number of milliseconds above 0',
+    ],
+    ["a time of no number", { timeoutMs: { sample: "60" } }, '"asking.timeoutMs.sample" must be'],
+    ["endless time", { timeoutMs: { elicit: Number.POSITIVE_INFINITY } }, '"asking.timeoutMs.elicit" must be'],
+    ["more time than timers can wait", { timeoutMs: { elicit: 2 ** 31 } }, "and at most 3600000"],
     ["an unknown option", { secrets: secret }, '"secrets" is not an option'],
   ];
 

@@ -110,7 +110,10 @@ const subject: AskSubject = { caller: anonymous, method: "tools/call", target: "
 
 const asking: Asking = {
   kind: "asking",
-  open: { who: { kind: "elicit", params: {} }, where: { kind: "roots", params: {} } },
+  open: {
+    who: { kind: "elicit", params: {}, timeoutMs: 300_000 },
+    where: { kind: "roots", params: {}, timeoutMs: 10_000 },
+  },
   record: { asked: { who: { digest: "d" }, where: { digest: "e" } }, done: {}, salt: "s" },
 };
 

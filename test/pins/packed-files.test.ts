@@ -32,6 +32,13 @@ describe("the packed package", () => {
     expect(others).toEqual(["LICENSE", "README.md", "docs/schemas/view-rules.schema.json", "package.json"]);
   });
 
+  it("has no script that npm runs, or warns of, when it is installed", () => {
+    // npm packs the manifest as it is. It warns of "prepare" in an archive, though it never runs it there.
+    const { scripts }: { scripts: object } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const atInstall = ["preinstall", "install", "postinstall", "prepare"];
+    expect(Object.keys(scripts).filter((name) => atInstall.includes(name))).toEqual([]);
+  });
+
   it("holds only modules and their declarations when dist is packed", () => {
     const inside = packed.filter((path) => path.startsWith("dist/"));
     expect(inside).toContain("dist/index.js");

@@ -17,6 +17,7 @@ import type { MountsChecked, WithMounts } from "./mount-names.ts";
 import type { WithContext } from "./once-names.ts";
 import type {
   ExposeCollisions,
+  NotLive,
   PullProblem,
   TagNames,
   WithExposed,
@@ -30,7 +31,7 @@ import type { ReplayArgument, ViewsChecked, ViewsOptions } from "./view-names.ts
 /** What {@link serveSurfaceAsMcp} takes, besides what names are made of. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
   readonly surface: Surface<TSpec>;
-  readonly link: Link;
+  readonly link: NotLive & Link;
   /** Where to serve. Default: standard input and output. */
   readonly target?: ServeTarget;
   /** As in `confirm()`: `"mutating"`, or its options. Default: only what tools say of themselves. */

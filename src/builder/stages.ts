@@ -13,6 +13,7 @@ import type { CollisionSentence, MayCollide, WireName, WireNamesChecked } from "
 import type { Link } from "../links/link.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys } from "../surface/define-surface.ts";
+import type { kChannel } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { ProvablyReads } from "../tags/provably-reads.ts";
 import type { Exposure, kExposure } from "../tags/symbols.ts";
@@ -167,13 +168,19 @@ export type ExposeCollisions<TNames extends AppNames, TExpose> = {
         : unknown;
 } & WireNamesChecked<ExposedToolKeys<TExpose>>;
 
+// The first part of the parameter, so that the compiler names it before `connect`.
+/** Refuses a live surface, which is not a link, with a sentence. */
+export interface NotLive {
+  readonly [kChannel]?: TypeProblem<"bridge() takes a link; wrap the live surface: inProcess(live)">;
+}
+
 /**
  * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
  * `tools()`, `prompts()` and `resources()` need a client, so they come after that.
  */
 export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   /** Reaches a live surface that runs elsewhere. Its maker closes it. */
-  bridge(link: Link): LinkedApp<TSpec, TNames>;
+  bridge(link: NotLive & Link): LinkedApp<TSpec, TNames>;
   /** Serves the surface fresh: each time the app is opened, these handlers implement it. */
   implement(handlers: Implementation<TSpec>): LinkedApp<TSpec, TNames>;
   /** Exposes untagged members, by name. What is left out stays unreachable. */
@@ -210,8 +217,14 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   readonly mount: TypeProblem<"mount() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly views: TypeProblem<"views() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly serve: TypeProblem<"serve() needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly replay: TypeProblem<"replay() needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly generic: TypeProblem<"generic needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly calls: TypeProblem<"calls needs a link: call .bridge(link) or .implement(handlers) first">;
+  readonly open: TypeProblem<"open() needs a link: call .bridge(link) or .implement(handlers) first">;
   /** @internal */
   readonly [kDefinition]: AppDefinition;
+  /** For the type helpers only: there is no such value. */
+  readonly [kNames]: TypeProblem<"this app has no link yet">;
 }
 
 /** The names of an app that a plugin does not know: none is known to be taken. */
@@ -256,6 +269,14 @@ export interface GenericApp<TSpec, TNames extends AppNames> {
 
 /** An app that can be served. It can no longer be linked. */
 export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
+  // The first member, so that the compiler refuses an app without a link with the sentence of its `serve`.
+  /**
+   * Starts serving. Default: over standard input and output.
+   *
+   * @throws SurfaceError with a boot code, before anything is served.
+   */
+  serve<TServing extends Serving>(target: ServeTarget<TServing>): Promise<TServing>;
+  serve(target?: ServeTarget): Promise<Serving>;
   /** Exposes untagged members, by name. What is left out stays unreachable. */
   expose<const $Expose extends object>(
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
@@ -326,13 +347,6 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   readonly generic: GenericApp<TSpec, TNames>;
   /** The calls that are made of this app, over everything that serves it. */
   readonly calls: Calls;
-  /**
-   * Starts serving. Default: over standard input and output.
-   *
-   * @throws SurfaceError with a boot code, before anything is served.
-   */
-  serve<TServing extends Serving>(target: ServeTarget<TServing>): Promise<TServing>;
-  serve(target?: ServeTarget): Promise<Serving>;
   readonly bridge: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   readonly implement: TypeProblem<"this app is linked already: one bridge() or implement() an app">;
   /** @internal */

@@ -27,7 +27,7 @@ export interface LiveSurface<TSpec> {
    * may be left half done. A face that serves the surface bounds its own wait. A handler must not wait for it.
    */
   close(): Promise<void>;
-  /** @internal */
+  /** For links only. */
   readonly [kChannel]: SurfaceChannel;
   /** @internal */
   readonly [kScope]: Scope;

@@ -5,8 +5,9 @@ const setting = `
 import { z } from "zod";
 import {
   cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
-  type Link, type MountSource, type Member, type Procedure, type Surface, type ToolNames,
+  type Link, type LiveSurface, type MountSource, type Member, type Procedure, type Surface, type ToolNames,
 } from "surface-mcp";
+import { createTestClient } from "surface-mcp/testing";
 declare const link: Link;
 declare const source: MountSource;
 declare const prefix: string;
@@ -15,6 +16,7 @@ const log = stream({ output: z.string() });
 const stop = procedure({});
 const surface = defineSurface("s", { state, log, stop, "node.run": mcpTool(procedure({})) });
 const app = mcp(surface);
+declare const live: LiveSurface<typeof surface.members>;
 const record: Record<string, Member> = {};
 export const misspelt = { title: "Stop", titel: "Stop" };
 export const open = { stop: "tool", toString: "tool" } as const;
@@ -72,6 +74,9 @@ const mistakes: readonly (readonly [string, string])[] = [
   ],
   ['mcp(surface, { nam: "x" })', "'nam' does not exist in type 'McpOptions'"],
   ["app.serve()", "serve() needs a link: call .bridge(link) or .implement(handlers) first"],
+  ["createTestClient(app)", "serve() needs a link: call .bridge(link) or .implement(handlers) first"],
+  ["app.replay()", "replay() needs a link: call .bridge(link) or .implement(handlers) first"],
+  ["app.bridge(live)", "bridge() takes a link; wrap the live surface: inProcess(live)"],
   ["app.tools({})", "tools() needs a link: call .bridge(link) or .implement(handlers) first"],
   ["app.bridge(link).bridge(link)", "this app is linked already: one bridge() or implement() an app"],
   ["app.bridge(link).tools({ node_run: { handler: () => 1 } })", 'the tool name "node_run" is taken by another tool'],

@@ -89,11 +89,11 @@ type None = {
   readonly inputs: Record<never, never>;
 };
 type Members = (typeof surface)["members"];
-expectError<LinkedApp<Members, None>>(linked);
-expectError<LinkedApp<unknown, None>>(linked);
-expectError<UnlinkedApp<Members, None>>(app);
+expectError<LinkedApp<None, Members>>(linked);
+expectError<LinkedApp<None, unknown>>(linked);
+expectError<UnlinkedApp<None, Members>>(app);
 // It is one with any names at all.
-expectAssignable<LinkedApp<Members, AppNames>>(linked);
+expectAssignable<LinkedApp<AppNames, Members>>(linked);
 expectError<typeof linked>(linked.expose({ plain: "tool" }));
 expectError<typeof linked>(linked.tools({ extra: { handler: () => 1 } }));
 expectError<typeof app>(app.expose({ plain: "tool" }));

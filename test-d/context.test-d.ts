@@ -131,7 +131,7 @@ declare const resource: BespokeResource<undefined, Members, Own>;
 owning.tools({ one: tool }).prompts({ one: prompt }).resources({ one: resource });
 
 // An app with one is an app like any other.
-expectAssignable<LinkedApp<Members, AppNames>>(owning);
+expectAssignable<LinkedApp<AppNames, Members>>(owning);
 const client = createTestClient(full);
 expectType<"one" | "two">(nameOf<keyof typeof client.tools>());
 

@@ -164,21 +164,21 @@ const unlinked = mcp(defineSurface("s", { tool }));
 expectType<NotLinked>(nameOf<ToolNames<typeof unlinked>>());
 expectType<NotLinked>(nameOf<ResourceNames<typeof unlinked>>());
 expectType<NotLinked>(nameOf<MutatingToolNames<typeof unlinked>>());
-expectType<NotLinked>(nameOf<ToolNames<UnlinkedApp<Spec, AppNames>>>());
+expectType<NotLinked>(nameOf<ToolNames<UnlinkedApp<AppNames, Spec>>>());
 expectType<NotAnApp>(nameOf<ToolNames<any>>());
 expectType<NotAnApp>(nameOf<ToolNames<never>>());
 expectType<NotAnApp>(nameOf<ToolNames<unknown>>());
 expectType<NotAnApp>(nameOf<ToolNames<object>>());
 expectType<NotAnApp>(nameOf<ToolNames<ServableApp>>());
 expectType<NotAnApp>(nameOf<ToolNames<LinkedApp<any, any>>>());
-expectType<NotAnApp>(nameOf<ToolNames<LinkedApp<Spec, never>>>());
+expectType<NotAnApp>(nameOf<ToolNames<LinkedApp<never, Spec>>>());
 expectType<NotAnApp>(nameOf<ResourceNames<any>>());
 expectType<NotAnApp>(nameOf<ResourceNames<never>>());
 expectType<NotAnApp>(nameOf<ResourceNames<unknown>>());
 expectType<NotAnApp>(nameOf<MutatingToolNames<any>>());
 expectType<NotAnApp>(nameOf<MutatingToolNames<never>>());
 expectType<NotAnApp>(nameOf<MutatingToolNames<unknown>>());
-expectType<string>(nameOf<ToolNames<LinkedApp<Spec, AppNames>>>());
+expectType<string>(nameOf<ToolNames<LinkedApp<AppNames, Spec>>>());
 
 // And no name passes for such a sentence.
 expectError<ToolNames<typeof unlinked>>("tool");

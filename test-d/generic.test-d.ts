@@ -32,7 +32,7 @@ expectType<true>(check<Exactly<ToolNames<typeof app>, "tool">>());
 expectError(define(openSpec));
 
 // A plugin adds to any app, and the result has the names of both.
-const withPing = <TSpec, TNames extends AppNames>(extended: LinkedApp<TSpec, TNames>) =>
+const withPing = <TSpec, TNames extends AppNames>(extended: LinkedApp<TNames, TSpec>) =>
   extended.generic.tools({
     ping: {
       mutates: false,
@@ -44,7 +44,7 @@ const withPing = <TSpec, TNames extends AppNames>(extended: LinkedApp<TSpec, TNa
     },
     "cache.clear": { handler: () => 1 },
   });
-const withNotes = <TSpec, TNames extends AppNames>(extended: LinkedApp<TSpec, TNames>) =>
+const withNotes = <TSpec, TNames extends AppNames>(extended: LinkedApp<TNames, TSpec>) =>
   extended.generic
     .prompts({ review: { handler: () => "Review" } })
     .generic.resources({ about: { read: () => "About" } });

@@ -219,7 +219,7 @@ expectType<ViewReplay>(viewed.replay({ surface: "readonly", project: "web", call
 expectError(viewed.replay({ surfce: "readonly" }));
 expectError(mcp(surface).replay());
 expectType<Calls>(viewed.calls);
-expectError(mcp(surface).calls);
+expectError(mcp(surface).calls.roots());
 
 declare function nameOf<TName>(): TName;
 declare function anyRule(): ViewRule;

@@ -8,7 +8,7 @@ import { mcp, toApp } from "./mcp.ts";
 import type { LinkedApp } from "./stages.ts";
 
 /** An app of what a source has, whatever that is: its tools and resources may have any name, and change something. */
-export type MountedApp = LinkedApp<Record<never, never>, ExposedNames<string, string, string>>;
+export type MountedApp = LinkedApp<ExposedNames<string, string, string>, Record<never, never>>;
 
 const maxNameLength = 64;
 

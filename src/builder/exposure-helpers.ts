@@ -19,9 +19,9 @@ type NamesOf<TApp, TKind extends keyof AppNames> = 0 extends 1 & TApp
   ? TypeProblem<NotAnApp>
   : [TApp] extends [never]
     ? TypeProblem<NotAnApp>
-    : TApp extends LinkedApp<infer _Spec, infer Names>
+    : TApp extends LinkedApp<infer Names, infer _Spec>
       ? NameOrProblem<Names, TKind>
-      : TApp extends UnlinkedApp<infer _Spec, infer _Names>
+      : TApp extends UnlinkedApp<infer _Names, infer _Spec>
         ? TypeProblem<NotLinked>
         : TypeProblem<NotAnApp>;
 

@@ -179,7 +179,7 @@ type CollidingOptions<TSpec> = [TagCollision<TSpec>] extends [never]
 // After an error in its arguments a call has the result of the first signature.
 /** A sentence in the place of an app. */
 type CollidingApp<TSpec> = [TagCollision<TSpec>] extends [never]
-  ? UnlinkedApp<TSpec, TagNames<TSpec>>
+  ? UnlinkedApp<TagNames<TSpec>, TSpec>
   : TypeProblem<TagCollision<TSpec>>;
 
 /** Puts an app together of parts that were looked at one by one. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
@@ -207,7 +207,7 @@ export function mcp<TSpec extends Spec>(
 export function mcp<TSpec extends Spec>(
   surface: Surface<TSpec>,
   options?: McpOptions,
-): UnlinkedApp<TSpec, TagNames<TSpec>>;
+): UnlinkedApp<TagNames<TSpec>, TSpec>;
 export function mcp(surface: Surface<Spec>, options: McpOptions = {}): unknown {
   if (!isSurface(surface)) {
     throw new SurfaceError("INVALID_OPTION", "Making an app: its surface must be made by defineSurface()");

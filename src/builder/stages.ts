@@ -174,24 +174,25 @@ export interface NotLive {
   readonly [kChannel]?: TypeProblem<"bridge() takes a link; wrap the live surface: inProcess(live)">;
 }
 
+// The names are the first type argument of every stage: an editor prints that in full, and cuts off a spec of some members.
 /**
  * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
  * `tools()`, `prompts()` and `resources()` need a client, so they come after that.
  */
-export interface UnlinkedApp<TSpec, TNames extends AppNames> {
+export interface UnlinkedApp<TNames extends AppNames, TSpec> {
   /** Reaches a live surface that runs elsewhere. Its maker closes it. */
-  bridge(link: NotLive & Link): LinkedApp<TSpec, TNames>;
+  bridge(link: NotLive & Link): LinkedApp<TNames, TSpec>;
   /** Serves the surface fresh: each time the app is opened, these handlers implement it. */
-  implement(handlers: Implementation<TSpec>): LinkedApp<TSpec, TNames>;
+  implement(handlers: Implementation<TSpec>): LinkedApp<TNames, TSpec>;
   /** Exposes untagged members, by name. What is left out stays unreachable. */
   expose<const $Expose extends object>(
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
-  ): UnlinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
+  ): UnlinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;
   /**
    * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
    * resources nor notices. Once an app.
    */
-  pull(this: PullProblem<TNames>): UnlinkedApp<TSpec, WithPull<TNames>>;
+  pull(this: PullProblem<TNames>): UnlinkedApp<WithPull<TNames>, TSpec>;
   /**
    * Gives every handler something of its own, as `context.context`: what the factory makes for each call, when the handler first asks
    * for it. What can be disposed of (`Symbol.dispose`, `Symbol.asyncDispose`) is, when the handler has come to an end, so hand out what
@@ -201,7 +202,7 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
   context<$Context>(
     this: ContextProblem<TNames>,
     factory: ContextFactory<$Context>,
-  ): UnlinkedApp<TSpec, WithContext<TNames, $Context>>;
+  ): UnlinkedApp<WithContext<TNames, $Context>, TSpec>;
   /**
    * Has users asked before a tool runs that may change something, with its title and actual arguments, unless the tool says of itself
    * whether they are. What a model says is never consent. Once an app.
@@ -210,7 +211,7 @@ export interface UnlinkedApp<TSpec, TNames extends AppNames> {
     this: ConfirmProblem<TNames>,
     which: "mutating",
     options?: ConfirmOptions,
-  ): UnlinkedApp<TSpec, WithConfirm<TNames>>;
+  ): UnlinkedApp<WithConfirm<TNames>, TSpec>;
   readonly tools: TypeProblem<"tools() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly prompts: TypeProblem<"prompts() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly resources: TypeProblem<"resources() needs a link: call .bridge(link) or .implement(handlers) first">;
@@ -248,27 +249,27 @@ type NoNames<TNames extends AppNames> = ExposedNames<
  * ```ts
  * import type { AppNames, LinkedApp } from "surface-mcp";
  *
- * const withPing = <TSpec, TNames extends AppNames>(plain: LinkedApp<TSpec, TNames>) =>
+ * const withPing = <TSpec, TNames extends AppNames>(plain: LinkedApp<TNames, TSpec>) =>
  *   plain.generic.tools({ ping: { mutates: false, handler: () => "pong" } });
  * ```
  */
-export interface GenericApp<TSpec, TNames extends AppNames> {
+export interface GenericApp<TNames extends AppNames, TSpec> {
   /** As `tools()` of the app. */
   tools<const $Tools, const $Inputs, const $Outputs>(
     tools: ToolsArgument<TSpec, NoNames<TNames>, $Tools, $Inputs, $Outputs>,
-  ): LinkedApp<TSpec, WithTools<TNames, $Tools, $Inputs>>;
+  ): LinkedApp<WithTools<TNames, $Tools, $Inputs>, TSpec>;
   /** As `prompts()` of the app. */
   prompts<const $Keys extends string | number, const $Inputs>(
     prompts: PromptsArgument<TSpec, NoNames<TNames>, $Keys, $Inputs>,
-  ): LinkedApp<TSpec, WithPrompts<TNames, $Keys>>;
+  ): LinkedApp<WithPrompts<TNames, $Keys>, TSpec>;
   /** As `resources()` of the app. */
   resources<const $Keys extends string | number, const $Variables>(
     resources: ResourcesArgument<TSpec, NoNames<TNames>, $Keys, $Variables>,
-  ): LinkedApp<TSpec, WithResources<TNames, $Keys>>;
+  ): LinkedApp<WithResources<TNames, $Keys>, TSpec>;
 }
 
 /** An app that can be served. It can no longer be linked. */
-export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
+export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp {
   // The first member, so that the compiler refuses an app without a link with the sentence of its `serve`.
   /**
    * Starts serving. Default: over standard input and output.
@@ -280,12 +281,12 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   /** Exposes untagged members, by name. What is left out stays unreachable. */
   expose<const $Expose extends object>(
     map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
-  ): LinkedApp<TSpec, WithExposed<TSpec, TNames, $Expose>>;
+  ): LinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;
   /**
    * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
    * resources nor notices. Once an app.
    */
-  pull(this: PullProblem<TNames>): LinkedApp<TSpec, WithPull<TNames>>;
+  pull(this: PullProblem<TNames>): LinkedApp<WithPull<TNames>, TSpec>;
   /**
    * Gives every handler something of its own, as `context.context`: what the factory makes for each call, when the handler first asks
    * for it. What can be disposed of (`Symbol.dispose`, `Symbol.asyncDispose`) is, when the handler has come to an end, so hand out what
@@ -295,7 +296,7 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   context<$Context>(
     this: ContextProblem<TNames>,
     factory: ContextFactory<$Context>,
-  ): LinkedApp<TSpec, WithContext<TNames, $Context>>;
+  ): LinkedApp<WithContext<TNames, $Context>, TSpec>;
   /**
    * Has users asked before a tool runs that may change something, with its title and actual arguments, unless the tool says of itself
    * whether they are. What a model says is never consent. Once an app.
@@ -304,19 +305,19 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
     this: ConfirmProblem<TNames>,
     which: "mutating",
     options?: ConfirmOptions,
-  ): LinkedApp<TSpec, WithConfirm<TNames>>;
+  ): LinkedApp<WithConfirm<TNames>, TSpec>;
   /** Adds tools that are not members: an input, and a function over the live client. */
   tools<const $Tools, const $Inputs, const $Outputs>(
     tools: ToolsArgument<TSpec, TNames, $Tools, $Inputs, $Outputs>,
-  ): LinkedApp<TSpec, WithTools<TNames, $Tools, $Inputs>>;
+  ): LinkedApp<WithTools<TNames, $Tools, $Inputs>, TSpec>;
   /** Adds prompts, which people choose: an input, and a function that writes the messages. */
   prompts<const $Keys extends string | number, const $Inputs>(
     prompts: PromptsArgument<TSpec, TNames, $Keys, $Inputs>,
-  ): LinkedApp<TSpec, WithPrompts<TNames, $Keys>>;
+  ): LinkedApp<WithPrompts<TNames, $Keys>, TSpec>;
   /** Adds resources that are not members: a function that reads each, and maybe one that says when it has changed. */
   resources<const $Keys extends string | number, const $Variables>(
     resources: ResourcesArgument<TSpec, TNames, $Keys, $Variables>,
-  ): LinkedApp<TSpec, WithResources<TNames, $Keys>>;
+  ): LinkedApp<WithResources<TNames, $Keys>, TSpec>;
   /**
    * Adds tools that are known only at run time, and come and go: ids `<prefix>.<name>`, names on the wire `<prefix>_<name>`.
    * Whoever made the source closes it.
@@ -326,7 +327,7 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
   mount<const $Prefix extends string>(
     prefix: $Prefix & PrefixProblem<TNames, $Prefix>,
     source: MountSource,
-  ): LinkedApp<TSpec, WithMount<TNames, $Prefix>>;
+  ): LinkedApp<WithMount<TNames, $Prefix>, TSpec>;
   /**
    * Says who sees what: views by name, or rules, or a source of rules that may be replaced while they are in force. A view
    * only takes away. Once an app, and last: the names in it are held against what the app has by then.
@@ -335,7 +336,7 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
     this: ViewedProblem<TNames>,
     input: $Input & ViewsChecked<TNames, $Input, $Replay>,
     options?: ViewsOptions<$Replay> & ReplayProblem<TNames, $Replay>,
-  ): LinkedApp<TSpec, WithViews<TNames, $Input, $Replay>>;
+  ): LinkedApp<WithViews<TNames, $Input, $Replay>, TSpec>;
   /**
    * Says what somebody would be shown, and what hides the rest, without serving: the same decision that requests get, from the
    * rules and mounts as they are now. Nothing is connected, and no handler runs.
@@ -344,7 +345,7 @@ export interface LinkedApp<TSpec, TNames extends AppNames> extends ServableApp {
    */
   replay(options?: ReplayOptions): ViewReplay;
   /** The same app, for functions that add to an app whose names they do not know. */
-  readonly generic: GenericApp<TSpec, TNames>;
+  readonly generic: GenericApp<TNames, TSpec>;
   /** The calls that are made of this app, over everything that serves it. */
   readonly calls: Calls;
   readonly bridge: TypeProblem<"this app is linked already: one bridge() or implement() an app">;

@@ -83,15 +83,15 @@ type CallParameters<TArguments> = NoArguments extends TArguments
   : [args: TArguments, options?: TestCallOptions];
 
 /** One function a tool that the app may offer, by its name on the wire. */
-export type TestTools<TSpec, TNames extends AppNames> = {
+export type TestTools<TNames extends AppNames, TSpec> = {
   readonly [Name in TNames["tools"]]: (
     ...call: CallParameters<ArgumentsOf<TSpec, TNames, Name>>
   ) => Promise<ToolAnswer>;
 };
 
 /** An in-memory MCP client, typed from the app. Whoever made it closes it. */
-export interface TestClient<TSpec, TNames extends AppNames> {
-  readonly tools: TestTools<TSpec, TNames>;
+export interface TestClient<TNames extends AppNames, TSpec> {
+  readonly tools: TestTools<TNames, TSpec>;
   /**
    * Reads a resource by its key and parses it; with variables, one of the family that its template describes. What is no
    * JSON comes as its text, or its bytes in base64.
@@ -338,10 +338,10 @@ const optionNames = Object.keys({ era: true, caller: true, surface: true, projec
  * ```
  */
 export function createTestClient<TSpec, TNames extends AppNames>(
-  app: LinkedApp<TSpec, TNames>,
+  app: LinkedApp<TNames, TSpec>,
   options: TestClientOptions = {},
-): TestClient<TSpec, TNames> {
+): TestClient<TNames, TSpec> {
   assertKnownOptions(options, optionNames, "Making a test client");
   // The proxy behind `tools` answers to every name; the type lets through those of the app.
-  return new InMemoryClient(app.open(), options) as unknown as TestClient<TSpec, TNames>;
+  return new InMemoryClient(app.open(), options) as unknown as TestClient<TNames, TSpec>;
 }

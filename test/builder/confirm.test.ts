@@ -35,7 +35,7 @@ function counted() {
 
 /** What a client that cannot ask its user is told of each tool. */
 async function toldOf<TSpec, TTools extends string>(
-  client: Pick<TestClient<TSpec, never>, "close"> & { tools: Record<TTools, () => Promise<object>> },
+  client: Pick<TestClient<never, TSpec>, "close"> & { tools: Record<TTools, () => Promise<object>> },
   names: readonly TTools[],
 ): Promise<unknown[]> {
   try {

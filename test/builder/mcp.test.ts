@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-function clientOf<TSpec, TNames extends AppNames>(app: LinkedApp<TSpec, TNames>): TestClient<TSpec, TNames> {
+function clientOf<TSpec, TNames extends AppNames>(app: LinkedApp<TNames, TSpec>): TestClient<TNames, TSpec> {
   const client = createTestClient(app);
   closing.push(() => client.close());
   return client;
@@ -40,7 +40,7 @@ interface AnyStage {
   serve(target?: unknown): Promise<unknown>;
   open(): unknown;
 }
-type AnyApp = LinkedApp<unknown, AppNames>;
+type AnyApp = LinkedApp<AppNames, unknown>;
 // The stages show what is legal; these tests do what is not.
 const any = (app: unknown): AnyStage => app as AnyStage;
 

@@ -31,7 +31,7 @@ export type Ran = (operation: string) => void;
 
 /** An app that tells what of it ran. Whoever made it closes it. */
 export interface RecordedApp {
-  readonly app: LinkedApp<Spec, AppNames>;
+  readonly app: LinkedApp<AppNames, Spec>;
   close(): Promise<void>;
 }
 
@@ -185,8 +185,8 @@ export function createRecordedApp({ members, written, pull }: RandomSurface, ran
     .bridge(recordingLink(live, ran))
     .tools(writtenOf(written, "tool", ran) as never)
     .prompts(writtenOf(written, "prompt", ran) as never)
-    .resources(writtenOf(written, "resource", ran) as never) as unknown as LinkedApp<Spec, AppNames>;
+    .resources(writtenOf(written, "resource", ran) as never) as unknown as LinkedApp<AppNames, Spec>;
   // Whether its names are free is known of what was drawn, and not of its type.
-  const app = pull ? ((linked as { pull(): unknown }).pull() as LinkedApp<Spec, AppNames>) : linked;
+  const app = pull ? ((linked as { pull(): unknown }).pull() as LinkedApp<AppNames, Spec>) : linked;
   return { app, close: () => live.close() };
 }

@@ -16,7 +16,7 @@ interface Wish {
   readonly caller: Caller | undefined;
 }
 
-type Client = TestClient<Spec, AppNames>;
+type Client = TestClient<AppNames, Spec>;
 
 async function tell(asked: () => Promise<unknown>): Promise<Told> {
   try {

@@ -21,7 +21,7 @@ interface Reachable {
 /** What became of one app at run time: what is reachable, or the error of a boot that failed. */
 type Outcome = { readonly reachable: Reachable } | { readonly error: unknown };
 
-type AnyApp = LinkedApp<Spec, AppNames>;
+type AnyApp = LinkedApp<AppNames, Spec>;
 
 const apps = randomApps(300);
 const names = `

@@ -10,7 +10,7 @@ import type { Views } from "../views/decision.ts";
 import { viewWarnings } from "../views/view-warnings.ts";
 import { createDress } from "./create-dress.ts";
 import { createWhole, type Finding, type Whole, type WholeParts } from "./create-whole.ts";
-import { reachWarnings } from "./reach-warnings.ts";
+import { assertReach, reachWarnings } from "./reach-warnings.ts";
 import { ReadableUris } from "./readable-uris.ts";
 
 const defaultPageSize = 1000;
@@ -64,6 +64,7 @@ export function createOffer(parts: WholeParts): Offer {
   later.uris = shown.uris;
   later.faces = shown.faces;
   const mounted = [...parts.definition.mounts.keys()];
+  assertReach(parts.definition.tools, live.current, mounted);
   return {
     ...{ ...shown, live, views, watches, items },
     warnings: [...live.current.warnings, ...reachWarnings(live.current, mounted)],

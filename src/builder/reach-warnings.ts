@@ -4,8 +4,10 @@ import type { Caller } from "../catalog/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher } from "../catalog/glob.ts";
+import { SurfaceError } from "../errors.ts";
 import { mayBeMounted } from "../views/may-be-mounted.ts";
-import { namesOf, toVainWarning, type PlacedPattern } from "../views/vain-pattern.ts";
+import { hintOf, namesOf, toVainWarning, type PlacedPattern } from "../views/vain-pattern.ts";
+import type { AppDefinition } from "./app-definition.ts";
 
 /** How many warnings of a sort are told, and how many patterns are held against the catalog for them. */
 const maxWarnings = 32;
@@ -23,6 +25,26 @@ function vainPatterns(catalog: Catalog, mounted: readonly string[]): readonly Pl
     .slice(0, maxLooked)
     .filter(({ pattern }) => !mayBeMounted(pattern, mounted) && !fitsSome(pattern, catalog))
     .slice(0, maxWarnings);
+}
+
+/**
+ * Refuses a name in the `reach` of a hand-written tool that no tool of the app has. Tools of mounts come and go, so neither their
+ * names nor their own `reach` are checked here.
+ *
+ * @param mounted - the prefixes of mounts.
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function assertReach(tools: AppDefinition["tools"], catalog: Catalog, mounted: readonly string[]): void {
+  for (const [name, { reach = [] }] of tools) {
+    const unknown = reach.find(
+      (pattern) => !isGlob(pattern) && !mayBeMounted(pattern, mounted) && !fitsSome(pattern, catalog),
+    );
+    if (unknown === undefined) continue;
+    throw new SurfaceError(
+      "INVALID_OPTION",
+      `Cannot add tool "${name}": its "reach" names "${unknown}", which is not a tool of this app${hintOf(unknown, namesOf(catalog.tools))}`,
+    );
+  }
 }
 
 /** Why a tool may call nothing of all that its reach fits; `undefined` where it may, or where nothing fits. */

@@ -7,7 +7,8 @@ import { maxPatternLength, maxPatterns } from "./glob.ts";
 export interface NestingWords {
   /**
    * The tools that its handler may call by `context.call`: their ids or names on the wire, as patterns with `*` and `?`. What views
-   * hide from callers is not hidden from it. Default: none.
+   * hide from callers is not hidden from it. Of a tool of `.tools()`, a name without `*` and `?` must be one of the app, or may come
+   * from a mount: otherwise the app does not open. Default: none.
    */
   readonly reach?: readonly string[];
   /**

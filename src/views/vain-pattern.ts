@@ -12,9 +12,13 @@ export function namesOf(entries: readonly Named[]): readonly string[] {
   return [...new Set(entries.flatMap(({ id, name = id }) => [name, id]))].toSorted();
 }
 
+/** The end of a sentence about a name that does not exist: the names near it, or nothing. */
+export function hintOf(name: string, names: readonly string[]): string {
+  const near = nearNames(name, names).map((each) => `"${each}"`);
+  return near.length === 0 ? "" : `; near it are ${near.join(", ")}`;
+}
+
 /** A sentence for the author about a pattern that fits nothing, with names that are near. */
 export function toVainWarning({ pattern, where }: PlacedPattern, names: readonly string[]): string {
-  const near = nearNames(pattern, names).map((name) => `"${name}"`);
-  const hint = near.length === 0 ? "" : `; near it are ${near.join(", ")}`;
-  return `the pattern "${pattern}" in ${where} fits nothing${hint}`;
+  return `the pattern "${pattern}" in ${where} fits nothing${hintOf(pattern, names)}`;
 }

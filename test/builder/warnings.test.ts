@@ -14,17 +14,27 @@ describe("what an app warns its author of", () => {
   beforeEach(() => void warned.mockReset().mockReturnValue());
   afterEach(() => void warned.mockReset());
 
-  it("tells of a reach that fits nothing, with names that are near, when it is opened", async () => {
+  it("refuses to open with a reach that names no tool, and says which names are near", () => {
+    const app = mcp(counter)
+      .bridge(deadLink())
+      .mount("hub", operationRegistry())
+      .tools({ outer: { reach: ["hub.a", "h*", "inner", "iner"], handler }, inner: { handler } });
+    expect(() => app.open()).toThrow(
+      'Cannot add tool "outer": its "reach" names "iner", which is not a tool of this app; near it are "inner"',
+    );
+  });
+
+  it("tells of a reach whose pattern fits nothing when it is opened", async () => {
     const app = mcp(counter)
       .bridge(deadLink())
       .mount("hub", operationRegistry())
       .tools({
-        outer: { reach: ["iner", "hub.a", "h*", "inner", "outer", "zzz*"], handler },
+        outer: { reach: ["ine?r", "hub.a", "h*", "inner", "outer", "zzz*"], handler },
         inner: { handler },
       });
     const runtime = app.open();
     expect(told()).toEqual([
-      'the pattern "iner" in "reach" of tool "outer" fits nothing; near it are "inner"',
+      'the pattern "ine?r" in "reach" of tool "outer" fits nothing; near it are "inner"',
       'the pattern "zzz*" in "reach" of tool "outer" fits nothing',
     ]);
     await runtime.close();

@@ -15,11 +15,15 @@ import {
   type Link,
   type MountContext,
   type ProgressReport,
+  type ToolContext,
 } from "surface-mcp";
 import { z } from "zod";
 
 declare const link: Link;
 declare const calls: Calls;
+declare const patterns: readonly string[];
+declare const anyId: string;
+declare function callsGit(args: undefined, context: ToolContext<typeof surface.members>): Promise<JsonValue>;
 
 const surface = defineSurface("s", {
   state: mcpResource(cell({ schema: z.number() })),
@@ -50,6 +54,33 @@ app.tools({
   },
 });
 expectError(app.tools({ x: { reach: "node.*", handler: () => 1 } }));
+
+// A literal id is within a literal reach, by id or by name on the wire.
+app.tools({
+  named: { reach: ["node.run"], handler: (_args, { call }) => call("node_run") },
+  wired: { reach: ["node_run"], handler: (_args, { call }) => call("node.run") },
+  open: { reach: patterns, handler: (_args, { call }) => call("git.push") },
+  later: { reach: ["node.run"], handler: (_args, { call }) => call(anyId) },
+  apart: { reach: ["node.run"], handler: callsGit },
+  silent: { handler: (_args, { call }) => call("node.run") },
+});
+app.tools({
+  named: {
+    reach: ["node.run"],
+    handler: (_args, { call }) => {
+      expectError(call("node.stop"));
+      return call("node.run");
+    },
+  },
+  matched: {
+    input: z.object({ at: z.string() }),
+    reach: ["node.*", "hub.git.?"],
+    handler: ({ at }, { call }) => {
+      expectError(call("git.push", { at }));
+      return call("hub.git.x");
+    },
+  },
+});
 expectError(app.tools({ x: { reach: [1], handler: () => 1 } }));
 expectError(app.tools({ x: { authority: "s:read", handler: () => 1 } }));
 expectError(app.tools({ x: { scopesAny: "a", handler: () => 1 } }));

@@ -68,25 +68,28 @@ type SchemaProblem<TSide extends string, TGiven> = unknown extends TGiven
 /** The names of tools as written; every name for tools that were asserted to be `never` or `any`. */
 export type ToolKeys<TTools> = [TTools] extends [never] ? string : KeysOfAny<TTools> & HandKey;
 
-// The tools as written are the first part: the proof is about their keys and effects. The two maps behind it are inferred
-// backwards, and give each handler its arguments and its result. What cannot be inferred is `unknown`: no input, any result.
-/** names, tools, inputs by name, outputs by name -> the parameter of tools(). */
-export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutputs> = TTools & {
+// The tools as written are the first part: the proof is about their keys and effects. The three maps behind it are inferred
+// backwards, and give each handler its arguments, its result and the tools that it may call. What cannot be inferred is
+// `unknown`: no input, any result, any tool.
+/** names, tools, inputs by name, outputs by name, reaches by name -> the parameter of tools(). */
+export type ToolsArgument<TSpec, TNames extends AppNames, TTools, TInputs, TOutputs, TReaches> = TTools & {
   readonly [Key in keyof TTools]: ToolNameProblem<TNames, `${Key & HandKey}`> &
     ToolKeysProblem<TTools[Key]> &
     EffectProblem<TTools[Key]> &
     (Key extends keyof TInputs
       ? SchemaProblem<"input", TInputs[Key]>
-      : BespokeTool<undefined, TSpec, TNames["context"]>) &
-    (Key extends keyof TOutputs ? SchemaProblem<"output", TOutputs[Key]> : unknown);
+      : BespokeTool<undefined, TSpec, TNames["context"]>);
 } & {
   readonly [Key in keyof TInputs]: BespokeTool<
     TInputs[Key],
     TSpec,
     TNames["context"],
-    Key extends keyof TOutputs ? TOutputs[Key] : unknown
+    Key extends keyof TOutputs ? TOutputs[Key] : unknown,
+    Key extends keyof TReaches ? TReaches[Key] : unknown
   >;
-} & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & LiteralKeys<TTools> &
+} & { readonly [Key in keyof TOutputs]: { readonly output?: TOutputs[Key] } } & {
+  readonly [Key in keyof TReaches]: { readonly reach?: TReaches[Key] };
+} & LiteralKeys<TTools> &
   WireNamesChecked<KeysOfAny<TTools> & string>;
 
 // As with tools: the first map tells the names, whatever else can be told, the second is inferred backwards.

@@ -52,6 +52,16 @@ type Owning<TSpec, TPull, TExpose, TContext> = WithContext<
   TContext
 >;
 
+/** The parameter of `tools()`, for handlers with the context of the app. */
+type OwnTools<TSpec, TPull, TExpose, TContext, TTools, TInputs, TOutputs, TReaches> = ToolsArgument<
+  TSpec,
+  Owning<TSpec, TPull, TExpose, TContext>,
+  TTools,
+  TInputs,
+  TOutputs,
+  TReaches
+>;
+
 /** The names after `tools()`. */
 type ToldNames<TSpec, TPull, TExpose, TTools, TInputs> = WithTools<
   WithExposed<TSpec, PulledNames<TSpec, TPull>, TExpose>,
@@ -145,6 +155,7 @@ export async function serveSurfaceAsMcp<
   const $Tools = unknown,
   const $Inputs = Record<never, never>,
   const $Outputs = Record<never, never>,
+  const $Reaches = Record<never, never>,
   const $Pull extends boolean = false,
   const $Prompts extends string | number = never,
   const $PromptInputs = Record<never, never>,
@@ -163,7 +174,7 @@ export async function serveSurfaceAsMcp<
     /** As in `context()`; a factory that looks at the call says so: `(call: ContextCall) => …`. Default: in memory. */
     readonly context?: ContextFactory<$Context>;
     /** As in `tools()`. Default: none. */
-    readonly tools?: ToolsArgument<TSpec, Owning<TSpec, $Pull, $Expose, NoInfer<$Context>>, $Tools, $Inputs, $Outputs>;
+    readonly tools?: OwnTools<TSpec, $Pull, $Expose, NoInfer<$Context>, $Tools, $Inputs, $Outputs, $Reaches>;
     /** As in `prompts()`. Default: none. */
     readonly prompts?: PromptsArgument<TSpec, WithContext<TagNames<TSpec>, NoInfer<$Context>>, $Prompts, $PromptInputs>;
     /** As in `resources()`. Default: none. */

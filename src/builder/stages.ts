@@ -255,8 +255,8 @@ type NoNames<TNames extends AppNames> = ExposedNames<
  */
 export interface GenericApp<TNames extends AppNames, TSpec> {
   /** As `tools()` of the app. */
-  tools<const $Tools, const $Inputs, const $Outputs>(
-    tools: ToolsArgument<TSpec, NoNames<TNames>, $Tools, $Inputs, $Outputs>,
+  tools<const $Tools, const $Inputs, const $Outputs, const $Reaches = unknown>(
+    tools: ToolsArgument<TSpec, NoNames<TNames>, $Tools, $Inputs, $Outputs, $Reaches>,
   ): LinkedApp<WithTools<TNames, $Tools, $Inputs>, TSpec>;
   /** As `prompts()` of the app. */
   prompts<const $Keys extends string | number, const $Inputs>(
@@ -307,8 +307,8 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp {
     options?: ConfirmOptions,
   ): LinkedApp<WithConfirm<TNames>, TSpec>;
   /** Adds tools that are not members: an input, and a function over the live client. */
-  tools<const $Tools, const $Inputs, const $Outputs>(
-    tools: ToolsArgument<TSpec, TNames, $Tools, $Inputs, $Outputs>,
+  tools<const $Tools, const $Inputs, const $Outputs, const $Reaches = unknown>(
+    tools: ToolsArgument<TSpec, TNames, $Tools, $Inputs, $Outputs, $Reaches>,
   ): LinkedApp<WithTools<TNames, $Tools, $Inputs>, TSpec>;
   /** Adds prompts, which people choose: an input, and a function that writes the messages. */
   prompts<const $Keys extends string | number, const $Inputs>(

@@ -4,6 +4,7 @@ import { assertToolOptions } from "../tags/check-options.ts";
 import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
 import { SurfaceError } from "../errors.ts";
 import { assertNotResult } from "./assert-not-result.ts";
 import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.ts";
@@ -53,8 +54,15 @@ type Widened<TValue> = TValue extends string
       ? boolean
       : { [Key in keyof TValue]: Widened<TValue[Key]> };
 
+/** An output schema as given, or a problem for anything else. */
+type OutputOrProblem<TOutput> = unknown extends TOutput
+  ? unknown
+  : [TOutput] extends [MaybeSchema]
+    ? TOutput
+    : TypeProblem<"the output must be a Standard Schema, such as z.object({ … })">;
+
 /** A tool that is not a member: an input and a function over the live client. */
-export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = unknown> extends Omit<
+export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = unknown, TReach = unknown> extends Omit<
   BespokeWords,
   "output"
 > {
@@ -64,8 +72,8 @@ export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = 
    * The schema of the result, which is validated. `richContent` for a tool that passes on content blocks of a procedure.
    * Default: any JSON, unchecked.
    */
-  readonly output?: TOutput;
-  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext>): BespokeAnswer<TOutput>;
+  readonly output?: OutputOrProblem<TOutput>;
+  handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext, TReach>): BespokeAnswer<TOutput>;
 }
 
 /** A bespoke tool as the catalog keeps it. */

@@ -5,6 +5,8 @@ import type { Caller } from "./caller.ts";
 import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
 import { createAsks } from "./create-asks.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
+import type { WireName } from "./wire-name.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { createNestedCall, type NestedCaller } from "./nested-call.ts";
 import { OwnContext } from "./own-context.ts";
@@ -18,8 +20,23 @@ export interface NestedCallOptions {
   readonly onProgress?: (report: ProgressReport) => void;
 }
 
+/** Patterns of a reach -> the names that fit, and more where a pattern has `?`. */
+type Fitting<TPattern> = TPattern extends `${infer Head}${"*" | "?"}${infer Tail}`
+  ? `${Head}${string}${Fitting<Tail>}`
+  : TPattern;
+
+// By names on the wire, since both an id and a pattern may be either.
+/** `unknown` unless an id and a reach are literals and the id is provably out of reach. */
+type ReachProblem<TId extends string, TReach> = TReach extends readonly (infer Pattern extends string)[]
+  ? string extends TId | Pattern
+    ? unknown
+    : WireName<TId> extends Fitting<WireName<Pattern>>
+      ? unknown
+      : TypeProblem<`"${TId}" is not within the "reach" of this tool`>
+  : unknown;
+
 /** What the handlers of tools, prompts and resources that are no members receive besides their arguments. */
-export interface ToolContext<TSpec, TContext = MemoryContext> {
+export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> {
   /** The surface behind the app. Connects on first use, so that a handler which needs no backend works without one. */
   readonly client: SurfaceClient<TSpec>;
   /** Fires when the caller cancels, the deadline passes or the face closes. Made only if asked for. */
@@ -51,7 +68,11 @@ export interface ToolContext<TSpec, TContext = MemoryContext> {
    * });
    * ```
    */
-  readonly call: (id: string, input?: JsonObject, options?: NestedCallOptions) => Promise<JsonValue>;
+  readonly call: <const $Id extends string>(
+    id: $Id & ReachProblem<$Id, TReach>,
+    input?: JsonObject,
+    options?: NestedCallOptions,
+  ) => Promise<JsonValue>;
   /** Asks the client: its user, its model, where its user works. */
   readonly ask: Asks;
   /** Says something beside the answer, for programs: members of its `_meta`. May be taken out of the context. */

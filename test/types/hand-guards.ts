@@ -26,15 +26,15 @@ export const handGuards: readonly Guard[] = [
   {
     promise: "a handler returns what its output schema takes",
     file: "builder/hand-arguments.d.ts",
-    guard: "Key extends keyof TOutputs ? TOutputs[Key] : unknown>",
-    without: "unknown>",
+    guard: "Key extends keyof TOutputs ? TOutputs[Key] : unknown,",
+    without: "unknown,",
     caughtBy: "tools.test-d.ts",
   },
   {
     promise: "a tool is checked also where no input is inferred",
     file: "builder/hand-arguments.d.ts",
-    guard: ': BespokeTool<undefined, TSpec, TNames["context"]>) &',
-    without: ": unknown) &",
+    guard: ': BespokeTool<undefined, TSpec, TNames["context"]>);',
+    without: ": unknown);",
     caughtBy: "tools.test-d.ts",
   },
   {
@@ -43,6 +43,13 @@ export const handGuards: readonly Guard[] = [
     guard: "& WireNamesChecked<KeysOfAny<TTools> & string>",
     without: "",
     caughtBy: "generic.test-d.ts",
+  },
+  {
+    promise: "a handler calls no literal id out of its literal reach",
+    file: "builder/hand-arguments.d.ts",
+    guard: "Key extends keyof TReaches ? TReaches[Key] : unknown>",
+    without: "unknown>",
+    caughtBy: "nested-calls.test-d.ts",
   },
   {
     promise: "two tagged members do not have one name on the wire",

@@ -49,6 +49,10 @@ export class CorsReply implements HttpReply {
     return this.#reply.isOver;
   }
 
+  get heldBytes(): number {
+    return this.#reply.heldBytes ?? 0;
+  }
+
   get onGone(): (() => void) | undefined {
     return this.#reply.onGone;
   }

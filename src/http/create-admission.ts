@@ -36,13 +36,15 @@ class Turns {
     this.#maxRunning = maxRunning;
   }
 
-  take(holder: string, start: (done: () => void) => void): Turning | undefined {
+  take(from: Holder, start: (done: () => void) => void): Turning | undefined {
+    const holder = toKey(from);
     const queue = this.#queueOf(holder);
     if (queue.full) return undefined;
     const key = {};
     queue.add(key, () => {
       start(
         once(() => {
+          if ((from.reply?.heldBytes ?? 0) > 0) this.#rest(holder, queue);
           queue.done();
           if (queue.idle) this.#queues.delete(holder);
         }),
@@ -50,6 +52,16 @@ class Turns {
     });
     // No queue is left idle by it: something runs where something waits.
     return { withdraw: () => queue.withdraw(key) };
+  }
+
+  /** Starts nothing more for a holder in this turn of the event loop: the sockets of others come first. */
+  #rest(holder: string, queue: CallQueue<object>): void {
+    if (queue.held) return;
+    queue.hold(true);
+    setImmediate(() => {
+      queue.hold(false);
+      if (queue.idle) this.#queues.delete(holder);
+    });
   }
 
   #queueOf(holder: string): CallQueue<object> {
@@ -62,9 +74,9 @@ class Turns {
 /** Takes a turn, and holds what the request's body took until it is done, or taken back. */
 function takeHolding(turns: Turns, holder: Holder, start: (done: () => void) => void): Turning | undefined {
   const { bytes } = holder;
-  if (bytes === undefined) return turns.take(toKey(holder), start);
+  if (bytes === undefined) return turns.take(holder, start);
   const letGo = bytes.hold();
-  const turning = turns.take(toKey(holder), (done) =>
+  const turning = turns.take(holder, (done) =>
     start(() => {
       letGo();
       done();

@@ -50,6 +50,8 @@ export interface HttpAnswer {
 export interface HttpReply {
   /** Whether nothing can be said any more: it was answered, or the client is gone. */
   readonly isOver: boolean;
+  /** Bytes of the answer that this process holds until the system takes them. Left out where the runtime does not tell. */
+  readonly heldBytes?: number;
   /** Key under which the unread bytes of the answer are counted. @default they count in total only */
   owner?: string | undefined;
   /** Answers. Does nothing when it is over. */

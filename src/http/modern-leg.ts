@@ -115,7 +115,7 @@ class ModernLeg implements Leg {
         settle().finally(() => running.work.whenIdle(done)),
         { ...method, answer },
       );
-    running.turning = setting.admission.take({ caller, bytes: request.bytes }, turn, start);
+    running.turning = setting.admission.take({ caller, reply, bytes: request.bytes }, turn, start);
     if (running.turning !== undefined) return;
     this.#forget(running);
     exchange.answer(busy);

@@ -20,9 +20,14 @@ export class CallQueue<TKey> {
     return this.#waiting.size >= maxWaiting;
   }
 
-  /** Whether nothing runs and nothing waits. */
+  /** True when nothing runs, nothing waits and the queue is not held. */
   get idle(): boolean {
-    return this.#running === 0 && this.#waiting.size === 0;
+    return this.#running === 0 && this.#waiting.size === 0 && !this.#held;
+  }
+
+  /** The queue starts nothing while this is set. */
+  get held(): boolean {
+    return this.#held;
   }
 
   /** Runs `start` now or when there is room. Whoever was started calls {@link done} once. */

@@ -72,6 +72,22 @@ describe("Admission", () => {
     expect(started).toEqual(["1", "2", "3"]);
   });
 
+  it("starts the next of a caller in another turn of the event loop when an answer was not taken at once", async () => {
+    const { started, take, end } = turns();
+    const large = { caller: alice, reply: { heldBytes: 1 } };
+    for (const name of ["1", "2", "3", "4", "5", "6"]) take(name, large);
+    for (const name of ["1", "2"]) end(name);
+    take("other", { caller: bob });
+    expect(started).toEqual(["1", "2", "other"]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(started).toEqual(["1", "2", "other", "3", "4"]);
+    for (const name of ["3", "4"]) end(name);
+    take("7", { caller: alice });
+    expect(started).toHaveLength(5);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(started.slice(5)).toEqual(["5", "6"]);
+  });
+
   it("starts a caller at once when another has filled their own places", () => {
     const { started, take } = turns();
     for (let index = 0; index < 300; index += 1) take("alice", { caller: alice });

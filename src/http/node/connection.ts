@@ -60,7 +60,7 @@ export class Connection {
     this.#socket = socket;
     this.#events = events;
     this.#budget = unread;
-    this.#stall = new StallTimer(clock, stallMs, () => socket.destroy());
+    this.#stall = new StallTimer(clock, stallMs, () => this.#drop());
     socket.once("close", () => this.#closed());
   }
 
@@ -95,7 +95,7 @@ export class Connection {
   /** Whether one more request may be under way; if not, the connection is dropped. */
   hasRoom(): boolean {
     if (this.#open.size < maxOpen) return true;
-    this.#socket.destroy();
+    this.#drop();
     return false;
   }
 
@@ -155,14 +155,15 @@ export class Connection {
     for (const [reply, share] of this.#shares) share.release(share.amount - reply.heldBytes);
   };
 
+  /** Closes the connection, and its requests now: Node reports the close after everything that was read in this turn. */
   #drop(): void {
     this.#socket.destroy();
-    for (const share of this.#shares.values()) share.release();
-    this.#shares.clear();
+    this.#closed();
   }
 
   #closed(): void {
-    this.#drop();
+    for (const share of this.#shares.values()) share.release();
+    this.#shares.clear();
     this.#stall.close();
     const left = [...this.#open];
     this.#open.clear();

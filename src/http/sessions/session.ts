@@ -255,7 +255,7 @@ export class Session {
   }
 
   #run(posted: PostedRequest, handler: Handler): void {
-    const { frame, caller } = posted.post;
+    const { frame, caller, reply, bytes } = posted.post;
     const { http, methods, id: session } = this.#setting;
     const call = this.#calls.open(posted);
     const running: Running = { posted, call };
@@ -277,7 +277,7 @@ export class Session {
         guarding,
       );
     };
-    const turning = http.admission.take({ caller, session, bytes: posted.post.bytes }, turn, start);
+    const turning = http.admission.take({ caller, session, reply, bytes }, turn, start);
     if (turning === undefined) this.#running.answer(frame.id, busy);
     else running.turning = turning;
   }

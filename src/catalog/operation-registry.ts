@@ -122,7 +122,7 @@ class Registry implements OperationRegistry {
     handler: OperationHandler<$Input, $Output>,
     options: RegisterOptions = {},
   ): () => void {
-    assertKnownOptions(options, ["replace"], `Registering operation "${operation.name}"`);
+    assertKnownOptions(options, ["replace"], "Registering an operation");
     const { replace = false } = options;
     const registered = this.#take([operation, handler], replace);
     if (registered === undefined) return () => {};

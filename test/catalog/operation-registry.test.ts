@@ -61,7 +61,7 @@ describe("operationRegistry()", () => {
     expect(reported).toEqual([["NAME_COLLISION", "a", true]]);
   });
 
-  it("throws what onInvalid throws, and reports neither misspelt options nor faults of getters to it", () => {
+  it("throws what onInvalid throws, and does not report misspelt options and faults of getters to it", () => {
     const refuse = operationRegistry([], {
       onInvalid: (error) => {
         throw error;
@@ -69,6 +69,9 @@ describe("operationRegistry()", () => {
     });
     expect(thrownBy(() => refuse.register({ name: "a b" }, () => 1))).toMatchObject({ code: "INVALID_NAME" });
     const registry = operationRegistry([], { onInvalid: () => {} });
+    // @ts-expect-error -- what data may hold
+    expect(thrownBy(() => registry.register(null, () => 1))).toBe("nothing was thrown");
+    expect(registry.size).toBe(0);
     const misspelt = { replaces: true } as object;
     expect(thrownBy(() => registry.register({ name: "a" }, () => 1, misspelt))).toMatchObject({
       code: "INVALID_OPTION",

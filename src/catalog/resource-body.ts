@@ -1,6 +1,6 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
-import type { JsonObject } from "../schema/json.ts";
+import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { assertMeta, isMimeType, keepLooks } from "../tags/looks.ts";
 import { toBase64, type BlockBytes } from "./content.ts";
@@ -51,10 +51,15 @@ export function body(definition: BodyDefinition): Body {
   });
 }
 
-function bodyOf(value: unknown): ResourceBody | undefined {
+/** Returns JSON for a source that has encoded a value itself: the catalog does not walk it again. */
+export function jsonBody(json: JsonValue): { readonly [kBody]: string } {
+  return { [kBody]: JSON.stringify(json) };
+}
+
+function bodyOf(value: unknown): ResourceContent | undefined {
   if (typeof value !== "object" || value === null || !(kBody in value)) return undefined;
-  // Nobody else writes under the symbol.
-  return value[kBody] as ResourceBody;
+  // Only body() and jsonBody() write under the symbol.
+  return value[kBody] as ResourceContent;
 }
 
 /**

@@ -97,7 +97,7 @@ export function agenticService(services: AgenticServices, options: AgenticOption
   return Object.freeze({
     ...operations,
     resources: () => source.resources(),
-    read: (path: string) => source.json(path),
+    read: (path: string) => source.body(path),
     watch: (path: string, changed: () => void) => source.watch(path, changed),
   });
 }

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers";
 import { operationNotFound } from "../../catalog/cannot-nest.ts";
 import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
+import { jsonBody } from "../../catalog/resource-body.ts";
 import { Refusal } from "../../errors.ts";
-import type { JsonValue } from "../../schema/json.ts";
 import { reportToConsole, toSafeReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import { ActionBook, type Callable } from "./action-book.ts";
@@ -96,11 +96,13 @@ export class AgenticSource {
     return this.#now.resources;
   }
 
-  /** Returns the state under a path as JSON, now or later; `undefined` if it is absent. */
-  json(path: string): JsonValue | Promise<JsonValue> | undefined {
+  /** Returns the body of the state under a path, now or later; `undefined` if it is absent. */
+  body(path: string): unknown {
     this.#read();
     const seen = this.#seen.get(path);
-    return seen === undefined ? undefined : toStateJson(seen.value, seen.schema);
+    if (seen === undefined) return undefined;
+    const json = toStateJson(seen.value, seen.schema);
+    return json instanceof Promise ? json.then(jsonBody) : jsonBody(json);
   }
 
   subscribe(changed: () => void): () => void {

@@ -4,8 +4,7 @@ import type { AgenticAction } from "../../../src/from/agentic/service-shape.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
 import { isSchema } from "../../../src/schema/standard.ts";
 import { createTestClient } from "../../../src/testing/test-client.ts";
-import { context } from "../../catalog/mount-support.ts";
-import { settled, show, stage, state, type Begin, type Staged } from "./support.ts";
+import { readState, settled, show, stage, state, type Begin, type Staged } from "./support.ts";
 
 const blob = { type: "blob", mediaType: "image/png" };
 const floats = { type: "typed-buffer", items: { type: "number", precision: 1 } };
@@ -200,8 +199,8 @@ describe("the bytes of a state", () => {
     const within = { is: [value, { of: value }], and: value, also: 1 };
     const states = { raw: state(value, { type: "blob" }), within: state(within, { type: "object" }) };
     const shown = show(stage({ states }).service, { states: "resource" });
-    expect(await shown.source.read?.("state/raw", context)).toBe(hello);
-    expect(await shown.source.read?.("state/within", context)).toEqual({
+    expect(await readState(shown, "state/raw")).toBe(hello);
+    expect(await readState(shown, "state/within")).toEqual({
       is: [hello, { of: hello }],
       and: hello,
       also: 1,
@@ -221,8 +220,8 @@ describe("the bytes of a state", () => {
         states: "resource",
       },
     );
-    expect(shown.source.read?.("state/it", context)).toEqual({ at: [0.5, -2], not: halves });
-    expect(shown.source.read?.("state/all", context)).toEqual([[0.5, -2]]);
+    expect(readState(shown, "state/it")).toEqual({ at: [0.5, -2], not: halves });
+    expect(readState(shown, "state/all")).toEqual([[0.5, -2]]);
   });
 
   it("are answered together with the other states, each in its place, while a Blob is read", async () => {

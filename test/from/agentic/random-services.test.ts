@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { act, settled, show, stage, state, type Shown, type Staged } from "./support.ts";
+import { act, readState, settled, show, stage, state, type Shown, type Staged } from "./support.ts";
 
 const count = 4;
 const at = fc.nat(count - 1);
@@ -61,7 +61,7 @@ function assertShown(shown: Shown, services: readonly Staged[]): void {
   expect(shown.paths().toSorted()).toEqual(Object.keys(states).toSorted());
   for (const [path, value] of Object.entries(states)) {
     // It does not look at its context.
-    expect(shown.source.read?.(path, undefined as never)).toBe(value);
+    expect(readState(shown, path)).toBe(value);
   }
   for (const each of services) {
     const observed = reached.has(each) ? 1 : 0;

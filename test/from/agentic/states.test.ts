@@ -1,9 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Refusal } from "../../../src/errors.ts";
-import { context } from "../../catalog/mount-support.ts";
-import { settled, show, stage, state, type Shown } from "./support.ts";
-
-const read = ({ source }: Shown, path: string): unknown => source.read?.(path, context);
+import { readState, settled, show, stage, state, type Shown } from "./support.ts";
 
 /** How often it was told that something has changed, by path. */
 function watchAll({ source }: Shown, paths: readonly string[]): Record<string, number> {
@@ -32,8 +29,8 @@ describe("the states of a service", () => {
       { path: "state/hp", title: "Health", description: "From 0 to 10", scopes: ["see:hp"] },
       { path: "state/a%20b", scopes: ["see:a b"] },
     ]);
-    expect(read(shown, "state/hp")).toBe(3);
-    expect(read(shown, "state/a%20b")).toBe("x");
+    expect(readState(shown, "state/hp")).toBe(3);
+    expect(readState(shown, "state/a%20b")).toBe("x");
     expect(shown.names()).toEqual([]);
   });
 
@@ -72,7 +69,7 @@ describe("the states of a service", () => {
     const shown = show(service, { states: "resource" });
     const told = watchAll(shown, ["state/hp"]);
     for (let hp = 1; hp <= 1000; hp += 1) states.tell({ hp: state(hp) });
-    expect(read(shown, "state/hp")).toBe(1000);
+    expect(readState(shown, "state/hp")).toBe(1000);
     await settled();
     expect(told).toEqual({ "state/hp": 1 });
   });
@@ -90,7 +87,7 @@ describe("the states of a service", () => {
     await settled();
     expect(shown.changes()).toBe(2);
     expect(shown.paths()).toEqual(["state/mana"]);
-    expect(read(shown, "state/hp")).toBeUndefined();
+    expect(readState(shown, "state/hp")).toBeUndefined();
     expect(told).toEqual({ "state/hp": 1 });
     states.tell({ hp: state(3), mana: state(1) });
     await settled();

@@ -1,4 +1,5 @@
 import type { MountSource } from "../../../src/catalog/mount.ts";
+import { toResourceContent } from "../../../src/catalog/resource-body.ts";
 import { agenticService, type AgenticServices } from "../../../src/from/agentic/agentic-service.ts";
 import type { AgenticOptions } from "../../../src/from/agentic/agentic-options.ts";
 import type { AgenticAction, AgenticService, AgenticState, Observe } from "../../../src/from/agentic/service-shape.ts";
@@ -118,6 +119,16 @@ export function show(services: AgenticServices, options: AgenticOptions = {}): S
     changes: () => changes,
     stop,
   };
+}
+
+/** Reads a state as a client does; later only if the state has to be waited for. */
+export function readState({ source }: Shown, path: string): unknown {
+  const parse = (value: unknown): unknown => {
+    const content = toResourceContent(value, undefined);
+    return typeof content === "string" ? JSON.parse(content) : content;
+  };
+  const value = source.read?.(path, context);
+  return value instanceof Promise ? value.then(parse) : parse(value);
 }
 
 /** Until all that is due now has been done, and what that made due. */

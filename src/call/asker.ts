@@ -1,5 +1,7 @@
 import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking.ts";
 import { cannotBeAsked } from "../catalog/client-cannot.ts";
+import { operationNotFound } from "../catalog/cannot-nest.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
@@ -10,6 +12,7 @@ import type { Asker } from "./call-parties.ts";
 import { CallTrail } from "./call-trail.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { digestOf } from "./digest-of.ts";
+import { EntryStamps } from "./entry-stamps.ts";
 import { Questions } from "./questions.ts";
 
 /** What a {@link ClientAsker} is given. */
@@ -65,9 +68,18 @@ function changedAgain(key: string): Refusal {
   return new Refusal("ASK_FAILED", `the question "${key}" was another one when it was asked again`);
 }
 
+/** The name under which a record keeps the stamp of a call's entry; no author's key has a dot. */
+const stampName = ".entry";
+
+function placeOf({ trail }: CallContext, name: string): string {
+  // No call has such a place: theirs begin with a digest.
+  return `${trail?.place ?? ""}=${name}/`;
+}
+
 /** Asks clients, each by the way of the call that it made. */
 export class ClientAsker implements Asker {
   readonly #deps: AskerDeps;
+  readonly #stamps = new EntryStamps();
 
   constructor(deps: AskerDeps) {
     this.#deps = deps;
@@ -100,14 +112,23 @@ export class ClientAsker implements Asker {
   keep(call: CallContext, name: string, make: () => string): string {
     const questions = questionsOf(call);
     if (questions?.remembers !== true) return make();
-    const { place } = (call.trail ??= new CallTrail());
-    // No call has such a place: theirs begin with a digest.
-    const own = `${place}=${name}/`;
+    const own = placeOf(call, name);
     const known = questions.recall(own, "")?.outcome;
     if (known?.kind === "answer") return known.text;
     const text = make();
     questions.remember(own, "", { outcome: { kind: "answer", text }, meta: undefined });
     return text;
+  }
+
+  /**
+   * Refuses a retry of a call whose operation was replaced while its client was asked: the answer was for another operation.
+   *
+   * @throws Refusal `OPERATION_NOT_FOUND`.
+   */
+  assertSameEntry(entry: ToolEntry, call: CallContext): void {
+    const known = questionsOf(call)?.recall(placeOf(call, stampName), "")?.outcome;
+    if (known?.kind !== "answer" || this.#stamps.fits(entry, known.text)) return;
+    throw new Refusal(operationNotFound.code, operationNotFound.message);
   }
 
   leftOut({ tracked }: CallContext): void {
@@ -141,8 +162,16 @@ export class ClientAsker implements Asker {
     const changed = questions?.changesOf(key, digest) ?? 0;
     if (changed > 1) return Promise.reject(changedAgain(question.key));
     if (changed === 1) this.#reportChanged(question);
+    this.#stamp(call);
     questions?.open(key, { ask, digest, changed, call });
     return new Promise((_, reject) => void trail.wait(reject));
+  }
+
+  /** Records what a call, and the calls that it is within, run: a retry must find the same. Entries without `now` never change. */
+  #stamp(call: CallContext): void {
+    const { entry, partOf } = call;
+    if (entry?.now !== undefined) this.keep(call, stampName, () => this.#stamps.of(entry));
+    if (partOf !== undefined) this.#stamp(partOf.call);
   }
 
   /** Once a call: the next time it is refused. */

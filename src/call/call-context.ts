@@ -71,6 +71,8 @@ export class CallContext implements EntryCall {
   stillShown: (() => boolean) | undefined;
   /** How many calls it is within. */
   readonly depth: number;
+  /** The tool that it is a call of, once its arguments fit. */
+  entry: ToolEntry | undefined;
   /** What is recorded of it; nothing of reads and the like. */
   tracked: TrackedCall | undefined;
   /** What it has asked and called so far, where that is of any matter. */
@@ -88,7 +90,6 @@ export class CallContext implements EntryCall {
   latestAt: number = Number.POSITIVE_INFINITY;
   readonly #sink: ProgressSink | undefined;
   #nester: Nester | undefined;
-  #by: ToolEntry | undefined;
   /** What was called within it and has not come to an end. */
   #parts: Set<CallContext> | undefined;
   #whenPartless: (() => void)[] | undefined;
@@ -191,9 +192,9 @@ export class CallContext implements EntryCall {
   }
 
   nest(nested: NestedCall): Promise<ToolOutcome> {
-    return this.#nester === undefined || this.#by === undefined
+    return this.#nester === undefined || this.entry === undefined
       ? cannotNest(nested)
-      : this.#nester.nest(this, this.#by, nested);
+      : this.#nester.nest(this, this.entry, nested);
   }
 
   /** Runs in the place of another call, which ends this one and is not ended by it. */
@@ -205,7 +206,7 @@ export class CallContext implements EntryCall {
     this.deadline = call.deadline;
     this.#asker = call.#asker;
     this.#nester = call.#nester;
-    this.#by = call.#by;
+    this.entry = call.entry;
     const { signal } = call;
     signal.addEventListener("abort", () => this.abort(call.endedWith ?? leftBehind()), { once: true });
   }
@@ -218,7 +219,7 @@ export class CallContext implements EntryCall {
   /** From here on others can be called as a part of it, by the tool that it is a call of. */
   allowNesting(nester: Nester, by: ToolEntry): void {
     this.#nester = nester;
-    this.#by = by;
+    this.entry = by;
   }
 
   /** Takes a call as a part of this one, until it has left. */
@@ -246,7 +247,7 @@ export class CallContext implements EntryCall {
   /** Whether a part of it may be changing something right now, and does not wait for an answer. */
   get isBusy(): boolean {
     return [...this.parts].some((part) => {
-      const changes = part.#started && !part.isOver && part.#by?.hints.readOnlyHint === false;
+      const changes = part.#started && !part.isOver && part.entry?.hints.readOnlyHint === false;
       return part.isBusy || (changes && !part.isAsking);
     });
   }

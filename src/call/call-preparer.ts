@@ -37,6 +37,7 @@ export class CallPreparer {
 
   #admit(runs: Checked, args: JsonObject, call: CallContext): Prepared | Promise<Prepared> {
     call.assertRunning();
+    call.entry = runs.entry;
     const { asker, confirm } = this.#deps;
     call.allowAsking(asker);
     const rule = confirmRuleOf(runs.entry, confirm);

@@ -64,13 +64,6 @@ type Work<TWork> = Pick<Rehearsable<TWork>, "run" | "where">;
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
 
-/** The turn of a call has come. Throws what it was ended with before. */
-function enter(call: CallContext): void {
-  call.assertRunning();
-  call.tracked?.begin(call.deadline);
-  call.reached("arguments");
-}
-
 /** What was thrown in a call, and when. */
 interface Failure {
   readonly cause: unknown;
@@ -126,7 +119,7 @@ class EntryInvoker implements Invoker {
     let outcome: ToolOutcome;
     let stage: Stage = "decoding";
     try {
-      enter(call);
+      this.#enter(entry, call);
       const claiming = claimResumed(call);
       if (claiming !== undefined) await call.outcome(claiming);
       const decoded = entry.input.decode(args);
@@ -152,6 +145,15 @@ class EntryInvoker implements Invoker {
     }
     call.unwatch?.();
     return this.#end(entry, outcome, call);
+  }
+
+  /** Begins a call whose turn has come. Throws what it was ended with before. */
+  #enter(entry: ToolEntry, call: CallContext): void {
+    call.assertRunning();
+    call.tracked?.begin(call.deadline);
+    call.reached("arguments");
+    // Only the entry of a mounted operation can be replaced.
+    if (entry.now !== undefined) this.#asker.assertSameEntry(entry, call);
   }
 
   #start({ entry, input }: Checked, call: CallContext): unknown {

@@ -12,8 +12,10 @@ import {
   inProcess,
   mcp,
   mcpTool,
+  operationRegistry,
   procedure,
   type McpOptions,
+  type MountedOperation,
   type ViewRule,
 } from "../../../src/index.ts";
 import { fromJsonSchema } from "../../../src/schema/from-json-schema.ts";
@@ -194,6 +196,90 @@ describe("a tool whose user is asked", () => {
 
   it.each(["itself", "batch"] as const)("runs when something else was hidden, called by %s", async (by) => {
     expect(await hiding("another", by)).toHaveProperty("ran", 1);
+  });
+});
+
+describe("an operation that is replaced while its user is asked", () => {
+  const faces = { itself: "direct", batch: "gateway" } as const;
+  const wipe: MountedOperation = { name: "wipe", title: "Wipe", type: "mutation", confirm: true };
+  const n = { type: "object", properties: { n: { type: "number" } } } as const;
+  const silent = { ...wipe, confirm: false };
+
+  /** What is registered first, and what takes its place; left out: something else is registered. */
+  const cases: Readonly<Record<string, readonly [MountedOperation, MountedOperation?]>> = {
+    "with another description": [wipe, { ...wipe, description: "All of it, and the backups" }],
+    "with another input": [wipe, { ...wipe, inputSchema: n }],
+    "with another word to type": [wipe, { ...wipe, confirm: { type: "WIPE" } }],
+    "with no confirmation": [wipe, silent],
+    "by an equal one": [wipe, { ...wipe }],
+    "by none, but another is registered": [wipe],
+  };
+  const table = (["legacy", "modern"] as const).flatMap((era) =>
+    (["itself", "batch"] as const).flatMap((by) => Object.keys(cases).map((how) => [how, era, by] as const)),
+  );
+
+  it.each(table)("%s, is not run, or is where it stays: %s, called by %s", async (how, era, by) => {
+    const [first, second] = cases[how] ?? [wipe];
+    const ran: string[] = [];
+    const source = operationRegistry([[first, () => ({ did: ran.push("first") })]]);
+    const replace = (): void => {
+      if (second === undefined) source.register({ name: "other" }, () => ({}));
+      else source.register(second, () => ({ did: ran.push("second") }), { replace: true });
+    };
+    const rules: ViewRule[] = [{ verdict: { kind: "tool_surface", face: faces[by] } }];
+    const app = create().mount("shop", source).views(rules);
+    const asked =
+      by === "batch" ? { name: "call", arguments: { calls: [{ tool: "shop.wipe" }] } } : { name: "shop_wipe" };
+    let text: string;
+    if (era === "modern") {
+      const request = asker(app);
+      const opening = await request("tools/call", asked);
+      replace();
+      text = JSON.stringify(await request("tools/call", { ...asked, ...consenting(opening) }));
+    } else {
+      const runtime = app.open();
+      opened.push(runtime);
+      const push = async (): Promise<JsonObject> => (replace(), { action: "accept" });
+      const call = new CallContext({ caller: ada, asking: { kinds: new Set(["elicit"]), push } });
+      text = JSON.stringify(await runtime.handlers["tools/call"]?.(asked, { era, call }));
+    }
+    expect(ran).toEqual(second === undefined ? ["first"] : []);
+    expect(text.includes("OPERATION_NOT_FOUND")).toBe(second !== undefined);
+  });
+
+  it("does not run another handler with the answer that the first one asked for", async () => {
+    const ran: string[] = [];
+    const source = operationRegistry([
+      [silent, async (_input, { ask }) => ({ said: await ask.elicit("ok", none, "Ok?") })],
+    ]);
+    const request = asker(create().mount("shop", source));
+    const opening = await request("tools/call", { name: "shop_wipe" });
+    source.register(silent, () => ({ did: ran.push("second") }), { replace: true });
+    const again = { name: "shop_wipe", ...consenting(opening) };
+    expect(JSON.stringify(await request("tools/call", again))).toContain("OPERATION_NOT_FOUND");
+    expect(ran).toEqual([]);
+  });
+
+  it("is run by another process that lists an equal one", async () => {
+    const ran: string[] = [];
+    const used = new Set<string>();
+    const asking = {
+      secret: new Uint8Array(32).fill(3),
+      claim: (id: string): boolean => !used.has(id) && used.add(id).has(id),
+    };
+    // Two openings of two apps stand for two processes: their operations are other objects.
+    const requests = [{ ...wipe }, { ...wipe }, { ...wipe, description: "And the backups" }].map((operation) =>
+      asker(create({ asking }).mount("shop", operationRegistry([[operation, () => ({ did: ran.push("it") })]]))),
+    );
+    const [first, equal, other] = requests;
+    for (const [next, times] of [
+      [other, 0],
+      [equal, 1],
+    ] as const) {
+      const opening = (await first?.("tools/call", { name: "shop_wipe" })) ?? {};
+      await next?.("tools/call", { name: "shop_wipe", ...consenting(opening) });
+      expect(ran).toHaveLength(times);
+    }
   });
 });
 

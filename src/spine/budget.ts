@@ -135,9 +135,10 @@ export class Budget {
     this.#count(share, amount);
   }
 
-  /** As {@link Share.release}. */
+  /** As {@link Share.release}. Never more than the share holds: its holder may have been evicted meanwhile. */
   release(share: Share, amount: number): void {
-    if (amount > 0) this.#count(share, -amount);
+    const released = Math.min(amount, share.amount);
+    if (released > 0) this.#count(share, -released);
   }
 
   /** As {@link Share.touch}. */
@@ -165,10 +166,13 @@ export class Budget {
   }
 
   #makeRoom(share: Share, amount: number): void {
+    if (this.#evictable.size === 0) return;
     const shares = this.#evictable.list().map(({ value }) => value);
     const { key } = share;
-    const ofKey = shares.filter((each) => each.key === key);
-    if (key !== undefined) this.#evictFrom(ofKey, share, () => this.#excessOf(key, amount));
+    if (this.#excessOf(key, amount) > 0) {
+      const ofKey = shares.filter((each) => each.key === key);
+      this.#evictFrom(ofKey, share, () => this.#excessOf(key, amount));
+    }
     this.#evictFrom(shares, share, () => this.#used + amount - this.#limits.total);
   }
 

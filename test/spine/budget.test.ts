@@ -1,3 +1,4 @@
+import { array, assert, boolean, constantFrom, integer, oneof, property, record } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Budget, type Evict, type Share } from "../../src/spine/budget.ts";
 
@@ -77,6 +78,65 @@ describe("Budget", () => {
     small?.add(1);
     large?.add(9);
     expect([small?.amount, large?.amount, budget.use.used]).toEqual([0, 9, 9]);
+  });
+
+  it("never releases more than a share holds", () => {
+    const budget = new Budget({ total: 6, perKey: 6 });
+    const [one, other] = [budget.open("key"), budget.open("key")];
+    one.add(3);
+    other.add(2);
+    one.release();
+    one.release(3);
+    expect([one.amount, other.amount, budget.use.used]).toEqual([0, 2, 2]);
+  });
+
+  it("counts what its shares hold, and stays within its limits unless a single share exceeds them, in any order", () => {
+    const step = record({
+      do: constantFrom("take" as const, "add" as const, "resize" as const, "release" as const, "touch" as const),
+      share: integer({ min: 0, max: 7 }),
+      amount: integer({ min: 1, max: 12 }),
+    });
+    const kinds = array(
+      record({
+        key: constantFrom("a", "b", undefined),
+        gives: oneof(constantFrom("all", "spare")),
+        isFixed: boolean(),
+      }),
+      { minLength: 8, maxLength: 8 },
+    );
+    assert(
+      property(kinds, array(step, { maxLength: 60 }), (made, steps) => {
+        const limits = { total: 20, perKey: 12 };
+        const budget = new Budget(limits);
+        const shares = made.map(({ key, gives, isFixed }) => {
+          const share: Share = budget.open(
+            key,
+            isFixed
+              ? undefined
+              : (excess, what) => share.release(what === "all" && gives === "all" ? share.amount : Math.min(1, excess)),
+          );
+          return share;
+        });
+        const sumOf = (key?: string): number =>
+          shares.filter((share) => key === undefined || share.key === key).reduce((sum, { amount }) => sum + amount, 0);
+        const isOver = (share: Share): boolean =>
+          sumOf() > limits.total || (share.key !== undefined && sumOf(share.key) > limits.perKey);
+        for (const { do: what, share: at, amount } of steps) {
+          const share = shares[at] ?? budget.open("a");
+          const isTaken = what === "take" && share.take(amount) === undefined;
+          if (what === "touch") share.touch();
+          else if (what !== "take") share[what](amount);
+          expect(isTaken && isOver(share)).toBe(false);
+          expect(budget.use.used).toBe(sumOf());
+          expect(shares.filter((each) => each.amount < 0)).toEqual([]);
+        }
+        for (const share of shares) share.release();
+        expect(budget.use.used).toBe(0);
+        // Nothing is left under a key, and nothing that could be evicted.
+        expect(["a", "b"].map((key) => budget.open(key).take(limits.perKey)?.scope)).toEqual([undefined, "global"]);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("evicts nothing for a share that would be too large alone", () => {

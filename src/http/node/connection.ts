@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import type { Budget, Evict, Share } from "../../spine/budget.ts";
+import type { Budget, Share } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { StallTimer } from "../stall-timer.ts";
 
@@ -119,8 +119,7 @@ export class Connection {
     const share = this.#shares.get(reply);
     const bytes = reply.heldBytes;
     if (share === undefined && (bytes === 0 || !this.#open.has(reply))) return;
-    const counted = share ?? this.#budget.open(reply.owner, this.#evict);
-    if (share === undefined) this.#shares.set(reply, counted);
+    const counted = share ?? this.#share(reply);
     counted.resize(bytes);
     // The slowest connection may be this one.
     if (this.#socket.destroyed) counted.release();
@@ -149,11 +148,15 @@ export class Connection {
     this.#stall.update(first !== undefined && this.#unread.has(first) && !first.isSent);
   }
 
-  /** Streams tell only a full buffer that it was emptied: the first question is how much is held at all. */
-  readonly #evict: Evict = (_excess, what) => {
-    if (what === "all") return this.#drop();
-    for (const [reply, share] of this.#shares) share.release(share.amount - reply.heldBytes);
-  };
+  #share(reply: OpenReply): Share {
+    const share: Share = this.#budget.open(reply.owner, (_excess, what) => {
+      if (what === "all") return this.#drop();
+      // A stream reports only that a full buffer was emptied, so part of the amount may have left already.
+      share.release(share.amount - reply.heldBytes);
+    });
+    this.#shares.set(reply, share);
+    return share;
+  }
 
   /** Closes the connection, and its requests now: Node reports the close after everything that was read in this turn. */
   #drop(): void {

@@ -7,6 +7,7 @@ let created = 0;
 export class PeerShares {
   readonly #arguments: Share;
   readonly #unread: Share;
+  #isClosed = false;
 
   /** @param drop - ends the connection at once, to make room for other peers. */
   constructor(budgets: LinkBudgets, drop: () => void) {
@@ -20,9 +21,9 @@ export class PeerShares {
     });
   }
 
-  /** Counts a request of this size. Returns `false` if there is no room for it. */
+  /** Counts a request of this size. Returns `false` if there is no room for it, or the peer is gone. */
   admit(size: number): boolean {
-    return this.#arguments.take(size) === undefined;
+    return !this.#isClosed && this.#arguments.take(size) === undefined;
   }
 
   /** A request of this size was answered. */
@@ -32,6 +33,8 @@ export class PeerShares {
 
   /** Counts what is written and not read at present. Returns `false` if that is too much. */
   weigh(unread: number): boolean {
+    // An answer that is written after the end would count for ever.
+    if (this.#isClosed) return true;
     const more = unread - this.#unread.amount;
     if (more > 0) return this.#unread.take(more) === undefined;
     this.#unread.resize(unread);
@@ -40,6 +43,7 @@ export class PeerShares {
 
   /** Gives everything back. Callable twice. */
   close(): void {
+    this.#isClosed = true;
     this.#arguments.release();
     this.#unread.release();
   }

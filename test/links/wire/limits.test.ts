@@ -1,3 +1,4 @@
+import { PeerShares } from "../../../src/links/wire/peer-shares.ts";
 import { describe, expect, it } from "vitest";
 import { settle, until } from "../../surface/support.ts";
 import { createLinkBudgets } from "../../../src/links/link-limits.ts";
@@ -156,5 +157,19 @@ describe("limits", () => {
     await settle(1200);
     expect(await client.echo.call(1)).toBe(1);
     await live.close();
+  });
+});
+
+describe("the shares of a peer", () => {
+  it("hold nothing once the peer is gone, whatever ends or is written later", () => {
+    const budgets = createLinkBudgets();
+    const [shares, other] = [new PeerShares(budgets, () => {}), new PeerShares(budgets, () => {})];
+    for (const each of [shares, other]) each.admit(100);
+    shares.weigh(50);
+    shares.close();
+    shares.answered(100);
+    expect([shares.admit(10), shares.weigh(10)]).toEqual([false, true]);
+    shares.close();
+    expect([budgets.argumentBytes.use.used, budgets.unreadBytes.use.used]).toEqual([100, 0]);
   });
 });

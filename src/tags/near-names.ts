@@ -16,15 +16,15 @@ function nextRow(row: readonly number[], character: string | undefined, wanted: 
   return next;
 }
 
-/** Returns whether two names are at most two edits apart. */
-export function isNear(name: string, wanted: string): boolean {
-  if (Math.abs(name.length - wanted.length) > maxEdits) return false;
+/** Returns whether two names are at most so many edits apart. */
+export function isNear(name: string, wanted: string, edits = maxEdits): boolean {
+  if (Math.abs(name.length - wanted.length) > edits) return false;
   let row: readonly number[] = Array.from({ length: wanted.length + 1 }, (_, index) => index);
   for (const character of name) {
     row = nextRow(row, character, wanted);
-    if (Math.min(...row) > maxEdits) return false;
+    if (Math.min(...row) > edits) return false;
   }
-  return (row.at(-1) ?? 0) <= maxEdits;
+  return (row.at(-1) ?? 0) <= edits;
 }
 
 /** The characters that a pattern fits for themselves alone, up to the first that stands for many. */

@@ -46,6 +46,17 @@ const slips: Readonly<Record<ViewParameter | "none", HttpRefusal | undefined>> =
   none: undefined,
 });
 
+/** One program may read the first of two values and another the last: a proxy that sets the view could be passed by. */
+function refuseTwice(parameter: ViewParameter): HttpRefusal {
+  const what = `the address has two values of "${parameter}"; send one`;
+  return Object.freeze({ status: 400, error: toRpcError(rpcCodes.invalidParams, `Invalid params: ${what}`) });
+}
+
+const repeats: Readonly<Record<ViewParameter, HttpRefusal>> = Object.freeze({
+  surface: refuseTwice("surface"),
+  project: refuseTwice("project"),
+});
+
 function decode(escaped: string): string | undefined {
   try {
     // Strict, where `URLSearchParams` takes what is no escape for itself: two spellings of one view would be two views.
@@ -72,13 +83,22 @@ function nameOf(escaped: string): string {
 /** The values of a query, as they were sent. */
 type Sent = { [TName in ViewParameter]?: string };
 
+function lettersOf(name: string): string {
+  return Array.from(name).toSorted().join("");
+}
+
+/** Tells whether a name has one character too many, too few or wrong, or two swapped ones. "product" is no "project". */
+function isSlip(name: string, parameter: ViewParameter): boolean {
+  return isNear(name, parameter, 1) || (isNear(name, parameter) && lettersOf(name) === lettersOf(parameter));
+}
+
 /** Returns the parameter that a name in any case stands for, or a refusal for a name that looks like a slip of one. */
 function parameterOf(escaped: string): ViewParameter | HttpRefusal | undefined {
   const name = nameOf(escaped).toLowerCase();
-  return parameters.find((one) => one === name) ?? slips[parameters.find((one) => isNear(name, one)) ?? "none"];
+  return parameters.find((one) => one === name) ?? slips[parameters.find((one) => isSlip(name, one)) ?? "none"];
 }
 
-/** Finds the first value of each parameter that is not empty. */
+/** Finds the value of each parameter; an empty value counts as none. */
 function find(query: string): Sent | HttpRefusal {
   const sent: Sent = {};
   for (const pair of query.split("&")) {
@@ -86,7 +106,10 @@ function find(query: string): Sent | HttpRefusal {
     if (equals < 0 || equals === pair.length - 1) continue;
     const parameter = parameterOf(pair.slice(0, equals));
     if (typeof parameter === "object") return parameter;
-    if (parameter !== undefined) sent[parameter] ??= pair.slice(equals + 1);
+    if (parameter === undefined) continue;
+    const value = pair.slice(equals + 1);
+    if ((sent[parameter] ?? value) !== value) return repeats[parameter];
+    sent[parameter] = value;
   }
   return sent;
 }

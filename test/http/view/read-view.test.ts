@@ -20,9 +20,10 @@ describe("the view of a request", () => {
     ["it is named", "/mcp?surface=readonly", { surface: "readonly" }],
     ["it is empty", "/mcp?surface=", { surface: "default" }],
     ["it has no value", "/mcp?surface", { surface: "default" }],
-    ["it is named twice", "/mcp?surface=a&surface=b", { surface: "a" }],
+    ["it is empty first", "/mcp?surface=&surface=a", { surface: "a" }],
     ["the first of two is empty", "/mcp?surface=&surface=b", { surface: "b" }],
-    ["the second of two cannot be read", "/mcp?surface=a&surface=%ZZ", { surface: "a" }],
+    ["it is there twice with one value", "/mcp?surface=a&SURFACE=a", { surface: "a" }],
+    ["other names look like its own from afar", "/mcp?product=x&surname=y", { surface: "default" }],
     ["something stands around it", "/mcp?x&surface=a&&y=%ZZ", { surface: "a" }],
     ["it has escapes", "/mcp?surface=caf%C3%A9", { surface: "café" }],
     ["it has a space", "/mcp?surface=a+b%20c%2B", { surface: "a b c+" }],
@@ -46,6 +47,14 @@ describe("the view of a request", () => {
     (query) => {
       expect(read(`/mcp?${query}`)).toMatchObject({ status: 400, error: { code: -32602 } });
       expect(JSON.stringify(read(`/mcp?${query}`))).toMatch(/write \\"(surface|project)\\"/);
+    },
+  );
+
+  it.each(["surface=a&surface=b", "SURFACE=a&surface=b", "surface=a&surf%61ce=b", "project=a&project=%ZZ"])(
+    "is refused when one parameter has two values: %s",
+    (query) => {
+      expect(read(`/mcp?${query}`)).toMatchObject({ status: 400, error: { code: -32602 } });
+      expect(JSON.stringify(read(`/mcp?${query}`))).toMatch(/two values of \\"(surface|project)\\"/);
     },
   );
 

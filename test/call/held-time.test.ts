@@ -3,6 +3,7 @@ import type { AskPort } from "../../src/call/ask-port.ts";
 import type { Asks } from "../../src/catalog/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
+import { SurfaceError } from "../../src/errors.ts";
 import { everyKind } from "./asking-support.ts";
 import { shortOf, toolsOf } from "./nesting-support.ts";
 
@@ -215,6 +216,33 @@ describe("the time of a tool that sets timeoutMs", () => {
     expect(shortOf(await outcome)).toEqual({ value: "TIMEOUT" });
   });
 
+  it.each([2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY, Number.NaN])(
+    "is as long as the default time of the call above when a nested call is made with %d",
+    async (timeoutMs) => {
+      const tools = toolsOf({
+        host: { reach: ["asks"], handler: (_args, { call }) => call("asks", {}, { timeoutMs }) },
+        asks: asking(10_000),
+      });
+      const outcome = tools.call("host", {}, { asking: after(200_000) });
+      await vi.advanceTimersByTimeAsync(211_000);
+      expect(shortOf(await outcome)).toEqual({ value: "done" });
+      tools.invoker.close();
+      expect(vi.getTimerCount()).toBe(0);
+    },
+  );
+
+  it("ends at once, and is not asked about again, when its app closes its sessions meanwhile", async () => {
+    const reject: ((cause: Error) => void)[] = [];
+    const push: AskPort["push"] = () => new Promise((_, fail) => void reject.push(fail));
+    const tools = toolsOf({ asks: { timeoutMs: 90_000, handler: elicits }, plain: { handler: elicits } });
+    const outcomes = ["asks", "plain"].map((id) => tools.call(id, {}, { asking: { kinds: everyKind, push } }));
+    await vi.advanceTimersByTimeAsync(10);
+    for (const fail of reject) fail(new SurfaceError("DISCONNECTED", "the session is over"));
+    expect((await Promise.all(outcomes)).map(shortOf)).toEqual(["DISCONNECTED", "DISCONNECTED"]);
+    tools.invoker.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("lets the default time of the call above stand still until it runs out itself", async () => {
     const tools = toolsOf({
       host: {
@@ -231,6 +259,20 @@ describe("the time of a tool that sets timeoutMs", () => {
     const outcome = tools.call("host", {}, { asking: silent().port });
     await vi.advanceTimersByTimeAsync(149_900);
     expect(shortOf(await outcome)).toEqual({ value: "TIMEOUT" });
+  });
+
+  it("is not put off when a part with more time than the call above is answered", async () => {
+    const tools = toolsOf({
+      host: {
+        reach: ["asks"],
+        handler: (_args, { call }) => call("asks").catch(({ code }: { code: string }) => [code, performance.now()]),
+      },
+      asks: { ...asking(15_000), timeoutMs: 80_000 },
+    });
+    const begun = performance.now();
+    const outcome = tools.call("host", {}, { asking: after(70_000) });
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(shortOf(await outcome)).toEqual({ value: ["TIMEOUT", begun + 80_000] });
   });
 
   it("leaves a part the rest of it after an answer, and no more", async () => {

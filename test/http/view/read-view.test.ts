@@ -20,7 +20,6 @@ describe("the view of a request", () => {
     ["it is named", "/mcp?surface=readonly", { surface: "readonly" }],
     ["it is empty", "/mcp?surface=", { surface: "default" }],
     ["it has no value", "/mcp?surface", { surface: "default" }],
-    ["it is empty first", "/mcp?surface=&surface=a", { surface: "a" }],
     ["the first of two is empty", "/mcp?surface=&surface=b", { surface: "b" }],
     ["it is there twice with one value", "/mcp?surface=a&SURFACE=a", { surface: "a" }],
     ["other names look like its own from afar", "/mcp?product=x&surname=y", { surface: "default" }],

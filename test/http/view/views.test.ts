@@ -68,7 +68,7 @@ describe.each(httpClients)("$name, by the view of its address,", (entry) => {
 
   it("sees what the view leaves, and has nothing else, byte for byte", async () => {
     const { connect, ran } = await serve(entry);
-    const reader = await connect("?surface=readonly&surface=executor");
+    const reader = await connect("?surface=readonly");
     expect(await namesOf(reader)).toEqual([...hubNames.filter((name) => name !== "hub_task_fail"), "node_show"]);
     const unknown = await outcomeOf(reader, "node_none", { node: "a" });
     expect(unknown).toMatch(/there is no such tool/);

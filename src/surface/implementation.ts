@@ -24,27 +24,27 @@ export type CellImplementation<TValue> =
   | AsyncIterable<TValue>
   | ObservableLike<TValue>;
 
-// One arm a kind; the arms test the discriminant and two properties, never the whole member.
+// One arm a kind, the most frequent first; the arms test the discriminant and two properties, never the whole member.
 /** What implements a member. */
-export type MemberImplementation<TMember> = TMember extends { readonly kind: "cell"; readonly schema: infer Value }
-  ? CellImplementation<Made<Value>>
-  : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
-    ? | Source<ReadonlyMap<Made<Key>, Made<Value>>>
-      | KeyedSource<Made<Key>, Made<Value>>
-      | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
-    : TMember extends {
-          readonly kind: "stream" | "event";
-          readonly input: infer Input;
-          readonly output: infer Output;
-        }
-      ? (input: Given<Input>, context: HandlerContext) => AsyncIterable<Made<Output>>
+export type MemberImplementation<TMember> = TMember extends {
+  readonly kind: "procedure";
+  readonly input: infer Input;
+  readonly output: infer Output;
+  readonly progress: infer Progress;
+}
+  ? ProcedureImplementation<Input, Output, Progress>
+  : TMember extends { readonly kind: "cell"; readonly schema: infer Value }
+    ? CellImplementation<Made<Value>>
+    : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
+      ? | Source<ReadonlyMap<Made<Key>, Made<Value>>>
+        | KeyedSource<Made<Key>, Made<Value>>
+        | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
       : TMember extends {
-            readonly kind: "procedure";
+            readonly kind: "stream" | "event";
             readonly input: infer Input;
             readonly output: infer Output;
-            readonly progress: infer Progress;
           }
-        ? ProcedureImplementation<Input, Output, Progress>
+        ? (input: Given<Input>, context: HandlerContext) => AsyncIterable<Made<Output>>
         : never;
 
 /** One implementation a member; a missing or misspelt one is a compile error and a boot error. */

@@ -17,7 +17,7 @@ function nextRow(row: readonly number[], character: string | undefined, wanted: 
 }
 
 /** Returns whether two names are at most so many edits apart. */
-export function isNear(name: string, wanted: string, edits = maxEdits): boolean {
+export function isNear(name: string, wanted: string, edits: number = maxEdits): boolean {
   if (Math.abs(name.length - wanted.length) > edits) return false;
   let row: readonly number[] = Array.from({ length: wanted.length + 1 }, (_, index) => index);
   for (const character of name) {

@@ -8,6 +8,8 @@ import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
 import { kProjection, type Projection } from "./projection.ts";
 
+// The compiler takes handlers that are not members where they come in a variable: an instance of a class may have more fields
+// and methods than handlers, and its type is that of an object with the same properties. implementSurface() tells them apart.
 /**
  * Makes a surface out of what another one offers: `surface` says what there is to be, and `handlers` how each member of
  * it comes from a client of `source`, by `derive` or by hand. What `surface` does not name cannot be reached through it.

@@ -50,6 +50,14 @@ describe("implementProjection()", () => {
     await upstream.close();
   });
 
+  it("refuses a handler that is not a member, also in a variable", async () => {
+    const upstream = implementSurface(source, { value: cellSource(1) });
+    const handlers = { twice: cellSource(1), thrice: cellSource(1) };
+    const excessive = projectSurface(source, shown, () => handlers);
+    expect(() => implementProjection(excessive, surfaceClientRef(upstream))).toThrow('"thrice" is not a member of it');
+    await upstream.close();
+  });
+
   it("refuses a client of another surface", async () => {
     const other = implementSurface(shown, { twice: cellSource(1) });
     expect(() => implementProjection(projection, surfaceClientRef(other) as never)).toThrow(

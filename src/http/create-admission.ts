@@ -54,14 +54,19 @@ class Turns {
     return { withdraw: () => queue.withdraw(key) };
   }
 
-  /** Starts nothing more for a holder in this turn of the event loop: the sockets of others come first. */
+  /**
+   * Starts one request of a holder in each turn of the event loop until none waits: the sockets of others come between. One,
+   * because Node accepts one connection a turn.
+   */
   #rest(holder: string, queue: CallQueue<object>): void {
     if (queue.held) return;
     queue.hold(true);
-    setImmediate(() => {
+    const startNext = (): void => {
+      if (queue.startOne()) return void setImmediate(startNext);
       queue.hold(false);
       if (queue.idle) this.#queues.delete(holder);
-    });
+    };
+    setImmediate(startNext);
   }
 
   #queueOf(holder: string): CallQueue<object> {

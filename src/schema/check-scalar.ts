@@ -1,7 +1,7 @@
 import { canonicalText } from "./canonical-text.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
-import { refuse, spendSteps, typeName } from "./receive-walk.ts";
+import { refuse, spendOnPattern, typeName } from "./receive-walk.ts";
 import type { Check, ReceiveWalk } from "./receive-walk.ts";
 import { toBigint, toDate, wireKey } from "./wire-forms.ts";
 
@@ -110,12 +110,12 @@ function patternChecks({ pattern }: JsonObject, isExact: boolean): Check[] {
 }
 
 /**
- * Makes the test of a pattern. One that is held to the letter may come from a source that chose it to block the process, and
- * runs on an engine that cannot be; one of the application's own schemas runs on JavaScript's.
+ * Creates the test of a pattern. An exact one may come from a source that chose it to block the process, and runs on the
+ * linear engine. A pattern of the application's own schemas runs on the engine of JavaScript.
  */
 export function toPatternTest(pattern: string, isExact: boolean): PatternTest {
-  const linear = isExact ? compileLinearPattern(pattern) : undefined;
-  if (linear !== undefined) return (text, walk) => linear(text, (steps) => spendSteps(walk, steps));
+  const { matches } = isExact ? compileLinearPattern(pattern) : {};
+  if (matches !== undefined) return (text, walk) => matches(text, (steps) => spendOnPattern(walk, steps));
   const regExp = new RegExp(pattern, "u");
   return (text) => regExp.test(text);
 }

@@ -6,7 +6,7 @@ import { createUnionChecks } from "./check-union.ts";
 import { acceptAll, inOrder } from "./in-order.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
-import { refuse, spendSteps } from "./receive-walk.ts";
+import { refuse, spendOnNode } from "./receive-walk.ts";
 import { rememberChecks } from "./remember-checks.ts";
 import type { Check, CheckCompiler } from "./receive-walk.ts";
 import { createSchemaDocument } from "./schema-document.ts";
@@ -56,7 +56,7 @@ function compile(compiling: Compiling, node: JsonValue | undefined): Check {
 /** Counts each look at a node: alternatives within alternatives would else take exponential time. */
 function counted(check: Check): Check {
   return (json, walk) => {
-    spendSteps(walk, 1);
+    spendOnNode(walk);
     return check(json, walk);
   };
 }

@@ -3,7 +3,8 @@ import { assertJsonSchema } from "./assert-json-schema.ts";
 import { compileCheck } from "./compile-check.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "./json.ts";
-import { createReceiveWalk, refuse, refused, typeName, type Check } from "./receive-walk.ts";
+import { createReceiveWalk, refuse, refused, TooManySteps, typeName } from "./receive-walk.ts";
+import type { Check, ReceiveWalk } from "./receive-walk.ts";
 import { anyCodec } from "./wire-codec.ts";
 import type { SchemaWithJson } from "./with-json-schema.ts";
 
@@ -38,6 +39,13 @@ function toJson(value: unknown): JsonValue | undefined {
   }
 }
 
+/** Refuses a value for the check itself, also while an alternative is tried. Earlier issues may be those of its parts. */
+function refuseAlone(walk: ReceiveWalk, message: string): typeof refused {
+  walk.issues.length = 0;
+  walk.quiet = false;
+  return refuse(walk, message);
+}
+
 class JsonSchemaValidator {
   readonly #json: JsonSchema;
   #document: JsonSchema | undefined;
@@ -54,7 +62,7 @@ class JsonSchemaValidator {
   /** @param isRoot - whether the value travels by itself, and not under a key: then it has to be an object. */
   validate(value: unknown, isRoot: boolean): Checked {
     const json = toJson(value);
-    const walk = createReceiveWalk();
+    const walk = createReceiveWalk(json);
     // A field too many is refused and not dropped: whoever sent it meant something by it.
     walk.strict = true;
     if (json === undefined) refuse(walk, value === undefined ? "expected a value, received nothing" : "expected JSON");
@@ -63,14 +71,15 @@ class JsonSchemaValidator {
     return { issues: walk.issues };
   }
 
-  #run(json: JsonValue, walk: ReturnType<typeof createReceiveWalk>): ReturnType<Check> {
+  #run(json: JsonValue, walk: ReceiveWalk): ReturnType<Check> {
     try {
       this.#check ??= compileCheck(this.document(), { isExact: true });
       return this.#check(json, walk);
     } catch (fault) {
+      if (fault instanceof TooManySteps) return refuseAlone(walk, fault.message);
       if (!(fault instanceof RangeError)) throw fault;
       walk.path.length = 0;
-      return refuse(walk, "nested too deep");
+      return refuseAlone(walk, "nested too deep");
     }
   }
 }

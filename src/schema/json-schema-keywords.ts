@@ -1,3 +1,4 @@
+import { clipText } from "./clip-text.ts";
 import { isJsonObject, type JsonValue } from "./json.ts";
 import { keywordOrder, listKeywords, mapKeywords, schemaKeywords, standardTypes } from "./keywords.ts";
 import { compileLinearPattern } from "./linear-pattern.ts";
@@ -9,8 +10,17 @@ interface ValueRule {
   readonly holds: (value: JsonValue) => boolean;
 }
 
-// A longer one nobody has written by hand.
+// Longer than any pattern written by hand.
 const maxPatternLength = 1024;
+const maxShownBytes = 64;
+// Instructions of all patterns of a schema: a thousand patterns of the largest that people write, or 50 MB.
+const maxPatternTotal = 500_000;
+
+/** Sums over the keywords of one schema. */
+export interface KeywordTotals {
+  /** Instructions of its patterns. */
+  patterns: number;
+}
 
 const dialects: ReadonlySet<JsonValue> = new Set([
   "https://json-schema.org/draft/2020-12/schema",
@@ -36,18 +46,13 @@ function isRecordOf(value: JsonValue, holds: (item: JsonValue) => boolean): bool
   return isJsonObject(value) && Object.values(value).every((item) => item !== undefined && holds(item));
 }
 
-function isPattern(value: JsonValue): boolean {
-  if (typeof value !== "string" || value.length > maxPatternLength) return false;
-  try {
-    return new RegExp(value, "u").source !== "" && compileLinearPattern(value) !== undefined;
-  } catch {
-    return false;
-  }
+/** Returns the reason why a pattern cannot be checked, if there is one. It completes the sentence `The pattern …`. */
+function patternReason(value: string, totals: KeywordTotals): string | undefined {
+  if (value.length > maxPatternLength) return `is longer than ${maxPatternLength} characters`;
+  const { reason, size = 0 } = compileLinearPattern(value);
+  totals.patterns += size;
+  return totals.patterns > maxPatternTotal ? "is too large together with the other patterns of the schema" : reason;
 }
-
-const patternNeed =
-  'a regular expression as JavaScript reads it with the flag "u", without back references and look-behind, ' +
-  `at most ${maxPatternLength} characters`;
 
 const schemaRule: ValueRule = { need: "a schema", holds: isSchema };
 const schemasRule: ValueRule = {
@@ -70,7 +75,7 @@ const rules: ReadonlyMap<string, ValueRule> = new Map([
   ...all(listKeywords, schemasRule),
   ...all([...mapKeywords, "$defs", "definitions"], mapRule),
   ...all(["title", "description", "format", "contentEncoding", "contentMediaType"], textRule),
-  ...all(["$ref", "$id", "$anchor", "$comment"], textRule),
+  ...all(["$ref", "$id", "$anchor", "$comment", "pattern"], textRule),
   ...all(["deprecated", "readOnly", "writeOnly", "uniqueItems"], flagRule),
   ...all(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"], numberRule),
   ...all(["minLength", "maxLength", "minProperties", "maxProperties"], countRule),
@@ -81,8 +86,7 @@ const rules: ReadonlyMap<string, ValueRule> = new Map([
   ["type", { need: "a type of JSON Schema, or a list of them", holds: isTypes }],
   ["required", { need: "a list of texts", holds: isTexts }],
   ["dependentRequired", { need: "lists of texts by name", holds: (value) => isRecordOf(value, isTexts) }],
-  ["pattern", { need: patternNeed, holds: isPattern }],
-  ["patternProperties", { need: `schemas, each by ${patternNeed}`, holds: isPatternMap }],
+  ["patternProperties", { need: "schemas by pattern", holds: (value) => isRecordOf(value, isSchema) }],
   ["$schema", { need: "the name of draft 2020-12, 2019-09 or 07", holds: (value) => dialects.has(value) }],
 ]);
 
@@ -90,8 +94,16 @@ function isTypes(value: JsonValue): boolean {
   return isType(value) || (isList(value) && value.every(isType));
 }
 
-function isPatternMap(value: JsonValue): boolean {
-  return isRecordOf(value, isSchema) && isJsonObject(value) && Object.keys(value).every(isPattern);
+/** Returns the problem of the first pattern of a keyword that cannot be checked. */
+function patternProblem(keyword: string, value: JsonValue, totals: KeywordTotals): string | undefined {
+  if (keyword === "patternProperties" && isJsonObject(value)) {
+    for (const pattern of Object.keys(value)) {
+      const reason = patternReason(pattern, totals);
+      if (reason !== undefined) return `"${keyword}" ${JSON.stringify(clipText(pattern, maxShownBytes))} ${reason}`;
+    }
+  }
+  const reason = keyword === "pattern" && typeof value === "string" ? patternReason(value, totals) : undefined;
+  return reason === undefined ? undefined : `"${keyword}" ${reason}`;
 }
 
 /** What is meant to refuse values, and is held by nobody here: to leave it out would be to let them pass. */
@@ -111,11 +123,12 @@ const unheld: ReadonlySet<string> = new Set([
 
 const spelled: ReadonlyMap<string, string> = new Map(keywordOrder.map((name) => [name.toLowerCase(), name]));
 
-/** What is wrong with one keyword; `undefined` where nothing is. A keyword that nobody knows says nothing, as the dialect has it. */
-export function keywordProblem(keyword: string, value: JsonValue): string | undefined {
+/** Returns the problem of one keyword, if there is one. The dialect allows a keyword that it does not know. */
+export function keywordProblem(keyword: string, value: JsonValue, totals: KeywordTotals): string | undefined {
   if (unheld.has(keyword)) return `"${keyword}" is not supported`;
   const rule = rules.get(keyword);
-  if (rule !== undefined) return rule.holds(value) ? undefined : `"${keyword}" must be ${rule.need}`;
-  const meant = spelled.get(keyword.toLowerCase());
-  return meant === undefined ? undefined : `"${keyword}" is no keyword, and "${meant}" is`;
+  if (rule !== undefined && !rule.holds(value)) return `"${keyword}" must be ${rule.need}`;
+  const meant = rule === undefined ? spelled.get(keyword.toLowerCase()) : undefined;
+  if (meant !== undefined) return `"${keyword}" is no keyword, and "${meant}" is`;
+  return patternProblem(keyword, value, totals);
 }

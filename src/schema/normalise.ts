@@ -21,6 +21,8 @@ const maxLength = 524_288;
 // Quotes and a colon around a key, quotes around a text or brackets around a list, a comma.
 const quotesLength = 6;
 const maxShownKeys = 8;
+// A wider schema below them makes the node around them narrower, or another one.
+const exactKeywords: ReadonlySet<string> = new Set(["not", "if", "contains"]);
 // What tidyNode leaves in a node for us, and agents never see.
 const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynamicRef"]);
 
@@ -37,6 +39,10 @@ interface Walk {
   /** The nodes being expanded right now: to meet one again is recursion. */
   readonly active: Set<unknown>;
   nodes: number;
+  /** The number of `not`, `if` and `contains` around the node that is written. */
+  exact: number;
+  /** Nodes that were replaced by one that accepts more. */
+  standIns: number;
   /** Characters of JSON text that have been written. */
   length: number;
 }
@@ -51,18 +57,22 @@ interface Walk {
  *   document of more than 524,288 characters with its references written out.
  */
 export function normalise(document: SchemaDocument, options: NormaliseOptions = {}): JsonObject {
-  const walk: Walk = { document, pooled: options.pooled ?? false, path: [], active: new Set(), nodes: 0, length: 0 };
+  const counts = { nodes: 0, exact: 0, standIns: 0, length: 0 };
+  const walk: Walk = { document, pooled: options.pooled ?? false, path: [], active: new Set(), ...counts };
   return inline(walk, document.root, isNode(document.root) ? document.root : {});
 }
 
 function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
   const standIn = standInAt(walk, raw);
-  if (standIn !== undefined) return standIn;
+  if (standIn !== undefined) {
+    walk.standIns += 1;
+    return standIn;
+  }
   const base = isNode(raw) && typeof raw["$id"] === "string" ? raw : outer;
   walk.active.add(raw);
   const copy = inlineNode(walk, tidyNode(raw), base);
   walk.active.delete(raw);
-  return toPortableNode(walk.pooled ? relaxIntersection(copy) : copy);
+  return toPortableNode(walk.pooled ? relaxIntersection(copy) : copy, walk.exact > 0);
 }
 
 /** What stands for a node that is not written out, where one is not. */
@@ -105,7 +115,14 @@ function resolve(walk: Walk, ref: string, base: SchemaNode): { node: unknown; ba
 function copyNode(walk: Walk, node: SchemaNode, base: SchemaNode): JsonObject {
   const copy: Record<string, JsonValue> = {};
   for (const key of Object.keys(node).toSorted(compareKeywords)) {
-    if (!internalKeywords.has(key)) copy[key] = copyKeyword(walk, { key, value: node[key] }, base);
+    if (internalKeywords.has(key)) continue;
+    const isExact = exactKeywords.has(key);
+    const { standIns } = walk;
+    if (isExact) walk.exact += 1;
+    const part = copyKeyword(walk, { key, value: node[key] }, base);
+    if (isExact) walk.exact -= 1;
+    // A keyword left out accepts more, and a stand-in below it would refuse more.
+    if (!isExact || walk.standIns === standIns) copy[key] = part;
   }
   return copy;
 }

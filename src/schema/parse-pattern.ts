@@ -1,6 +1,9 @@
-/** A pattern as a tree. A `char` tests one character, by JavaScript's own engine where it is a class. */
+/** Tests one character, given by its code point. */
+export type CharTest = (code: number) => boolean;
+
+/** A pattern as a tree. */
 export type PatternNode =
-  | { readonly kind: "char"; readonly test: (char: string) => boolean }
+  | { readonly kind: "char"; readonly test: CharTest }
   | { readonly kind: "sequence"; readonly parts: readonly PatternNode[] }
   | { readonly kind: "choice"; readonly arms: readonly PatternNode[] }
   | { readonly kind: "repeat"; readonly item: PatternNode; readonly min: number; readonly max: number }
@@ -12,8 +15,8 @@ interface Reader {
   index: number;
 }
 
-/** What has no place in a machine that never goes back. */
-class Unsupported extends Error {}
+/** Thrown for a pattern that cannot be checked. The message completes the sentence `The pattern …`. */
+export class PatternUnsupported extends Error {}
 
 const quantifierRegExp = /(?:([*+?])|\{(\d+)(?:(,)(\d*))?\})\??/y;
 // One character or one class of characters: a pair of surrogates, an escape, a class in brackets, anything else.
@@ -26,15 +29,13 @@ const assertions: Readonly<Record<string, "start" | "end" | "boundary" | "nonBou
   [String.raw`\B`]: "nonBoundary",
 };
 
-/** Parses a pattern that JavaScript compiles with the flag `u`; undefined for back references, look-behind and modifiers. */
-export function parsePattern(source: string): PatternNode | undefined {
-  const reader: Reader = { source, index: 0 };
-  try {
-    return readChoice(reader);
-  } catch (cause) {
-    if (cause instanceof Unsupported) return undefined;
-    throw cause;
-  }
+/**
+ * Parses a pattern that JavaScript compiles with the flag `u`.
+ *
+ * @throws PatternUnsupported for back references, look-behind and modifiers: a machine that never goes back has none.
+ */
+export function parsePattern(source: string): PatternNode {
+  return readChoice({ source, index: 0 });
 }
 
 function readChoice(reader: Reader): PatternNode {
@@ -51,9 +52,11 @@ function readSequence(reader: Reader): PatternNode {
   const parts: PatternNode[] = [];
   for (;;) {
     const char = reader.source[reader.index];
-    if (char === undefined || char === "|" || char === ")") return { kind: "sequence", parts };
+    if (char === undefined || char === "|" || char === ")") break;
     parts.push(readQuantified(reader, char === "(" ? readGroup(reader) : readUnit(reader)));
   }
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? only : { kind: "sequence", parts };
 }
 
 function readQuantified(reader: Reader, item: PatternNode): PatternNode {
@@ -74,7 +77,10 @@ function readGroup(reader: Reader): PatternNode {
   const opening = /\((?:\?(?:[:=!]|<(?![=!])[^>]*>))?(?!\?)/y;
   opening.lastIndex = reader.index;
   const [found] = opening.exec(reader.source) ?? [];
-  if (found === undefined) throw new Unsupported();
+  if (found === undefined) {
+    const isLookBehind = reader.source.startsWith("(?<", reader.index);
+    throw new PatternUnsupported(`has ${isLookBehind ? "a look-behind" : 'a modifier such as "(?i:"'}, not supported`);
+  }
   reader.index += found.length;
   const item = readChoice(reader);
   // The closing parenthesis: JavaScript has compiled the pattern, so it is there.
@@ -85,13 +91,26 @@ function readGroup(reader: Reader): PatternNode {
 function readUnit(reader: Reader): PatternNode {
   unitRegExp.lastIndex = reader.index;
   const [unit = ""] = unitRegExp.exec(reader.source) ?? [];
-  if (unit === "" || /^\\[1-9k]/.test(unit)) throw new Unsupported();
+  if (/^\\[1-9k]/.test(unit)) throw new PatternUnsupported("has a back reference, not supported");
   reader.index += unit.length;
   const assertion = assertions[unit];
   if (assertion !== undefined) return { kind: assertion };
-  if (unit !== "." && !unit.startsWith("\\") && !unit.startsWith("[")) {
-    return { kind: "char", test: (char) => char === unit };
-  }
+  const isLiteral = unit !== "." && !unit.startsWith("\\") && !unit.startsWith("[");
+  return { kind: "char", test: isLiteral ? toLiteralTest(unit) : toClassTest(unit) };
+}
+
+function toLiteralTest(char: string): CharTest {
+  const literal = char.codePointAt(0);
+  return (code) => code === literal;
+}
+
+/** Tests a class with the engine of JavaScript, an ASCII character once: a call of `RegExp.test` takes 20 table look-ups. */
+function toClassTest(unit: string): CharTest {
   const regExp = new RegExp(`^${unit}$`, "u");
-  return { kind: "char", test: (char) => regExp.test(char) };
+  const known = new Int8Array(128);
+  return (code) => {
+    if (code >= known.length) return regExp.test(String.fromCodePoint(code));
+    if (known[code] === 0) known[code] = regExp.test(String.fromCodePoint(code)) ? 1 : -1;
+    return known[code] === 1;
+  };
 }

@@ -18,12 +18,14 @@ const keywordsByType: Readonly<Record<string, readonly string[]>> = {
 const typedKeywords: ReadonlySet<string> = new Set(["type", "enum", ...Object.values(keywordsByType).flat()]);
 
 /**
- * Says the same with the keywords that hosts and providers understand: `anyOf` for `oneOf`, `enum` for `const`, one type
- * a node. Only `oneOf` becomes wider by that; values are held against the schema of their author, not against this one.
- * The parts of the node are portable already.
+ * Rewrites a node with the keywords that hosts and providers understand: `anyOf` for `oneOf`, `enum` for `const`, one type
+ * a node. The parts of the node are portable already.
+ *
+ * @param isExact - Whether the result may not be wider than the node, as below `not`. Then `oneOf` stays. Elsewhere `anyOf`
+ *   may be wider, because values are validated by the original schema.
  */
-export function toPortableNode(node: JsonObject): JsonObject {
-  const portable = splitTypes(toTypedEnum(toInclusive(node)));
+export function toPortableNode(node: JsonObject, isExact = false): JsonObject {
+  const portable = splitTypes(toTypedEnum(isExact ? node : toInclusive(node)));
   return portable === node ? node : orderKeywords(portable);
 }
 

@@ -7,12 +7,13 @@ const maxDepth = 64;
 // They hold a schema, and are another one than that.
 const ownForms: ReadonlySet<string> = new Set(["nullable", "success"]);
 const neverAbsent: ReadonlySet<string> = new Set(["nonoptional", "default"]);
-const fillsIn: ReadonlySet<string> = new Set(["default", "prefault", "catch"]);
+const fillsIn: ReadonlySet<string> = new Set(["default", "prefault", "catch", "transform"]);
 
 /**
  * Tells whether a property or a tuple item of this schema may be left out, by the schema's definition. zod's own
  * `optin` flag is not read: which wrappers set it differs between its minor versions. From 4.4 on a property whose value may
- * be undefined has to be there, so it counts as one that may not be left out.
+ * be undefined has to be there, so it counts as one that may not be left out. A transform that comes first, as in
+ * `z.preprocess()`, may give a value for an absent property, and every version of zod runs it.
  */
 export function mayBeAbsent(schema: unknown, side: SchemaSide, depth = 0): boolean {
   if (!isZodSchema(schema) || depth > maxDepth) return false;
@@ -21,7 +22,13 @@ export function mayBeAbsent(schema: unknown, side: SchemaSide, depth = 0): boole
   if (def.type === "optional" || isFilled) return true;
   if (neverAbsent.has(def.type)) return false;
   if (def.type === "union") return def.options.some((option) => mayBeAbsent(option, side, depth + 1));
-  return mayBeAbsent(def.type === "nullable" ? def.innerType : passedOn(schema, side), side, depth + 1);
+  return mayBeAbsent(decidingPart(schema, side), side, depth + 1);
+}
+
+function decidingPart(schema: z.core.$ZodTypes, side: SchemaSide): z.core.$ZodType | undefined {
+  const { def } = zodInternals(schema);
+  if (def.type === "nullable") return def.innerType;
+  return def.type === "pipe" && side === "input" ? def.in : passedOn(schema, side);
 }
 
 /** Returns the schema that a wrapper stands for on one side; undefined for a schema that is no wrapper. */

@@ -28,11 +28,15 @@ export interface OutputCheck {
 
 function acceptOutput(checked: Validated, check: OutputCheck): unknown {
   if (checked.ok) return checked.value;
-  const cause = new SurfaceError("INVALID_OUTPUT", `Answering for ${check.where}: the value does not fit its schema`, {
-    issues: checked.issues,
-  });
+  const cause = new SurfaceError(
+    "INVALID_OUTPUT",
+    `Cannot answer for ${check.where}: the value does not pass its schema`,
+    {
+      issues: checked.issues,
+    },
+  );
   const { correlationId } = internalError(cause, check.where, check.report);
-  throw new SurfaceError("INVALID_OUTPUT", "the answer did not fit its own schema and was withheld", {
+  throw new SurfaceError("INVALID_OUTPUT", "the answer did not pass its own schema and was withheld", {
     ...(correlationId === undefined ? {} : { correlationId }),
     cause,
   });

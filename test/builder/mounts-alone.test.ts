@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { appOfMount } from "../../src/builder/app-of-mount.ts";
+import { SurfaceError } from "../../src/errors.ts";
 import type { MountedOperation, MountSource } from "../../src/catalog/mount.ts";
 import { operationRegistry, type OperationRegistry } from "../../src/catalog/operation-registry.ts";
 import type { Fault } from "../../src/surface/fault.ts";
@@ -53,25 +54,31 @@ async function readPages(client: ReturnType<typeof createTestClient>): Promise<[
   return [lengths, names];
 }
 
-/** A pattern that takes millions of steps for a long text, on any engine. */
-const manySteps: MountedOperation = {
-  name: "many-steps",
-  inputSchema: { type: "object", properties: { v: { type: "string", pattern: "^(x+x+)+y$" } } },
-};
+const overlapping = { type: "object", properties: { v: { type: "string", pattern: `^(?:${"x|".repeat(400)}x)*$` } } };
+/** A pattern that takes hundreds of steps a character on a linear engine. */
+const manySteps: MountedOperation = { name: "many-steps", inputSchema: overlapping };
+/** The same for the answer, which is "ran" where no length is given. */
+const manyStepsOut: MountedOperation = { name: "many-steps-out", outputSchema: overlapping };
 
 describe("an app of a source whose schemas are hostile", () => {
-  function open(): { readonly client: ReturnType<typeof createTestClient>; readonly causes: () => string[] } {
+  function open(): {
+    readonly client: ReturnType<typeof createTestClient>;
+    readonly faults: readonly Fault[];
+    readonly causes: () => string[];
+  } {
     const faults: Fault[] = [];
     const wide = Array.from({ length: 12 }, (_none, at) => ({
       name: `wide-${at}`,
       inputSchema: { type: "object", properties: { a: { type: "string", description: "x".repeat(200_000) } } },
     }));
     const hostile = hostileSchemas.map(({ name, inputSchema }) => ({ name, inputSchema }));
-    const operations: readonly MountedOperation[] = [...hostile, manySteps, ...wide, { name: "honest" }];
-    const source: MountSource = { list: () => operations, subscribe: () => () => {}, invoke: () => "ran" };
+    const operations: readonly MountedOperation[] = [...hostile, manySteps, manyStepsOut, ...wide, { name: "honest" }];
+    const invoke: MountSource["invoke"] = (name) => (name === manyStepsOut.name ? { v: "x".repeat(200_000) } : "ran");
+    const source: MountSource = { list: () => operations, subscribe: () => () => {}, invoke };
     const app = appOfMount("hub", source, { onFault: (fault) => void faults.push(fault) });
     return {
       client: opened(createTestClient(app)),
+      faults,
       causes: () => faults.map(({ cause, where }) => `${where}: ${String(cause)}`),
     };
   }
@@ -90,15 +97,22 @@ describe("an app of a source whose schemas are hostile", () => {
     },
   );
 
-  it("refuses a value that takes too many steps, reports its operation and stays responsive", async () => {
-    const { client, causes } = open();
+  it.each([
+    [manySteps.name, /VALIDATION_ERROR.*v: too long to check against its pattern/s, []],
+    [manyStepsOut.name, /INVALID_OUTPUT.*did not pass its own schema/s, ["v: too long to check against its pattern"]],
+  ])("refuses a value that takes too many steps for %s and stays responsive", async (...[name, words, logged]) => {
+    const { client, faults } = open();
     await client.toolNames();
-    const args = { v: "x".repeat(1_000_000) };
-    const call = (): Promise<unknown> => client.request("tools/call", { name: manySteps.name, arguments: args });
+    const args = name === manySteps.name ? { v: "x".repeat(200_000) } : {};
+    const call = (): Promise<unknown> => client.request("tools/call", { name, arguments: args });
     let answer: unknown;
     expect(await timerBeside(async () => (answer = await call()))).toBeLessThan(patienceMs);
     expect(answer).toMatchObject({ isError: true });
-    expect(causes().at(-1)).toMatch(/"many-steps".*more than 2000000 steps/);
+    expect(JSON.stringify(answer)).toMatch(words);
+    const issues = faults.flatMap(({ where, cause }) =>
+      where.includes(name) && cause instanceof SurfaceError ? cause.issues : [],
+    );
+    expect(issues.map(({ path, message }) => `${path}: ${message}`)).toEqual(logged);
     expect((await client.tools["honest"]?.())?.text).toContain("ran");
   });
 

@@ -118,6 +118,36 @@ describe("fromJsonSchema()", () => {
     fc.assert(property, { numRuns: 250 });
   });
 
+  it("fromJsonSchema() accepts nothing that agents are told it refuses", () => {
+    const property = fc.property(schemasOf(true), fc.array(values, { minLength: 1, maxLength: 8 }), (schema, given) => {
+      const { json, wrapped } = toInputSchema(fromJsonSchema(schema), "probe");
+      const advertised = ajv.compile(json);
+      const accepted = given.filter((value) => take(schema, value).ok);
+      expect(accepted.filter((value) => !advertised(wrapped ? { value } : value))).toEqual([]);
+    });
+    fc.assert(property, { numRuns: 250 });
+  });
+
+  it.each<[string, JsonSchema, JsonValue]>([
+    ["not", { not: { oneOf: [{ type: "string" }, { minLength: 1 }] } }, "abc"],
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    ["if", { if: { oneOf: [{ type: "string" }, { minLength: 1 }] }, then: false }, "abc"],
+    [
+      "contains",
+      { contains: { oneOf: [{ type: "string" }, { minLength: 1 }] }, maxContains: 0, minContains: 0 },
+      ["a"],
+    ],
+    [
+      "not of a recursive schema",
+      { properties: { a: { not: { $ref: "#" } } }, additionalProperties: false },
+      { a: { b: 1 } },
+    ],
+  ])("fromJsonSchema() tells agents of no value that it is refused when it is accepted: below %s", (...row) => {
+    const [, schema, value] = row;
+    const { json, wrapped } = toInputSchema(fromJsonSchema(schema), "probe");
+    expect([take(schema, value).ok, ajv.compile(json)(wrapped ? { value } : value)]).toEqual([true, true]);
+  });
+
   it("fromJsonSchema() follows references and recursion to the end, where agents are told that anything goes", () => {
     const tree: JsonSchema = {
       $ref: "#/$defs/tree",

@@ -70,6 +70,11 @@ export const constructs: Readonly<Record<string, Construct>> = {
   codec: { schema: z.object({ at: isoCodec }), sent: { at: when }, returned: { at: when } },
   stringbool: { schema: z.object({ b: z.stringbool() }), sent: { b: "yes" }, returned: { b: "no" } },
   preprocess: { schema: z.object({ n: z.preprocess(Number, z.number()) }), sent: { n: 5 } },
+  "preprocess absent": { schema: z.object({ n: z.preprocess((n) => n ?? 5, z.number()) }), sent: {} },
+  "transform alone": {
+    schema: z.object({ n: z.transform((n) => n ?? 5), t: z.transform(Number).pipe(z.number()) }),
+    sent: { t: 1 },
+  },
   default: { schema: z.object({ a: z.string().default("x"), at: z.date().default(new Date(0)) }), sent: {} },
   "default bigint": { schema: z.object({ n: z.bigint().default(5n) }), sent: {} },
   "default map": { schema: z.object({ m: z.map(z.string(), z.bigint()).default(new Map([["a", 1n]])) }), sent: {} },

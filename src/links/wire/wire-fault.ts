@@ -18,7 +18,7 @@ const crossing: ReadonlyMap<unknown, string> = new Map<SurfaceErrorCode, string>
   ["WRONG_KIND", "the member is of another kind"],
   ["SCHEMA_UNSUPPORTED", "a schema of the member has no JSON form"],
   ["VALIDATION_ERROR", "the input does not fit"],
-  ["INVALID_OUTPUT", "the answer did not fit its own schema and was withheld"],
+  ["INVALID_OUTPUT", "the answer did not pass its own schema and was withheld"],
   ["UNSERIALISABLE", "the answer has no JSON form"],
   ["NOT_FOUND", "there is no such thing"],
   ["ABSENT", "there is nothing yet"],

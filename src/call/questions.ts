@@ -3,7 +3,7 @@ import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking.t
 import type { Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import type { AskPort } from "./ask-port.ts";
+import type { AskPort, Resumed } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallTrail } from "./call-trail.ts";
 import type { Rehearsed } from "./rehearsed.ts";
@@ -56,12 +56,26 @@ function block(call: CallContext): void {
 }
 
 /** The questions that have an answer by now, by key. */
-function answeredOf({ record, answers }: NonNullable<AskPort["resumed"]>): Map<string, Answered> {
+function answeredOf({ record, answers }: Resumed): Map<string, Answered> {
   const answered = Object.entries(record.asked).flatMap(([key, asked]) => {
     const answer = asked.answer ?? own(answers, key);
     return answer === undefined ? [] : [[key, { ...asked, answer }] as const];
   });
   return new Map(answered);
+}
+
+/** Returns whether a retry answers at least one of the questions that were open. */
+export function answersAny({ answers }: Resumed): boolean {
+  return Object.keys(answers).length > 0;
+}
+
+/**
+ * Returns the places of the calls that do not count again. A retry without an answer is another call, whose parts all count; the
+ * second run of a rehearsal is the same call.
+ */
+function countedOf(resumed: Resumed | undefined, isRehearsed: boolean): Set<string> {
+  const isSameCall = resumed !== undefined && (isRehearsed || answersAny(resumed));
+  return new Set(isSameCall ? resumed.record.counted : []);
 }
 
 /** Those that stand within none of the others: what has ended says all of what it was made of. */
@@ -109,6 +123,10 @@ export class Questions {
   /** Where something ended that there was no room for: until that has ended as well, nothing can be asked. */
   readonly #lost = new Set<string>();
   #isLooking = false;
+  /** The places of calls that the rate limiter counted. */
+  readonly #counted: Set<string>;
+  /** Calls whose verdict the rate limiter has not given yet. */
+  #unjudged = 0;
   readonly #calls = new Map<string, string>();
   readonly #compared: Compared | undefined;
   #ended: Asking | Refused | undefined;
@@ -121,6 +139,7 @@ export class Questions {
     this.#recalled = resumed?.record.done ?? {};
     this.#asked = resumed === undefined ? new Map() : answeredOf(resumed);
     this.#ahead = new Set(this.#asked.keys());
+    this.#counted = countedOf(resumed, compared !== undefined);
   }
 
   /** What the client has said to a question; `undefined`: nothing yet. */
@@ -145,6 +164,23 @@ export class Questions {
   recall(place: string, digest: string): Remembered | undefined {
     const done = own(this.#recalled, place);
     return done?.digest === digest ? readRemembered(done.outcome) : undefined;
+  }
+
+  /** Returns whether the rate limiter counted a call in an earlier round, or already in this one. */
+  wasCounted(place: string): boolean {
+    return this.#counted.has(place);
+  }
+
+  /** Notes the rate limiter's verdict on a call. No round ends before its verdicts are known, so that no call counts twice. */
+  noteVerdict(place: string, verdict: Refused | undefined | Promise<Refused | undefined>): void {
+    if (verdict === undefined) this.#counted.add(place);
+    if (!(verdict instanceof Promise)) return;
+    this.#unjudged += 1;
+    void verdict.then((judged) => {
+      this.#unjudged -= 1;
+      this.noteVerdict(place, judged);
+      this.look();
+    });
   }
 
   /** What is open when it ends, by key. */
@@ -219,7 +255,7 @@ export class Questions {
   #end(): void {
     for (const [key, { call }] of this.#open) if (call.isOver) this.#open.delete(key);
     // What may be changing something goes on to its end: begun again it would do so twice.
-    if (this.#open.size === 0 || this.#root.isOver || this.#root.isBusy) return;
+    if (this.#open.size === 0 || this.#root.isOver || this.#root.isBusy || this.#unjudged > 0) return;
     for (const { call } of this.#open.values()) block(call);
     this.#ended = this.#toOutcome();
     this.#root.abort(new SurfaceError("INPUT_REQUIRED", "Asking the client: the answer comes with another request"));
@@ -233,10 +269,12 @@ export class Questions {
     const opened = [...this.#open].map(([key, { digest, changed }]) => {
       return [key, changed === 0 ? { digest } : { digest, changed }] as const;
     });
+    const counted = [...this.#counted].filter((place) => !isWithin(place, done));
     const record: AskRecord = {
       salt: this.salt,
       asked: Object.fromEntries<AskAnswer>([...answered, ...opened]),
       done: Object.fromEntries(done),
+      ...(counted.length === 0 ? {} : { counted }),
     };
     if (Buffer.byteLength(JSON.stringify(record)) > maxRecordBytes) return tooLarge;
     return {

@@ -139,6 +139,8 @@ export interface AskRecord {
   readonly asked: Readonly<Record<string, AskAnswer>>;
   /** The outcomes of calls within it that had ended, by where they were made; those are not made again. */
   readonly done: Readonly<Record<string, { readonly digest: string; readonly outcome: JsonObject }>>;
+  /** The places of calls within it that the rate limiter counted and that have not ended. @default none */
+  readonly counted?: readonly string[];
 }
 
 /** What a call ends with that cannot go on without answers. */

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import { bearer, httpHandler, type HttpHandler } from "../../src/http/index.ts";
+import { bearer, httpHandler, type HttpHandler, type HttpHandlerOptions } from "../../src/http/index.ts";
 import { cell, cellSource, defineSurface, mcp, mcpResource } from "../../src/index.ts";
+import type { LimitVerdict } from "../../src/call/rate-limiter.ts";
 import { able } from "./asking/ask-harness.ts";
 import { modernPost } from "./support/modern-post.ts";
 
@@ -27,36 +28,73 @@ interface Answered {
   };
 }
 
-interface Served {
-  readonly runs: () => number;
-  readonly call: (name: string, args?: object, more?: object) => Promise<Answered>;
+interface Sent {
+  readonly capabilities?: object;
+  readonly surface?: string;
+  readonly requestState?: string | undefined;
+  readonly inputResponses?: object;
 }
 
-function serve(): Served {
+interface Served {
+  readonly runs: () => number;
+  readonly call: (name: string, args?: object, more?: Sent) => Promise<Answered>;
+  /** Repeats a call with consent to everything that it asks, until it has a result. */
+  readonly agree: (name: string, args: object, more?: Sent) => Promise<Answered>;
+}
+
+function consentTo({ result }: Answered): Sent {
+  const keys = Object.keys(result?.inputRequests ?? {});
+  const inputResponses = Object.fromEntries(keys.map((key) => [key, { action: "accept", content: {} }]));
+  return { requestState: result?.requestState, inputResponses };
+}
+
+/** Waits as a handler does whose work takes a while. */
+const pause = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 5));
+
+function serve(rateLimit?: HttpHandlerOptions["rateLimit"]): Served {
   let runs = 0;
   const run = (): { readonly runs: number } => ({ runs: (runs += 1) });
+  const input = z.object({ id: z.string() });
   const app = mcp(surface)
     .implement({ count: cellSource(1) })
     .tools({
       change: { handler: run },
       erase: { confirm: true, handler: run },
-      read: { mutates: false, input: z.object({ id: z.string() }), handler: run },
-    });
-  const handler = httpHandler(app, { auth: bearer({ resource, verify }), allowedHosts: ["ci.example"] });
+      remove: { confirm: true, input: z.object({ n: z.number() }), handler: run },
+      read: { mutates: false, input, handler: run },
+      slow: { mutates: false, input, handler: async () => (await pause(), run()) },
+      work: {
+        mutates: false,
+        handler: async (_args, { ask }) => {
+          const ran = run();
+          await ask.elicit("title", z.object({}), "Which title?");
+          return ran;
+        },
+      },
+    })
+    .views({ hub: { face: "gateway" } });
+  const handler = httpHandler(app, {
+    auth: bearer({ resource, verify }),
+    allowedHosts: ["ci.example"],
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+  });
   opened.push(handler);
-  const call: Served["call"] = async (
-    name,
-    args = {},
-    { capabilities = able, ...more }: { capabilities?: object } = {},
-  ) => {
+  const call: Served["call"] = async (name, args = {}, { capabilities = able, surface: view, ...more } = {}) => {
     const meta = { "io.modelcontextprotocol/clientCapabilities": capabilities };
     const { headers, ...init } = modernPost("tools/call", { name, arguments: args, _meta: meta, ...more });
     const sent = { ...init, headers: { ...Object.fromEntries(new Headers(headers)), authorization: "Bearer token" } };
-    const response = await handler(new Request(resource, sent));
+    const response = await handler(new Request(view === undefined ? resource : `${resource}?surface=${view}`, sent));
     // What is sent is a JSON-RPC message.
     return (await response.json()) as Answered;
   };
-  return { runs: () => runs, call };
+  const agree: Served["agree"] = async (name, args, more) => {
+    let answered = await call(name, args, more);
+    for (let round = 0; round < 20 && answered.result?.requestState !== undefined; round += 1) {
+      answered = await call(name, args, { ...more, ...consentTo(answered) });
+    }
+    return answered;
+  };
+  return { runs: () => runs, call, agree };
 }
 
 function isLimited({ result }: Answered): boolean {
@@ -78,10 +116,7 @@ describe("the default rate limit", () => {
   it("counts a retry with the user's answer as the same call", async () => {
     const { call, runs } = serve();
     for (let index = 0; index < 20; index += 1) {
-      const { result } = await call("erase");
-      const [key = ""] = Object.keys(result?.inputRequests ?? {});
-      const inputResponses = { [key]: { action: "accept", content: {} } };
-      const retry = await call("erase", {}, { requestState: result?.requestState, inputResponses });
+      const retry = await call("erase", {}, consentTo(await call("erase")));
       expect(retry.result?.structuredContent).toEqual({ runs: index + 1 });
     }
     expect(runs()).toBe(20);
@@ -103,5 +138,80 @@ describe("the default rate limit", () => {
     while (asked < 2000 && !isLimited(await call("unknown"))) asked += 1;
     expect(asked).toBeGreaterThanOrEqual(400);
     expect(asked).toBeLessThan(2000);
+  });
+});
+
+/** Returns the results of a batch. */
+function resultsOf({ result }: Answered): readonly { readonly success: boolean; readonly error?: object }[] {
+  const { results = [] } = (result?.structuredContent ?? {}) as { readonly results?: ReturnType<typeof resultsOf> };
+  return results;
+}
+
+describe("a retry", () => {
+  it("is counted as another call when it answers nothing, also through a gateway", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const batch = { calls: [{ tool: "work", input: {} }] };
+    for (const [name, args, view] of [
+      ["work", {}, "default"],
+      ["call", batch, "hub"],
+    ] as const) {
+      const { call, runs } = serve({ perMinute: 4, burst: 2 });
+      let answered = await call(name, args, { surface: view });
+      for (let round = 0; round < 20 && answered.result?.requestState !== undefined; round += 1) {
+        const inputResponses = round % 2 === 0 ? {} : { title: "no answer", other: { action: "accept" } };
+        answered = await call(name, args, {
+          surface: view,
+          requestState: answered.result.requestState,
+          inputResponses,
+        });
+      }
+      expect(JSON.stringify(answered)).toContain("RATE_LIMITED");
+      expect(runs()).toBe(2);
+    }
+  });
+
+  it.each([true, false])("counts no call of a batch twice when its user was asked (parallel: %s)", async (parallel) => {
+    const { agree, runs } = serve();
+    const calls = Array.from({ length: 12 }, (_, n) => ({ tool: "remove", input: { n } }));
+    const batch = { parallel, calls };
+    expect(resultsOf(await agree("call", batch, { surface: "hub" })).filter(({ success }) => success)).toHaveLength(12);
+    expect(runs()).toBe(12);
+  });
+
+  it("runs the only call that the limit allows once its user has agreed, through a gateway", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const { agree, call, runs } = serve({ perMinute: 4, burst: 1 });
+    const batch = { calls: [{ tool: "remove", input: { n: 1 } }] };
+    expect(resultsOf(await agree("call", batch, { surface: "hub" }))).toMatchObject([{ success: true }]);
+    expect(resultsOf(await call("call", batch, { surface: "hub" }))).toMatchObject([
+      { success: false, error: { code: "RATE_LIMITED" } },
+    ]);
+    expect(runs()).toBe(1);
+  });
+
+  it("counts no call twice that a question to the user of another has cut off", async () => {
+    const { agree } = serve({ perMinute: 8, burst: 2 });
+    const calls = [
+      { tool: "slow", input: { id: "a" } },
+      { tool: "remove", input: { n: 1 } },
+    ];
+    expect(resultsOf(await agree("call", { parallel: true, calls }, { surface: "hub" }))).toMatchObject([
+      { success: true },
+      { success: true },
+    ]);
+  });
+
+  it("counts each call once by a limiter that answers later, which all calls of a round wait for", async () => {
+    let count = 0;
+    const limit = async (): Promise<LimitVerdict> => {
+      const mine = (count += 1);
+      for (let index = 0; index < mine; index += 1) await pause();
+      return { ok: true };
+    };
+    const { agree } = serve({ limit });
+    const calls = Array.from({ length: 5 }, (_, n) => ({ tool: "remove", input: { n } }));
+    const answered = await agree("call", { parallel: true, calls }, { surface: "hub" });
+    expect(resultsOf(answered).filter(({ success }) => success)).toHaveLength(5);
+    expect(count).toBe(5);
   });
 });

@@ -1,3 +1,4 @@
+import { SurfaceError } from "../errors.ts";
 import { misfit } from "./read-argument.ts";
 import { toWords } from "./to-words.ts";
 
@@ -21,6 +22,8 @@ export interface SearchQuery {
   readonly stopWords: readonly string[];
   /** Pairs of neighbours, which may be one word elsewhere: `roll back` and `rollback`. */
   readonly pairs: readonly (readonly [left: string, right: string])[];
+  /** Whether the query is an operation's name: its words are searched in ids alone, and only whole matches are results. */
+  readonly isName: boolean;
 }
 
 /**
@@ -45,5 +48,18 @@ export function toSearchQuery(q: string): SearchQuery {
     words,
     stopWords: unique.filter((word) => !words.includes(word)),
     pairs: [...pairs.values()].slice(0, maxWords),
+    isName: false,
   };
+}
+
+/** Returns the query for operations named like this; `undefined` for a text without words, or too long for a query. */
+export function toNameQuery(name: string): SearchQuery | undefined {
+  try {
+    const query = toSearchQuery(name);
+    // A name may be one of fifty in a batch: only its words are looked up.
+    return query.words.length === 0 ? undefined : { ...query, stopWords: [], pairs: [], isName: true };
+  } catch (cause) {
+    if (cause instanceof SurfaceError) return undefined;
+    throw cause;
+  }
 }

@@ -1,185 +1,118 @@
-import type MiniSearch from "minisearch";
 import type { SearchQuery } from "./search-query.ts";
-import { toIndexWords } from "./to-words.ts";
-
-/** Where words are looked for, the best place first. */
-export const fields = ["name", "namespace", "tags", "description"] as const;
-
-type Field = (typeof fields)[number];
-
-/** An operation as it is indexed: its number, and the text of each field. */
-export interface IndexedDocument extends Readonly<Record<Field, string>> {
-  readonly slot: number;
-}
+import { fields, type Postings, type TermMatch, type WordIndex } from "./word-index.ts";
+import type { WorkSlices } from "./work-slices.ts";
 
 /** The cost of a word that an operation does not have. */
 export const notFound = 255;
 
-/** From how many letters on a word stands for all that begin with it. */
-const minPrefix = 3;
-
-/** From how many letters on a word may be misspelt by one letter. */
-const minFuzzy = 5;
-
-/** How a word may fit, the best first: as it is, as the beginning of another, or but for one letter. */
-const asItIs = 0;
-const asBeginning = 1;
-const misspelt = fields.length * 2;
-
 /** The fewest letters of half a word. */
 const minHalf = 3;
 
-const maxRemembered = 256;
+/** The most letters of a word that is searched as two. Longer words would cost a lookup for each of their letters. */
+const maxDivided = 24;
 
-/** Whether one letter put in, left out or replaced makes one text the other. */
-function isOneEdit(one: string, other: string): boolean {
-  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
-  if (long.length - short.length > 1) return false;
-  let at = 0;
-  while (at < short.length && short[at] === long[at]) at += 1;
-  return short.slice(short.length === long.length ? at + 1 : at) === long.slice(at + 1);
+/** Steps of a lookup: that of a misspelt word walks a part of all terms. */
+const stepsPerLookup = 2_000;
+
+/** The operations that one search may find. */
+export interface SearchScope {
+  /** By slot: 1 for an operation that the caller may see, else 0. */
+  readonly visible: Uint8Array;
+  /** Whether only words of the id count. */
+  readonly isIdOnly: boolean;
 }
 
-/** The cost of finding `word` by `term`, besides that of the field. */
-function costOfTerm(term: string, word: string): number {
-  if (term === word) return asItIs;
-  if (word.length >= minPrefix && term.startsWith(word)) return asBeginning;
-  return word.length >= minFuzzy && isOneEdit(term, word) ? misspelt : notFound;
-}
+/** The costs of a word by slot: `notFound`, or the lower the better. An operation beyond the end does not have the word. */
+export type Costs = Uint8Array;
 
-/** Whether a word is looked for by `word`: as it is, as its beginning, or but for one letter. */
-export function fitsTerm(term: string, word: string): boolean {
-  return costOfTerm(term, word) !== notFound;
-}
-
-/** The cost of a word where the index has found it: that of the best term in the best field. */
-function costOf(match: Readonly<Record<string, readonly string[]>>, word: string): number {
-  let best = notFound;
-  for (const [term, found] of Object.entries(match)) {
-    // The index knows no other fields.
-    for (const field of found) best = Math.min(best, fields.indexOf(field as Field) * 2 + costOfTerm(term, word));
-  }
-  return best;
-}
-
-/** The same for an operation whose words are `words`, by field. */
-function costIn(words: readonly (readonly string[])[], word: string): number {
-  let best = notFound;
-  for (const [place, own] of words.entries()) {
-    for (const term of own) best = Math.min(best, place * 2 + costOfTerm(term, word));
-  }
-  return best;
-}
-
-/** The costs of a word that no operation has: one object for all, since most pairs of words are such. */
-const nowhere: Uint8Array<ArrayBuffer> = new Uint8Array();
-
-function isAnywhere(costs: Uint8Array): boolean {
-  return costs !== nowhere && costs.some((cost) => cost !== notFound);
-}
-
-/** The least cost of each slot. */
-function leastOf([first = new Uint8Array(), ...others]: readonly Uint8Array[]): Uint8Array {
-  let least = first;
-  for (const other of others) least = least.map((cost, slot) => Math.min(cost, other[slot] ?? notFound));
-  return least;
-}
+/** The costs of a word that no visible operation has. */
+export const nowhere: Costs = new Uint8Array();
 
 /**
- * How well words fit each operation of an index, by its slot: `notFound`, or the less the better. Remembers words, since a few of
- * them are in almost everything and take long to be looked up: its owner says what the index has gained and lost.
+ * The costs of the words of one query. Every decision is made on the operations in scope alone: by a word that counts as found
+ * because a hidden operation has it, a caller could tell what hidden operations say.
  */
 export class WordCosts {
-  readonly #index: MiniSearch<IndexedDocument>;
-  readonly #known = new Map<string, Uint8Array<ArrayBuffer>>();
-  /** For how many slots there is room. */
-  #room = 0;
+  readonly #index: WordIndex;
+  readonly #scope: SearchScope;
+  readonly #slices: WorkSlices;
+  readonly #fieldCount: number;
+  readonly #found = new Map<string, Costs>();
 
-  constructor(index: MiniSearch<IndexedDocument>) {
+  constructor(index: WordIndex, scope: SearchScope, slices: WorkSlices) {
     this.#index = index;
+    this.#scope = scope;
+    this.#slices = slices;
+    this.#fieldCount = scope.isIdOnly ? fields.indexOf("namespace") + 1 : fields.length;
   }
 
-  /** The index has an operation more. */
-  add(document: IndexedDocument): void {
-    if (document.slot >= this.#room) this.#grow(document.slot + 1);
-    if (this.#known.size === 0) return;
-    const words = fields.map((field) => toIndexWords(document[field]));
-    for (const [word, costs] of this.#known) {
-      const cost = costIn(words, word);
-      if (costs !== nowhere) costs[document.slot] = cost;
-      else if (cost !== notFound) this.#known.set(word, this.#none().fill(cost, document.slot, document.slot + 1));
+  /** The length of the costs of a word that is somewhere. */
+  get slotCount(): number {
+    return this.#scope.visible.length;
+  }
+
+  isVisible(slot: number): boolean {
+    return this.#scope.visible[slot] === 1;
+  }
+
+  /** Looks up all words of a query, once. Two neighbours count as one word too, and a word that is nowhere as two. */
+  async find({ words, stopWords, pairs }: SearchQuery): Promise<void> {
+    for (const word of words) await this.#lookUp(word, [word]);
+    for (const word of stopWords) await this.#lookUp(word, [word]);
+    if (this.#scope.isIdOnly) return;
+    for (const pair of pairs) await this.#lookUp(pair.join(""), pair);
+    for (const word of words) if (!this.#found.has(word)) await this.#divide(word);
+  }
+
+  /** Returns the costs of a word that was looked up. */
+  of(word: string): Costs {
+    return this.#found.get(word) ?? nowhere;
+  }
+
+  /** @param meant - the words of the query that an operation with `form` has. */
+  async #lookUp(form: string, meant: readonly string[]): Promise<void> {
+    await this.#slices.spend(stepsPerLookup);
+    for (const match of this.#index.matches(form)) {
+      for (const word of meant) this.#take(word, match);
+      await this.#slices.spend(match.postings.size * meant.length);
     }
   }
 
-  /** The index has an operation less. */
-  remove({ slot }: IndexedDocument): void {
-    for (const costs of this.#known.values()) if (costs !== nowhere) costs[slot] = notFound;
-  }
-
-  /**
-   * The costs of each word of a query. Two neighbours cost what they cost as one word, and a word that is nowhere what its two
-   * halves cost, where that is less.
-   */
-  of({ words, pairs }: Pick<SearchQuery, "words" | "pairs">): readonly Uint8Array[] {
-    return words.map((word) => {
-      const joined = pairs.filter((pair) => pair.includes(word)).map(([left, right]) => this.#ofWord(left + right));
-      const found = [this.#ofWord(word), ...joined].filter(isAnywhere);
-      return found.length === 0 ? this.#ofHalves(word) : leastOf(found);
-    });
-  }
-
-  #ofHalves(word: string): Uint8Array {
-    for (let at = minHalf; at <= word.length - minHalf; at += 1) {
-      const [left, right] = [this.#lookUp(word.slice(0, at)), this.#lookUp(word.slice(at))];
-      if (left === nowhere || right === nowhere) continue;
-      const both = left.map((cost, slot) => Math.max(cost, right[slot] ?? notFound));
-      if (isAnywhere(both)) return both;
-    }
-    return nowhere;
-  }
-
-  #grow(slots: number): void {
-    this.#room = Math.ceil(slots * 1.25);
-    for (const [word, costs] of this.#known) {
-      if (costs === nowhere) continue;
-      const larger = this.#none();
-      larger.set(costs);
-      this.#known.set(word, larger);
+  #take(word: string, { postings, cost }: TermMatch): void {
+    let costs = this.of(word);
+    for (const [slot, place] of postings) {
+      if (!this.#isInScope(slot, place)) continue;
+      if (costs === nowhere) costs = this.#add(word);
+      costs[slot] = Math.min(costs[slot] ?? notFound, place * 2 + cost);
     }
   }
 
-  #none(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#room).fill(notFound);
+  /** Takes the first two parts of a word that one operation has both of, as they are. */
+  async #divide(word: string): Promise<void> {
+    if (word.length > maxDivided) return;
+    for (let at = minHalf; at <= word.length - minHalf && !this.#found.has(word); at += 1) {
+      const [left, right] = [this.#index.get(word.slice(0, at)), this.#index.get(word.slice(at))];
+      if (left === undefined || right === undefined) continue;
+      this.#takeBoth(word, left, right);
+      await this.#slices.spend(left.size);
+    }
   }
 
-  #ofWord(word: string): Uint8Array<ArrayBuffer> {
-    const known = this.#known.get(word);
-    this.#known.delete(word);
-    const costs = known ?? this.#lookUp(word, true);
-    this.#known.set(word, costs);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= maxRemembered) break;
-      this.#known.delete(oldest);
+  #takeBoth(word: string, left: Postings, right: Postings): void {
+    for (const [slot, place] of left) {
+      const worse = Math.max(place, right.get(slot) ?? notFound);
+      if (!this.#isInScope(slot, worse)) continue;
+      (this.#found.get(word) ?? this.#add(word))[slot] = worse * 2;
     }
+  }
+
+  #isInScope(slot: number, place: number): boolean {
+    return place < this.#fieldCount && this.isVisible(slot);
+  }
+
+  #add(word: string): Costs {
+    const costs = new Uint8Array(this.slotCount).fill(notFound);
+    this.#found.set(word, costs);
     return costs;
-  }
-
-  /** @param forgives - whether other words than just this one are looked for. @default false */
-  #lookUp(word: string, forgives = false): Uint8Array<ArrayBuffer> {
-    const costs = this.#none();
-    let isFound = false;
-    this.#index.search(word, {
-      tokenize: (text) => [text],
-      prefix: forgives && word.length >= minPrefix,
-      fuzzy: forgives && word.length >= minFuzzy && 1,
-      filter({ id, match }) {
-        // A slot: that is what documents are known by.
-        costs[id as number] = costOf(match, word);
-        isFound = true;
-        // Nothing is kept, so that nothing is sorted either: the order is not that of its scores.
-        return false;
-      },
-    });
-    return isFound ? costs : nowhere;
   }
 }

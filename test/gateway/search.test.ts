@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Caller } from "../../src/catalog/caller.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import { SurfaceError } from "../../src/errors.ts";
+import type { JsonObject } from "../../src/schema/json.ts";
 import { GatewayBench, callOf, catalogOf, operation } from "./support.ts";
 
 const signs = /[^\p{L}\p{N}\p{M}]+/u;
@@ -124,6 +125,17 @@ async function findWhole(bench: GatewayBench, q: string): Promise<readonly strin
   expect(found.slice(0, whole.length)).toEqual(whole);
   expect(found.length).toBeLessThanOrEqual(Math.max(10, whole.length));
   return whole.map(({ tool }) => tool);
+}
+
+/** The texts that the tools of a gateway answer with, where somebody asks them by this text. */
+async function answersOf(bench: GatewayBench, text: string): Promise<readonly unknown[]> {
+  const told = async (name: string, args: JsonObject): Promise<unknown> =>
+    bench.ask(name, args).catch((cause: unknown) => [String(cause), Object(cause)["issues"]]);
+  return [
+    await told("search", { q: text }),
+    await told("search", { q: text, namespace: "git", limit: 2 }),
+    await told("schema", { tool: text }),
+  ];
 }
 
 const word = fc.constantFrom(
@@ -279,20 +291,38 @@ describe("search", () => {
     expect(await many.find({ q: "run release" })).toHaveLength(10);
   });
 
-  it("says nothing of what its caller may not see by what it finds in part, nor by the order of that", async () => {
-    const seen = [operation("a.alpha_one"), operation("b.beta_two"), operation("c.beta_alpha")];
-    const hidden = Array.from({ length: 60 }, (_none, index) => operation(`x${index}.alpha`));
-    const catalogs = [catalogOf(seen), catalogOf([...seen, ...hidden])];
-    const answers = catalogs.map(async (catalog) => {
-      const isGranted = ({ id: of }: ToolEntry): boolean => !of.startsWith("x");
-      const bench = new GatewayBench({ catalog: () => catalog, isGranted });
-      return [
-        await bench.ask("search", { q: "alpha beta gamma" }),
-        await bench.ask("search", { q: "x1.alpha nothing" }),
-      ];
-    });
-    const [without, with60] = await Promise.all(answers);
-    expect(with60).toEqual(without);
+  it("answers as if operations that its caller may not see did not exist, near names and batches included", async () => {
+    const joined = fc.array(word, { minLength: 2, maxLength: 3 }).map((words) => words.join(""));
+    const slip = joined.map((text) => `${text.slice(0, 2)}q${text.slice(3)}`);
+    const asked = fc.array(fc.oneof(joined, slip, query), { minLength: 1, maxLength: 3 });
+    const questions = fc.array(
+      asked.map((words) => words.join(" ")),
+      { minLength: 1, maxLength: 5 },
+    );
+    await fc.assert(
+      fc.asyncProperty(entries, fc.array(fc.boolean(), { maxLength: 12 }), questions, async (drawn, hides, texts) => {
+        const hidden = new Set(drawn.filter((_entry, index) => hides[index] === true));
+        const [shown, all] = [drawn.filter((one) => !hidden.has(one)), catalogOf(drawn)];
+        const whole = new GatewayBench({ catalog: () => all, isGranted: (one) => !hidden.has(one) });
+        const visible = GatewayBench.over(shown);
+        const names = [...texts, ...[...hidden].map(({ id: of }) => of)];
+        for (const text of names) expect(await answersOf(whole, text)).toEqual(await answersOf(visible, text));
+        const calls = names.map((tool) => ({ tool }));
+        for (const parallel of [false, true]) {
+          const batch = { calls, parallel };
+          expect(await whole.ask("call", batch)).toEqual(await visible.ask("call", batch));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("cuts a word in two by the operations that its caller may see", async () => {
+    const isGranted = ({ id: of }: ToolEntry): boolean => of !== "secret";
+    const seen = operation("note", { description: "Whether you may delete, and which user it is" });
+    const catalog = catalogOf([seen, operation("secret", { description: "deleteUser, or user which" })]);
+    const bench = new GatewayBench({ catalog: () => catalog, isGranted });
+    for (const q of ["deleteuser", "userwhich"]) expect([q, await bench.find({ q })]).toEqual([q, ["note"]]);
   });
 
   it("finds everything when nothing is looked for", async () => {

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { BatchProgress } from "./batch-progress.ts";
 import { toBatchResult, type BatchResult } from "./batch-result.ts";
-import { findOperation, toNotFound } from "./find-operation.ts";
+import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
 import type { IndexedParts } from "./gateway-parts.ts";
 
 /** How long all calls of a batch may take together, in milliseconds. */
@@ -16,6 +16,9 @@ const mostAtOnce = 8;
 
 /** Where a batch's `_meta` has what was said beside the results of its calls, by their index. */
 const metasKey = "surface-mcp/results";
+
+/** The most unknown names of a batch that are answered with near ones: each of them is a search. */
+const mostNearSearches = 3;
 
 /** Never before the deadline, in milliseconds: what has its turn by then would be begun. */
 const slackMs = 10;
@@ -60,6 +63,7 @@ class Batch {
   /** How many may be begun now. */
   #turns: number;
   #next = 0;
+  #nearSearches = 0;
   #timer: NodeJS.Timeout | undefined;
   #left: number;
   #done = (): void => {};
@@ -148,7 +152,7 @@ class Batch {
     }
     const named = { tool, caller: this.#call.caller };
     const entry = findOperation(this.#parts, named);
-    if (entry === undefined) return toNotFound(this.#parts, named);
+    if (entry === undefined) return this.#notFound(named);
     const outcome = await this.#call.nest({
       target: { entry },
       args: input,
@@ -161,7 +165,13 @@ class Batch {
       onOverrun,
     });
     const isGone = outcome.kind === "denied" || (outcome.kind === "refused" && isNotFound(outcome));
-    return isGone ? toNotFound(this.#parts, named) : outcome;
+    return isGone ? this.#notFound(named) : outcome;
+  }
+
+  /** Counts hidden and missing operations alike. */
+  async #notFound(named: NamedOperation): Promise<Refused> {
+    this.#nearSearches += 1;
+    return this.#nearSearches > mostNearSearches ? operationNotFound : toNotFound(this.#parts, named);
   }
 }
 

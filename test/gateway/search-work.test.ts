@@ -1,0 +1,90 @@
+import SearchableMap from "minisearch/SearchableMap";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { GatewayBench, operation } from "./support.ts";
+
+const syllables = "dep loy inv oic use rol bac tok ens cre ate del ete lis upd".split(" ");
+
+function syllable(index: number): string {
+  return syllables[index % syllables.length] ?? "";
+}
+
+/** 16 words of three syllables and a letter, of no operation. */
+function manyWords(seed: number): string {
+  return Array.from(
+    { length: 16 },
+    (_none, at) => `${[at + seed, at * 3 + seed, at * 5 + 2 * seed].map(syllable).join("")}${"xyzw"[at % 4]}`,
+  ).join(" ");
+}
+
+/** One word of 255 letters, of which each third one begins a syllable. */
+function longWord(seed: number): string {
+  return Array.from({ length: 85 }, (_none, at) => syllable(at * (seed + 1) + seed)).join("");
+}
+
+const bench = GatewayBench.over(
+  Array.from({ length: 2000 }, (_none, index) =>
+    operation(`op${index}.${syllable(index)}${syllable(index * 7)}`, {
+      description: `${syllable(index * 2)} the ${syllable(index * 3)} of ${syllables.join(" ")}`,
+    }),
+  ),
+);
+
+/** Counts how often the index is asked for terms while something runs. */
+async function countLookups(work: () => Promise<unknown>): Promise<number> {
+  // The index is made by the first search.
+  await bench.find({ q: "warm" });
+  vi.restoreAllMocks();
+  const spies = (["get", "atPrefix", "fuzzyGet"] as const).map((name) => vi.spyOn(SearchableMap.prototype, name));
+  await work();
+  return spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+}
+
+/** Counts the turns of the event loop while something runs. */
+async function countTurns(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    if (isOver) return;
+    turns += 1;
+    setImmediate(turn);
+  };
+  turn();
+  await work();
+  isOver = true;
+  return turns;
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("the work of a search", () => {
+  it.each([
+    ["16 words", manyWords(0)],
+    ["a word of 255 letters", longWord(0)],
+    ["16 words of 15 letters", Array.from({ length: 16 }, (_none, at) => `${longWord(at).slice(0, 14)}q`).join(" ")],
+  ])("is bounded by the number of words, whatever their length, for %s", async (_what, q) => {
+    // Each word and each pair as it is, by its beginning and with a slip; halves of words of up to 24 letters.
+    const most = 31 * 3 + 16 * 2 * 19;
+    expect(await countLookups(() => bench.find({ q }))).toBeLessThanOrEqual(most);
+  });
+
+  it("is done for three unknown names of a batch at most, and without pairs and halves", async () => {
+    for (const name of [manyWords, longWord]) {
+      const calls = Array.from({ length: 50 }, (_none, seed) => ({ tool: name(seed) }));
+      for (const parallel of [false, true]) {
+        const count = await countLookups(() => bench.ask("call", { calls, parallel }));
+        expect(count).toBeGreaterThan(0);
+        expect(count).toBeLessThanOrEqual(3 * 16 * 3);
+      }
+    }
+  });
+
+  it("lets the event loop turn within a search and between searches", async () => {
+    await bench.find({ q: "warm" });
+    expect(await countTurns(() => bench.find({ q: manyWords(1) }))).toBeGreaterThan(1);
+    const searches = async (): Promise<unknown> =>
+      Promise.all(Array.from({ length: 100 }, async (_none, index) => bench.find({ q: `${syllable(index)} of` })));
+    expect(await countTurns(searches)).toBeGreaterThan(10);
+  });
+});

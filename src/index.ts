@@ -61,6 +61,8 @@ export type { DeriveCollectionOptions } from "./surface/derive/derive-collection
 export type { DeriveChangesOptions, DeriveEventOptions } from "./surface/derive/derive-event.ts";
 export type { DeriveProcedureOptions } from "./surface/derive/derive-procedure.ts";
 export type { DeriveStreamOptions, LostStream } from "./surface/derive/derive-stream.ts";
+export { callerKey } from "./surface/caller-key.ts";
+export type { Caller, CallerView } from "./surface/caller.ts";
 export type { LiteralKeys, Surface } from "./surface/define-surface.ts";
 export type { EventDefinition } from "./surface/event.ts";
 export type { Fault, FaultReporter } from "./surface/fault.ts";
@@ -137,8 +139,6 @@ export type { BespokeCompleter, CompleterContext } from "./catalog/bespoke-compl
 export type { BespokePrompt, PromptAnswer, PromptMessage } from "./catalog/bespoke-prompt.ts";
 export type { BespokeResource } from "./catalog/bespoke-resource.ts";
 export type { BespokeTool } from "./catalog/bespoke-tool.ts";
-export { callerKey } from "./catalog/caller-key.ts";
-export type { Caller, CallerView } from "./catalog/caller.ts";
 export type {
   BlockAnnotations,
   BlockBytes,

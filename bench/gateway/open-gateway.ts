@@ -1,4 +1,4 @@
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { defineSurface, mcp } from "../../src/index.ts";
 import { createTestClient } from "../../src/testing/index.ts";
 import { createOperations } from "./create-operations.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { ListedItems, MayList } from "../catalog/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resource-watches.ts";

@@ -1,7 +1,7 @@
 import { assertViewName } from "../views/assert-view-name.ts";
 import { authorise, type Lack } from "../call/authorise.ts";
 import { createInvoker, type Invoker } from "../call/create-invoker.ts";
-import { anonymous, type Caller } from "../catalog/caller.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { LiveCatalog } from "../catalog/live-catalog.ts";
 import { SurfaceError } from "../errors.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { ChangeWaits } from "../catalog/change-waits.ts";
 import { createCatalog, withTools } from "../catalog/create-catalog.ts";

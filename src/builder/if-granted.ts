@@ -1,5 +1,5 @@
 import { authorise } from "../call/authorise.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 
 /** What a caller may use; `undefined` where they were not granted what it takes: it is not there for them. */

@@ -1,6 +1,6 @@
 import { authorise } from "../call/authorise.ts";
 import { lacksAuthority } from "../call/why-not-there.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher } from "../catalog/glob.ts";

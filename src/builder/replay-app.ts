@@ -1,4 +1,4 @@
-import { anonymous, defaultView, type Caller } from "../catalog/caller.ts";
+import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { EntryGuard, Requirements } from "../catalog/entry.ts";
 import { mayActOn } from "./may-act-on.ts";
 

@@ -1,6 +1,6 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { ClientAsk } from "../catalog/asking.ts";
-import { anonymous, type Caller } from "../catalog/caller.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import { cannotAsk } from "../catalog/cannot-ask.ts";
 import { cannotNest } from "../catalog/cannot-nest.ts";
 import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry } from "../catalog/entry.ts";

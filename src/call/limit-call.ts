@@ -1,6 +1,6 @@
 import type { CallContext } from "./call-context.ts";
-import { callerKey } from "../catalog/caller-key.ts";
-import type { Caller } from "../catalog/caller.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";

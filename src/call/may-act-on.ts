@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
 
 function has(caller: Caller, key: string, action: string): boolean {

@@ -1,6 +1,6 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
-import { sameCaller } from "../catalog/caller-key.ts";
-import type { Caller } from "../catalog/caller.ts";
+import { sameCaller } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";

@@ -1,6 +1,6 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { callerKey } from "../catalog/caller-key.ts";
-import { defaultView, type Caller } from "../catalog/caller.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import { defaultView, type Caller } from "../surface/caller.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { Place } from "../spine/places.ts";
 import type { CallEvent, CallNode, CallState } from "./call-node.ts";

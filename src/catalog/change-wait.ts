@@ -1,6 +1,6 @@
 import { followSignal } from "../spine/follow-signal.ts";
 import { toAborted } from "../spine/until-aborted.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import { writeCursor, type Mark, type ReadMarks } from "./change-cursor.ts";
 import type { Resolved } from "./resolve-uri.ts";
 import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";

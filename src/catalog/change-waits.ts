@@ -1,5 +1,5 @@
 import { Refusal, SurfaceError } from "../errors.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import { readCursor } from "./change-cursor.ts";
 import { ChangeWait, type ChangeAnswer, type ChangeWaitSetting } from "./change-wait.ts";
 import type { EntryCall } from "./entry.ts";

@@ -3,7 +3,7 @@ import type { Schema } from "../schema/standard.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { ClientAsk } from "./asking.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { UriSegment } from "./free-uri.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";

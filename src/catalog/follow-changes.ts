@@ -3,7 +3,7 @@ import { cannotNest } from "./cannot-nest.ts";
 import { SurfaceError } from "../errors.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { EntryCall, ResourceContent } from "./entry.ts";
 import { inTime } from "./in-time.ts";
 import { isAbsent } from "./is-absent.ts";

@@ -4,7 +4,7 @@ import { SurfaceError } from "../errors.ts";
 import { LinkedAbort } from "../spine/linked-abort.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { EntryCall } from "./entry.ts";
 
 /** What {@link inTime} takes. */

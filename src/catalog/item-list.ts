@@ -1,4 +1,4 @@
-import { anonymous } from "./caller.ts";
+import { anonymous } from "../surface/caller.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "./entry.ts";
 import { textOf } from "./resource-content.ts";
 import type { ResourceWatches, Watching } from "./resource-watches.ts";

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
-import { anonymous } from "./caller.ts";
+import { anonymous } from "../surface/caller.ts";
 import type { ResourceContent, ResourceEntry } from "./entry.ts";
 import { inTime } from "./in-time.ts";
 import { textOf } from "./resource-content.ts";

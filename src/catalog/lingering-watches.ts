@@ -1,6 +1,6 @@
 import { unrefTimer } from "../surface/unref-timer.ts";
-import { callerKey, visibleKey } from "./caller-key.ts";
-import type { Caller } from "./caller.ts";
+import { callerKey, visibleKey } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { ResourceWatches, Wanted, Watching } from "./resource-watches.ts";
 
 /** How long a watch is kept that nobody waits for, in milliseconds: longer than an agent takes between two waits. */

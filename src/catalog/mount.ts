@@ -3,7 +3,7 @@ import type { Asks } from "./asking.ts";
 import type { Schema } from "../schema/standard.ts";
 import type { Confirm } from "../tags/tool-options.ts";
 import type { ScopeOptions } from "../tags/scopes.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { NestedCallOptions } from "./tool-context.ts";
 import type { LogLevel, ProgressReport } from "./entry.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "../schema/json.ts";
 import type { Asks } from "./asking.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import { createAsks } from "./create-asks.ts";
 import type { EntryCall, LogLevel, ProgressReport } from "./entry.ts";
 import type { MountContext } from "./mount.ts";

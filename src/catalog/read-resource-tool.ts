@@ -2,7 +2,7 @@ import { Refusal, SurfaceError } from "../errors.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import { noSuchResource } from "./change-waits.ts";
 import type { Catalog } from "./catalog.ts";
 import type { EntryCall, ResourceContent, ToolEntry } from "./entry.ts";

@@ -1,7 +1,7 @@
 import type { SurfaceClient } from "../surface/client.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import type { Asks } from "./asking.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { EntryCall, LogLevel, OnAbort, ProgressReport } from "./entry.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
 import { createAsks } from "./create-asks.ts";

@@ -1,5 +1,5 @@
-import { callerKey } from "./caller-key.ts";
-import type { Caller } from "./caller.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
 
 /** How many resources of an app callers may watch: fewer than a link carries at once. */
 export const maxWatched = 2048;

@@ -3,7 +3,7 @@ import { pump } from "../links/pump.ts";
 import type { OpenedLink } from "../links/dial-link.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import { digestOf } from "./change-cursor.ts";
 import type { ResourceContent, ResourceWatch } from "./entry.ts";
 import { isSameContent, toDistinctText } from "./resource-content.ts";

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { ReplayOptions } from "../builder/replay-app.ts";
-import { anonymous, defaultView, type Caller, type CallerView } from "../catalog/caller.ts";
+import { anonymous, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import { isScopeToken } from "../http/auth/scope-token.ts";
 import { usage } from "./cli-errors.ts";
 

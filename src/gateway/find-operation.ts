@@ -1,5 +1,5 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import type { IndexedParts } from "./gateway-parts.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Turn } from "../mcp/methods.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import type { HeldBytes } from "./body/held-bytes.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { callerKey } from "../catalog/caller-key.ts";
-import type { Caller } from "../catalog/caller.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
 import { defaultPartLimits } from "../mcp/large-values.ts";
 import { Budget, type BudgetUse, type OverBudget } from "../spine/budget.ts";
 import { networkOf } from "./network-of.ts";

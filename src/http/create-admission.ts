@@ -1,5 +1,5 @@
-import { callerKey } from "../catalog/caller-key.ts";
-import type { Caller } from "../catalog/caller.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
 import { CallQueue } from "../mcp/call-queue.ts";
 import type { Admission, Holder, Place, Turning } from "./admission.ts";
 import { Budget, type OverBudget } from "../spine/budget.ts";

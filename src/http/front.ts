@@ -1,4 +1,4 @@
-import { anonymous, type Caller } from "../catalog/caller.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import { envelopeClientOf, unsupportedVersion } from "../mcp/envelope.ts";
 import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
 import { ownParam } from "../mcp/own-param.ts";

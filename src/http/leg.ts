@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import type { HeldBytes } from "./body/held-bytes.ts";
 import type { HttpReply, HttpRequest } from "./message.ts";

@@ -1,5 +1,5 @@
 import type { CallContext } from "../call/call-context.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Handler } from "./handlers.ts";
 import type { LastSteps } from "./last-steps.ts";
 import type { RequestFrame } from "./parse-frame.ts";

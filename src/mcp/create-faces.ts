@@ -1,4 +1,4 @@
-import { defaultView, type Caller } from "../catalog/caller.ts";
+import { defaultView, type Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../spine/clock.ts";
 import { Throttle } from "../spine/throttle.ts";

@@ -1,4 +1,4 @@
-import type { CallerView } from "../catalog/caller.ts";
+import type { CallerView } from "../surface/caller.ts";
 import type { LogLevel } from "../catalog/entry.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";

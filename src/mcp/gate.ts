@@ -1,5 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
-import { anonymous, type Caller } from "../catalog/caller.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { JsonObject } from "../schema/json.ts";

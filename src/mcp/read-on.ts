@@ -1,5 +1,5 @@
 import { authorise } from "../call/authorise.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { pullOrigin } from "../catalog/pull-tool-names.ts";
 import { readResourceName } from "../catalog/read-resource-tool.ts";

@@ -1,6 +1,6 @@
 import type { Invoker } from "../call/create-invoker.ts";
 import { CallContext } from "../call/call-context.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ListedItem, ResourceContent, ResourceEntry } from "../catalog/entry.ts";
 import type { ListedItems, MayList, VisibleItems } from "../catalog/listed-items.ts";

@@ -1,6 +1,6 @@
 import type { CallStage } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import type { RpcError } from "./protocol.ts";
 import type { AppRuntime } from "./servable-app.ts";

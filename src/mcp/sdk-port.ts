@@ -1,5 +1,5 @@
 import type { AskPort } from "../call/ask-port.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Era } from "./protocol.ts";
 import type { RequestId } from "./request-id.ts";
 import type { AppRuntime } from "./servable-app.ts";

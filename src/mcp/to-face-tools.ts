@@ -1,5 +1,5 @@
 import { authorise } from "../call/authorise.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { createGatewayTools } from "../gateway/create-gateway-tools.ts";

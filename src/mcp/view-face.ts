@@ -1,5 +1,5 @@
 import { authorise } from "../call/authorise.ts";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 import { showTo } from "../views/show.ts";

@@ -1,5 +1,5 @@
-import { sameCaller } from "../catalog/caller-key.ts";
-import { defaultView, type Caller, type CallerView } from "../catalog/caller.ts";
+import { sameCaller } from "../surface/caller-key.ts";
+import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { envelopeClientOf, readClient } from "./envelope.ts";
 import { ownParam } from "./own-param.ts";

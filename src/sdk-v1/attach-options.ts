@@ -1,5 +1,5 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
-import { anonymous, defaultView, type Caller, type CallerView } from "../catalog/caller.ts";
+import { anonymous, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { SurfaceError } from "../errors.ts";
 import { readClient } from "../mcp/envelope.ts";

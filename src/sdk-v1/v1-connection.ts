@@ -1,6 +1,6 @@
 import { CallContext } from "../call/call-context.ts";
-import { callerKey } from "../catalog/caller-key.ts";
-import type { Caller } from "../catalog/caller.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { CallQueue } from "../mcp/call-queue.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";

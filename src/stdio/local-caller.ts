@@ -1,4 +1,4 @@
-import { anonymous, defaultView, type Caller } from "../catalog/caller.ts";
+import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { assertScopes } from "../tags/scopes.ts";
 

@@ -1,6 +1,6 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { Readable, Writable } from "node:stream";
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { Gate } from "../mcp/gate.ts";
 import { toLazyConnector } from "../mcp/lazy-sdk.ts";

@@ -1,6 +1,6 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { CallContext } from "../call/call-context.ts";
-import { anonymous, defaultView, type Caller } from "../catalog/caller.ts";
+import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
 import type { LogEntry, ProgressReport } from "../catalog/entry.ts";
 import type { WireName } from "../catalog/wire-name.ts";
 import type { AppNames } from "../builder/app-names.ts";

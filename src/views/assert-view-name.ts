@@ -1,4 +1,4 @@
-import { defaultView } from "../catalog/caller.ts";
+import { defaultView } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { didYouMean } from "../tags/assert-known-options.ts";
 import type { Views } from "./decision.ts";

@@ -1,4 +1,4 @@
-import { defaultView } from "../catalog/caller.ts";
+import { defaultView } from "../surface/caller.ts";
 import type { Decision } from "./decision.ts";
 import { unknownView } from "./unknown-view.ts";
 import type { OneOf, ViewCondition, ViewEntity, ViewPacket } from "./view-rules.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../catalog/caller.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Views } from "./decision.ts";
 import { packetsOf } from "./list-views.ts";
 import { toEntity } from "./to-entity.ts";

@@ -1,4 +1,4 @@
-import { defaultView, type Caller } from "../catalog/caller.ts";
+import { defaultView, type Caller } from "../surface/caller.ts";
 import type { ViewEntity } from "./view-rules.ts";
 
 const nobody: ViewEntity = Object.freeze({ surface: defaultView });

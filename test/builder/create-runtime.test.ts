@@ -1,4 +1,4 @@
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { describe, expect, it, vi } from "vitest";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { createRuntime } from "../../src/builder/create-runtime.ts";

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AskPort } from "../../src/call/ask-port.ts";
 import type { ClientAsk } from "../../src/catalog/asking.ts";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
 import { canonicalText } from "../../src/schema/canonical-text.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
 import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
 import type { TrackedCall } from "../../src/call/tracked-call.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { limitCall } from "../../src/call/limit-call.ts";
 import type { LimitVerdict, RateLimiter } from "../../src/call/rate-limiter.ts";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { bespoke } from "./support.ts";
 

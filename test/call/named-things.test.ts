@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { defineSurface, event, mcp, mcpTool, procedure, stream } from "../../src/index.ts";
 import { createTestClient } from "../../src/testing/index.ts";
 

@@ -3,7 +3,7 @@ import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
 import { createInvoker, type Invoker } from "../../src/call/create-invoker.ts";
 import type { InvokerOptions } from "../../src/call/invoker-options.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { toDefaultScopes } from "../../src/catalog/entry-scopes.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { ToolOutcome } from "../../src/catalog/outcome.ts";

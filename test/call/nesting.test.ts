@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { NestedCall, ToolEntry } from "../../src/catalog/entry.ts";
 import { content, textBlock } from "../../src/catalog/content.ts";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { ToolContext } from "../../src/catalog/tool-context.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";

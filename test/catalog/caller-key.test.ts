@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callerKey, grantKey, identifiedBy, sameCaller } from "../../src/catalog/caller-key.ts";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { callerKey, grantKey, identifiedBy, sameCaller } from "../../src/surface/caller-key.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { canonicalText } from "../../src/schema/canonical-text.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { LingeringWatches } from "../../src/catalog/lingering-watches.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";

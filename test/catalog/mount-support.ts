@@ -1,7 +1,7 @@
 import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
 import { cannotNest } from "../../src/catalog/cannot-nest.ts";
 import { createAsks } from "../../src/catalog/create-asks.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
 import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";

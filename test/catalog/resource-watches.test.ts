@@ -4,7 +4,7 @@ import { inProcess } from "../../src/links/in-process.ts";
 import type { Connection, Link } from "../../src/links/link.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import type { Resolved } from "../../src/catalog/resolve-uri.ts";
 import { cell, cellSource, defineSurface, implementSurface, inProcess, mcpResource } from "../../src/index.ts";
 import { watchesOf } from "./watches-of.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import {
   Refusal,
   content,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { cellSource, defineSurface, mcp, operationRegistry, type ViewRules } from "../../src/index.ts";
 import type { HandledMethod } from "../../src/mcp/handlers.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

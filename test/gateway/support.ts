@@ -1,6 +1,6 @@
 import { cannotAsk } from "../../src/catalog/cannot-ask.ts";
-import type { Caller } from "../../src/catalog/caller.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { cannotNest } from "../../src/catalog/cannot-nest.ts";
 import type { EntryCall, NestedCall, ProgressReport, ToolEntry } from "../../src/catalog/entry.ts";

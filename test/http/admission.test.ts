@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, property, record } from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { isRefused, type Admission, type Holder, type Place, type Turning } from "../../src/http/admission.ts";
 import type { OverBudget } from "../../src/spine/budget.ts";
 import { createAdmission, type AdmissionBounds } from "../../src/http/create-admission.ts";

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { createAdmission } from "../../src/http/create-admission.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Caller } from "../../src/catalog/caller.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import type { HttpBounds } from "../../src/http/setting.ts";
 import { openSteps, type Steps } from "./sessions/app.ts";
 import { callOf, handshakeOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";

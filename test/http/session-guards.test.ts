@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { openSteps } from "./sessions/app.ts";
 import { LegHarness, callOf, handshakeOf } from "./sessions/leg-harness.ts";
 

@@ -1,4 +1,4 @@
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 
 /** Somebody who comes by a view. */
 export interface Coming {

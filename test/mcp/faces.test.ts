@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import type { PromptEntry, ToolEntry } from "../../src/catalog/entry.ts";
 import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";

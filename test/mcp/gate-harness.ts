@@ -1,4 +1,4 @@
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { Gate } from "../../src/mcp/gate.ts";
 import { connectSdkStdio } from "../../src/mcp/sdk-stdio-seam.ts";
 import type { Era } from "../../src/mcp/protocol.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import * as z from "zod";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import {
   cell,
   cellSource,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { bytesOver, LargeValues, type Excerpt } from "../../src/mcp/large-values.ts";
 import { isJsonObject, type JsonObject } from "../../src/schema/json.ts";
 import { Budget } from "../../src/spine/budget.ts";

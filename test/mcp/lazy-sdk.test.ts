@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { Gate } from "../../src/mcp/gate.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { toLazyConnector, toLazyExchange } from "../../src/mcp/lazy-sdk.ts";
 import { createSdkExchange } from "../../src/mcp/sdk-http-seam.ts";
 import type { SdkAsked } from "../../src/mcp/sdk-http-port.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { ViewRule } from "../../src/index.ts";
 import { createTestClient, RpcFailure } from "../../src/testing/index.ts";
 import { createViewsApp } from "./views-app.ts";

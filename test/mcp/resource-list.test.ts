@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
-import { anonymous } from "../../src/catalog/caller.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { createListedItems, type ListedItems } from "../../src/catalog/listed-items.ts";
 import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext, type CallStage } from "../../src/call/call-context.ts";
 import type { RateLimiter } from "../../src/call/rate-limiter.ts";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { HandledMethod } from "../../src/mcp/handlers.ts";
 import type { RpcAnswer } from "../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { anonymous, type Caller } from "../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import { Gate } from "../../src/mcp/gate.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { connectSdkStdio } from "../../src/mcp/sdk-stdio-seam.ts";

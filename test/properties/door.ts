@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { RecordedApp } from "./recorded-app.ts";
 

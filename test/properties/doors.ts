@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { bearer } from "../../src/http/auth/bearer.ts";
 import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
 import type { Era } from "../../src/mcp/protocol.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { bearer, httpHandler } from "../../src/http/index.ts";
 import type { ServableApp } from "../../src/index.ts";
 import type { HandledMethod } from "../../src/mcp/handlers.ts";

@@ -1,5 +1,5 @@
 import { sample } from "fast-check";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { openHttp, openInMemory, type LiveDoor } from "./live-door.ts";
 import { LiveOracle } from "./live-oracle.ts";
 import { wireFor, type Wire } from "./live-requests.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { ViewRule } from "../../src/index.ts";
 import type { RequestKind } from "./live-script.ts";
 import { standingOf, verdictOf } from "./views-model.ts";

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { ViewRule } from "../../src/index.ts";
 import { randomWorld, rule, type RandomWorld } from "./views-world.ts";
 

@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { allWays, type Ask, never, openings, type Verdict, type Way } from "./asks.ts";
 import { differences } from "./differences.ts";
 import type { Door, OpenDoor, Told } from "./door.ts";

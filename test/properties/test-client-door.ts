@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../src/errors.ts";
 import type { AppNames } from "../../src/builder/app-names.ts";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { HandledMethod } from "../../src/mcp/handlers.ts";
 import type { Era } from "../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../src/schema/json.ts";

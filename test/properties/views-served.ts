@@ -1,4 +1,4 @@
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import { bearer, http } from "../../src/http/index.ts";
 import type { ViewReplay } from "../../src/index.ts";
 import { createWorld, type RandomThing, type RandomWorld, type World } from "./views-world.ts";

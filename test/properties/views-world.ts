@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import * as z from "zod";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import {
   cellSource,
   defineSurface,

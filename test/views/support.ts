@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Caller } from "../../src/catalog/caller.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import { withTools } from "../../src/catalog/create-catalog.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";

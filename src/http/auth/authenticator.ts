@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "../message.ts";
 
 /** What tells that a client has left. */

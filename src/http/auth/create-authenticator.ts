@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { rpcCodes } from "../../mcp/protocol.ts";
 import type { AppScopes } from "../../mcp/servable-app.ts";
 import type { Clock } from "../../spine/clock.ts";

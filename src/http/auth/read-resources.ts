@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 
 /** What somebody may do to things of the application's own: actions by `type:id`. */
 export type Resources = NonNullable<Caller["resources"]>;

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
-import { identifiedBy } from "../../catalog/caller-key.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import { identifiedBy } from "../../surface/caller-key.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { copyClaims, maxClaimsChars } from "./copy-claims.ts";

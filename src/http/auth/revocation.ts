@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 
 /**
  * Goes with a caller wherever they are copied, and is neither listed nor written with them: it is no business of handlers,

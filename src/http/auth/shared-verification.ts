@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Leaving } from "./authenticator.ts";
 

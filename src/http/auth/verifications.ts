@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { callerKey } from "../../catalog/caller-key.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import { callerKey } from "../../surface/caller-key.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Budget } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { toInternalAnswer } from "../../mcp/methods.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";

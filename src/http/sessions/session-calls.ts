@@ -1,6 +1,6 @@
 import type { AskPort } from "../../call/ask-port.ts";
 import { CallContext } from "../../call/call-context.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { clientKinds } from "../../mcp/asking/client-kinds.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";

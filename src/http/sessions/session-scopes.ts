@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { AppRuntime } from "../../mcp/servable-app.ts";
 
 const nothing: readonly string[] = Object.freeze([]);

@@ -1,7 +1,7 @@
 import { toLazyConnector } from "../../mcp/lazy-sdk.ts";
 import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
 import type { AskPort } from "../../call/ask-port.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
 import type { RpcMessage, SdkPort } from "../../mcp/sdk-port.ts";

@@ -1,6 +1,6 @@
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
-import { callerKey } from "../../catalog/caller-key.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import { callerKey } from "../../surface/caller-key.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { acceptsType } from "../head/media-type.ts";
 import { isRefused, type Place } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";

@@ -1,5 +1,5 @@
 import { CallContext } from "../../call/call-context.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import type { Handler } from "../../mcp/handlers.ts";

@@ -1,5 +1,5 @@
-import { callerKey } from "../../catalog/caller-key.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import { callerKey } from "../../surface/caller-key.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Place } from "../admission.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
 import { isNear } from "../../tags/near-names.ts";
-import { defaultView, type CallerView } from "../../catalog/caller.ts";
+import { defaultView, type CallerView } from "../../surface/caller.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
 import type { HttpRefusal } from "../http-refusal.ts";
 import type { HttpRequest } from "../message.ts";

@@ -1,4 +1,4 @@
-import { defaultView, type Caller, type CallerView } from "../../catalog/caller.ts";
+import { defaultView, type Caller, type CallerView } from "../../surface/caller.ts";
 import { withView } from "./with-view.ts";
 
 /** A caller with what their program calls itself, where it says so. */

@@ -1,5 +1,5 @@
-import { sameCaller } from "../../catalog/caller-key.ts";
-import type { Caller, CallerView } from "../../catalog/caller.ts";
+import { sameCaller } from "../../surface/caller-key.ts";
+import type { Caller, CallerView } from "../../surface/caller.ts";
 
 /** A caller as they come by a view: by this one, whatever was said of another. */
 export function withView(caller: Caller, view: CallerView | undefined): Caller {

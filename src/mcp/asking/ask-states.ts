@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { callerKey, grantKey } from "../../catalog/caller-key.ts";
-import { defaultView, type Caller } from "../../catalog/caller.ts";
+import { callerKey, grantKey } from "../../surface/caller-key.ts";
+import { defaultView, type Caller } from "../../surface/caller.ts";
 import type { AskRecord, Asking } from "../../catalog/asking.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";

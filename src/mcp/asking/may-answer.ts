@@ -1,5 +1,5 @@
-import { callerKey } from "../../catalog/caller-key.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import { callerKey } from "../../surface/caller-key.ts";
+import type { Caller } from "../../surface/caller.ts";
 
 /** Returns whether a caller may answer a question asked of another: the same caller, granted at least as much. */
 export function mayAnswer(by: Caller, asked: Caller): boolean {

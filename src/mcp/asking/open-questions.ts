@@ -1,5 +1,5 @@
 import type { ClientAsk } from "../../catalog/asking.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { toSessionOver } from "../../catalog/session-over.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";

@@ -1,6 +1,6 @@
 import type { AskPort } from "../../call/ask-port.ts";
 import type { AskKind } from "../../catalog/asking.ts";
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";

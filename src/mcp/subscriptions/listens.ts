@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { RequestFrame } from "../parse-frame.ts";
 import type { RpcAnswer, RpcError } from "../protocol.ts";
 import type { RequestId } from "../request-id.ts";

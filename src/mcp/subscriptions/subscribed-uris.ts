@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { toNotFound } from "../not-found.ts";
 import type { RequestFrame } from "../parse-frame.ts";

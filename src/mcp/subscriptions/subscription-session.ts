@@ -1,4 +1,4 @@
-import { anonymous, type Caller } from "../../catalog/caller.ts";
+import { anonymous, type Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { internalError } from "../../surface/fault.ts";

@@ -1,4 +1,4 @@
-import type { Caller } from "../../catalog/caller.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { toScopeError, type RpcError } from "../protocol.ts";
 import type { AppRuntime } from "../servable-app.ts";

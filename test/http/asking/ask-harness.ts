@@ -1,4 +1,4 @@
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
 import type { McpOptions } from "../../../src/index.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import { ModernHarness } from "../modern/modern-harness.ts";
 import type { FakeReply } from "../sessions/leg-harness.ts";
 import { able, accept, resultOf } from "./ask-harness.ts";

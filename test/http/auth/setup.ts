@@ -3,7 +3,7 @@ import { createAuthenticator, type AuthenticatorSetting } from "../../../src/htt
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpAuth, VerifiedToken } from "../../../src/http/auth/http-auth.ts";
 import type { Authenticator } from "../../../src/http/auth/authenticator.ts";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpAnswer, HttpRequest } from "../../../src/http/message.ts";
 import { bearer, type BearerOptions } from "../../../src/http/auth/bearer.ts";
 import { systemClock } from "../../../src/surface/system-clock.ts";

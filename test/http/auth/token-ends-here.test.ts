@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, expect, it } from "vitest";
 import { z } from "zod";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import { http } from "../../../src/http/http.ts";
 import { oauthResource } from "../../../src/http/auth/oauth-resource.ts";
 import {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import { HeldBytes } from "../../../src/http/body/held-bytes.ts";
 import { createAdmission } from "../../../src/http/create-admission.ts";
 import { bearer, http, type HttpServing } from "../../../src/http/index.ts";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, it } from "vitest";
-import { anonymous } from "../../../src/catalog/caller.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { parseFrame } from "../../../src/mcp/parse-frame.ts";
 import { modernLine } from "../../fixtures/envelope.ts";

@@ -1,4 +1,4 @@
-import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { HttpFrame, Leg } from "../../../src/http/leg.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { createModernLeg } from "../../../src/http/modern-leg.ts";

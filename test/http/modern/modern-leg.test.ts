@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
 import { createFeaturesApp } from "../../mcp/features-app.ts";
 import { settle } from "../../surface/support.ts";

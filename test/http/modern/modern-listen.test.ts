@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { withRevocation } from "../../../src/http/auth/revocation.ts";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
 import { settle } from "../../surface/support.ts";
 import { openSteps, type Steps } from "../sessions/app.ts";

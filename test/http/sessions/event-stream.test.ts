@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anonymous } from "../../../src/catalog/caller.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { mintTag, readEventId } from "../../../src/http/sessions/event-id.ts";
 import { EventLog } from "../../../src/http/sessions/event-log.ts";

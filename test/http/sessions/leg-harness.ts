@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { createLegacyLeg } from "../../../src/http/legacy-leg.ts";
 import type { HttpFrame, SessionLeg } from "../../../src/http/leg.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import { SessionScopes } from "../../../src/http/sessions/session-scopes.ts";
 import type { ListName } from "../../../src/mcp/faces.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { anonymous } from "../../../src/catalog/caller.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
 import { SessionStreams } from "../../../src/http/sessions/session-streams.ts";
 import { defineSurface, mcp } from "../../../src/index.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { toRpcError } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { ModernHarness } from "../modern/modern-harness.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CallerView } from "../../../src/catalog/caller.ts";
+import type { CallerView } from "../../../src/surface/caller.ts";
 import type { HttpRefusal } from "../../../src/http/http-refusal.ts";
 import { readView } from "../../../src/http/view/read-view.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../../src/call/call-context.ts";
 import type { LimitVerdict } from "../../../src/call/rate-limiter.ts";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { invoker } from "../../../src/from/invoker/index.ts";
 import {

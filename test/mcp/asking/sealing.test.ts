@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import * as fc from "fast-check";
 import type { Asking } from "../../../src/catalog/asking.ts";
-import { anonymous } from "../../../src/catalog/caller.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import { AskStates, type AskSubject } from "../../../src/mcp/asking/ask-states.ts";
 import { Claims } from "../../../src/mcp/asking/claims.ts";
 import { Sealer } from "../../../src/mcp/asking/sealer.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Caller } from "../../../src/catalog/caller.ts";
+import type { Caller } from "../../../src/surface/caller.ts";
 import { acknowledged, ended, SessionHarness, updated } from "./session-harness.ts";
 
 const known = (id: string, ...scopes: string[]): Caller => ({ id, isAnonymous: false, scopes });

@@ -1,5 +1,5 @@
 import { authorise } from "../../../src/call/authorise.ts";
-import { anonymous, type Caller } from "../../../src/catalog/caller.ts";
+import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
 import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
 import type { ListName } from "../../../src/mcp/faces.ts";

@@ -46,6 +46,8 @@ function having(method: string, must: string): Check {
   };
 }
 
+const callable: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
+
 const rateNames: readonly string[] = Object.keys({ perMinute: true, burst: true } satisfies Record<
   keyof RateLimits,
   true
@@ -106,6 +108,7 @@ const handlerChecks: { readonly [TName in keyof Required<HttpHandlerOptions>]: C
   maxStreamsPerPrincipal: between(1, most),
   maxStreams: between(1, most),
   rateLimit,
+  clientAddress: callable,
   limits,
   keepAliveMs: between(0, longestMs),
   stallMs: between(1, longestMs),

@@ -5,6 +5,7 @@ import { createAuthenticator } from "./auth/create-authenticator.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { createAdmission } from "./create-admission.ts";
 import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
+import { createAddressReader } from "./client-address.ts";
 import { createFront } from "./front.ts";
 import { Health } from "./health.ts";
 import { KeepAlive } from "./keep-alive.ts";
@@ -111,9 +112,20 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
   const legacy: SessionLeg | undefined = options.sessions ? createLegacyLeg(setting) : undefined;
   const legs = legacy === undefined ? [modern] : [modern, legacy];
   const { hosts, origins, path } = options;
+  const addressOf = createAddressReader(options.clientAddress, app.report);
   return {
     budgets,
-    serve: createFront({ setting, hosts, origins, path, authenticator, health: health.answer, modern, legacy }),
+    serve: createFront({
+      setting,
+      hosts,
+      origins,
+      path,
+      addressOf,
+      authenticator,
+      health: health.answer,
+      modern,
+      legacy,
+    }),
     drain: async (ms, sent) => {
       health.leave();
       await within(ms, Promise.all(legs.map((leg) => leg.drain())).then(sent));

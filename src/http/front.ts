@@ -37,6 +37,8 @@ export interface FrontParts {
   /** The values of `Host` that are answered: a name with any port, or with the one that it names. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
+  /** Reads the address of a client. @default the address of the connection */
+  readonly addressOf?: ((request: HttpRequest) => string | undefined) | undefined;
   /** The path of messages. A slash at its end may be left out or added. */
   readonly path: string;
   /** Left out where whoever can reach it may ask. */
@@ -149,14 +151,15 @@ class Front {
       return undefined;
     }
     this.#parts.setting.counters.reached("token");
-    const { authenticator } = this.#parts;
+    const { authenticator, addressOf } = this.#parts;
+    const address = addressOf === undefined ? request.address : addressOf(request);
     if (authenticator === undefined) {
-      reply.owner = budgetKeyOf(anonymous, request.address);
+      reply.owner = budgetKeyOf(anonymous, address);
       return withView(anonymous, view);
     }
-    const found = await authenticator.authenticate(request, reply);
+    const found = await authenticator.authenticate(request, reply, address);
     if ("status" in found) reply.answer(found);
-    else reply.owner = budgetKeyOf(found, request.address);
+    else reply.owner = budgetKeyOf(found, address);
     return "status" in found || reply.isOver ? undefined : withView(found, view);
   }
 

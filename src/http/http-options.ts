@@ -1,6 +1,7 @@
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import type { HttpAuth } from "./auth/http-auth.ts";
 import type { HttpLimits } from "./budgets.ts";
+import type { AddressedRequest } from "./client-address.ts";
 
 /** How often one caller may call tools, all tools together. */
 export interface RateLimits {
@@ -65,6 +66,13 @@ export interface HttpHandlerOptions {
   readonly maxStreams?: number;
   /** How often a caller may call tools; with `auth` only. Default: that of {@link RateLimits}. `false`: no limit. */
   readonly rateLimit?: false | RateLimits | RateLimiter;
+  /**
+   * Reads the address of a client, for example from a header that your proxy sets. Unknown tokens and anonymous callers are counted
+   * by it. Read only a header that clients cannot set past the proxy.
+   *
+   * @default the address of the connection; none for `httpHandler().fetch`
+   */
+  readonly clientAddress?: (request: AddressedRequest) => string | undefined;
   /** Bounds of what callers can make the server hold. Defaults: see the guide on limits. */
   readonly limits?: HttpLimits;
   /** After how long a quiet stream is written a comment, in milliseconds. Default 15,000; 0: never. */

@@ -7,7 +7,7 @@ import { isLoopback, isLoopbackAuthority, toAuthority } from "./loopback.ts";
 import type { HttpBounds } from "./setting.ts";
 
 /** The options of a handler, as they are in force. */
-export interface ResolvedHandler extends Pick<HttpHandlerOptions, "auth" | "rateLimit"> {
+export interface ResolvedHandler extends Pick<HttpHandlerOptions, "auth" | "rateLimit" | "clientAddress"> {
   /** The values of `Host` that are answered; without a port: with any. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
@@ -69,10 +69,11 @@ function assertKnown({ auth, allowedHosts = [], allowAnonymous = false }: HttpHa
 
 function toHandler(options: HttpHandlerOptions, hosts: readonly string[]): ResolvedHandler {
   assertKnown(options);
-  const { auth, rateLimit } = options;
+  const { auth, rateLimit, clientAddress } = options;
   return {
     ...(auth === undefined ? {} : { auth }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(clientAddress === undefined ? {} : { clientAddress }),
     hosts: [...(options.allowedHosts ?? hosts)],
     origins: toOrigins(options),
     path: options.path ?? "/mcp",

@@ -22,10 +22,10 @@ function wordsWarnings(entry: Worded): readonly string[] {
   });
 }
 
-function flattenedWarning(origin: string): string {
+function flattenedWarning(origin: string, keywords: readonly string[]): string {
   return (
-    `the input of ${origin} has alternatives at its root: agents are shown one object with optional fields, since some ` +
-    "providers refuse a whole session for them; put the union into a field to show it as it is"
+    `the input of ${origin} has ${keywords.join(", ")} at its root, which some model providers reject: agents see one plain ` +
+    "object and a text about the rest, and the whole schema still validates; move it into a field to show it as it is"
   );
 }
 
@@ -38,7 +38,8 @@ export function entryWarnings(
   for (const { name, origin, input } of tools) {
     const warning = nameWarning(name, origin);
     if (warning !== undefined) warnings.add(warning);
-    if (input.isFlattened === true) warnings.add(flattenedWarning(origin));
+    const { refusedKeywords = none } = input;
+    if (refusedKeywords.length > 0) warnings.add(flattenedWarning(origin, refusedKeywords));
   }
   for (const list of [tools, resources]) {
     // A collection is a resource and a template with the same words: it is told once.

@@ -107,8 +107,8 @@ export interface ToolHints {
 export interface ToolInput {
   /** One plain object with `properties`, frozen: no alternatives at the root, which providers refuse. */
   readonly json: JsonSchema;
-  /** Whether {@link ToolInput.json} says less than the schema that arguments are held against. */
-  readonly isFlattened?: boolean | undefined;
+  /** Keywords at the root of the schema that validates, which {@link ToolInput.json} replaces by text. */
+  readonly refusedKeywords?: readonly string[] | undefined;
   /** Arguments off the wire -> what `check` and `run` take. @throws SurfaceError `VALIDATION_ERROR`. */
   decode(args: JsonObject): unknown;
   /** What to call the value itself in an issue: `"value"` where it travels under that key, else nothing. */

@@ -1,5 +1,5 @@
 import { deepFreeze } from "../schema/deep-freeze.ts";
-import { flattenRoot, isFlatRoot } from "../schema/flatten-root.ts";
+import { flattenRoot, refusedAtRoot } from "../schema/flatten-root.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { setOwn } from "../schema/set-own.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
@@ -9,9 +9,11 @@ import type { ToolInput } from "./entry.ts";
 /** How a tool with this input schema takes its arguments. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function toToolInput(schema: MaybeSchema, where: string): ToolInput {
   const compiled = toInputSchema(schema, where);
+  const isFlat = refusedAtRoot(compiled.json).length === 0;
+  const exact = isFlat ? compiled.json : compiled.exact();
   return Object.freeze({
-    json: deepFreeze(flattenRoot(compiled.json)),
-    isFlattened: !isFlatRoot(compiled.json),
+    json: isFlat ? exact : deepFreeze(flattenRoot(exact)),
+    refusedKeywords: refusedAtRoot(exact),
     decode: (args: JsonObject) => compiled.codec.decode(args),
     root: compiled.wrapped ? "value" : "",
   });

@@ -5,7 +5,7 @@ import { createCodec, wrapCodec } from "./create-codec.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { normalise } from "./normalise.ts";
 import { isObjectSchema, noFields, toObjectRoot } from "./object-root.ts";
-import type { JsonSchema } from "./json.ts";
+import type { JsonObject, JsonSchema } from "./json.ts";
 import { readJsonSchema } from "./read-json-schema.ts";
 import type { RawSchema } from "./raw-schema.ts";
 import { toReaderSchema } from "./reader-schema.ts";
@@ -37,18 +37,23 @@ export function compileSchema(schema: Schema, side: SchemaSide, where: string): 
 
 function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
   const document = createSchemaDocument(raw.document);
-  const json = normalise(document, { pooled: raw.rebuilds });
+  const pooled = raw.rebuilds;
+  const json = normalise(document, { pooled });
   const plan = compilePlan(document);
   // An object that may be undefined has no JSON form at the root of a result; wrapped it is an absent key.
   const wrapped = !isObjectSchema(json) || (side === "output" && raw.optional);
-  const codec = createCodec(plan, raw.rebuilds);
+  const codec = createCodec(plan, pooled);
   const toReader = (): JsonSchema => {
-    const bare = toReaderSchema(document, { pooled: raw.rebuilds });
+    const bare = toReaderSchema(document, { pooled });
     return deepFreeze(wrapped ? bare : { type: "object", ...bare });
   };
   let reader: JsonSchema | undefined;
+  const toRoot = (root: JsonObject): JsonSchema => {
+    return isAbsent(raw) ? noFields : toObjectRoot(root, { wrapped, optional: raw.optional });
+  };
   return Object.freeze({
-    json: isAbsent(raw) ? noFields : deepFreeze(toObjectRoot(json, { wrapped, optional: raw.optional })),
+    json: deepFreeze(toRoot(json)),
+    exact: () => toRoot(normalise(document, { pooled, keepsOneOf: true })),
     wrapped,
     optional: raw.optional,
     codec: Object.freeze(wrapped ? wrapCodec(codec) : codec),

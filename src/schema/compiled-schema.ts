@@ -8,6 +8,8 @@ export type SchemaSide = "input" | "output";
 export interface CompiledSchema {
   /** Deep-frozen JSON Schema 2020-12, self-contained, root always `type: "object"`, without `$schema`. */
   readonly json: JsonSchema;
+  /** Returns {@link CompiledSchema.json} with `oneOf` kept apart from `anyOf` at the root. Built at each call. */
+  readonly exact: () => JsonSchema;
   /** True when the value is not an object and travels under the key `value`. The codec does the wrapping. */
   readonly wrapped: boolean;
   /** True when the value may be undefined. Nothing travels for it then, or null where something has to. */

@@ -23,6 +23,7 @@ const quotesLength = 6;
 const maxShownKeys = 8;
 // A wider schema below them makes the node around them narrower, or another one.
 const exactKeywords: ReadonlySet<string> = new Set(["not", "if", "contains"]);
+const combiners: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf"]);
 // What tidyNode leaves in a node for us, and agents never see.
 const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynamicRef"]);
 
@@ -30,11 +31,14 @@ const internalKeywords: ReadonlySet<string> = new Set([wireKey, "$ref", "$dynami
 export interface NormaliseOptions {
   /** Members of an `allOf` share their keys, as zod's intersections do: a closed one does not close the others. */
   readonly pooled?: boolean;
+  /** Keeps `oneOf` in the root and in the parts and arms of the root. @default false: it becomes `anyOf` everywhere */
+  readonly keepsOneOf?: boolean;
 }
 
 interface Walk {
   readonly document: SchemaDocument;
   readonly pooled: boolean;
+  readonly keepsOneOf: boolean;
   readonly path: string[];
   /** The nodes being expanded right now: to meet one again is recursion. */
   readonly active: Set<unknown>;
@@ -57,8 +61,9 @@ interface Walk {
  *   document of more than 524,288 characters with its references written out.
  */
 export function normalise(document: SchemaDocument, options: NormaliseOptions = {}): JsonObject {
+  const { pooled = false, keepsOneOf = false } = options;
   const counts = { nodes: 0, exact: 0, standIns: 0, length: 0 };
-  const walk: Walk = { document, pooled: options.pooled ?? false, path: [], active: new Set(), ...counts };
+  const walk: Walk = { document, pooled, keepsOneOf, path: [], active: new Set(), ...counts };
   return inline(walk, document.root, isNode(document.root) ? document.root : {});
 }
 
@@ -72,7 +77,8 @@ function inline(walk: Walk, raw: unknown, outer: SchemaNode): JsonObject {
   walk.active.add(raw);
   const copy = inlineNode(walk, tidyNode(raw), base);
   walk.active.delete(raw);
-  return toPortableNode(walk.pooled ? relaxIntersection(copy) : copy, walk.exact > 0);
+  const isExact = walk.exact > 0 || (walk.keepsOneOf && walk.path.every((key) => combiners.has(key)));
+  return toPortableNode(walk.pooled ? relaxIntersection(copy) : copy, isExact);
 }
 
 /** What stands for a node that is not written out, where one is not. */

@@ -19,6 +19,7 @@ export function toInputSchema(schema: Schema | undefined, where: string): InputS
 /** Decoding ignores what a host adds: without a schema there is nothing to hand on. */
 const noInput: InputSchema = Object.freeze({
   json: noFields,
+  exact: () => noFields,
   wrapped: false,
   optional: true,
   codec: Object.freeze({ encode: () => ({}), decode: () => undefined, stringify: () => "{}" }),

@@ -100,7 +100,7 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
     ...toToolHead(exposed, toToolHints("read", { openWorld: options.openWorld ?? false }), own),
     input: {
       root: own.root,
-      isFlattened: own.isFlattened,
+      refusedKeywords: own.refusedKeywords,
       json: withFields(own.json, { since: sinceSchema, timeout_ms: toFieldSchema(timeout) }),
       decode(args: JsonObject): Wait {
         const [input, extra] = splitFields(args, syntheticFields.event);

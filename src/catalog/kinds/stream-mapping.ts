@@ -64,7 +64,7 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
     ...toToolHead(exposed, toToolHints("read", { openWorld: options.openWorld ?? false }), own),
     input: {
       root: own.root,
-      isFlattened: own.isFlattened,
+      refusedKeywords: own.refusedKeywords,
       json: withFields(own.json, { max_items: toFieldSchema(maxItems), wait_ms: toFieldSchema(wait) }),
       decode(args: JsonObject): Pull {
         const [input, extra] = splitFields(args, syntheticFields.stream);

@@ -37,7 +37,7 @@ export function fieldsOf(node: JsonObject): ObjectFields {
   const parts = [ownFields(node), ...joinedNodes(node).map(fieldsOf)];
   for (const { arms } of unionsOf(node)) parts.push(either(arms.map(fieldsOf)));
   parts.push(...conditionalFields(node));
-  return withUnevaluated(parts.reduce(both), node["unevaluatedProperties"]);
+  return withUnevaluated(every(parts), node["unevaluatedProperties"]);
 }
 
 /** Returns the field of a name. */
@@ -93,7 +93,7 @@ function ownFields(node: JsonObject): ObjectFields {
     );
   }
   const own = { named, rest: restOf(node), required: new Set(Array.isArray(required) ? required.map(String) : []) };
-  return Array.isArray(values) ? both(own, either(nodesOf(values).map(fieldsOfValue))) : own;
+  return Array.isArray(values) ? every([own, either(nodesOf(values).map(fieldsOfValue))]) : own;
 }
 
 /** The fields of an object that an `enum` lists. */
@@ -144,14 +144,35 @@ function withUnevaluated(fields: ObjectFields, schema: JsonValue | undefined): O
   return { ...fields, named, rest: complete(fields.rest) };
 }
 
-/** The fields of objects that two schemas both accept. */
-function both(first: ObjectFields, second: ObjectFields): ObjectFields {
+/** The fields of objects that all schemas accept. */
+function every(parts: readonly ObjectFields[]): ObjectFields {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) return first;
+  const limiting = parts.filter(({ rest }) => rest.isComplete || rest.variants.length > 0);
   const named = new Map<string, Field>();
-  for (const name of new Set([...first.named.keys(), ...second.named.keys()])) {
-    named.set(name, bothFields(fieldAt(first, name), fieldAt(second, name)));
+  for (const [name, found] of groupByName(parts)) {
+    const others = limiting.filter((part) => !part.named.has(name)).map(({ rest }) => rest);
+    named.set(name, [...found.map(({ field }) => field), ...others].reduce(bothFields));
   }
-  const required = new Set([...first.required, ...second.required]);
-  return { named, rest: shorten(bothFields(first.rest, second.rest)), required };
+  const rest = shorten(parts.map((part) => part.rest).reduce(bothFields, ignored));
+  return { named, rest, required: new Set(parts.flatMap(({ required }) => [...required])) };
+}
+
+interface Found {
+  readonly field: Field;
+  readonly fields: ObjectFields;
+}
+
+function groupByName(all: readonly ObjectFields[]): ReadonlyMap<string, readonly Found[]> {
+  const groups = new Map<string, Found[]>();
+  for (const fields of all) {
+    for (const [name, field] of fields.named) {
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [{ field, fields }]);
+      else group.push({ field, fields });
+    }
+  }
+  return groups;
 }
 
 /** Each complete field holds by itself, so either may be taken; of two incomplete ones it is unknown which describes the value. */
@@ -199,12 +220,16 @@ function either(arms: readonly ObjectFields[]): ObjectFields {
     variants: arms.flatMap((arm) => arm.rest.variants),
     isComplete: arms.every((arm) => arm.rest.isComplete),
   });
+  const open = arms.filter((arm) => !arm.rest.isComplete).length;
   const named = new Map<string, Field>();
-  for (const name of new Set(arms.flatMap((arm) => [...arm.named.keys()]))) {
-    const fields = arms.flatMap((arm) => arm.named.get(name) ?? []);
-    const further = fields.length < arms.length ? rest.variants : [];
-    const variants = [...fields.flatMap((field) => field.variants), ...further];
-    named.set(name, { variants, isComplete: arms.every((arm) => fieldAt(arm, name).isComplete) });
+  for (const [name, found] of groupByName(arms)) {
+    const variants = found.flatMap(({ field }) => field.variants);
+    // Whether all arms that do not name the field limit it.
+    const isLimited = found.filter(({ fields }) => !fields.rest.isComplete).length === open;
+    named.set(name, {
+      variants: found.length < arms.length ? [...variants, ...rest.variants] : variants,
+      isComplete: isLimited && found.every(({ field }) => field.isComplete),
+    });
   }
   const [first = noFields, ...others] = arms;
   const required = [...first.required].filter((name) => others.every((arm) => arm.required.has(name)));

@@ -18,6 +18,7 @@ import { z } from "zod";
 declare const link: Link;
 declare const either: boolean;
 declare const unchecked: any;
+declare const stored: { readonly id: string; readonly tags: readonly string[] };
 
 const surface = defineSurface("s", {
   state: mcpResource(cell({ schema: z.number() })),
@@ -96,6 +97,38 @@ app.tools({
   maybe: { output: z.number().optional(), handler: () => undefined },
   unchecked: { handler: () => new Date() },
 });
+// The compiler checks the shape of a result: tuples of any length, readonly arrays, and recursive outputs to a depth.
+const range = z.object({ range: z.tuple([z.number(), z.number()]) });
+const task = z.object({
+  state: z.enum(["idle", "busy"]),
+  get parts() {
+    return z.array(task);
+  },
+});
+app.tools({
+  json: { output: z.json(), handler: () => ({ v: "x", kids: [1, null, { a: true }] }) },
+  jsonField: { output: z.object({ x: z.json() }), handler: async () => ({ x: [{ y: [1, "2"] }] }) },
+  jsonTaking: { input: z.object({ a: z.string() }), output: z.json(), handler: ({ a }) => ({ a: [a, null] }) },
+  anything: {
+    output: z.object({ s: z.enum(["a"]), u: z.unknown() }),
+    handler: () => ({ s: "a", u: either ? null : 1 }),
+  },
+  tuple: { output: z.tuple([z.string(), z.number()]), handler: () => ["a", 1] },
+  inner: { output: range, handler: () => ({ range: [1, 2] }) },
+  innerTaking: { input: z.object({ at: z.number() }), output: range, handler: ({ at }) => ({ range: [at, 2] }) },
+  tags: { output: z.array(z.string()), handler: () => stored.tags },
+  stored: {
+    output: z.object({ rows: z.array(z.object({ id: z.string(), tags: z.array(z.string()) })) }),
+    handler: () => ({ rows: [stored] }),
+  },
+  tree: { output: task, handler: () => ({ state: "idle", parts: [{ state: "busy", parts: [] }] }) },
+});
+expectError(app.tools({ run: { output: z.tuple([z.string(), z.number()]), handler: () => [true] } }));
+expectError(app.tools({ run: { output: z.array(z.number()), handler: () => stored.tags } }));
+expectError(app.tools({ run: { output: z.array(z.number()), handler: () => 1 } }));
+expectError(app.tools({ run: { output: range, handler: () => ({ range: ["1", 2] }) } }));
+expectError(app.tools({ run: { output: z.json(), handler: () => 1n } }));
+expectError(app.tools({ run: { output: task, handler: () => ({ state: "idle", parts: [{ state: 1, parts: [] }] }) } }));
 expectError(app.tools({ run: { output: z.number(), handler: () => "text" } }));
 expectError(app.tools({ run: { output: z.number(), handler: async () => "text" } }));
 expectError(app.tools({ run: { output: status, handler: () => ({ state: 1 }) } }));

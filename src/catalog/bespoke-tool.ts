@@ -35,8 +35,9 @@ export type BespokeArguments<TInput> = [Extract<TInput, Schema>] extends [never]
   ? undefined
   : InferOutput<Extract<TInput, Schema>>;
 
-// A handler without parameters is typed before its output schema is known, and the compiler then takes `"idle"` for `string`.
-// So the compiler holds a result to the shape of the schema; its literals are validated at run time, as everything is.
+// The compiler infers the result of a handler without parameters before it knows the output schema: `"idle"` becomes `string`,
+// `["a", 1]` becomes `(string | number)[]`. So it checks the shape alone. Literals, the lengths of tuples and levels below
+// `WidenedLevels` are validated at run time, as everything is.
 /** The values that a handler may return: the input side of its output schema or content; anything without a schema. */
 export type BespokeAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
   ? unknown
@@ -45,14 +46,23 @@ export type BespokeAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
 /** A value or content blocks, returned directly or by a promise. */
 type BespokeResult<TValue> = TValue | Content | PromiseLike<TValue | Content>;
 
-/** A type with the types of its literals in their place, at any depth. */
-type Widened<TValue> = TValue extends string
-  ? string
-  : TValue extends number
-    ? number
-    : TValue extends boolean
-      ? boolean
-      : { [Key in keyof TValue]: Widened<TValue[Key]> };
+/** One element a level of nesting that the compiler checks. Without an end, a recursive output such as `z.json()` has none. */
+type WidenedLevels = [1, 1, 1, 1, 1, 1, 1, 1];
+
+/** A type with its literals as primitives and its arrays and tuples as readonly arrays; `unknown` below `TDepth` levels. */
+type Widened<TValue, TDepth extends readonly unknown[] = WidenedLevels> = unknown extends TValue
+  ? unknown
+  : TValue extends string
+    ? string
+    : TValue extends number
+      ? number
+      : TValue extends boolean
+        ? boolean
+        : TDepth extends readonly [unknown, ...infer Deeper]
+          ? TValue extends readonly unknown[]
+            ? readonly Widened<TValue[number], Deeper>[]
+            : { [Key in keyof TValue]: Widened<TValue[Key], Deeper> }
+          : unknown;
 
 /** An output schema as given, or a problem for anything else. */
 type OutputOrProblem<TOutput> = unknown extends TOutput

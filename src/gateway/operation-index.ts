@@ -13,6 +13,9 @@ import { WorkSlices } from "./work-slices.ts";
 /** Steps to add an operation to the index, or to remove it: a few hundred of them are a slice. */
 const stepsPerOperation = 400;
 
+/** Steps to decide whether a caller may see an operation. */
+const stepsPerCheck = 5;
+
 const idOf = ({ entry }: IndexedOperation): string => entry.id;
 
 async function loadIndex(): Promise<WordIndex> {
@@ -58,7 +61,7 @@ export class OperationIndex {
     const seen = this.#ordered.filter(({ entry }) => isSeen(entry));
     const visible = new Uint8Array(this.#slots);
     for (const { slot } of seen) visible[slot] = 1;
-    await this.#slices.spend(this.#ordered.length);
+    await this.#slices.spend(this.#ordered.length * stepsPerCheck);
     const costs = new WordCosts(index, { visible, isIdOnly: query.isName }, this.#slices);
     await costs.find(query);
     await this.#slices.spend(seen.length * (query.words.length + 1));

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
-import { realpath } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { readlink } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
 import { SurfaceError } from "../../errors.ts";
 import type { FileAccess } from "./file-access.ts";
 
@@ -8,6 +8,8 @@ const superuser = 0;
 const groupWrites = 0o020;
 const othersWrite = 0o002;
 const sticky = 0o1000;
+/** As Linux: a path through more links has no end, or changes while it is read. */
+const maxLinks = 40;
 
 /** Whether a user cannot act against this process: its own user, and root. */
 export function isTrusted(owner: number, uid: number): boolean {
@@ -26,34 +28,48 @@ export function ownFolderAdvice(folder: string): string {
   return `use a directory of the application's own, for example "${join(folder, "my-app")}"`;
 }
 
-/** Every directory above a path, the root first. */
-function ancestorsOf(path: string): readonly string[] {
-  const parent = dirname(path);
-  return parent === path ? [] : [...ancestorsOf(parent), parent];
+function findProblem(at: string, stats: Stats, uid: number): string | undefined {
+  if (!isTrusted(stats.uid, uid)) return `"${at}" on the way to it belongs to user ${stats.uid}`;
+  // A link cannot be written to, and the directory that it is in was checked before.
+  if (stats.isSymbolicLink() || isSafe(stats, uid)) return undefined;
+  return `others can write to "${at}" on the way to it, by mode ${(stats.mode & 0o7777).toString(8).padStart(4, "0")}`;
 }
 
-async function findProblem(at: string, uid: number, access: FileAccess): Promise<string | undefined> {
-  const stats = await access.lstat(at);
-  if (!isTrusted(stats.uid, uid)) return `"${at}" above it belongs to user ${stats.uid}`;
-  // A link is as safe as the directory that it is in, which was looked at before.
-  if (stats.isSymbolicLink() || isSafe(stats, uid)) return undefined;
-  return `others can write to "${at}" above it, by mode ${(stats.mode & 0o7777).toString(8).padStart(4, "0")}`;
+/** Looks a path up as the system does, from the root on: nothing changes below a directory that was found safe. */
+async function findProblemOnWay(path: string, uid: number, access: FileAccess): Promise<string | undefined> {
+  const names = path.split("/");
+  let links = 0;
+  let at = "/";
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    const next = join(at, name);
+    const stats = await access.lstat(next);
+    const problem = findProblem(next, stats, uid);
+    if (problem !== undefined) return problem;
+    if (!stats.isSymbolicLink()) {
+      at = next;
+      continue;
+    }
+    links += 1;
+    if (links > maxLinks) return `more than ${maxLinks} symbolic links are on the way to it`;
+    const target = await readlink(next);
+    names.unshift(...target.split("/"));
+    if (isAbsolute(target)) at = "/";
+  }
+  return undefined;
 }
 
 /**
- * Refuses a directory above which somebody else could put another one in its place: each directory above it must belong to
- * this user or root, and must be writable by them alone or have its sticky bit set. Follows links, and looks at both ways.
+ * Refuses a directory that other users could replace. Each directory and symbolic link on the way to it must belong to this
+ * user or root. Each directory must be writable by them alone, or have its sticky bit set. Every link of a chain is checked.
  *
- * @throws SurfaceError `UNSAFE_DIRECTORY`; the system's error where there is nothing.
+ * @throws SurfaceError `UNSAFE_DIRECTORY`; the system's error for an absent directory.
  */
 export async function assertSafeAncestors(folder: string, doing: string, access: FileAccess): Promise<void> {
   const { uid } = access;
   if (uid === undefined) return;
-  // From the root on: below a directory that was found safe nothing changes meanwhile.
-  const above = new Set([...ancestorsOf(resolve(folder)), ...ancestorsOf(await realpath(folder))]);
-  for (const at of above) {
-    const problem = await findProblem(at, uid, access);
-    if (problem === undefined) continue;
-    throw new SurfaceError("UNSAFE_DIRECTORY", `${doing}: ${problem}; ${ownFolderAdvice("~/.cache")}`);
-  }
+  // Not by resolve(): it drops `..` together with the link before it, and the system follows that link first.
+  const path = isAbsolute(folder) ? folder : `${process.cwd()}/${folder}`;
+  const problem = await findProblemOnWay(path, uid, access);
+  if (problem === undefined) return;
+  throw new SurfaceError("UNSAFE_DIRECTORY", `${doing}: ${problem}; ${ownFolderAdvice("~/.cache")}`);
 }

@@ -1,11 +1,12 @@
 import type { Stats } from "node:fs";
-import { chmod, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listenUnixSocket } from "../../../src/links/listen-unix-socket.ts";
 import { unixSocket } from "../../../src/links/unix-socket.ts";
 import { ownAccess } from "../../../src/links/unix/file-access.ts";
+import { assertSafeAncestors } from "../../../src/links/unix/safe-ancestors.ts";
 import { openUnixClient } from "../../../src/links/unix/open-unix-client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
@@ -131,7 +132,7 @@ describe("unixSocket()", () => {
     const lstat = (at: string): Promise<Stats> => accessOf({ ownerUid: at === above ? 4712 : 4711 }).lstat(at);
     await expect(openUnixClient(echo, { path, access: { uid: 4711, lstat } })).rejects.toMatchObject({
       code: "UNSAFE_DIRECTORY",
-      message: expect.stringContaining(`"${above}" above it belongs to user 4712`),
+      message: expect.stringContaining(`"${above}" on the way to it belongs to user 4712`),
     });
   });
 
@@ -144,6 +145,46 @@ describe("unixSocket()", () => {
     expect(await client.say.call("hello")).toBe("hello");
     await chmod(street, 0o777);
     await expect(unixSocket(detour).connect(echo)).rejects.toMatchObject({ code: "UNSAFE_DIRECTORY" });
+  });
+
+  it("both sides refuse a chain of links when another user can change one in the middle", async () => {
+    const top = await newFolder();
+    for (const name of ["safe", "open", "real"]) await mkdir(join(top, name), { mode: 0o755 });
+    await symlink("../real", join(top, "open", "second"));
+    await symlink(join(top, "open", "second"), join(top, "safe", "first"));
+    const path = join(top, "safe", "first", "mine", "s.sock");
+    const { live } = startEcho();
+    afterThis(() => live.close());
+    await listenUnixSocket(live, path);
+    const { client } = await unixSocket(path).connect(echo);
+    expect(await client.say.call("hello")).toBe("hello");
+    await chmod(join(top, "open"), 0o777);
+    const unsafe = {
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringContaining(`others can write to "${join(top, "open")}"`),
+    };
+    await expect(unixSocket(path).connect(echo)).rejects.toMatchObject(unsafe);
+    await expect(listenUnixSocket(live, join(dirname(path), "other.sock"))).rejects.toMatchObject(unsafe);
+  });
+
+  it("connect() follows a link before the `..` behind it, and ends at links without an end", async () => {
+    const path = await serveEcho();
+    const open = await newFolder();
+    await chmod(open, 0o777);
+    const street = await newFolder();
+    await mkdir(join(open, "below"));
+    await symlink(join(open, "below"), join(street, "link"));
+    await symlink(dirname(path), join(open, "mine"));
+    const detour = `${street}/link/../mine//${basename(path)}`;
+    await expect(unixSocket(detour).connect(echo)).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringContaining(`others can write to "${open}"`),
+    });
+    await symlink("loop", join(street, "loop"));
+    await expect(assertSafeAncestors(join(street, "loop"), "Connecting", ownAccess)).rejects.toMatchObject({
+      code: "UNSAFE_DIRECTORY",
+      message: expect.stringContaining("more than 40 symbolic links"),
+    });
   });
 
   it("connect() refuses a socket that others can connect to, unless they cannot enter its directory", async () => {

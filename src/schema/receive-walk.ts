@@ -47,9 +47,9 @@ type Answers = Map<Check, Map<JsonValue, Remembered>>;
 
 // Ten thousand items, as many as a message has, against 200 nodes each.
 const baseSteps = 2_000_000;
-// Patterns of addresses, dates and identifiers take 3 to 25 steps a character. A step takes 20 to 60 ns of processor time
-// (patterns that keep thousands of alternatives open, node 20, a busy machine), so a value of 1 MiB made to be slow takes
-// at most 64 * 2^20 steps, 1.3 to 4 s, and one of 10 KiB 40 ms more than the base.
+// Patterns of addresses, dates and identifiers take 3 to 25 steps a character. Measured with node 20: patterns made to be
+// slow (hundreds of alternatives, counters or look-aheads open at each character) take 12 to 55 ns of processor time a step,
+// so 0.7 to 3.5 s for a text of 1 MiB and 40 ms for one of 10 KiB.
 const stepsPerCharacter = 64;
 // As deep as a value may be that is written.
 const maxDepth = 512;

@@ -226,9 +226,12 @@ class Machine {
 }
 
 function isBoundary(text: string, index: number): boolean {
-  return isWord(text[index - 1]) !== isWord(text[index]);
+  return isWord(text.charCodeAt(index - 1)) !== isWord(text.charCodeAt(index));
 }
 
-function isWord(char: string | undefined): boolean {
-  return char !== undefined && /^\w$/.test(char);
+/** Tests a UTF-16 unit for `\w`; `NaN`, which stands outside of the text, is none. */
+function isWord(unit: number): boolean {
+  const isDigit = unit >= 0x30 && unit <= 0x39;
+  const lower = unit | 0x20;
+  return isDigit || unit === 0x5f || (unit < 0x80 && lower >= 0x61 && lower <= 0x7a);
 }

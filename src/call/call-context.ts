@@ -79,6 +79,8 @@ export class CallContext implements EntryCall {
   trail: CallTrail | undefined;
   /** What is asked for it and all that is within it. Only of a call that is part of none. */
   questions: Questions | undefined;
+  /** Whether a tool ran for it or within it, other than one that only stands for others. Only of a call that is part of none. */
+  hasRun = false;
   /** Stops what watches its time. */
   unwatch: (() => void) | undefined;
   /** How its time stands still, or has stood. */

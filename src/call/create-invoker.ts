@@ -158,6 +158,7 @@ class EntryInvoker implements Invoker {
 
   #start({ entry, input }: Checked, call: CallContext): unknown {
     call.start();
+    if (entry.isUncounted !== true) call.root.hasRun = true;
     call.allowNesting(this.#nesting, entry);
     call.reached("backend");
     if (!this.#rehearses) return entry.run(input, call);

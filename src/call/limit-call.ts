@@ -7,6 +7,7 @@ import type { FaultReporter } from "../surface/fault.ts";
 import { isThenable } from "./is-thenable.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
+import { isSuspended } from "./suspended.ts";
 import { toRefused } from "./to-refused.ts";
 
 /** How long a limiter may take, in milliseconds. */
@@ -15,8 +16,6 @@ const limitTimeoutMs = 1000;
 /** The cost of a call. A call that may change something costs as much as four that only read. */
 const readCost = 1;
 const changeCost = 4;
-
-const readingHints = Object.freeze({ readOnlyHint: true });
 
 /** One call that is to be counted. */
 export interface LimitedCall {
@@ -67,15 +66,21 @@ function toFault(cause: unknown, { tool, report }: LimitedCall): Refused {
   return toRefused(new SurfaceError("INTERNAL", `Asking ${where}: it failed`, { cause }), { where, report });
 }
 
-/**
- * Counts that a tool is asked for, also a tool that does not exist or arguments that do not fit. `undefined`: the request goes on.
- * Never throws or rejects.
- */
-export function limitAttempt({ limiter, caller }: CallContext, report: FaultReporter): ReturnType<typeof limitCall> {
+/** Refuses the request of a caller with too many requests that ran nothing. Returns `undefined` if the request goes on. */
+export function limitAttempt({ limiter, caller }: CallContext): Refused | undefined {
   const { attempts } = limiter ?? {};
-  if (attempts === undefined || caller.isAnonymous) return undefined;
-  const tool = { origin: "a call of any tool", hints: readingHints };
-  return limitCall({ limiter: attempts, caller, tool, report });
+  return attempts === undefined || caller.isAnonymous ? undefined : toAnswer(attempts.check(callerKey(caller)));
+}
+
+/**
+ * Counts the request of a call that has ended, unless a tool ran for it or its user was asked: that is for {@link limitCall}. A
+ * gateway's own tools run nothing by themselves.
+ */
+export function chargeAttempt(call: CallContext): void {
+  const { limiter, caller, hasRun } = call;
+  const { attempts } = limiter ?? {};
+  if (attempts === undefined || caller.isAnonymous || hasRun || isSuspended(call)) return;
+  attempts.charge(callerKey(caller));
 }
 
 /**

@@ -1,9 +1,17 @@
 /** Whether there is room for one more, and if not, when there will be. */
 export type LimitVerdict = { readonly ok: true } | { readonly ok: false; readonly retryAfterMs: number };
 
-/** Counts the calls of tools that run, and in `attempts` all that are asked for, whether or not they run. */
+/** Bounds the requests of a caller that run nothing. Answers at once. */
+export interface AttemptLimiter {
+  /** Returns whether a key has room for one more request. Takes nothing. */
+  check(key: string): LimitVerdict;
+  /** Takes the room of one request. */
+  charge(key: string): void;
+}
+
+/** Counts calls that run, and in `attempts` requests that run nothing: only when a request has ended is it known which it was. */
 export interface CallLimiter extends RateLimiter {
-  readonly attempts?: RateLimiter;
+  readonly attempts?: AttemptLimiter;
 }
 
 /** Counts what is done under a key. Shared by all who serve one application, where it is to hold over all of them. */

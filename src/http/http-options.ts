@@ -64,7 +64,10 @@ export interface HttpHandlerOptions {
   readonly maxStreamsPerPrincipal?: number;
   /** How many there are at most. Default 1,024. */
   readonly maxStreams?: number;
-  /** How often a caller may call tools; with `auth` only. Default: that of {@link RateLimits}. `false`: no limit. */
+  /**
+   * Limits the calls of each caller, and more widely its requests that run nothing; with `auth` only. `false`: no limit.
+   * @default the limits of {@link RateLimits}
+   */
   readonly rateLimit?: false | RateLimits | RateLimiter;
   /**
    * Reads the address of a client, for example from a header that your proxy sets. Unknown tokens and anonymous callers are counted

@@ -1,6 +1,6 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { SurfaceError } from "../errors.ts";
-import type { LimitVerdict, RateLimiter } from "../call/rate-limiter.ts";
+import type { AttemptLimiter, LimitVerdict, RateLimiter } from "../call/rate-limiter.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { RateLimits } from "./http-options.ts";
@@ -31,7 +31,7 @@ function assertLimit(name: string, value: number, isFit: boolean): void {
  * A call takes one from the bucket of its key, which all calls share. A call that costs more also takes one from a slower bucket
  * for calls of that cost. With one bucket counted in units, a burst of changes would hold up the reads that follow it.
  */
-class Buckets implements RateLimiter {
+class Buckets implements RateLimiter, AttemptLimiter {
   readonly #fullAt = new Map<string, number>();
   readonly #msPerCall: number;
   readonly #burst: number;
@@ -48,10 +48,18 @@ class Buckets implements RateLimiter {
     const slower = cost > 1 ? `${cost} ${key}` : undefined;
     const waitMs = Math.max(this.#waitMs(key, 1, now), slower === undefined ? 0 : this.#waitMs(slower, cost, now));
     if (waitMs > roundingMs) return { ok: false, retryAfterMs: Math.ceil(waitMs) };
-    this.#take(key, 1, now);
     if (slower !== undefined) this.#take(slower, cost, now);
-    if (this.#fullAt.size > maxKeys) this.#forget(now);
+    this.#take(key, 1, now);
     return { ok: true };
+  }
+
+  check(key: string): LimitVerdict {
+    const waitMs = this.#waitMs(key, 1, this.#clock.now());
+    return waitMs > roundingMs ? { ok: false, retryAfterMs: Math.ceil(waitMs) } : { ok: true };
+  }
+
+  charge(key: string): void {
+    this.#take(key, 1, this.#clock.now());
   }
 
   #waitMs(bucket: string, cost: number, now: number): number {
@@ -61,6 +69,7 @@ class Buckets implements RateLimiter {
 
   #take(bucket: string, cost: number, now: number): void {
     this.#fullAt.set(bucket, Math.max(now, this.#fullAt.get(bucket) ?? now) + cost * this.#msPerCall);
+    if (this.#fullAt.size > maxKeys) this.#forget(now);
   }
 
   /**
@@ -85,6 +94,25 @@ const optionNames = Object.keys({ perMinute: true, burst: true } satisfies Recor
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function memoryLimiter(limits: RateLimits = {}, clock: Clock = systemClock): RateLimiter {
+  return createBuckets(limits, clock);
+}
+
+/** Requests of one caller that run nothing, at least: an agent that reads and searches before it calls is no attack. */
+const leastAttempts = { perMinute: 1200, burst: 400 };
+
+/** Creates a limiter for requests that run nothing. It lets through at least ten times as many as the limits let calls through. */
+export function memoryAttempts(
+  { perMinute = defaultPerMinute, burst = defaultBurst }: RateLimits,
+  clock: Clock = systemClock,
+): AttemptLimiter {
+  const attempts = {
+    perMinute: Math.max(leastAttempts.perMinute, 10 * perMinute),
+    burst: Math.max(leastAttempts.burst, 20 * burst),
+  };
+  return createBuckets(attempts, clock);
+}
+
+function createBuckets(limits: RateLimits, clock: Clock): Buckets {
   assertKnownOptions(limits, optionNames, "Making a rate limiter");
   const { perMinute = defaultPerMinute, burst = defaultBurst } = limits;
   assertLimit("perMinute", perMinute, Number.isFinite(perMinute) && perMinute >= 1);

@@ -1,4 +1,4 @@
-import { limitAttempt } from "../call/limit-call.ts";
+import { chargeAttempt, limitAttempt } from "../call/limit-call.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
@@ -158,21 +158,24 @@ function createCallHandler(source: HandlerSource): Handler {
     const { call } = request;
     const face = source.faces.of(call.caller);
     if ("kind" in face) return face;
-    const limiting = limitAttempt(call, source.report);
-    const limited = limiting instanceof Promise ? await limiting : limiting;
+    const limited = limitAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
-    const tool = face.catalog.tool(name);
-    if (tool === undefined) return unknownTool;
-    call.stillShown = () => isShown(tool, call.caller, source);
-    const asking = { params, request, method: "tools/call", target: name, args };
-    const refused = source.asking.begin(asking);
-    if (refused !== undefined) return refused;
-    const outcome = await source.invoker.call(tool, args, call);
-    const asked = source.asking.answer(outcome, asking);
-    return withMeta(
-      asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, face }),
-      call.meta,
-    );
+    try {
+      const tool = face.catalog.tool(name);
+      if (tool === undefined) return unknownTool;
+      call.stillShown = () => isShown(tool, call.caller, source);
+      const asking = { params, request, method: "tools/call", target: name, args };
+      const refused = source.asking.begin(asking);
+      if (refused !== undefined) return refused;
+      const outcome = await source.invoker.call(tool, args, call);
+      const asked = source.asking.answer(outcome, asking);
+      return withMeta(
+        asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, face }),
+        call.meta,
+      );
+    } finally {
+      chargeAttempt(call);
+    }
   };
 }
 

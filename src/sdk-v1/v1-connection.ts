@@ -1,4 +1,5 @@
 import { CallContext } from "../call/call-context.ts";
+import type { RateLimiter } from "../call/rate-limiter.ts";
 import { callerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
@@ -72,6 +73,7 @@ export class V1Connection {
   readonly #questions: V1Questions;
   readonly #log: V1Log;
   readonly #expiry: V1Expiry;
+  readonly #limiter: RateLimiter | undefined;
   /**
    * The caller of the newest request; all must have one id. The SDK says who its client is with a request only, so until the
    * first one the lists are watched as an unknown caller sees them.
@@ -81,8 +83,11 @@ export class V1Connection {
   #isClosed = false;
 
   constructor(setting: V1Setting) {
-    const { runtime, port, logsItself } = setting;
+    const { runtime, port, logsItself, options } = setting;
     this.#setting = setting;
+    const { rateLimit } = options;
+    // The author's limiter may have more members, which mean nothing here.
+    this.#limiter = rateLimit && { limit: (key, cost) => rateLimit.limit(key, cost) };
     // The SDK that answers what we do not is the author's own.
     this.#methods = new Methods({ ...runtime, hotPath: true });
     this.#output = new V1Output((full) => this.#setFull(full));
@@ -206,7 +211,7 @@ export class V1Connection {
             }),
       log: this.#setting.runtime.logs ? this.#log.sinkFor(extra) : undefined,
       caller,
-      limiter: this.#setting.options.rateLimit,
+      limiter: this.#limiter,
       asking: this.#questions.portFor(extra),
     });
     this.#run(admitted, handler, running.call);

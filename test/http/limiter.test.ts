@@ -164,6 +164,22 @@ describe("toLimiter()", () => {
     }
     expect(counts).toEqual([20, 3]);
   });
+
+  it.each<[object | undefined, number]>([
+    [undefined, 400],
+    [{ burst: 1 }, 400],
+    [{ burst: 100 }, 2000],
+    [{ limit: () => ({ ok: true }) }, 400],
+  ])("bounds requests that run nothing by more than %o", (rateLimit, most) => {
+    const attempts = toLimiter({ auth, ...(rateLimit && { rateLimit }) }, { now: () => 0, after: never })?.attempts;
+    let count = 0;
+    while (count < 5000 && attempts?.check("a").ok === true) {
+      attempts.charge("a");
+      count += 1;
+    }
+    expect(count).toBe(most);
+    expect(attempts?.check("b")).toEqual({ ok: true });
+  });
 });
 
 describe("fromRateLimiterFlexible()", () => {

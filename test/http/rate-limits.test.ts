@@ -101,6 +101,13 @@ function isLimited({ result }: Answered): boolean {
   return result?.content?.[0]?.text.includes("RATE_LIMITED") === true;
 }
 
+/** Repeats a request until it is limited. Returns how many were not, at most 1,000. */
+async function attemptsOf(attempt: () => Promise<Answered>): Promise<number> {
+  let count = 0;
+  while (count < 1000 && !isLimited(await attempt())) count += 1;
+  return count;
+}
+
 describe("the default rate limit", () => {
   it("lets a caller change something 20 times in a row by any tools, and warns once of the first refusal with the option", async () => {
     const warn = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -134,10 +141,9 @@ describe("the default rate limit", () => {
     expect(isLimited(await call("read", { id: "a" }))).toBe(false);
     expect(isLimited(await call("erase"))).toBe(false);
     expect(runs()).toBe(1);
-    let asked = 302;
-    while (asked < 2000 && !isLimited(await call("unknown"))) asked += 1;
+    const asked = 302 + (await attemptsOf(() => call("unknown")));
     expect(asked).toBeGreaterThanOrEqual(400);
-    expect(asked).toBeLessThan(2000);
+    expect(asked).toBeLessThan(1000);
   });
 });
 
@@ -146,6 +152,47 @@ function resultsOf({ result }: Answered): readonly { readonly success: boolean; 
   const { results = [] } = (result?.structuredContent ?? {}) as { readonly results?: ReturnType<typeof resultsOf> };
   return results;
 }
+
+describe("a rate limit of the author's", () => {
+  const read = (call: Served["call"]) => () => call("read", { id: "a" });
+
+  it.each<[string, HttpHandlerOptions["rateLimit"]]>([
+    ["limits that are wider than the one for requests that run nothing", { perMinute: 1_000_000, burst: 100_000 }],
+    ["a limiter", { limit: () => ({ ok: true }) }],
+    ["false", false],
+  ])("alone decides how many calls run when it is %s", async (_what, rateLimit) => {
+    const { call } = serve(rateLimit);
+    expect(await attemptsOf(read(call))).toBe(1000);
+  });
+
+  it("bounds requests that run nothing by ten times as much, at least by the default, and warns with the option", async () => {
+    const warn = vi.spyOn(console, "error").mockImplementation(() => {});
+    const strict = serve({ perMinute: 1, burst: 1 });
+    const asked = await attemptsOf(() => strict.call("unknown"));
+    expect(asked).toBeGreaterThanOrEqual(400);
+    expect(asked).toBeLessThan(1000);
+    expect(isLimited(await strict.call("unknown"))).toBe(true);
+    expect(warn.mock.calls).toEqual([[expect.stringMatching(/run nothing.*"rateLimit" of http\(\)/)]]);
+    const wide = serve({ perMinute: 100_000, burst: 100 });
+    expect(await attemptsOf(() => wide.call("unknown"))).toBe(1000);
+    const off = serve(false);
+    expect(await attemptsOf(() => off.call("unknown"))).toBe(1000);
+  });
+
+  it("bounds what a gateway tells of operations, and calls of none, but no batch that runs something", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const names = ["list", "search", "call"];
+    const vain = { calls: [{ tool: "unknown", input: {} }] };
+    for (const name of names) {
+      const { call } = serve({ limit: () => ({ ok: true }) });
+      const args = name === "call" ? vain : name === "search" ? { q: "read" } : {};
+      expect(await attemptsOf(() => call(name, args, { surface: "hub" }))).toBeLessThan(1000);
+    }
+    const { call } = serve({ limit: () => ({ ok: true }) });
+    const batch = { calls: [...vain.calls, { tool: "read", input: { id: "a" } }] };
+    expect(await attemptsOf(() => call("call", batch, { surface: "hub" }))).toBe(1000);
+  });
+});
 
 describe("a retry", () => {
   it("is counted as another call when it answers nothing, also through a gateway", async () => {

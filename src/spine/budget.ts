@@ -43,6 +43,8 @@ export class Share {
   readonly #budget: Budget;
   /** Current amount. Only {@link Budget} changes it. */
   amount = 0;
+  /** Whether the share can be evicted at present. Its holder changes it. */
+  isEvictable = true;
   /** Position among the shares that can be evicted. Only {@link Budget} changes it. */
   place: Place<Share> | undefined;
 
@@ -125,7 +127,7 @@ export class Budget {
   take(share: Share, amount: number): OverBudget | undefined {
     const over = this.#overBy(share.key, amount);
     if (over !== undefined) {
-      if (this.#mayFit(share, amount)) this.#makeRoom(share, amount);
+      if (this.#canMakeRoom(share, amount)) this.#makeRoom(share, amount);
       this.#onOver?.(over);
       const still = this.#overBy(share.key, amount);
       if (still !== undefined) this.#refused += 1;
@@ -169,15 +171,26 @@ export class Budget {
     return key === undefined ? 0 : (this.#ofKeys.get(key) ?? 0) + amount - this.#limits.perKey;
   }
 
-  /** Whether evicting others can help: nothing is evicted for a share that would be too large alone. */
-  #mayFit({ key, amount }: Share, more: number): boolean {
-    const { total, perKey } = this.#limits;
-    return amount + more <= (key === undefined ? total : Math.min(total, perKey));
+  /** Whether evictions can make enough room: nothing is evicted for a share that is refused all the same. */
+  #canMakeRoom(asking: Share, amount: number): boolean {
+    let ofKey = 0;
+    let ofAll = 0;
+    for (const share of this.#evictableNow()) {
+      if (share === asking) continue;
+      ofAll += share.amount;
+      if (share.key === asking.key) ofKey += share.amount;
+    }
+    return ofKey >= this.#excessOf(asking.key, amount) && ofAll >= this.#used + amount - this.#limits.total;
+  }
+
+  #evictableNow(): Share[] {
+    if (this.#evictable.size === 0) return [];
+    const shares = this.#evictable.list().map(({ value }) => value);
+    return shares.filter(({ isEvictable }) => isEvictable);
   }
 
   #makeRoom(share: Share, amount: number): void {
-    if (this.#evictable.size === 0) return;
-    const shares = this.#evictable.list().map(({ value }) => value);
+    const shares = this.#evictableNow();
     const { key } = share;
     if (this.#excessOf(key, amount) > 0) {
       const ofKey = shares.filter((each) => each.key === key);

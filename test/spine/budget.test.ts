@@ -148,6 +148,33 @@ describe("Budget", () => {
     expect(evicted).toEqual([]);
   });
 
+  it("evicts no other key for a key that stays over its own limit", () => {
+    const budget = new Budget({ total: 64, perKey: 16 });
+    const evicted: string[] = [];
+    budget.open("key").take(10);
+    openEvictable(budget, "key", evicted).take(6);
+    for (const other of ["a", "b", "c"]) openEvictable(budget, other, evicted).take(15);
+    expect(budget.open("key").take(8)).toEqual({ scope: "principal", limit: 16 });
+    expect(evicted).toEqual([]);
+    expect(budget.use).toEqual({ used: 61, limit: 64, refused: 1, evicted: 0 });
+    expect(budget.open("key").take(6)).toBeUndefined();
+    expect(evicted).toEqual(["key"]);
+  });
+
+  it("evicts nothing when the shares that can go hold too little, and does not count those that cannot go now", () => {
+    const budget = new Budget({ total: 20, perKey: 20 });
+    const evicted: string[] = [];
+    const [small, large] = ["small", "large"].map((key) => openEvictable(budget, key, evicted));
+    small?.take(4);
+    large?.take(16);
+    Object.assign(large ?? {}, { isEvictable: false });
+    expect(budget.open("c").take(6)).toEqual({ scope: "global", limit: 20 });
+    expect(evicted).toEqual([]);
+    Object.assign(large ?? {}, { isEvictable: true });
+    expect(budget.open("c").take(6)).toBeUndefined();
+    expect(evicted).toEqual(["small", "large"]);
+  });
+
   it("tells which limit was reached, whether it evicted or refused", () => {
     const told: unknown[] = [];
     const budget = new Budget({ total: 6, perKey: 6 }, (over) => told.push(over.scope));

@@ -5,18 +5,28 @@ import type { BodyBytes } from "../message.ts";
 export class HeldBytes implements BodyBytes {
   /** The bound in the way, once there was no room. */
   refused: OverBudget | undefined;
-  onEvicted: (() => void) | undefined;
   readonly #share: Share;
+  #onEvicted: (() => void) | undefined;
   #holders = 0;
 
   /** @param key - whose body it is, as {@link Budget.open} takes it. */
   constructor(budget: Budget, key: string | undefined) {
     // A body that is complete belongs to a request that runs: only one that is still arriving can be given up.
     this.#share = budget.open(key, (_excess, what) => {
-      if (what === "spare" || this.onEvicted === undefined) return;
+      if (what === "spare") return;
       this.#share.release();
-      this.onEvicted();
+      this.#onEvicted?.();
     });
+    this.#share.isEvictable = false;
+  }
+
+  get onEvicted(): (() => void) | undefined {
+    return this.#onEvicted;
+  }
+
+  set onEvicted(run: (() => void) | undefined) {
+    this.#onEvicted = run;
+    this.#share.isEvictable = run !== undefined;
   }
 
   readonly take = (bytes: number): boolean => {

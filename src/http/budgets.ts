@@ -24,7 +24,7 @@ export const defaultLimits: ResolvedLimits = Object.freeze({
   partBytes: { total: defaultPartLimits.total, perCaller: defaultPartLimits.perKey },
   verifications: { total: 256, perCaller: 32 },
   knownVerifications: { total: 256, perCaller: 64 },
-  connections: { total: 4096, perCaller: 4096 },
+  connections: { total: 4096, perCaller: 1024 },
 });
 
 /** Name of something that callers can make the server hold. */

@@ -43,8 +43,8 @@ export class Share {
   readonly #budget: Budget;
   /** Current amount. Only {@link Budget} changes it. */
   amount = 0;
-  /** Whether the share can be evicted at present. Its holder changes it. */
-  isEvictable = true;
+  /** When the share can be evicted: `first`: before others; `never`: not at present. Its holder changes it. */
+  eviction: "first" | "normal" | "never" = "normal";
   /** Position among the shares that can be evicted. Only {@link Budget} changes it. */
   place: Place<Share> | undefined;
 
@@ -183,10 +183,11 @@ export class Budget {
     return ofKey >= this.#excessOf(asking.key, amount) && ofAll >= this.#used + amount - this.#limits.total;
   }
 
-  #evictableNow(): Share[] {
+  #evictableNow(): readonly Share[] {
     if (this.#evictable.size === 0) return [];
     const shares = this.#evictable.list().map(({ value }) => value);
-    return shares.filter(({ isEvictable }) => isEvictable);
+    const having = (eviction: Share["eviction"]): Share[] => shares.filter((share) => share.eviction === eviction);
+    return [...having("first"), ...having("normal")];
   }
 
   #makeRoom(share: Share, amount: number): void {

@@ -167,12 +167,24 @@ describe("Budget", () => {
     const [small, large] = ["small", "large"].map((key) => openEvictable(budget, key, evicted));
     small?.take(4);
     large?.take(16);
-    Object.assign(large ?? {}, { isEvictable: false });
+    Object.assign(large ?? {}, { eviction: "never" });
     expect(budget.open("c").take(6)).toEqual({ scope: "global", limit: 20 });
     expect(evicted).toEqual([]);
-    Object.assign(large ?? {}, { isEvictable: true });
+    Object.assign(large ?? {}, { eviction: "normal" });
     expect(budget.open("c").take(6)).toBeUndefined();
     expect(evicted).toEqual(["small", "large"]);
+  });
+
+  it("evicts shares that go first before others, also when they were touched later", () => {
+    const budget = new Budget({ total: 3, perKey: 3 });
+    const evicted: string[] = [];
+    const [, , first] = ["a", "b", "first"].map((key) => openEvictable(budget, key, evicted));
+    for (const share of [first]) share?.take(1);
+    openEvictable(budget, "c", evicted).take(1);
+    first?.touch();
+    Object.assign(first ?? {}, { eviction: "first" });
+    budget.open("d").take(2);
+    expect(evicted).toEqual(["first"]);
   });
 
   it("tells which limit was reached, whether it evicted or refused", () => {

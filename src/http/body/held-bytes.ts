@@ -17,7 +17,7 @@ export class HeldBytes implements BodyBytes {
       this.#share.release();
       this.#onEvicted?.();
     });
-    this.#share.isEvictable = false;
+    this.#share.eviction = "never";
   }
 
   get onEvicted(): (() => void) | undefined {
@@ -26,7 +26,7 @@ export class HeldBytes implements BodyBytes {
 
   set onEvicted(run: (() => void) | undefined) {
     this.#onEvicted = run;
-    this.#share.isEvictable = run !== undefined;
+    this.#share.eviction = run === undefined ? "never" : "normal";
   }
 
   readonly take = (bytes: number): boolean => {

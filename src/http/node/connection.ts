@@ -12,6 +12,13 @@ export interface ConnectionSetting {
   readonly unread: Budget;
 }
 
+/** What a connection is made of besides its socket. */
+export interface ConnectionDeps extends ConnectionSetting {
+  readonly events: ConnectionEvents;
+  /** Place among the connections of the server, where they are counted. */
+  readonly place?: Share | undefined;
+}
+
 /** What is answered on a connection. */
 export interface OpenReply {
   /** Whether the system has all of the answer, as far as can be told at once. */
@@ -49,17 +56,20 @@ export class Connection {
   /** Those that were answered and are not read yet. */
   readonly #unread = new Set<OpenReply>();
   readonly #budget: Budget;
+  readonly #place: Share | undefined;
   /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
   readonly #shares = new Map<OpenReply, Share>();
   #isLate = false;
   /** Set while a body is read: called when it does not come in time. */
   onLate: (() => void) | undefined;
 
-  constructor(socket: Socket, setting: ConnectionSetting & { readonly events: ConnectionEvents }) {
-    const { clock, stallMs, events, unread } = setting;
+  constructor(socket: Socket, deps: ConnectionDeps) {
+    const { clock, stallMs, events, unread, place } = deps;
     this.#socket = socket;
     this.#events = events;
     this.#budget = unread;
+    this.#place = place;
+    if (place !== undefined) place.eviction = "normal";
     this.#stall = new StallTimer(clock, stallMs, () => this.#drop());
     socket.once("close", () => this.#closed());
   }
@@ -72,6 +82,13 @@ export class Connection {
   /** Whether something is being answered. */
   get isAnswering(): boolean {
     return this.#open.size > 0;
+  }
+
+  /** Whether something is being answered whose request came completely. */
+  get isBusy(): boolean {
+    const [first] = this.#open;
+    // Only the last can still be coming in.
+    return first !== undefined && !(this.#open.size === 1 && first.isComing);
   }
 
   /** Whether a request did not come in time. Nothing is read behind it: the connection closes with its answer. */
@@ -102,6 +119,7 @@ export class Connection {
   /** A request has come. */
   add(reply: OpenReply): void {
     this.#open.add(reply);
+    this.#place?.touch();
   }
 
   /** One was answered; nothing of it need be read yet. */

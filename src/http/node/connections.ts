@@ -1,10 +1,12 @@
 import type { Socket } from "node:net";
+import type { Share } from "../../spine/budget.ts";
 import { Connection, type ConnectionEvents, type ConnectionSetting } from "./connection.ts";
 
 /** What is being answered on the connections of one server, or of one handler under a server of somebody else's. */
 export class Connections {
   readonly #setting: ConnectionSetting;
   readonly #known = new WeakMap<object, Connection>();
+  readonly #places = new WeakMap<object, Share>();
   readonly #waiting: (() => void)[] = [];
   #unread = 0;
   readonly #events: ConnectionEvents = {
@@ -16,11 +18,16 @@ export class Connections {
     this.#setting = setting;
   }
 
+  /** Sets the place of a connection that is counted. Each request makes it the last to be evicted. */
+  bound(socket: Socket, place: Share): void {
+    this.#places.set(socket, place);
+  }
+
   /** What is answered on a connection, from its first request on. */
   of(socket: Socket): Connection {
     let connection = this.#known.get(socket);
     if (connection === undefined) {
-      connection = new Connection(socket, { ...this.#setting, events: this.#events });
+      connection = new Connection(socket, { ...this.#setting, events: this.#events, place: this.#places.get(socket) });
       this.#known.set(socket, connection);
     }
     return connection;
@@ -34,6 +41,11 @@ export class Connections {
   /** Whether something is being answered on a connection: what is written there now would be taken for that. */
   isAnswering(socket: object): boolean {
     return this.#known.get(socket)?.isAnswering === true;
+  }
+
+  /** Whether a request that came completely is being answered on a connection. */
+  isBusy(socket: object): boolean {
+    return this.#known.get(socket)?.isBusy === true;
   }
 
   /** Has a request that comes too slowly answered. Returns `false` where nothing waits for its rest. */

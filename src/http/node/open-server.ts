@@ -71,17 +71,22 @@ function createUntouched(server: Server, connections: Connections): () => readon
   return () => [...open].filter((socket) => socket.bytesRead === 0 && !connections.has(socket));
 }
 
-/** Bounds the connections of a server. The oldest on which nothing is being answered gives way to a new one. */
+/**
+ * Bounds the connections of a server. A new connection replaces one on which nothing is being answered: the oldest without a
+ * request, else the one whose last request is the oldest.
+ */
 function boundConnections(server: Server, connections: Connections, budget: Budget): void {
   server.prependListener("connection", (socket: Socket) => {
     const { remoteAddress } = socket;
     const place = budget.open(remoteAddress === undefined ? undefined : networkOf(remoteAddress), (_excess, what) => {
-      if (what === "spare" || connections.isAnswering(socket)) return;
+      if (what === "spare" || connections.isBusy(socket)) return;
       socket.destroy();
       place.release();
     });
-    if (place.take(1) === undefined) socket.once("close", () => place.release());
-    else socket.destroy();
+    place.eviction = "first";
+    if (place.take(1) !== undefined) return void socket.destroy();
+    connections.bound(socket, place);
+    socket.once("close", () => place.release());
   });
 }
 

@@ -25,6 +25,8 @@ const app = mcp(surface, { maxResourceBytes: 4 * 1024 * 1024 }).implement({
   page: cellSource("x".repeat(1024 * 1024)),
   small: cellSource("small"),
 });
-const serving = await app.serve(http({ exit: false, ...(slowMs === undefined ? {} : { auth }) }));
+// Hostile clients of a test have one address, and are to reach the limit for all.
+const limits = { connections: { perCaller: 4096 } };
+const serving = await app.serve(http({ exit: false, limits, ...(slowMs === undefined ? {} : { auth }) }));
 process.stdout.write(`${serving.port}\n`);
 process.on("message", () => process.send?.(serving.stats()));

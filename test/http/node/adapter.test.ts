@@ -399,6 +399,66 @@ describe("a server of node:http", () => {
     expect(await silent.closed()).toBe("");
   });
 
+  it("drops silent connections before one that had a request", async () => {
+    const used = await open(echo, { limits: { connections: { total: 3 } } });
+    const { port } = used.server;
+    used.send(head("POST", "content-length: 5"), "first");
+    await used.until("first");
+    const silent = [connect(port), connect(port)];
+    for (const each of silent) await once(each.socket, "connect");
+    const other = connect(port);
+    other.send(head("POST", "content-length: 5"), "other");
+    expect(await other.until("other")).toContain("200");
+    used.send(head("POST", "content-length: 5"), "again");
+    expect(await used.until("again")).toContain("first");
+    expect(await silent[0]?.closed()).toBe("");
+  });
+
+  it("drops the connection whose last request is the oldest when none is silent", async () => {
+    const used = await open(echo, { limits: { connections: { total: 2 } } });
+    const idle = connect(used.server.port);
+    for (const [client, body] of [
+      [used, "first"],
+      [idle, "first"],
+      [used, "again"],
+    ] as const) {
+      client.send(head("POST", "content-length: 5"), body);
+      await client.until(body);
+    }
+    const other = connect(used.server.port);
+    other.send(head("POST", "content-length: 5"), "other");
+    expect(await other.until("other")).toContain("200");
+    expect(await idle.closed()).toContain("first");
+    expect(used.socket.destroyed).toBe(false);
+  });
+
+  it("drops a connection whose body is still arriving rather than refuse a new one", async () => {
+    const { client, server, next } = await held({ limits: { connections: { total: 1 } } });
+    client.send(head("POST", "content-length: 10"), "slow");
+    void (await next()).request.body(64);
+    const other = connect(server.port);
+    other.send(head("GET"));
+    (await next()).reply.answer({ status: 200, body: "served" });
+    expect(await other.until("served")).toContain("200");
+    expect(await client.closed()).toBe("");
+  });
+
+  it("drops no connection of another address for one that has all that it may", async () => {
+    const used = await open(echo, { limits: { connections: { total: 3, perCaller: 2 } } });
+    const { port } = used.server;
+    used.send(head("POST", "content-length: 5"), "first");
+    await used.until("first");
+    const [first, second, third] = [1, 2, 3].map(() => {
+      const client = new RawClient(port, "127.0.0.1", "127.0.0.2");
+      clients.push(client);
+      return client;
+    });
+    expect(await first?.closed()).toBe("");
+    third?.send(head("POST", "content-length: 5"), "third");
+    expect(await third?.until("third")).toContain("200");
+    expect([used.socket.destroyed, second?.socket.destroyed]).toEqual([false, false]);
+  });
+
   it("closes what is idle, answers what runs, and takes nothing new when it leaves", async () => {
     const { client, server, next } = await held();
     const idle = connect(server.port);

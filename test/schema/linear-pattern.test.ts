@@ -103,6 +103,7 @@ describe("a pattern of a foreign schema", () => {
     ["(?=a{2,3}b)(?!a{3}).*c", ["aabc", "aaabc", "aaaabc", "xaab c"]],
     ["(?=.*(?=b.*c$)(?!bb))a", ["abc", "abbc", "acb", "bca", "abbbc"]],
     ["^[😀b]{2,3}$", ["😀😀", "😀b😀", "😀", "😀😀😀😀"]],
+    [String.raw`^\W*\b\w+\b\W*$`, ["a", "_", "A9z", "Z{", "@A", "[`", "/0", ":9", "é", "aéa", "\u017F", "😀a"]],
     [String.raw`(?=😀+$)`, ["😀", "a😀😀", "😀a"]],
   ])("counts and looks ahead as the engine of JavaScript does: %s", (source, all) => {
     const { matches } = compileLinearPattern(source);

@@ -1,19 +1,25 @@
 import type { Stats } from "node:fs";
-import { lstat } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import { codeOf } from "../system-error.ts";
 
-/** What is asked of files, and by whom: owners are compared, and a test has one user only. */
+/** Access to files by a user. A test replaces it, because owners are compared and a test has one user only. */
 export interface FileAccess {
-  /** The user who asks; `undefined` where there is no such thing. */
+  /** The user id of this process; `undefined` where users have no ids. */
   readonly uid: number | undefined;
   /** As the function of `node:fs/promises`. */
   lstat(path: string): Promise<Stats>;
+  /** Returns the text of a file of the system. */
+  readText(path: string): Promise<string>;
 }
 
 /** This process and its files. */
-export const ownAccess: FileAccess = Object.freeze({ uid: process.getuid?.(), lstat });
+export const ownAccess: FileAccess = Object.freeze({
+  uid: process.getuid?.(),
+  lstat,
+  readText: (path: string) => readFile(path, "utf8"),
+});
 
-/** What `ask` comes to, or `undefined` where there is no such file. */
+/** Returns the value of `ask`, or `undefined` where there is no such file. */
 export async function unlessAbsent<TValue>(ask: Promise<TValue>): Promise<TValue | undefined> {
   try {
     return await ask;

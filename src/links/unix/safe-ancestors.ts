@@ -28,32 +28,69 @@ export function ownFolderAdvice(folder: string): string {
   return `use a directory of the application's own, for example "${join(folder, "my-app")}"`;
 }
 
-function findProblem(at: string, stats: Stats, uid: number): string | undefined {
-  if (!isTrusted(stats.uid, uid)) return `"${at}" on the way to it belongs to user ${stats.uid}`;
+/**
+ * Returns the user id that the files of root have in a user namespace of Linux that does not map root, else `undefined`. All
+ * other users without a mapping have the same id there.
+ */
+async function readUnmappedRoot(access: FileAccess): Promise<number | undefined> {
+  try {
+    const map = await access.readText("/proc/self/uid_map");
+    // A line is the first id inside, the first id outside, and how many follow.
+    if (map.split("\n").some((line) => line.trim().split(/\s+/)[1] === "0")) return undefined;
+    return Number(await access.readText("/proc/sys/kernel/overflowuid"));
+  } catch {
+    // Another system, or one without these files.
+    return undefined;
+  }
+}
+
+/** A directory or symbolic link on the way, and the directory that it is in. */
+interface Step {
+  readonly at: string;
+  readonly stats: Stats;
+  /** `undefined` for the root. */
+  readonly parent: Step | undefined;
+}
+
+/** Whether the entry belongs to this user or root. An entry that anyone can make may belong to any unmapped user. */
+async function isOurs({ stats, parent }: Step, uid: number, access: FileAccess): Promise<boolean> {
+  if (isTrusted(stats.uid, uid)) return true;
+  const isShared = parent !== undefined && (parent.stats.mode & (groupWrites | othersWrite)) !== 0;
+  return !isShared && stats.uid === (await readUnmappedRoot(access));
+}
+
+async function findProblem(step: Step, uid: number, access: FileAccess): Promise<string | undefined> {
+  const { at, stats } = step;
+  if (!(await isOurs(step, uid, access))) return `"${at}" on the way to it belongs to user ${stats.uid}`;
   // A link cannot be written to, and the directory that it is in was checked before.
   if (stats.isSymbolicLink() || isSafe(stats, uid)) return undefined;
   return `others can write to "${at}" on the way to it, by mode ${(stats.mode & 0o7777).toString(8).padStart(4, "0")}`;
 }
 
+function namesOf(path: string): readonly string[] {
+  const names = path.split("/").filter((name) => name !== "" && name !== ".");
+  return isAbsolute(path) ? ["/", ...names] : names;
+}
+
 /** Looks a path up as the system does, from the root on: nothing changes below a directory that was found safe. */
 async function findProblemOnWay(path: string, uid: number, access: FileAccess): Promise<string | undefined> {
-  const names = path.split("/");
+  const names = [...namesOf(path)];
   let links = 0;
-  let at = "/";
+  let parent: Step | undefined;
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
-    const next = join(at, name);
-    const stats = await access.lstat(next);
-    const problem = findProblem(next, stats, uid);
+    if (name === "/") parent = undefined;
+    const at = join(parent?.at ?? "/", name);
+    const stats = await access.lstat(at);
+    const step = { at, stats, parent };
+    const problem = await findProblem(step, uid, access);
     if (problem !== undefined) return problem;
     if (!stats.isSymbolicLink()) {
-      at = next;
+      parent = step;
       continue;
     }
     links += 1;
     if (links > maxLinks) return `more than ${maxLinks} symbolic links are on the way to it`;
-    const target = await readlink(next);
-    names.unshift(...target.split("/"));
-    if (isAbsolute(target)) at = "/";
+    names.unshift(...namesOf(await readlink(at)));
   }
   return undefined;
 }

@@ -41,7 +41,7 @@ export async function leaveStale(path: string): Promise<void> {
 /** The files of this process, each of a group that strangers are in. */
 export function strangersGroup(): FileAccess {
   const lstat = async (path: string): Promise<Stats> => Object.assign(await ownAccess.lstat(path), { gid: 4713 });
-  return { uid: ownAccess.uid, lstat };
+  return { ...ownAccess, lstat };
 }
 
 /** The files of this process, asked for by another user, or owned by one. */
@@ -52,7 +52,22 @@ export function accessOf(change: { readonly uid?: number; readonly ownerUid?: nu
     return stats;
   };
   return {
+    ...ownAccess,
     uid: change.uid ?? ownAccess.uid,
     lstat: (path) => owned(ownAccess.lstat(path)),
+  };
+}
+
+/** The files of this process as Linux shows them in a user namespace: those of these paths belong to no user inside of it. */
+export function namespaceAccess(uidMap: string, unmapped: readonly string[]): FileAccess {
+  const texts = new Map([
+    ["/proc/self/uid_map", uidMap],
+    ["/proc/sys/kernel/overflowuid", "65534\n"],
+  ]);
+  return {
+    uid: ownAccess.uid,
+    lstat: async (at) =>
+      Object.assign(await ownAccess.lstat(at), { uid: unmapped.includes(at) ? 65534 : ownAccess.uid }),
+    readText: async (path) => texts.get(path) ?? ownAccess.readText(path),
   };
 }

@@ -11,7 +11,7 @@ import { openUnixClient } from "../../../src/links/unix/open-unix-client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
 import { until } from "../transport/support.ts";
-import { accessOf, afterThis, strangersGroup, leaveStale, listenRaw, newFolder } from "./support.ts";
+import { accessOf, afterThis, strangersGroup, leaveStale, listenRaw, namespaceAccess, newFolder } from "./support.ts";
 
 async function newPath(): Promise<string> {
   return join(await newFolder(), "s.sock");
@@ -72,7 +72,7 @@ describe("unixSocket()", () => {
   it("connect() refuses a socket of another user, and takes one of root", async () => {
     const path = await serveEcho();
     const lstat = (at: string): Promise<Stats> => accessOf({ ownerUid: at === path ? 4712 : 0 }).lstat(at);
-    const refused = openUnixClient(echo, { path, access: { uid: 4711, lstat } });
+    const refused = openUnixClient(echo, { path, access: { ...ownAccess, uid: 4711, lstat } });
     await expect(refused).rejects.toMatchObject({ code: "WRONG_OWNER" });
     const taken = await openUnixClient(echo, { path, access: accessOf({ uid: 4711, ownerUid: 0 }) });
     expect(await taken.client.say.call("hello")).toBe("hello");
@@ -130,9 +130,35 @@ describe("unixSocket()", () => {
     const path = await serveEcho();
     const above = dirname(dirname(path));
     const lstat = (at: string): Promise<Stats> => accessOf({ ownerUid: at === above ? 4712 : 4711 }).lstat(at);
-    await expect(openUnixClient(echo, { path, access: { uid: 4711, lstat } })).rejects.toMatchObject({
+    await expect(openUnixClient(echo, { path, access: { ...ownAccess, uid: 4711, lstat } })).rejects.toMatchObject({
       code: "UNSAFE_DIRECTORY",
       message: expect.stringContaining(`"${above}" on the way to it belongs to user 4712`),
+    });
+  });
+
+  it("connect() takes directories of root above its own in a user namespace that does not map root", async () => {
+    const top = await newFolder();
+    const path = join(top, "mine", "s.sock");
+    const { live } = startEcho();
+    afterThis(() => live.close());
+    await listenUnixSocket(live, path);
+    const rootless = "      1000       1001          1\n";
+    const { client } = await openUnixClient(echo, { path, access: namespaceAccess(rootless, ["/", dirname(top)]) });
+    expect(await client.say.call("hello")).toBe("hello");
+    const whole = namespaceAccess("0 0 4294967295\n", ["/"]);
+    const folder = namespaceAccess(rootless, [dirname(path)]);
+    const socket = namespaceAccess(rootless, [path]);
+    // The directory of temporary files has its sticky bit set: everyone can make an entry there.
+    await chmod(top, 0o1777);
+    const squatted = namespaceAccess(rootless, ["/", join(top, "link")]);
+    await symlink(join(top, "mine"), join(top, "link"));
+    await expect(openUnixClient(echo, { path, access: whole })).rejects.toMatchObject({
+      message: expect.stringContaining('"/" on the way to it belongs to user 65534'),
+    });
+    await expect(openUnixClient(echo, { path, access: folder })).rejects.toMatchObject({ code: "UNSAFE_DIRECTORY" });
+    await expect(openUnixClient(echo, { path, access: socket })).rejects.toMatchObject({ code: "WRONG_OWNER" });
+    await expect(openUnixClient(echo, { path: `${top}/link//s.sock`, access: squatted })).rejects.toMatchObject({
+      message: expect.stringContaining(`"${join(top, "link")}" on the way to it belongs`),
     });
   });
 
@@ -209,7 +235,8 @@ describe("unixSocket()", () => {
   it("connect() refuses a directory of another user, and a link to one", async () => {
     const path = await serveEcho();
     const folder = dirname(path);
-    const access = { uid: 4711, lstat: (at: string) => accessOf({ ownerUid: at === folder ? 4712 : 4711 }).lstat(at) };
+    const lstat = (at: string): Promise<Stats> => accessOf({ ownerUid: at === folder ? 4712 : 4711 }).lstat(at);
+    const access = { ...ownAccess, uid: 4711, lstat };
     const unsafe = { code: "UNSAFE_DIRECTORY" };
     await expect(openUnixClient(echo, { path, access })).rejects.toMatchObject(unsafe);
     await symlink(folder, join(folder, "link"));

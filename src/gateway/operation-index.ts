@@ -6,6 +6,7 @@ import { patchSorted } from "./patch-sorted.ts";
 import { rankOperations, type Found } from "./rank-operations.ts";
 import type { SearchQuery } from "./search-query.ts";
 import { toolChanges } from "./tool-changes.ts";
+import { VisibleSlots, type IsSeen } from "./visible-slots.ts";
 import { WordCosts } from "./word-costs.ts";
 import { WordIndex } from "./word-index.ts";
 import { WorkSlices } from "./work-slices.ts";
@@ -13,18 +14,12 @@ import { WorkSlices } from "./work-slices.ts";
 /** Steps to add an operation to the index, or to remove it: a few hundred of them are a slice. */
 const stepsPerOperation = 400;
 
-/** Steps to decide whether a caller may see an operation. */
-const stepsPerCheck = 5;
-
 const idOf = ({ entry }: IndexedOperation): string => entry.id;
 
 async function loadIndex(): Promise<WordIndex> {
   const { default: SearchableMap } = await import("minisearch/SearchableMap");
   return new WordIndex(new SearchableMap());
 }
-
-/** Whether a caller may see an operation. */
-type IsSeen = (entry: ToolEntry) => boolean;
 
 /**
  * The operations of a view, indexed by their words. The first search makes the index, and later ones update it by the difference
@@ -36,9 +31,11 @@ export class OperationIndex {
   #tools: Catalog["tools"] | undefined;
   /** By id. */
   #ordered: readonly IndexedOperation[] = [];
+  /** Their slots. */
+  #order = new Uint32Array();
   #names = new NameLines([]);
   readonly #byTool = new Map<ToolEntry, IndexedOperation>();
-  #slots = 0;
+  readonly #bySlot: (IndexedOperation | undefined)[] = [];
   readonly #free: number[] = [];
   #turn: Promise<unknown> = Promise.resolve();
   /** Shared by all searches: many that wait would otherwise run without a turn of the event loop. */
@@ -58,14 +55,11 @@ export class OperationIndex {
   }
 
   async #find(index: WordIndex, query: SearchQuery, isSeen: IsSeen): Promise<Found> {
-    const seen = this.#ordered.filter(({ entry }) => isSeen(entry));
-    const visible = new Uint8Array(this.#slots);
-    for (const { slot } of seen) visible[slot] = 1;
-    await this.#slices.spend(this.#ordered.length * stepsPerCheck);
+    const visible = new VisibleSlots(this.#bySlot, isSeen);
     const costs = new WordCosts(index, { visible, isIdOnly: query.isName }, this.#slices);
     await costs.find(query);
-    await this.#slices.spend(seen.length * (query.words.length + 1));
-    return rankOperations({ seen, names: this.#names, costs }, query, this.#slices);
+    await this.#slices.spend(visible.slotCount * (query.words.length + 1));
+    return rankOperations({ visible, order: this.#order, names: this.#names, costs }, query, this.#slices);
   }
 
   async #bringUp({ tools }: Catalog): Promise<WordIndex> {
@@ -87,6 +81,7 @@ export class OperationIndex {
       const indexed = this.#byTool.get(tool);
       if (indexed === undefined) continue;
       index.remove(indexed.document);
+      this.#bySlot[indexed.slot] = undefined;
       this.#free.push(indexed.slot);
       this.#byTool.delete(tool);
       left.add(indexed);
@@ -95,12 +90,14 @@ export class OperationIndex {
     const added: IndexedOperation[] = [];
     for (const tool of come) {
       await this.#slices.spend(stepsPerOperation);
-      const indexed = toIndexedOperation(tool, this.#free.pop() ?? this.#slots++);
+      const indexed = toIndexedOperation(tool, this.#free.pop() ?? this.#bySlot.length);
       index.add(indexed.document);
+      this.#bySlot[indexed.slot] = indexed;
       this.#byTool.set(tool, indexed);
       added.push(indexed);
     }
     this.#ordered = patchSorted(ordered, { gone: left, come: added }, idOf);
+    this.#order = Uint32Array.from(this.#ordered, ({ slot }) => slot);
     this.#names = new NameLines(this.#ordered);
     this.#tools = tools;
   }

@@ -1,18 +1,24 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { named, rankOfName, type IndexedOperation } from "./indexed-operation.ts";
+import { named, rankOfName } from "./indexed-operation.ts";
 import type { NameLines } from "./name-lines.ts";
 import type { SearchQuery } from "./search-query.ts";
 import { nowhere, notFound, type Costs, type WordCosts } from "./word-costs.ts";
+import type { VisibleSlots } from "./visible-slots.ts";
 import { fields } from "./word-index.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
-/** The operations that a caller sees, by id, and how well each word of the query fits them. */
+/** The operations of an index, and how well each word of a query fits those that the caller sees. */
 export interface Candidates {
-  readonly seen: readonly IndexedOperation[];
-  /** Those of all operations. */
+  readonly visible: VisibleSlots;
+  /** The slots of all operations, by id. */
+  readonly order: Uint32Array;
+  /** The names of all operations. */
   readonly names: NameLines;
   readonly costs: WordCosts;
 }
+
+/** Steps to decide whether a caller sees an operation. */
+const stepsPerCheck = 5;
 
 /** What a search has found. */
 export interface Found {
@@ -32,8 +38,8 @@ const lackOfStopWord = fields.length * 2 - 1;
 const worth = Float64Array.from({ length: notFound + 1 }, (_none, cost) => (cost === notFound ? 0 : 4 / (4 + cost)));
 
 /** The ranks of operations by their words, by slot: the costs of all words; `notFound` where one is missing. */
-function rankByWords({ words, stopWords }: SearchQuery, costs: WordCosts): Uint8Array {
-  const ranks = new Uint8Array(costs.slotCount).fill(named.words);
+function rankByWords({ visible, costs }: Candidates, { words, stopWords }: SearchQuery): Uint8Array {
+  const ranks = new Uint8Array(visible.slotCount).fill(named.words);
   for (const word of words) {
     const own = costs.of(word);
     if (own === nowhere) return ranks.fill(notFound);
@@ -52,12 +58,12 @@ function rankByWords({ words, stopWords }: SearchQuery, costs: WordCosts): Uint8
 }
 
 /** Lowers the ranks of operations that a query names. */
-function rankByNames(ranks: Uint8Array, { names, costs }: Candidates, text: string): void {
+function rankByNames(ranks: Uint8Array, { names, visible }: Candidates, text: string): void {
   // No name has a blank in it.
   if (/\s/u.test(text)) return;
   for (const one of names.startingWith(text)) {
     const rank = rankOfName(one, text);
-    if (rank !== named.words && costs.isVisible(one.slot)) ranks[one.slot] = rank;
+    if (rank !== named.words && visible.has(one.slot)) ranks[one.slot] = rank;
   }
 }
 
@@ -75,18 +81,18 @@ async function scoreParts(words: readonly Costs[], seenCount: number, slices: Wo
   return scores;
 }
 
-/** Returns the entries of the highest scores, the best first: at most `count`, of at least half the highest score. */
-function takeBest(rest: readonly IndexedOperation[], scores: Float64Array, count: number): readonly ToolEntry[] {
-  const best: { readonly entry: ToolEntry; readonly score: number }[] = [];
-  for (const { entry, slot } of rest) {
+/** Returns the slots of the highest scores, the best first: at most `count`, of at least half the highest score. */
+function takeBest(slots: Uint32Array, scores: Float64Array, count: number): readonly number[] {
+  const best: { readonly slot: number; readonly score: number }[] = [];
+  for (const slot of slots) {
     const score = scores[slot] ?? 0;
     if (score <= (best[count - 1]?.score ?? 0)) continue;
     const behind = best.findIndex((one) => one.score < score);
-    best.splice(behind === -1 ? best.length : behind, 0, { entry, score });
+    best.splice(behind === -1 ? best.length : behind, 0, { slot, score });
     if (best.length > count) best.pop();
   }
   const least = (best[0]?.score ?? 0) / 2;
-  return best.filter(({ score }) => score >= least).map(({ entry }) => entry);
+  return best.filter(({ score }) => score >= least).map(({ slot }) => slot);
 }
 
 /**
@@ -95,15 +101,21 @@ function takeBest(rest: readonly IndexedOperation[], scores: Float64Array, count
  * goes before a frequent one in a name.
  */
 export async function rankOperations(candidates: Candidates, query: SearchQuery, slices: WorkSlices): Promise<Found> {
-  const { seen, costs } = candidates;
-  const ranks = rankByWords(query, costs);
+  const { visible, order, costs } = candidates;
+  const ranks = rankByWords(candidates, query);
   rankByNames(ranks, candidates, query.text);
   const ranked: ToolEntry[][] = Array.from({ length: notFound }, () => []);
-  for (const { entry, slot } of seen) ranked[ranks[slot] ?? notFound]?.push(entry);
+  for (const slot of order) {
+    const found = ranked[ranks[slot] ?? notFound];
+    const entry = found && visible.at(slot);
+    if (entry !== undefined) found?.push(entry);
+  }
   const whole = ranked.flat();
   if (query.isName || whole.length >= maxWithPartly) return { whole, partly: [] };
   const words = query.words.map((word) => costs.of(word));
-  const scores = await scoreParts(words, seen.length, slices);
-  const rest = seen.filter(({ slot }) => ranks[slot] === notFound);
-  return { whole, partly: takeBest(rest, scores, maxWithPartly - whole.length) };
+  await slices.spend(visible.slotCount * stepsPerCheck);
+  const scores = await scoreParts(words, visible.count(), slices);
+  const rest = order.filter((slot) => ranks[slot] === notFound);
+  const best = takeBest(rest, scores, maxWithPartly - whole.length);
+  return { whole, partly: best.flatMap((slot) => visible.at(slot) ?? []) };
 }

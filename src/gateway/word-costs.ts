@@ -1,4 +1,5 @@
 import type { SearchQuery } from "./search-query.ts";
+import type { VisibleSlots } from "./visible-slots.ts";
 import { fields, type Postings, type TermMatch, type WordIndex } from "./word-index.ts";
 import type { WorkSlices } from "./work-slices.ts";
 
@@ -14,10 +15,12 @@ const maxDivided = 24;
 /** Steps of a lookup: that of a misspelt word walks a part of all terms. */
 const stepsPerLookup = 2_000;
 
-/** The operations that one search may find. */
+/** Steps for an operation that has a term, with the decision whether the caller sees it. */
+const stepsPerPosting = 4;
+
+/** The operations and fields that one search reads. */
 export interface SearchScope {
-  /** By slot: 1 for an operation that the caller may see, else 0. */
-  readonly visible: Uint8Array;
+  readonly visible: VisibleSlots;
   /** Whether only words of the id count. */
   readonly isIdOnly: boolean;
 }
@@ -46,15 +49,6 @@ export class WordCosts {
     this.#fieldCount = scope.isIdOnly ? fields.indexOf("namespace") + 1 : fields.length;
   }
 
-  /** The length of the costs of a word that is somewhere. */
-  get slotCount(): number {
-    return this.#scope.visible.length;
-  }
-
-  isVisible(slot: number): boolean {
-    return this.#scope.visible[slot] === 1;
-  }
-
   /** Looks up all words of a query, once. Two neighbours count as one word too, and a word that is nowhere as two. */
   async find({ words, stopWords, pairs }: SearchQuery): Promise<void> {
     for (const word of words) await this.#lookUp(word, [word]);
@@ -74,7 +68,7 @@ export class WordCosts {
     await this.#slices.spend(stepsPerLookup);
     for (const match of this.#index.matches(form)) {
       for (const word of meant) this.#take(word, match);
-      await this.#slices.spend(match.postings.size * meant.length);
+      await this.#slices.spend(match.postings.size * meant.length * stepsPerPosting);
     }
   }
 
@@ -94,7 +88,7 @@ export class WordCosts {
       const [left, right] = [this.#index.get(word.slice(0, at)), this.#index.get(word.slice(at))];
       if (left === undefined || right === undefined) continue;
       this.#takeBoth(word, left, right);
-      await this.#slices.spend(left.size);
+      await this.#slices.spend(left.size * stepsPerPosting);
     }
   }
 
@@ -107,11 +101,11 @@ export class WordCosts {
   }
 
   #isInScope(slot: number, place: number): boolean {
-    return place < this.#fieldCount && this.isVisible(slot);
+    return place < this.#fieldCount && this.#scope.visible.has(slot);
   }
 
   #add(word: string): Costs {
-    const costs = new Uint8Array(this.slotCount).fill(notFound);
+    const costs = new Uint8Array(this.#scope.visible.slotCount).fill(notFound);
     this.#found.set(word, costs);
     return costs;
   }

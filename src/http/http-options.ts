@@ -39,7 +39,12 @@ export interface HttpHandlerOptions {
   readonly path?: string;
   /** Whether clients up to 2025-11-25 are served, with sessions. Default `true`. */
   readonly sessions?: boolean;
-  /** How many sessions there are at most. Over it the one that has been idle the longest ends. @default 1024 */
+  /**
+   * How many sessions there are at most. Over it the one that has been idle the longest ends, if that is at least 10 s, or its
+   * client has closed its stream.
+   *
+   * @default 1024
+   */
   readonly maxSessions?: number;
   /**
    * How many sessions one caller has at most; anonymous ones count only among all. Over it the caller's own session that has

@@ -147,7 +147,8 @@ class SessionsLeg implements SessionLeg {
     counters.reached("caps");
     const caller = withClient(sender, readClient(ownParam(frame.params, "clientInfo")));
     const denied = runtime.refuse(caller);
-    if (denied !== undefined) return responder.answer(reply, denied, { id, era: "legacy" });
+    const failed = denied ?? checkInitialize(frame.params);
+    if (failed !== undefined) return responder.answer(reply, failed, { id, era: "legacy" });
     const place = this.#openPlace(caller);
     if (isRefused(place)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", place);
@@ -164,7 +165,7 @@ class SessionsLeg implements SessionLeg {
     });
   }
 
-  /** Takes the place of an idle session where all places are taken. */
+  /** Takes a place, if need be of a session whose client has probably left. */
   #openPlace(caller: Caller): Place | OverBudget {
     const { admission } = this.#setting;
     const place = admission.openSession(caller);
@@ -176,8 +177,7 @@ class SessionsLeg implements SessionLeg {
   async #initialise(post: RequestPost, place: Place): Promise<void> {
     const { frame, reply } = post;
     const { id } = frame;
-    const wrong = checkInitialize(frame.params);
-    const answer = wrong ?? (await this.#handshake(post));
+    const answer = await this.#handshake(post);
     const headers = answer.kind === "result" ? this.#mint(post, place) : {};
     if (answer.kind !== "result") place.release();
     this.#setting.responder.answer(reply, answer, { id, era: "legacy", headers });

@@ -339,6 +339,7 @@ describe("Legacy leg's sessions", () => {
     expect(ping(oldest)).toBe(200);
     await harness.clock.pass(1000);
     expect(ping(used)).toBe(200);
+    await harness.clock.pass(9000);
     const newest = await harness.open({ caller: alice });
     expect([oldest, used, listening, newest].map((session) => ping(session))).toEqual([404, 200, 200, 200]);
     expect(ping(bobs, bob)).toBe(200);
@@ -349,10 +350,46 @@ describe("Legacy leg's sessions", () => {
     const { harness } = open({ maxSessions: 2, maxSessionsPerPrincipal: 2 });
     const alices = await harness.open({ caller: alice });
     const bobs = await harness.open({ caller: bob });
+    await harness.clock.pass(10_000);
     const last = await harness.open();
     expect(harness.post({ id: 1, method: "ping" }, { session: alices, caller: alice }).plain.status).toBe(404);
     expect(harness.post({ id: 1, method: "ping" }, { session: bobs, caller: bob }).plain.status).toBe(200);
     expect(harness.post({ id: 1, method: "ping" }, { session: last }).plain.status).toBe(200);
+  });
+
+  it("do not give way within ten seconds of their last request", async () => {
+    const { harness } = open({ maxSessions: 1 });
+    const session = await harness.open();
+    await harness.clock.pass(9000);
+    const ping = () => harness.post({ id: 1, method: "ping" }, { session }).plain.status;
+    expect(ping()).toBe(200);
+    await harness.clock.pass(9999);
+    const refused = harness.post(handshakeOf("2025-11-25"));
+    await harness.until(() => refused.isOver);
+    expect([refused.plain.status, ping()]).toEqual([409, 200]);
+  });
+
+  it("give way at once when their client has closed its stream, but not when it asked for something since", async () => {
+    const { harness } = open({ maxSessions: 2 });
+    const [left, back] = [await harness.open(), await harness.open()];
+    for (const session of [left, back]) harness.get({ session }).cut();
+    const ping = (session: string) => harness.post({ id: 1, method: "ping" }, { session }).plain.status;
+    expect(ping(back)).toBe(200);
+    await harness.open();
+    expect([left, back].map(ping)).toEqual([404, 200]);
+    const refused = harness.post(handshakeOf("2025-11-25"));
+    await harness.until(() => refused.isOver);
+    expect(refused.plain.status).toBe(409);
+  });
+
+  it("do not give way to a handshake that is not valid", async () => {
+    const { harness } = open({ maxSessions: 1 });
+    const session = await harness.open();
+    await harness.clock.pass(10_000);
+    const failed = harness.post({ id: 1, method: "initialize", params: { protocolVersion: 5 } });
+    await harness.until(() => failed.isOver);
+    expect(failed.plain.body).toMatchObject({ error: { code: -32602 } });
+    expect(harness.post({ id: 2, method: "ping" }, { session }).plain.status).toBe(200);
   });
 
   it("do not give way while something runs in them, also once it was cancelled", async () => {

@@ -21,6 +21,8 @@ export interface SessionStreamsSetting {
   readonly caller: Caller;
   /** Told when somebody begins or ceases to read. */
   readonly touched: () => void;
+  /** Called after {@link touched} when the client closed the stream of what belongs to no request. */
+  readonly left: () => void;
   /** Told whether what belongs to no request cannot be sent now, and had better be told once, later. */
   readonly setFull: (isFull: boolean) => void;
   /** Asked to announce everything that is subscribed to: some of it was missed. */
@@ -149,7 +151,10 @@ export class SessionStreams {
   /** Has the client of an exchange read a stream: it is answered with it. */
   read(stream: EventStream, { reply, caller }: HttpExchange, { after, place }: Reading = {}): void {
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
-    reply.onGone = () => stream.lost(sink);
+    reply.onGone = () => {
+      stream.lost(sink);
+      if (stream === this.#notices) this.#setting.left();
+    };
     stream.attach({ sink, after, caller, place, onLeft: () => this.#left(stream) });
   }
 

@@ -53,8 +53,11 @@ export class Session {
   readonly #scopes: SessionScopes;
   readonly #calls: SessionCalls;
   #sdk: SessionSdk | undefined;
-  readonly #work = new WorkCount();
+  /** Handlers that run for the session, maybe after their requests were cancelled or the session was closed. */
+  readonly work = new WorkCount();
   #activeAt: number;
+  /** Whether the client has closed its stream and sent nothing since. */
+  hasLeft = false;
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
@@ -68,6 +71,7 @@ export class Session {
       primes: version >= firstPrimed,
       caller,
       touched: () => this.touch(),
+      left: () => (this.hasLeft = true),
       setFull: (isFull) => this.#subscriptions.setOutputFull(isFull),
       announce: () => this.#subscriptions.announce(),
     });
@@ -101,24 +105,15 @@ export class Session {
     return isActive ? undefined : this.#activeAt;
   }
 
-  /** Whether handlers run for it, maybe after their requests were cancelled. */
-  get isWorking(): boolean {
-    return !this.#work.isIdle;
-  }
-
   /** How many messages were thrown away before anybody was sent them. */
   get dropped(): number {
     return this.#streams.dropped;
   }
 
-  /** Tells when nothing of an author's runs for it any more, which may be long after it was closed. */
-  whenIdle(told: () => void): void {
-    this.#work.whenIdle(told);
-  }
-
   /** It does something: its time begins anew. */
   touch(): void {
     this.#activeAt = this.#setting.http.clock.now();
+    this.hasLeft = false;
   }
 
   /** Takes a request. */
@@ -271,7 +266,7 @@ export class Session {
     if (turn === "none") return guard(this.#answer(running, handler), guarding);
     // Its place is free when its work has ended, and not when its client has cancelled it.
     const start = (done: () => void): void => {
-      const ended = this.#work.begin(done);
+      const ended = this.work.begin(done);
       guard(
         this.#answer(running, handler).finally(() => call.whenIdle(ended)),
         guarding,

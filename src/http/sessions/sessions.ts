@@ -4,6 +4,12 @@ import type { Clock } from "../../spine/clock.ts";
 import type { Place } from "../admission.ts";
 import type { Session } from "./session.ts";
 
+/**
+ * Time without a request after which a session gives way to a new one, in milliseconds. Without it, more clients than places
+ * would end each other's sessions in turn.
+ */
+const givesWayAfterMs = 10_000;
+
 /** A session and its place among all. */
 interface Held {
   readonly session: Session;
@@ -45,17 +51,20 @@ export class Sessions {
   }
 
   /**
-   * Ends the session that has been idle the longest: most clients leave without a DELETE. Returns whether one was idle.
+   * Ends the session that has been idle the longest: most clients leave without a DELETE. Ends none that had a request in the
+   * last ten seconds, unless its client has closed its stream since. Returns whether it ended one.
    *
    * @param of - ends only a session of this caller. Default: of any.
    */
   endIdlest(of?: Caller): boolean {
     let idlest: string | undefined;
     let since = Infinity;
+    const latest = this.#clock.now() - givesWayAfterMs;
     for (const [id, { session }] of this.#held) {
-      if (session.isWorking || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
+      if (!session.work.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
       const { idleSince = Infinity } = session;
-      if (idleSince < since) [idlest, since] = [id, idleSince];
+      const givesWay = idleSince <= latest || session.hasLeft;
+      if (givesWay && idleSince < since) [idlest, since] = [id, idleSince];
     }
     if (idlest !== undefined) void this.end(idlest);
     return idlest !== undefined;
@@ -70,7 +79,7 @@ export class Sessions {
     this.#dropped += session.dropped;
     const closing = session.close();
     // Handlers that do not listen go on: who ends one session after the other must not have more of them than who does not.
-    session.whenIdle(() => place.release());
+    session.work.whenIdle(() => place.release());
     await closing;
   }
 

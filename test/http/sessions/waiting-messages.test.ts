@@ -114,6 +114,7 @@ describe("What a session has to say", () => {
       primes: true,
       caller: anonymous,
       touched: () => {},
+      left: () => {},
       setFull: () => {},
       announce: () => {},
     });

@@ -10,7 +10,7 @@ import {
   type InstalledServer,
 } from "./installed-servers.ts";
 import { visibleText } from "../schema/visible-text.ts";
-import { assertExpands } from "./variables.ts";
+import { argumentWarning, aroundReferences, assertExpands } from "./variables.ts";
 import { readInstallArgs, type InstallRequest } from "./read-install-args.ts";
 
 interface Found {
@@ -25,6 +25,8 @@ async function add(request: Kind<"add">, setting: CliSetting): Promise<void> {
   assertExpands(client, target);
   const entry = client.toEntry(target);
   if (typeof entry === "string") throw refused(`Installing into ${client.name}: ${entry}`);
+  const warning = argumentWarning(client, target);
+  if (warning !== undefined) setting.complain(`surface-mcp: warning: ${visibleText(warning)}\n`);
   const insert = (text: string): string => formatOf(client).add(text, client.container, { alias, entry });
   if (isPrint) return setting.write(insert(""));
   for (const file of clientFiles(setting, { client, scope })) {
@@ -58,7 +60,7 @@ function showCommand(command: string, args: unknown): string {
 
 function show({ alias, entry, file }: InstalledServer): readonly string[] {
   const url = textOf(entry["url"]);
-  const what = url === "" ? showCommand(textOf(entry["command"]), entry["args"]) : showUrl(url);
+  const what = url === "" ? showCommand(textOf(entry["command"]), entry["args"]) : aroundReferences(url, showUrl);
   return [file.client.name, file.scope, alias, what];
 }
 

@@ -1,3 +1,4 @@
+import { Refusal } from "../errors.ts";
 import { refused } from "./cli-errors.ts";
 import type { ClientConfig } from "./clients.ts";
 import type { ServerTarget } from "./server-target.ts";
@@ -5,32 +6,72 @@ import type { ServerTarget } from "./server-target.ts";
 /** A reference to a variable, as clients write it in their files. */
 const reference = /\$\{[^}]*\}/g;
 
-/** The references of a text, each once. */
-function referencesOf(text: string): readonly string[] {
-  return [...new Set(text.match(reference))];
+/** What a reference is replaced by while a URL is parsed: a number as its port, a base URL at its beginning, else a word. */
+function toStandIn(word: string, text: string, [before, after]: readonly [before: string, after: string]): string {
+  if (!/^(?:[/?#]|$)/.test(after)) return word;
+  // With a path, to which parsing adds no slash.
+  if (before === "") return `http://${word}/-`;
+  if (!/^https?:\/\/[^/?#]*:$/.test(before)) return word;
+  let port = 65_535;
+  while (text.includes(String(port))) port -= 1;
+  return String(port);
+}
+
+/** Calls `run`; what it throws is thrown with the references of the text in its message. */
+function restoringFaults<TValue>(run: () => TValue, restore: (text: string) => string): TValue {
+  try {
+    return run();
+  } catch (cause) {
+    throw cause instanceof Refusal ? new Refusal(cause.code, restore(cause.message)) : cause;
+  }
 }
 
 /**
- * Does something to a text whose references have words in their place, and puts them back into the result: a URL would be
- * written with their brackets escaped.
+ * Changes a URL whose references to variables have stand-ins, and puts the references back into the result, or into the message
+ * of a refusal. A URL with references may not parse, or is written with their brackets escaped.
  */
 export function aroundReferences(text: string, change: (text: string) => string): string {
-  const references = referencesOf(text);
-  const wordOf = (index: number): string => `surface-mcp-variable-${index}-`;
-  const plain = references.reduce((before, one, index) => before.replaceAll(one, wordOf(index)), text);
-  return references.reduce((after, one, index) => after.replaceAll(wordOf(index), () => one), change(plain));
+  const places: (readonly [standIn: string, reference: string])[] = [];
+  let plain = "";
+  let end = 0;
+  for (const { 0: one, index } of text.matchAll(reference)) {
+    plain += text.slice(end, index);
+    end = index + one.length;
+    const word = `surface-mcp-variable-${index}-`;
+    const standIn = toStandIn(word, text, [plain, text.slice(end)]);
+    plain += standIn;
+    places.push([standIn, one], [word, one]);
+  }
+  const restore = (changed: string): string =>
+    places.reduce((before, [standIn, one]) => before.replace(standIn, () => one), changed);
+  return restoringFaults(() => restore(change(plain + text.slice(end))), restore);
+}
+
+/** The references of texts that a client does not replace, each once. */
+function unknownReferences({ expands }: ClientConfig, texts: readonly string[]): readonly string[] {
+  const references = new Set(texts.flatMap((text) => text.match(reference) ?? []));
+  return [...references].filter((one) => expands === undefined || !expands.pattern.test(one));
 }
 
 /**
- * Refuses references to variables that a client does not replace: the server would be started with, or asked for, the text itself.
+ * Refuses references in a URL or a program that a client does not replace: no such server exists.
  *
  * @throws Refusal `REFUSED`, naming the reference.
  */
-export function assertExpands({ name, expands }: ClientConfig, target: ServerTarget): void {
-  const texts = target.kind === "http" ? [target.url] : [target.command, ...target.args];
-  const unknown = texts.flatMap(referencesOf).find((one) => expands === undefined || !expands.pattern.test(one));
+export function assertExpands(client: ClientConfig, target: ServerTarget): void {
+  const { name, expands } = client;
+  const [unknown] = unknownReferences(client, [target.kind === "http" ? target.url : target.command]);
   if (unknown === undefined) return;
   const how =
     expands === undefined ? `${name} replaces no variables: write the value` : `write it as ${expands.example}`;
   throw refused(`Cannot install into ${name}: it does not replace "${unknown}"; ${how}`);
+}
+
+/** Returns a warning about references in arguments that a client does not replace. A shell in the command may replace them. */
+export function argumentWarning(client: ClientConfig, target: ServerTarget): string | undefined {
+  const unknown = target.kind === "stdio" ? unknownReferences(client, target.args) : [];
+  if (unknown.length === 0) return undefined;
+  const { name, expands } = client;
+  const how = expands === undefined ? "" : `; for a variable that ${name} replaces, write ${expands.example}`;
+  return `the command receives ${unknown.map((one) => `"${one}"`).join(", ")} unchanged${how}`;
 }

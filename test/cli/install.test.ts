@@ -246,26 +246,57 @@ describe("install", () => {
     });
   });
 
-  it("keeps references to variables that a client replaces, and refuses others", async () => {
+  it.each([
+    "https://${HOST:-Example.com}/a/${Part}?key=${KEY}&x=%20",
+    "http://localhost:${PORT}/mcp?n=65535",
+    "http://${HOST:-a/b}:${PORT:-3000}/${PORT}",
+    "${BASE_URL:-https://a.example}/mcp",
+    "${URL}",
+  ])("keeps references to variables wherever they are in a URL: %s", async (open) => {
+    const at = await bench();
+    const ran = await at.run("install", "claude-code", "--name", "x", "--project", "65535", "--url", open);
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    const whole = `${open}${open.includes("?") ? "&" : "?"}project=65535`;
+    expect(JSON.parse((await at.read(".claude.json")) ?? "")).toMatchObject({ mcpServers: { x: { url: whole } } });
+    const listed = await at.run("install", "--list");
+    expect(listed.out).toBe(`claude-code  user  x  ${open.replace(/\?.*/, "")}?project=65535\n`);
+  });
+
+  it("keeps references that a client replaces in a command, and refuses others in a command or URL", async () => {
     const at = await bench();
     const printed = async (client: string, ...target: readonly string[]): Promise<string> => {
       const { out, err } = await at.run("install", client, "--print", ...target);
       return out + err;
     };
-    const open = "https://${HOST:-Example.com}/a/${Part}?key=${KEY}&x=%20";
-    expect(await printed("claude-code", "--url", open, "--surface", "hub")).toContain(`"${open}&surface=hub"`);
     expect(await printed("claude-code", "--", "${HOME}/server", "${ARG}")).toContain('"${HOME}/server"');
     expect(await printed("vscode", "--url", "https://a.example/${env:PART}")).toContain(
       '"https://a.example/${env:PART}"',
     );
     expect(await printed("cursor", "--", "node", "${workspaceFolder}/a.js")).toContain('"${workspaceFolder}/a.js"');
+    const refused = (why: string): object => ({ code: 1, out: "", err: expect.stringContaining(why) });
     for (const client of ["cursor", "vscode"]) {
-      expect(await printed(client, "--", "node", "${HOME}/a.js")).toContain("write it as ${env:NAME}");
+      expect(await at.run("install", client, "--", "${HOME}/a")).toMatchObject(refused("write it as ${env:NAME}"));
     }
-    expect(await printed("claude-code", "--", "node", "${env:HOME}")).toContain("write it as ${NAME}");
+    expect(await at.run("install", "claude-code", "--url", "https://h/${env:A}")).toMatchObject(
+      refused("write it as ${NAME}"),
+    );
     for (const client of ["codex", "claude-desktop"]) {
-      expect(await printed(client, "--", "node", "${HOME}/a.js")).toContain(`${client} replaces no variables`);
+      expect(await at.run("install", client, "--", "${HOME}/a")).toMatchObject(
+        refused(`${client} replaces no variables`),
+      );
     }
+  });
+
+  it.each([
+    ["cursor", '"${X}", "${Y-1}" unchanged; for a variable that cursor replaces, write ${env:NAME}'],
+    ["claude-code", 'receives "${Y-1}" unchanged; for a variable that claude-code replaces, write ${NAME}'],
+    ["codex", '"${X}", "${Y-1}" unchanged'],
+  ])("installs an argument with a reference that %s does not replace, and warns", async (client, warning) => {
+    const at = await bench();
+    const ran = await at.run("install", client, "--print", "--", "bash", "-c", "echo ${X}; exec a ${Y-1} ${X}");
+    expect(ran).toMatchObject({ code: 0, out: expect.stringContaining("echo ${X}; exec a ${Y-1} ${X}") });
+    expect(ran.err).toContain("surface-mcp: warning: the command receives ");
+    expect(ran.err).toContain(warning);
   });
 
   it("shows control characters of a path as escapes", async () => {
@@ -293,6 +324,20 @@ describe("install", () => {
       ["cursor", "--token-env", "A", "--url", "http://ci.example/mcp"],
       `the token would go to "ci.example" unencrypted: the URL must begin with "https://", or leave out "--token-env"`,
     ],
+    [
+      "a token to the host of a variable",
+      1,
+      ["claude-code", "--token-env", "A", "--url", "http://${HOST}/mcp"],
+      'the token would go to "${HOST}" unencrypted',
+    ],
+    [
+      "a token to the URL of a variable",
+      1,
+      ["claude-code", "--token-env", "A", "--url", "${BASE}/mcp"],
+      'the token would go to "${BASE}" unencrypted',
+    ],
+    ["a port that is none", 2, ["claude-code", "--url", "http://h:8${P}/${Q}"], 'is "http://h:8${P}/${Q}"'],
+    ["a scheme of a variable", 2, ["claude-code", "--url", "${S}://h/mcp"], 'begins with "${S}:"'],
     ["no client", 2, ["--url", url], "one client must be named"],
     ["an unknown client", 2, ["emacs", "--url", url], `is "emacs"`],
     ["no server", 2, ["cursor"], "must say where the server is"],

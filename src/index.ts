@@ -85,7 +85,7 @@ export type {
 } from "./surface/member.ts";
 export type { CellName, CollectionName, EventName, ProcedureName, StreamName } from "./surface/names.ts";
 export type { ObservableLike, ValueObserver } from "./surface/observable.ts";
-export type { HandlerContext } from "./surface/owner/owned-use.ts";
+export type { HandlerContext, ProcedureContext } from "./surface/owner/owned-use.ts";
 export type { ProcedureDefinition } from "./surface/procedure.ts";
 export type { Projection } from "./surface/projection.ts";
 export type { PushedSource } from "./surface/pushed.ts";

@@ -1,17 +1,26 @@
 import { expectAssignable, expectError, expectType } from "tsd";
 import {
   cell,
+  cellSource,
+  collection,
   defineSurface,
+  derive,
+  event,
+  implementSurface,
   mcp,
   mcpResource,
   mcpTool,
   procedure,
+  stream,
   type Caller,
+  type HandlerContext,
   type JsonObject,
   type Link,
   type LimitVerdict,
   type OnDisconnect,
+  type ProcedureContext,
   type RateLimiter,
+  type SurfaceClient,
 } from "surface-mcp";
 import { createTestClient } from "surface-mcp/testing";
 import { z } from "zod";
@@ -64,6 +73,48 @@ expectType<string | undefined>(caller.clientId);
 expectType<JsonObject | undefined>(caller.claims);
 expectError((caller.id = "b"));
 expectError(caller.scopes.push("admin"));
+
+// Handlers of procedures know their caller, and pass them on by name. Shared values have no caller.
+const shop = defineSurface("shop", {
+  buy: procedure({ input: z.object({ id: z.number() }), progress: z.string() }),
+  till: cell({ schema: z.number() }),
+  shelves: collection({ key: z.string(), schema: z.number() }),
+  log: stream({ output: z.string() }),
+  sold: event({ output: z.string() }),
+});
+declare const shopClient: SurfaceClient<(typeof shop)["members"]>;
+implementSurface(shop, {
+  async *buy({ id }, context) {
+    expectType<Caller>(context.caller);
+    expectError(context.caller.token);
+    yield `${id}`;
+    await shopClient.buy.call({ id }, { caller: context.caller });
+    await derive.procedure(shopClient.buy)({ id }, context);
+  },
+  till: cellSource(1),
+  shelves: cellSource(new Map<string, number>()),
+  async *log(_input, context) {
+    expectError(context.caller);
+    yield "";
+  },
+  async *sold(_input, context) {
+    expectError(context.caller);
+    yield "";
+  },
+});
+shopClient.buy.call({ id: 1 }, { caller });
+expectError(shopClient.buy.call({ id: 1 }, { caller: { id: "ada" } }));
+expectError(shopClient.till.get({ caller }));
+expectError(shopClient.shelves.get("a", { caller }));
+expectError(shopClient.log.latest(undefined, { caller }));
+expectError(shopClient.sold.wait(undefined, { caller }));
+// A handler that is annotated with less, and one that a context without a caller would not do for.
+implementSurface(defineSurface("one", { run }), { run: (_input, _context: HandlerContext) => 1 });
+expectAssignable<HandlerContext<string>>(nameOf<ProcedureContext<string>>());
+declare const ofStream: HandlerContext<string>;
+expectError(derive.procedure(shopClient.buy)({ id: 1 }, ofStream));
+
+declare function nameOf<TName>(): TName;
 
 // A test says who asks.
 const client = createTestClient(app, { caller: { id: "ada", isAnonymous: false, scopes } });

@@ -1,4 +1,5 @@
 import { anyCodec } from "../schema/wire-codec.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { CallOptions, UseOptions } from "../surface/client.ts";
 import type { EntryCall, ProgressReport } from "./entry.ts";
 
@@ -52,6 +53,10 @@ export class EntryUse implements CallOptions {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  get caller(): Caller {
+    return this.#call.caller;
   }
 
   /** Called when the use ends before it was sent. */

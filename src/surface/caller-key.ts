@@ -40,6 +40,17 @@ export function identifiedBy(caller: Caller, names: readonly string[] | undefine
   return caller;
 }
 
+/** Whether a text has the form of a known caller's key. */
+export function isCallerKey(text: unknown): text is string {
+  return typeof text === "string" && text.length <= maxKeyLength && /^[[#]/.test(text);
+}
+
+/** Gives a known caller the key that another process computed for them. Returns the caller. */
+export function withCallerKey(caller: Caller, key: string): Caller {
+  keys.set(caller, key);
+  return caller;
+}
+
 /** Gives a changed copy of a caller the key of the original: for another view, or with other grants. Returns the copy. */
 export function sameCaller(copy: Caller, original: Caller): Caller {
   if (!original.isAnonymous) keys.set(copy, callerKey(original));

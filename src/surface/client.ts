@@ -1,4 +1,5 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
+import type { Caller } from "./caller.ts";
 import type { Reading } from "./reading.ts";
 
 /** What a caller may say about one use of a member. */
@@ -14,6 +15,12 @@ export interface CallOptions<TProgress = unknown> extends UseOptions {
    * `readOnly()`. A call that may not is sent once, and answers `OUTCOME_UNKNOWN` then.
    */
   readonly idempotent?: boolean;
+  /**
+   * The caller that the handler receives as `context.caller`. The handler trusts it as far as it trusts you: pass the caller of
+   * your own request, never one out of its arguments.
+   * @default an anonymous caller
+   */
+  readonly caller?: Caller;
   /** Receives what the procedure yields on its way. */
   readonly onProgress?: (progress: TProgress) => void;
 }

@@ -1,6 +1,6 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { ObservableLike } from "./observable.ts";
-import type { HandlerContext } from "./owner/owned-use.ts";
+import type { HandlerContext, ProcedureContext } from "./owner/owned-use.ts";
 import type { PushedSource } from "./pushed.ts";
 import type { PushedCollection } from "./pushed-collection.ts";
 import type { KeyedSource, Source } from "./source.ts";
@@ -14,7 +14,7 @@ type Made<TOutput> = TOutput extends Schema ? InferInput<TOutput> : unknown;
 /** A procedure's handler: a function, or a generator function that yields progress and returns the output. */
 export type ProcedureImplementation<TInput, TOutput, TProgress> = (
   input: Given<TInput>,
-  context: HandlerContext<Made<TProgress>>,
+  context: ProcedureContext<Made<TProgress>>,
 ) => Made<TOutput> | Promise<Made<TOutput>> | AsyncGenerator<Made<TProgress>, Made<TOutput>, undefined>;
 
 /** What implements a cell: what can be read at any time, or what gives its values by and by. */

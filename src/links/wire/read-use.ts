@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
+import { readCaller } from "./wire-caller.ts";
 import { maxCredit } from "./protocol.ts";
 
 /** A use that a peer has asked for. */
@@ -12,7 +14,7 @@ export interface AskedUse<TVerb> {
 
 /** A use that is answered once. */
 export interface AskedOnce extends AskedUse<AskVerb> {
-  readonly options: { readonly timeoutMs?: number; readonly since?: string };
+  readonly options: { readonly timeoutMs?: number; readonly since?: string; readonly caller?: Caller };
   /** Where its progress is sent, where somebody listens. */
   readonly progress: number | undefined;
 }
@@ -59,6 +61,14 @@ function readOptions(given: JsonValue | undefined): AskedOnce["options"] | undef
   return { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) };
 }
 
+/** Reads the caller of a call; `undefined` for one that does not fit. */
+function readCallerOf(verb: AskVerb, given: JsonValue | undefined): Pick<AskedOnce["options"], "caller"> | undefined {
+  // Members other than procedures give every client the same values.
+  if (verb !== "call" || given === undefined) return {};
+  const caller = readCaller(given);
+  return caller && { caller };
+}
+
 function readTarget(params: JsonObject): { member: string; argument: JsonValue | undefined } | undefined {
   const { member, argument } = params;
   return typeof member === "string" ? { member, argument } : undefined;
@@ -72,7 +82,8 @@ export function readAsk(params: unknown): AskedOnce | undefined {
   const options = readOptions(params["options"]);
   if (target === undefined || options === undefined || !isVerb(askVerbs, verb)) return undefined;
   if (progress !== undefined && !isNumber(progress)) return undefined;
-  return { verb, ...target, options, progress };
+  const by = readCallerOf(verb, params["caller"]);
+  return by && { verb, ...target, options: { ...options, ...by }, progress };
 }
 
 /** Reads a `surface/follow`; `undefined` when it is none. */

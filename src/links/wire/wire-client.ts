@@ -13,6 +13,7 @@ import { toPartCodec, type PartCodec } from "./part-codec.ts";
 import type { PeerContract } from "./peer-contract.ts";
 import { methods, newestWindow, streamWindow } from "./protocol.ts";
 import type { SentRequest } from "./sent-request.ts";
+import { toCallerJson } from "./wire-caller.ts";
 import { readErrorAnswer } from "./wire-fault.ts";
 
 /** What an application that goes says of the calls that this cuts off: that of one which does not only read is unknown. */
@@ -97,6 +98,7 @@ export class WireClient implements ChannelPort {
       // Read once: a signal may be made when it is looked at.
       const { signal } = use.options;
       if (signal?.aborted === true) throw toAborted(signal, `Using ${prepared.what}`);
+      const caller = toCaller(use, prepared.what);
       const token = this.#listen(use, prepared);
       const settle = (outcome: () => void): void => {
         if (token !== undefined) this.#session.unlisten(token);
@@ -104,7 +106,12 @@ export class WireClient implements ChannelPort {
       };
       this.#session.send({
         method: methods.ask,
-        params: { ...prepared.params, ...toOptions(use), ...(token === undefined ? {} : { progress: token }) },
+        params: {
+          ...prepared.params,
+          ...toOptions(use),
+          ...(caller === undefined ? {} : { caller }),
+          ...(token === undefined ? {} : { progress: token }),
+        },
         what: prepared.what,
         signal,
         answered: (result) => settle(() => this.#answer({ result, prepared, resolve, reject })),
@@ -216,6 +223,11 @@ export class WireClient implements ChannelPort {
     }
     return cause;
   }
+}
+
+/** @throws SurfaceError `INVALID_OPTION`. */
+function toCaller({ verb, options: { caller } }: Use<AskVerb>, what: string): JsonObject | undefined {
+  return verb !== "call" || caller === undefined ? undefined : toCallerJson(caller, what);
 }
 
 function toOptions({ options: { timeoutMs, since } }: Use<AskVerb>): JsonObject {

@@ -2,7 +2,7 @@ import { assertFunctions } from "./assert-functions.ts";
 import type { InferOutput, Schema } from "../../schema/standard.ts";
 import type { CallOptions, ProcedureClient } from "../client.ts";
 import { markDerived } from "../derived-handler.ts";
-import { mayRepeat, type HandlerContext } from "../owner/owned-use.ts";
+import { mayRepeat, type HandlerContext, type ProcedureContext } from "../owner/owned-use.ts";
 import { relay, relaySteps } from "../relayed.ts";
 import type { UpstreamInput } from "./derive-stream.ts";
 
@@ -39,13 +39,14 @@ async function map(by: (value: unknown) => unknown, value: unknown, context: Han
   }
 }
 
-async function pass({ upstream, options }: Derived, given: unknown, context: HandlerContext): Promise<unknown> {
+async function pass({ upstream, options }: Derived, given: unknown, context: ProcedureContext): Promise<unknown> {
   const { input, output } = options;
   const wanted = input === undefined ? given : await map(input, given, context);
   let answer: unknown;
   try {
     answer = await upstream.call(wanted, {
       signal: context.signal,
+      caller: context.caller,
       onProgress: context.progress,
       // Whoever may call this one twice may have upstream called twice. Otherwise upstream's own tag decides.
       ...(mayRepeat(context) ? { idempotent: true } : {}),
@@ -60,7 +61,7 @@ async function pass({ upstream, options }: Derived, given: unknown, context: Han
 }
 
 /**
- * Passes a procedure of another surface on: its signal, its progress and its answer, and what it refuses. What says where
+ * Passes a procedure of another surface on: its caller, its signal, its progress and its answer, and what it refuses. What says where
  * things stand crosses as what it is, `UNAVAILABLE` and `OUTCOME_UNKNOWN` among them, and the issues of an input that went
  * up as it was given. It is sent again, where its connection is lost, only if it is tagged `readOnly()` here or there.
  *
@@ -75,11 +76,11 @@ async function pass({ upstream, options }: Derived, given: unknown, context: Han
 export function deriveProcedure<$Input, $Output, $Progress, $Given = UpstreamInput<$Input>, $Out = $Output>(
   upstream: ProcedureClient<$Input, $Output, $Progress>,
   options?: DeriveProcedureOptions<$Input, $Output, $Given, $Out>,
-): (input: NoInfer<$Given>, context: HandlerContext<UpstreamProgress<$Progress>>) => Promise<NoInfer<$Out>>;
+): (input: NoInfer<$Given>, context: ProcedureContext<UpstreamProgress<$Progress>>) => Promise<NoInfer<$Out>>;
 export function deriveProcedure(
   upstream: ProcedureClient<undefined, unknown, undefined>,
   options: DeriveProcedureOptions<undefined, never, never, unknown> = {},
-): (input: unknown, context: HandlerContext) => Promise<unknown> {
+): (input: unknown, context: ProcedureContext) => Promise<unknown> {
   assertFunctions(options, { doing: "Deriving a procedure", names: ["input", "output"] });
   // The overload says that these take what this upstream and its callers give.
   const derived = { upstream, options } as unknown as Derived;

@@ -1,6 +1,7 @@
 import { LinkedAbort } from "../../spine/linked-abort.ts";
 import type { Scope } from "../../spine/scope.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
+import { anonymous, type Caller } from "../caller.ts";
 import { checkOutput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
 import { internalError, maskFault, onRejection } from "../fault.ts";
@@ -35,6 +36,15 @@ export interface HandlerContext<TProgress = unknown> {
   readonly [kMemory]?: Memory;
 }
 
+/** What the handler of a procedure receives besides its input. */
+export interface ProcedureContext<TProgress = unknown> extends HandlerContext<TProgress> {
+  /**
+   * The user or program that the call is made for, over every link; an anonymous caller without a sign-in. A process that
+   * connects by a link names its callers itself: trust them as far as you trust that process.
+   */
+  readonly caller: Caller;
+}
+
 /** What all uses of one handler have in common. */
 export interface UseTerms {
   readonly scope: Scope;
@@ -49,8 +59,8 @@ function isAbortError(cause: unknown): boolean {
   return cause instanceof Error && cause.name === "AbortError";
 }
 
-/** One use of a handler. Its signal is made only if the handler asks for one. */
-export class OwnedUse implements HandlerContext {
+/** One call of a procedure. Its signal is made only if the handler asks for one. */
+export class OwnedUse implements ProcedureContext {
   readonly #use: CallOptions;
   readonly #terms: UseTerms;
   #linked: LinkedAbort | undefined;
@@ -66,6 +76,10 @@ export class OwnedUse implements HandlerContext {
     // A use that has ended links to nothing: nobody would ever let go of it.
     this.#linked ??= this.#ended ? new LinkedAbort() : new LinkedAbort(this.#use.signal, this.#terms.scope.signal);
     return this.#linked.signal;
+  }
+
+  get caller(): Caller {
+    return this.#use.caller ?? anonymous;
   }
 
   /** Whether its caller's call may be made twice. */

@@ -9,11 +9,11 @@ import type { MemberOfKind } from "../member.ts";
 import { markRelayed, relaySteps } from "../relayed.ts";
 import { checkRefusal } from "./check-refusal.ts";
 import { drainGenerator, isGenerator } from "./drain-generator.ts";
-import { OwnedUse, type HandlerContext, type UseTerms } from "./owned-use.ts";
+import { OwnedUse, type ProcedureContext, type UseTerms } from "./owned-use.ts";
 import type { OwnerSetting } from "./owner.ts";
 
 /** What a procedure is implemented by: a function, or a generator function that yields progress. */
-export type ProcedureHandler = (input: unknown, context: HandlerContext) => unknown;
+export type ProcedureHandler = (input: unknown, context: ProcedureContext) => unknown;
 
 /** Owns a procedure's handler: the one place where it is run. */
 export class ProcedureOwner {

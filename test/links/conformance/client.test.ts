@@ -122,6 +122,28 @@ describe("unixSocket(), at a server that it does not know", () => {
   });
 });
 
+describe("unixSocket(), when it calls a procedure", () => {
+  it("sends the caller that the call names, with a key, and nothing for an anonymous one", async () => {
+    const sent: unknown[] = [];
+    const path = await greetAnd(({ params }) => {
+      sent.push(params);
+      return { result: { value: "sold" } };
+    });
+    const { client } = await open(path);
+    const caller = { id: "ada", isAnonymous: false, scopes: ["read"], claims: { tenant: "red" } };
+    await client.buy.call("pen", { caller: Object.assign(caller, { token: "secret" }) });
+    await client.buy.call("ink");
+    await client.buy.call("ink", { caller: { id: "local", isAnonymous: true, scopes: [] } });
+    const { token: _token, ...fields } = Object.assign({ token: "" }, caller);
+    const buy = { verb: "call", member: "buy" };
+    expect(sent).toEqual([
+      { ...buy, argument: "pen", caller: { ...fields, key: expect.stringMatching(/^\[.*"ada"/) } },
+      { ...buy, argument: "ink" },
+      { ...buy, argument: "ink", caller: { id: "local", isAnonymous: true, scopes: [] } },
+    ]);
+  });
+});
+
 describe("unixSocket(), at a server of an older contract", () => {
   const older = { buy: { kind: "procedure", hash: "old" } };
   const shapes = (parts: object): object => ({ result: { members: { buy: { kind: "procedure", parts } } } });

@@ -146,6 +146,26 @@ describe.each([
     expect(await peer.request("surface/ping")).toMatchObject({ result: null });
   });
 
+  it("gives a call its caller, an anonymous one where none is named, and refuses one that does not fit", async () => {
+    const peer = await greet(await serve());
+    const who = { verb: "call", member: "who" };
+    const caller = { id: "ada", isAnonymous: false, scopes: ["read"], issuer: "https://login.example", key: "#1" };
+    const named = await peer.request("surface/ask", { ...who, caller: { ...caller, token: "secret" } });
+    const { key, ...fields } = caller;
+    expect(named).toMatchObject({ result: { value: { caller: fields, key } } });
+    expect(JSON.stringify(named)).not.toContain("secret");
+    const unnamed = await peer.request("surface/ask", who);
+    expect(unnamed).toMatchObject({
+      result: { value: { caller: { id: "anonymous", isAnonymous: true, scopes: [] } } },
+    });
+    for (const unfit of [
+      { ...caller, scopes: "read" },
+      { ...caller, claims: { all: "x".repeat(65_536) } },
+    ]) {
+      expect(await peer.request("surface/ask", { ...who, caller: unfit })).toMatchObject({ error: { code: -32_602 } });
+    }
+  });
+
   it("aborts a call, and answers it, when it is cancelled", async () => {
     const served = await serve();
     const peer = await greet(served);

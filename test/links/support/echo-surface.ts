@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { callerKey } from "../../../src/surface/caller-key.ts";
 import { cell } from "../../../src/surface/cell.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { type LiveSurface, implementSurface } from "../../../src/surface/implement-surface.ts";
@@ -6,11 +7,13 @@ import { procedure } from "../../../src/surface/procedure.ts";
 import { cellSource, type WritableSource } from "../../../src/surface/source.ts";
 import { stream } from "../../../src/surface/stream.ts";
 
-/** A surface for whatever carries one: an answer, a value, a wait, numbers without an end, more than a frame takes. */
+/** A surface for whatever carries one: an answer, a value, a wait, numbers without an end, more than a frame takes,
+ * and the caller. */
 export const echo = defineSurface("echo", {
   say: procedure({ input: z.string(), output: z.string() }),
   wait: procedure({ output: z.string() }),
   blow: procedure({ input: z.number(), output: z.string() }),
+  who: procedure({ output: z.unknown() }),
   count: cell({ schema: z.number() }),
   numbers: stream({ output: z.number() }),
 });
@@ -46,6 +49,7 @@ export function startEcho(): LiveEcho {
         });
       }),
     blow: (bytes) => "x".repeat(bytes),
+    who: (_input, { caller }) => ({ caller, key: callerKey(caller) }),
     count,
     numbers: async function* () {
       for (let number = 1; ; number += 1) {

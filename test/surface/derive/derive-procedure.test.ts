@@ -4,7 +4,7 @@ import { Refusal, SurfaceError } from "../../../src/errors.ts";
 import type { CallOptions, ProcedureClient } from "../../../src/surface/client.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
-import type { HandlerContext } from "../../../src/surface/owner/owned-use.ts";
+import type { ProcedureContext } from "../../../src/surface/owner/owned-use.ts";
 import { procedure } from "../../../src/surface/procedure.ts";
 import { isRelayed } from "../../../src/surface/relayed.ts";
 import { readOnly } from "../../../src/tags/read-only.ts";
@@ -121,7 +121,7 @@ describe("derive.procedure()", () => {
       const { client } = openProjection(live, verb, (up) => {
         const first = derive.procedure(up.grind);
         const second = derive.procedure(down);
-        const both = async (kg: number, context: HandlerContext): Promise<number> => {
+        const both = async (kg: number, context: ProcedureContext): Promise<number> => {
           await first({ kg }, context);
           return second({ kg }, context);
         };
@@ -161,7 +161,7 @@ describe("derive.procedure()", () => {
     const { client } = openProjection(live, verb, (up) => {
       const again = derive.procedure(down);
       // It has no context of a call's to give.
-      const output = (kg: number) => again({ kg }, {} as HandlerContext) as unknown as number;
+      const output = (kg: number) => again({ kg }, {} as ProcedureContext) as unknown as number;
       return { grind: derive.procedure(up.grind, { output }), look: () => "" };
     });
     await expect(client.grind.call({ kg: 1 })).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" });

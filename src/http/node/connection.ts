@@ -23,6 +23,8 @@ export interface ConnectionDeps extends ConnectionSetting {
 export interface OpenReply {
   /** Whether the system has all of the answer, as far as can be told at once. */
   readonly isSent: boolean;
+  /** Whether its request came completely. */
+  readonly isRead: boolean;
   /** Whether its request is still coming in, and nothing was answered yet. */
   readonly isComing: boolean;
   /** Bytes of the answer that this process holds until the system takes them. */
@@ -59,6 +61,8 @@ export class Connection {
   readonly #place: Share | undefined;
   /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
   readonly #shares = new Map<OpenReply, Share>();
+  /** The last reply that ended before its request had come completely. */
+  #early: OpenReply | undefined;
   #isLate = false;
   /** Set while a body is read: called when it does not come in time. */
   onLate: (() => void) | undefined;
@@ -79,9 +83,9 @@ export class Connection {
     return this.#socket.destroyed;
   }
 
-  /** Whether something is being answered. */
+  /** Whether a client would take text that is written here for the answer to a request, or for a second one. */
   get isAnswering(): boolean {
-    return this.#open.size > 0;
+    return this.#open.size > 0 || this.#early?.isRead === false;
   }
 
   /** Whether something is being answered whose request came completely. */
@@ -119,6 +123,7 @@ export class Connection {
   /** A request has come. */
   add(reply: OpenReply): void {
     this.#open.add(reply);
+    this.#early = undefined;
     this.#place?.touch();
   }
 
@@ -154,6 +159,7 @@ export class Connection {
   /** One is done with. Callable twice. */
   remove(reply: OpenReply): void {
     this.#open.delete(reply);
+    if (!reply.isRead) this.#early = reply;
     if (this.#unread.delete(reply)) this.#events.sent(1);
     this.#shares.get(reply)?.release();
     this.#shares.delete(reply);

@@ -38,7 +38,7 @@ export class Connections {
     return this.#known.has(socket);
   }
 
-  /** Whether something is being answered on a connection: what is written there now would be taken for that. */
+  /** Whether a client would take text that is written to a connection for the answer to a request, or for a second one. */
   isAnswering(socket: object): boolean {
     return this.#known.get(socket)?.isAnswering === true;
   }

@@ -45,8 +45,12 @@ export class NodeReply implements HttpReply, OpenReply {
     return this.#isOver;
   }
 
+  get isRead(): boolean {
+    return this.#parts.request.complete;
+  }
+
   get isComing(): boolean {
-    return !this.#isBegun && !this.#parts.request.complete;
+    return !this.#isBegun && !this.isRead;
   }
 
   get isSent(): boolean {

@@ -13,7 +13,7 @@ const statuses: Readonly<Record<string, number>> = {
 export function refuseConnection(error: Error, socket: Duplex, connections: Connections): void {
   const code = codeOf(error);
   if (code === "ERR_HTTP_REQUEST_TIMEOUT" && connections.late(socket)) return;
-  // Behind a request that is being answered, the refusal would be taken for its answer.
+  // The client would take the refusal for the answer to a request that was answered already, or is being answered.
   if (!socket.writable || code === "ECONNRESET" || connections.isAnswering(socket)) return void socket.destroy();
   const status = statuses[code] ?? 400;
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;

@@ -352,13 +352,29 @@ describe("a server of node:http", () => {
     expect(await client.closed()).toMatch(/^HTTP\/1\.1 408 [^]*connection: close[^]*\r\n\r\ngone!$/i);
   });
 
-  it("drops the connection when the rest of a body does not come after its answer", async () => {
-    const client = await open((_request, reply) => reply.answer({ status: 200, body: "early" }), {
-      headersTimeoutMs: 100,
-      requestTimeoutMs: 200,
-    });
-    client.send(head("POST", "content-length: 10"), "slow");
-    expect(await client.closed()).toContain("early");
+  it.each([
+    ["does not come", ["content-length: 10"], "slow"],
+    ["is no HTTP", ["transfer-encoding: chunked"], "4\r\nslow\r\nnonsense\r\n"],
+  ])(
+    "drops the connection without a second answer when the rest of a body %s after its answer",
+    async (_what, headers, body) => {
+      const client = await open((_request, reply) => reply.answer({ status: 200, body: "early" }), {
+        headersTimeoutMs: 100,
+        requestTimeoutMs: 200,
+      });
+      client.send(head("POST", ...headers));
+      await client.until("early");
+      client.send(body);
+      expect((await client.closed()).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
+    },
+  );
+
+  it("answers with 400 when what follows a request that was answered early is no HTTP", async () => {
+    const client = await open((_request, reply) => reply.answer({ status: 200, body: "early" }));
+    client.send(head("POST", "content-length: 4"));
+    await client.until("early");
+    client.send("body", "nonsense\r\n\r\n");
+    expect((await client.closed()).match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
   });
 
   it("answers a late body behind the answers before it on its connection", async () => {

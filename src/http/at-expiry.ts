@@ -1,5 +1,6 @@
 import type { Caller } from "../surface/caller.ts";
 import type { Clock } from "../spine/clock.ts";
+import { handleThrown } from "../spine/handle-thrown.ts";
 import { revocationOf } from "./auth/revocation.ts";
 
 /** The longest that a timer of Node's can wait: what is longer runs at once. */
@@ -27,6 +28,7 @@ export function atExpiry(clock: Clock, caller: Caller, run: () => void): () => v
   if (expiresAt === undefined && revoked === undefined) return () => {};
   const over = (): void => {
     stop();
+    handleThrown(revoked?.reason);
     run();
   };
   const stopTimer = expiresAt === undefined ? undefined : afterLong(clock, leftMs(expiresAt), over);

@@ -1,9 +1,11 @@
 import { SurfaceError } from "../errors.ts";
 import { followSignal } from "./follow-signal.ts";
+import { handleThrown } from "./handle-thrown.ts";
 
 /** The error of something that its caller cancelled. A signal whose reason is an error of this package keeps it. */
 export function toAborted(signal: AbortSignal, doing: string): SurfaceError {
   const reason: unknown = signal.reason;
+  handleThrown(reason);
   return reason instanceof SurfaceError ? reason : new SurfaceError("ABORTED", `${doing}: the caller cancelled`);
 }
 
@@ -17,7 +19,7 @@ export interface Cancellable<TValue> {
 }
 
 /**
- * Settles as the work does, or rejects as soon as the signal fires; what the work comes to after that is dropped.
+ * Settles as the work does, or rejects as soon as the signal fires; the later outcome of the work is dropped.
  *
  * @throws SurfaceError `ABORTED`, or the signal's own reason where that is an error of this package.
  */
@@ -25,7 +27,11 @@ export async function untilAborted<TValue>({ start, signal, doing }: Cancellable
   if (signal.aborted) throw toAborted(signal, doing);
   const work = start();
   return new Promise<TValue>((resolve, reject) => {
-    const leave = followSignal(signal, () => reject(toAborted(signal, doing)));
+    const leave = followSignal(signal, () => {
+      reject(toAborted(signal, doing));
+      // No caller sees a later failure.
+      work.catch(handleThrown);
+    });
     work.then(resolve, reject).finally(leave);
   });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { Refusal, SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import { visibleLines } from "../schema/visible-text.ts";
+import { handleThrown } from "../spine/handle-thrown.ts";
 import { isRelayed } from "./relayed.ts";
 
 /** An error that was kept from a caller, for the log of whoever owns the code that threw it. */
@@ -83,11 +84,6 @@ export function toSafeReporter(report: FaultReporter): FaultReporter {
   const told: FaultReporter = (fault) => tell(report, fault);
   safe.add(told);
   return told;
-}
-
-/** Takes a value that code of an author threw: if it is a promise that rejects, nobody else handles it. Never throws. */
-export function handleThrown(cause: unknown): void {
-  onRejection(cause, () => {});
 }
 
 /** Reports a cause and returns the error that stands for it. Never throws. */

@@ -32,6 +32,7 @@ const thrown: Arbitrary<() => unknown> = oneof(
     () => () => secret,
     () => throwingProxy(),
     () => Promise.reject(new Error(secret)),
+    () => new Error("x", { cause: Promise.reject(new Error(secret)) }),
     () => Object.create(null, { message: { value: secret } }) as unknown,
     () => Object.defineProperty(new Error("x"), "message", { get: () => raise(new Error(secret)) }),
     () => Object.defineProperty(new SurfaceError("TIMEOUT", "x"), "code", { get: () => raise(secret) }),

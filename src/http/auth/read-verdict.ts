@@ -1,6 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
 import { identifiedBy } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
+import { handleThrown } from "../../spine/handle-thrown.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { copyClaims, maxClaimsChars } from "./copy-claims.ts";
@@ -106,7 +107,10 @@ function isFor(audience: unknown, resource: string): boolean {
 }
 
 function isInForce(verdict: object, now: number, revoked: AbortSignal | undefined): boolean {
-  if (revoked?.aborted === true) return false;
+  if (revoked?.aborted === true) {
+    handleThrown(revoked.reason);
+    return false;
+  }
   const expiresAt = readTime(Reflect.get(verdict, "expiresAt"), "expiresAt") ?? Number.POSITIVE_INFINITY;
   const notBefore = readTime(Reflect.get(verdict, "notBefore"), "notBefore") ?? 0;
   return notBefore <= now && now < expiresAt;

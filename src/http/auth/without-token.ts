@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { handleThrown } from "../../surface/fault.ts";
+import { handleThrown } from "../../spine/handle-thrown.ts";
 
 const maxDepth = 4;
 const maxChars = 4096;

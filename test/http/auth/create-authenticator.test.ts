@@ -182,13 +182,36 @@ describe("Authenticator", () => {
     }
   });
 
-  it("answers 503 and leaves no rejection when the verifier throws a promise that rejects", async () => {
+  const failing = (): Promise<never> => Promise.reject(new Error("gone"));
+
+  it.each<[string, number, BearerOptions["verify"]]>([
+    [
+      "throws a promise that rejects",
+      503,
+      () => {
+        // oxlint-disable-next-line typescript/only-throw-error -- what a verifier in plain JavaScript may throw
+        throw failing();
+      },
+    ],
+    ["throws an error whose cause rejects", 503, async () => Promise.reject(new Error("x", { cause: failing() }))],
+    ["rejects with one that rejects with a third", 503, () => Promise.reject(Promise.reject(failing()))],
+    [
+      "rejects too late, with a promise that rejects",
+      503,
+      (_token, { signal }) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => setImmediate(() => reject(Promise.reject(failing())))),
+        ),
+    ],
+    [
+      "returns a signal that was aborted with one",
+      401,
+      () => saying(verdict({ revoked: AbortSignal.abort(failing()) })),
+    ],
+  ])("answers and leaves no rejection when the verifier %s", async (_what, status, verify) => {
     const rejections = noteRejections();
-    const { ask } = doorSaying(() => {
-      // oxlint-disable-next-line typescript/only-throw-error -- what a verifier in plain JavaScript may throw
-      throw Promise.reject(new Error("gone"));
-    });
-    expect(told(await ask(`Bearer ${token}`)).status).toBe(503);
+    const { ask } = doorSaying(verify, { timeoutMs: 20 });
+    expect(told(await ask(`Bearer ${token}`)).status).toBe(status);
     await settle();
     expect(rejections.end()).toEqual([]);
   });

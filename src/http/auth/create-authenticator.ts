@@ -148,7 +148,12 @@ class TokenAuthenticator implements Authenticator {
   #fail(cause: SurfaceError): HttpAnswer {
     const correlationId = this.#faults.add(cause);
     const message = "Tokens cannot be verified now";
-    return toAnswer({ status: 503, code: rpcCodes.internal, message, data: { correlationId } });
+    return toAnswer({
+      status: 503,
+      code: rpcCodes.internal,
+      message,
+      data: correlationId === undefined ? {} : { correlationId },
+    });
   }
 }
 

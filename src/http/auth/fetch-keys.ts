@@ -3,7 +3,7 @@ import type { Clock } from "../../spine/clock.ts";
 
 const maxBytes = 256 * 1024;
 
-/** How long nobody asks again after a failure. */
+/** Time for which requests fail as the last one did, without being sent, in milliseconds. */
 const restMs = 1000;
 
 /** Asks for a set of keys, as `jose` wants it done. */
@@ -34,6 +34,7 @@ async function readBounded(body: ReadableStream<Uint8Array> | null): Promise<str
  */
 export function createKeyFetch(clock: Clock): KeyFetch {
   let restsUntil = Number.NEGATIVE_INFINITY;
+  let failure: unknown;
   const run: KeyFetch = async (url, init) => {
     const response = await fetch(url, { ...init, redirect: "manual" });
     if (response.status === 200) return new Response(await readBounded(response.body), { status: 200 });
@@ -41,11 +42,12 @@ export function createKeyFetch(clock: Clock): KeyFetch {
     throw refuse(`it was answered with status ${response.status}`);
   };
   return async (url, init) => {
-    if (clock.now() < restsUntil) throw refuse("it failed a moment ago");
+    if (clock.now() < restsUntil) throw failure;
     try {
       return await run(url, init);
     } catch (cause) {
       restsUntil = clock.now() + restMs;
+      failure = cause;
       throw cause;
     }
   };

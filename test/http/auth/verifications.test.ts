@@ -242,4 +242,50 @@ describe("an authenticator", () => {
     expect(faults).toHaveLength(2);
     expect(faults[1]?.where).toContain("2 times more");
   });
+
+  it("reports different faults of its verifier under different ids, each with the id of its answer", async () => {
+    const answers = [
+      true,
+      verdict({ id: undefined }),
+      verdict({ scopes: undefined }),
+      new Error("database is down"),
+      new Error("database is down", { cause: new Error("connection refused") }),
+      new Error("database is down", { cause: new Error("connection timed out") }),
+      verdict({ resource: "https://other.example/mcp" }),
+    ];
+    const verify = async (token: string): Promise<Verdict> => {
+      const answer = answers[Number(token)];
+      if (answer instanceof Error) throw answer;
+      // What a verifier in plain JavaScript may return.
+      return answer as Verdict;
+    };
+    const { ask, faults } = doorOf(bearer({ resource, verify }), { clock: new ManualClock() });
+    expect(await ask("Bearer 6")).toMatchObject({ status: 401 });
+    const ids: unknown[] = [];
+    for (const token of [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5]) {
+      const found = await ask(`Bearer ${token}`);
+      ids.push(/"correlationId":"([^"]+)"/.exec("body" in found ? (found.body ?? "") : "")?.[1]);
+    }
+    const [, ...reported] = faults.map(({ correlationId }) => correlationId);
+    expect(ids).toEqual([...reported, ...reported]);
+    expect(new Set(ids).size).toBe(6);
+    expect(String(faults[4]?.cause)).toContain("database is down");
+    expect(String(faults[5]?.cause)).toContain("connection refused");
+  });
+
+  it("reports no more than 32 different faults in ten seconds, and then how many it left out", async () => {
+    const clock = new ManualClock();
+    const failing = async (token: string): Promise<never> => {
+      throw new TypeError(`odd length ${token.length}`);
+    };
+    const { ask, faults } = doorOf(bearer({ resource, verify: failing }), { clock });
+    const answers = [];
+    for (let length = 1; length <= 40; length += 1) answers.push(await ask(`Bearer ${"a".repeat(length)}`));
+    expect(faults).toHaveLength(32);
+    expect(answers[31]).toMatchObject({ body: expect.stringContaining("correlationId") });
+    expect(answers[32]).toMatchObject({ status: 503, body: expect.not.stringContaining("correlationId") });
+    await clock.pass(10_000);
+    await ask(`Bearer ${"a".repeat(99)}`);
+    expect(faults[32]?.where).toContain("8 other failures");
+  });
 });

@@ -270,6 +270,21 @@ describe("the input schema of a tool", () => {
     expect(toToolInput(schema, "t").json["description"]).toBe(text);
   });
 
+  it("stays within a bound where a union is large", () => {
+    const named = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field${index}`, { type: "string" }]));
+    const values = Array.from({ length: 1000 }, (_, index) => `value${index}`);
+    const record = fromJsonSchema({
+      type: "object",
+      anyOf: [{ properties: named }, { additionalProperties: { enum: values } }],
+    });
+    // Each field repeats the schema of the record, and not its thousand values.
+    expect(JSON.stringify(toToolInput(record, "t").json).length).toBeLessThan(100_000);
+    const arms = values.map((value) => ({ properties: { kind: { const: value }, [value]: {} }, required: ["kind"] }));
+    const { description } = toToolInput(fromJsonSchema({ type: "object", oneOf: arms }), "t").json;
+    expect(description).toMatch(/\n- and 976 more$/u);
+    expect(JSON.stringify(description).length).toBeLessThan(6500);
+  });
+
   it("accepts every value without unknown fields that the server accepts", () => {
     let accepted = 0;
     const expectAccepted = (shown: JsonObject, values: readonly unknown[]): void => {

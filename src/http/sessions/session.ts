@@ -54,7 +54,7 @@ export class Session {
   readonly #calls: SessionCalls;
   #sdk: SessionSdk | undefined;
   /** Handlers that run for the session, maybe after their requests were cancelled or the session was closed. */
-  readonly work = new WorkCount();
+  readonly work: WorkCount = new WorkCount();
   #activeAt: number;
   /** Whether the client has closed its stream and sent nothing since. */
   hasLeft = false;

@@ -7,6 +7,7 @@ export { readOnly } from "./tags/read-only.ts";
 export type { Effect, Exposure } from "./tags/symbols.ts";
 export type { Icon, Looks } from "./tags/looks.ts";
 export type { ResourceRequirement, ScopeOptions } from "./tags/scopes.ts";
+export type { ConfirmContext, ConfirmFunction, ConfirmLines, ConfirmText } from "./tags/confirm-text.ts";
 export type {
   CollectionResourceOptions,
   Confirm,

@@ -1,12 +1,22 @@
 import { expectAssignable, expectError, expectType } from "tsd";
+import { z } from "zod";
 import {
+  cell,
+  collection,
   defineSurface,
+  event,
   mcp,
   mcpTool,
+  operationRegistry,
   procedure,
   readOnly,
   serveSurfaceAsMcp,
+  type Caller,
+  type CellClient,
   type Confirm,
+  type ConfirmContext,
+  type ConfirmFunction,
+  type ConfirmText,
   type ToolConfirmOptions,
   type Link,
   type MountedOperation,
@@ -73,6 +83,92 @@ expectError(serveSurfaceAsMcp({ surface, link, confirm: true }));
 expectError(serveSurfaceAsMcp({ surface, link, confirm: { otherwise: "ask" } }));
 
 expectType<Confirm | undefined>(nameOf<ToolOptions>().confirm);
-expectType<boolean | ToolConfirmOptions>(nameOf<Confirm>());
+expectType<boolean | ConfirmFunction | ToolConfirmOptions>(nameOf<Confirm>());
+
+// A function writes the question: typed by the input of the member, and where its surface is known, by that.
+const Issue = z.object({ id: z.coerce.number() });
+const issues = collection({ key: z.number(), schema: z.string() });
+mcpTool(procedure({ input: Issue }), {
+  confirm: (input, context) => {
+    expectType<{ id: number }>(input);
+    expectType<Caller>(context.caller);
+    expectError(context.client.issues);
+    expectError(context.signal);
+    return `Close ${input.id}?`;
+  },
+});
+mcpTool(procedure({}), { confirm: (input) => (expectType<undefined>(input), "Stop?") });
+mcpTool(procedure({ input: Issue }), {
+  title: "Close",
+  confirm: {
+    type: "CLOSE",
+    otherwise: "allow",
+    message: async ({ id }, { caller }) => ({ message: `Close ${id.toFixed()}?`, details: [caller.id] }),
+  },
+});
+mcpTool(event({ input: Issue, output: z.string() }), { confirm: ({ id }) => `Wait for ${id.toFixed()}?` });
+// A tag stands before its surface: the author says which members there are.
+mcpTool(procedure({ input: Issue }), {
+  confirm: async ({ id }, { client }: ConfirmContext<{ issues: typeof issues }>) =>
+    `Close ${await client.issues.get(id)}?`,
+});
+expectError(mcpTool(procedure({ input: Issue }), { confirm: ({ id }) => id }));
+expectError(mcpTool(procedure({ input: Issue }), { confirm: () => ({ details: ["a"] }) }));
+expectError(mcpTool(procedure({ input: Issue }), { confirm: () => ({ message: "a", details: [1] }) }));
+expectError(mcpTool(procedure({ input: Issue }), { confirm: (input: { id: string }) => input.id }));
+expectError(mcpTool(procedure({ input: Issue }), { confirm: { message: "Close?" } }));
+expectError(mcpTool(procedure({ input: Issue }), { confirm: ({ key }) => key }));
+
+const tracker = defineSurface("tracker", {
+  issues,
+  close: procedure({ input: Issue }),
+  now: cell({ schema: z.number() }),
+});
+const tracking = mcp(tracker)
+  .bridge(link)
+  .expose({
+    close: {
+      tool: {
+        confirm: async (input, { client, caller }) => {
+          expectType<{ id: number }>(input);
+          expectType<CellClient<number>>(client.now);
+          expectType<Caller>(caller);
+          expectType<string | undefined>(await client.issues.get(input.id));
+          expectError(client.nothing);
+          return { message: "Close?", details: "by hand" };
+        },
+      },
+    },
+  })
+  .tools({
+    sweep: {
+      input: z.object({ days: z.number().default(7) }),
+      confirm: async (input, { client, caller }) => {
+        expectType<{ days: number }>(input);
+        expectType<CellClient<number>>(client.now);
+        expectType<Caller>(caller);
+        return `Sweep ${(await client.issues.keys()).length}?`;
+      },
+      handler: (args) => args.days,
+    },
+    reset: { confirm: { message: (input) => (expectType<undefined>(input), "Reset?") }, handler: () => 1 },
+  });
+expectType<"close" | "sweep" | "reset">(nameOf<ToolNames<typeof tracking>>());
+mcp(tracker).expose({ close: { tool: { confirm: { type: "YES", message: ({ id }) => `Close ${id.toFixed()}?` } } } });
+expectError(mcp(tracker).expose({ close: { tool: { confirm: ({ id }) => id } } }));
+expectError(mcp(tracker).expose({ close: { tool: { confirm: ({ key }) => key } } }));
+expectError(tracking.tools({ one: { input: Issue, confirm: ({ id }) => id, handler: () => 1 } }));
+expectError(tracking.tools({ one: { input: Issue, confirm: { message: "Run?" }, handler: () => 1 } }));
+expectError(app.confirm("mutating", { message: () => "Run?" }));
+
+// Where operations are known only at run time, the author says what the input is; a registry knows it by the schema.
+expectAssignable<MountedOperation>({ name: "a", confirm: (_input: unknown, { caller }: ConfirmContext) => caller.id });
+expectAssignable<MountedOperation>({ name: "a", confirm: ({ id }: { id: number }) => `Close ${id}?` });
+operationRegistry().register(
+  { name: "close", inputSchema: Issue, confirm: ({ id }) => `Close ${id.toFixed()}?` },
+  () => 1,
+);
+expectAssignable<ConfirmText>({ message: "a", details: ["b", "c"] });
+expectError<ConfirmText>({ details: ["b"] });
 
 declare function nameOf<TName>(): TName;

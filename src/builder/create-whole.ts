@@ -13,6 +13,7 @@ import type { HeldSurface } from "../links/held-surface.ts";
 import type { ShownChange } from "../mcp/faces.ts";
 import { toFaceTools } from "../mcp/to-face-tools.ts";
 import type { Scope } from "../spine/scope.ts";
+import type { SurfaceClient } from "../surface/client.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { createReplayTool } from "../views/create-replay-tool.ts";
@@ -52,7 +53,7 @@ export interface Whole {
 }
 
 /** Everything but what is there only while something runs. */
-function createWritten({ definition, held, report }: WholeParts): Catalog {
+function createWritten({ definition, held, report }: WholeParts, client: SurfaceClient<unknown>): Catalog {
   const { surface, options, exposures, tools, prompts, resources, context } = definition;
   const { channel } = held;
   return createCatalog({
@@ -63,7 +64,7 @@ function createWritten({ definition, held, report }: WholeParts): Catalog {
     resources,
     uriPrefix: options.uriPrefix ?? `surface://${surface.name}/`,
     channel,
-    client: createClient(surface, channel),
+    client,
     contexts: { make: context, report },
     report,
   });
@@ -76,9 +77,13 @@ function createOpenViews({ definition, report, scope }: WholeParts, { tools }: C
   return views;
 }
 
-function createOpenLive({ definition, report, scope }: WholeParts, base: Catalog): LiveCatalog {
+function createOpenLive(
+  { definition, report, scope }: WholeParts,
+  base: Catalog,
+  client: SurfaceClient<unknown>,
+): LiveCatalog {
   const { mounts, context } = definition;
-  const live = createLiveCatalog({ base, mounts, report, contexts: { make: context, report } });
+  const live = createLiveCatalog({ base, mounts, report, client, contexts: { make: context, report } });
   scope.add(() => live.close());
   return live;
 }
@@ -101,7 +106,8 @@ function createPullTools(
  */
 export function createWhole(parts: WholeParts, find: Finding): Whole {
   const { definition, held, scope } = parts;
-  const written = createWritten(parts);
+  const client = createClient(definition.surface, held.channel);
+  const written = createWritten(parts, client);
   const views = createOpenViews(parts, written);
   const windowMs = definition.options.changeWindowMs ?? defaultChangeWindowMs;
   const { subscriptions } = held;
@@ -112,7 +118,7 @@ export function createWhole(parts: WholeParts, find: Finding): Whole {
   const later: { live?: LiveCatalog } = {};
   const catalog = (): Catalog => later.live?.current ?? written;
   if (definition.replay) added.push(createReplayTool({ views, catalog, faceTools: toFaceTools }));
-  const live = createOpenLive(parts, added.length === 0 ? written : withTools(written, added));
+  const live = createOpenLive(parts, added.length === 0 ? written : withTools(written, added), client);
   later.live = live;
   return { written, live, views, watches, windowMs };
 }

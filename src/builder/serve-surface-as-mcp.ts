@@ -1,4 +1,4 @@
-import type { ExposeChecked } from "../catalog/expose.ts";
+import type { ExposeChecked, ExposeTyped } from "../catalog/expose.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import type { MemoryContext } from "../catalog/memory/memory-context.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
@@ -42,7 +42,8 @@ export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
 type PulledNames<TSpec, TPull> = true extends TPull ? WithPull<TagNames<TSpec>> : TagNames<TSpec>;
 
 /** Objections to an expose map. */
-type ExposeObjections<TSpec extends Spec, TPull, TExpose> = ExposeChecked<TSpec, TExpose> &
+type ExposeObjections<TSpec extends Spec, TPull, TExpose> = ExposeTyped<TSpec> &
+  ExposeChecked<TSpec, TExpose> &
   ExposeCollisions<PulledNames<TSpec, TPull>, TExpose> &
   LiteralKeys<TExpose>;
 

@@ -1,5 +1,6 @@
 import type {
   ExposeChecked,
+  ExposeTyped,
   ExposedKeys,
   ExposedMutatingKeys,
   ExposedResourceKeys,
@@ -185,8 +186,12 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> {
   /** Serves the surface fresh: each time the app is opened, these handlers implement it. */
   implement(handlers: Implementation<TSpec>): LinkedApp<TNames, TSpec>;
   /** Exposes untagged members, by name. What is left out stays unreachable. */
-  expose<const $Expose extends object>(
-    map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
+  expose<const $Expose>(
+    map: $Expose &
+      NoInfer<ExposeChecked<TSpec, $Expose>> &
+      NoInfer<ExposeCollisions<TNames, $Expose>> &
+      LiteralKeys<$Expose> &
+      ExposeTyped<TSpec>,
   ): UnlinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;
   /**
    * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
@@ -279,8 +284,12 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp {
   serve<TServing extends Serving>(target: ServeTarget<TServing>): Promise<TServing>;
   serve(target?: ServeTarget): Promise<Serving>;
   /** Exposes untagged members, by name. What is left out stays unreachable. */
-  expose<const $Expose extends object>(
-    map: $Expose & ExposeChecked<TSpec, $Expose> & ExposeCollisions<TNames, $Expose> & LiteralKeys<$Expose>,
+  expose<const $Expose>(
+    map: $Expose &
+      NoInfer<ExposeChecked<TSpec, $Expose>> &
+      NoInfer<ExposeCollisions<TNames, $Expose>> &
+      LiteralKeys<$Expose> &
+      ExposeTyped<TSpec>,
   ): LinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;
   /**
    * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither

@@ -35,7 +35,7 @@ interface Question {
 /** Names a question in messages. Keys of our own begin with a dot. */
 function nameOf({ key, ask }: Question): string {
   if (ask.kind === "roots") return "the request for roots";
-  if (key.startsWith(".")) return "the confirmation";
+  if (isConfirmation(key)) return "the confirmation";
   return `the ${ask.kind === "elicit" ? "form" : "model request"} "${key}"`;
 }
 
@@ -63,9 +63,15 @@ function otherQuestion(key: string): SurfaceError {
   return new SurfaceError("INVALID_OPTION", `Asking "${key}": it was asked something else under this key before`);
 }
 
-/** What nobody is asked a third time: they would be asked for ever. */
-function changedAgain(key: string): Refusal {
-  return new Refusal("ASK_FAILED", `the question "${key}" was another one when it was asked again`);
+/** Whether a question is the confirmation of a tool. Its text may depend on the state of the application. */
+function isConfirmation(key: string): boolean {
+  return key.startsWith(".");
+}
+
+/** Refuses a third question under one key: a question that changes each time would be asked without an end. */
+export function changedAgain(key: string): Refusal {
+  const name = isConfirmation(key) ? "the confirmation" : `the question "${key}"`;
+  return new Refusal("ASK_FAILED", `${name} was another one when it was asked again`);
 }
 
 /** The name under which a record keeps the stamp of a call's entry; no author's key has a dot. */
@@ -163,7 +169,7 @@ export class ClientAsker implements Asker {
     const questions = questionsOf(call);
     const changed = questions?.changesOf(key, digest) ?? 0;
     if (changed > 1) return Promise.reject(changedAgain(question.key));
-    if (changed === 1) this.#reportChanged(question);
+    if (changed === 1 && !isConfirmation(question.key)) this.#reportChanged(question);
     this.#stamp(call);
     questions?.open(key, { ask, digest, changed, call });
     return new Promise((_, reject) => void trail.wait(reject));

@@ -3,12 +3,13 @@ import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { lackingOf } from "../catalog/client-cannot.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { readFilled } from "../catalog/read-ask-answers.ts";
-import { Refusal } from "../errors.ts";
+import { Refusal, SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { shortText } from "../schema/visible-text.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
+import type { ConfirmLines } from "../tags/confirm-text.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
-import { nameWithin } from "./asker.ts";
+import { changedAgain, nameWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
 
@@ -27,6 +28,13 @@ const maxArgumentLength = 64;
 
 /** The arguments that a user is shown. Names that the schema does not declare come last, so they push no other out. */
 const maxArguments = 50;
+
+/** The length of the author's message that a user is shown, in UTF-16 units. */
+const maxMessageLength = 1024;
+
+/** The author's further lines that a user is shown, and their length together; each has an equal share. */
+const maxDetails = 20;
+const maxDetailsLength = 2048;
 
 /** The field of the form into which the user types the word. */
 const typedField = "confirm";
@@ -65,9 +73,41 @@ function toLines(checked: Checked, args: JsonObject): string {
   return lines.join("");
 }
 
-function toQuestion(checked: Checked, args: JsonObject): ClientAsk {
-  const { title, name, confirmWord } = checked.entry;
-  const message = `Run ${shortText(JSON.stringify(title ?? name), maxNameLength)}?${toLines(checked, args)}`;
+/** The author's words above a question, one text for each line. */
+type Words = readonly [message: string, ...details: string[]];
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** Reads what a function of `confirm` returned. @throws SurfaceError `INTERNAL`. */
+function readWords(said: unknown, { origin }: ToolEntry): Words {
+  // Every field is checked below.
+  const { message, details = [] } = Object(isText(said) ? { message: said } : said) as Partial<ConfirmLines>;
+  const listed: unknown = isText(details) ? [details] : details;
+  const lines: readonly unknown[] = Array.isArray(listed) ? listed : [undefined];
+  if (isText(message) && message.trim() !== "" && lines.every(isText)) return [message, ...lines];
+  throw new SurfaceError(
+    "INTERNAL",
+    `Confirming ${origin}: the function of "confirm" must return a text or { message: text, details?: texts }`,
+  );
+}
+
+/** Each line of the author's begins with a dash, and holds no line break: it cannot look like an argument. */
+function toHead({ title, name }: ToolEntry, words: Words | undefined): string {
+  const tool = shortText(JSON.stringify(title ?? name), maxNameLength);
+  if (words === undefined) return `Run ${tool}?`;
+  const [message, ...details] = words;
+  const shown = details.slice(0, maxDetails);
+  const maxLength = Math.floor(maxDetailsLength / Math.max(1, shown.length));
+  const lines = [shortText(message, maxMessageLength), ...shown.map((line) => `- ${shortText(line, maxLength)}`)];
+  if (details.length > maxDetails) lines.push(`- … and ${details.length - maxDetails} more lines`);
+  return [...lines, `Tool: ${tool}`].join("\n");
+}
+
+function toQuestion(checked: Checked, args: JsonObject, words: Words | undefined): ClientAsk {
+  const { confirmWord } = checked.entry;
+  const message = `${toHead(checked.entry, words)}${toLines(checked, args)}`;
   if (confirmWord === undefined) {
     return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
   }
@@ -102,16 +142,45 @@ function toTyped(value: unknown): unknown {
   return typeof value === "string" ? value.normalize("NFC") : value;
 }
 
-async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
-  // What agrees to these arguments agrees to no others; no author's key has a dot.
-  const key = `.confirm.${nameWithin(call, { id: checked.entry.id, args }).slice(0, 16)}`;
-  const { action, content } = readFilled(await call.ask(key, toQuestion(await preview(checked, args), args)));
-  const { confirmWord } = checked.entry;
-  if (action === "accept" && confirmWord !== undefined && toTyped(content[typedField]) !== confirmWord) {
+/** @throws Refusal `DECLINED`. */
+function assertAgreed(answer: JsonObject, { confirmWord }: ToolEntry): void {
+  const { action, content } = readFilled(answer);
+  if (action !== "accept") {
+    throw new Refusal("DECLINED", "the user was asked whether this may run, and did not agree", { action });
+  }
+  if (confirmWord !== undefined && toTyped(content[typedField]) !== confirmWord) {
     throw new Refusal("DECLINED", `the user did not type "${confirmWord}"`, { action });
   }
-  if (action === "accept") return assertStillShown(call);
-  throw new Refusal("DECLINED", "the user was asked whether this may run, and did not agree", { action });
+}
+
+/** Returns the author's words, if the author wrote a function and the client can show them. */
+async function wordsOf({ entry, input }: Checked, args: JsonObject, call: CallContext): Promise<Words | undefined> {
+  const { asking } = call.root;
+  if (entry.confirmText === undefined || asking?.kinds.has("elicit") !== true) return undefined;
+  return readWords(await entry.confirmText({ args, input, caller: call.caller }), entry);
+}
+
+function isSame(some: Words | undefined, others: Words | undefined): boolean {
+  return JSON.stringify(some) === JSON.stringify(others);
+}
+
+/**
+ * Asks once, and once more if the author's words are others when the user has agreed. A client that answers with another request
+ * needs no such look: the words are written anew for that request, and its answer counts for the same words only.
+ */
+async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
+  const { entry } = checked;
+  // What agrees to these arguments agrees to no others; no author's key has a dot.
+  const key = `.confirm.${nameWithin(call, { id: entry.id, args }).slice(0, 16)}`;
+  const shown = await preview(checked, args);
+  let words = await wordsOf(shown, args, call);
+  for (const again of ["", ".again"]) {
+    assertAgreed(await call.ask(`${key}${again}`, toQuestion(shown, args, words)), entry);
+    const now = call.root.asking?.push === undefined ? words : await wordsOf(shown, args, call);
+    if (isSame(now, words)) return assertStillShown(call);
+    words = now;
+  }
+  throw changedAgain(key);
 }
 
 function unlessItCannot(cause: unknown): void {

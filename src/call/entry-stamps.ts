@@ -5,9 +5,11 @@ import { digestOf } from "./digest-of.ts";
 /** Names all that a caller or a user can know of an entry, and all that decides how it is called. */
 function definitionOf(entry: ToolEntry): string {
   const { id, title, description, version, hints, scopes, requires, input, output, errors } = entry;
-  const { timeoutMs, confirm, confirmWord, reach, authority, isInternal } = entry;
+  const { timeoutMs, confirm, confirmWord, confirmText, reach, authority, isInternal } = entry;
   const shown = { id, title, description, version, hints, input: input.json, output: output.json, errors };
-  const rules = { scopes, requires, timeoutMs, confirm, confirmWord, reach, authority, isInternal };
+  // Of the author's text, each question is compared.
+  const writes = confirmText !== undefined;
+  const rules = { scopes, requires, timeoutMs, confirm, confirmWord, writes, reach, authority, isInternal };
   return digestOf(JSON.stringify({ ...shown, ...rules }));
 }
 

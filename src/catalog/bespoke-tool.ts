@@ -1,14 +1,15 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
-import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
+import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
-import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import { SurfaceError } from "../errors.ts";
 import { assertNotResult } from "./assert-not-result.ts";
 import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
+import { toConfirmText } from "./confirm-text.ts";
 import type { Content } from "./content.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
 import type { ToolEntry, ToolOutput } from "./entry.ts";
@@ -74,7 +75,7 @@ type OutputOrProblem<TOutput> = unknown extends TOutput
 /** A tool that is not a member: an input and a function over the live client. */
 export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = unknown, TReach = unknown> extends Omit<
   BespokeWords,
-  "output"
+  "output" | "confirm"
 > {
   /** The schema of the arguments. Default: it takes none. */
   readonly input?: TInput;
@@ -83,6 +84,8 @@ export interface BespokeTool<TInput, TSpec, TContext = MemoryContext, TOutput = 
    * Default: any JSON, unchecked.
    */
   readonly output?: OutputOrProblem<TOutput>;
+  /** Asks the user before each call; as the option of this name of all tools, with typed arguments and client. */
+  readonly confirm?: Confirm<BespokeArguments<TInput>, TSpec>;
   handler(args: BespokeArguments<TInput>, context: ToolContext<TSpec, TContext, TReach>): BespokeAnswer<TOutput>;
 }
 
@@ -144,6 +147,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: Bespo
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     confirm: toConfirmRule(options.confirm),
     confirmWord: toConfirmWord(options.confirm),
+    confirmText: toConfirmText(toConfirmFunction(options.confirm), { client: source.client, origin }),
     owner: { input: tool.input, output: tool.output },
     run: (args, call) => runInContext(call, source, (context) => tool.handler(args, context)),
   };

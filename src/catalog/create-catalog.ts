@@ -56,8 +56,8 @@ interface ScopedSource extends CatalogSource {
 
 function addEntries(entries: Entries, exposure: Exposure, source: ScopedSource): void {
   const { key, member, effect, options } = exposure;
-  const { channel, scopes, uriPrefix } = source;
-  const exposed = { key, member, effect, options, channel, scopes, uri: `${uriPrefix}${key}` };
+  const { channel, client, scopes, uriPrefix } = source;
+  const exposed = { key, member, effect, options, channel, client, scopes, uri: `${uriPrefix}${key}` };
   // The mapping was looked up by the member's own kind.
   const mapping = kindMappings[member.kind] as KindMapping<Kind>;
   // As above.

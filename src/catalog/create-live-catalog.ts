@@ -1,4 +1,5 @@
 import { Budget, type BudgetLimits } from "../spine/budget.ts";
+import type { SurfaceClient } from "../surface/client.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Catalog } from "./catalog.ts";
@@ -31,7 +32,11 @@ export interface LiveCatalogSource {
   readonly report: FaultReporter;
   /** Where handlers have from what is their own. Default: in memory. */
   readonly contexts?: ContextSource | undefined;
+  /** The client of the app's surface. @default one without members */
+  readonly client?: SurfaceClient<unknown>;
 }
+
+const noClient: SurfaceClient<unknown> = Object.freeze({});
 
 /** Finds what of an app itself a URI names, be it by a template. */
 function createOwnerOf(base: Catalog): (uri: string) => { readonly origin: string } | undefined {
@@ -59,12 +64,12 @@ class MountedCatalog implements LiveCatalog {
   #isMaking = false;
   #isClosed = false;
 
-  constructor({ base, mounts, report, contexts }: LiveCatalogSource) {
+  constructor({ base, mounts, report, contexts, client = noClient }: LiveCatalogSource) {
     this.#base = base;
     this.#catalog = base;
     this.#report = report;
     const { scopes, uriPrefix } = base;
-    const shared = { scopes, report, contexts, uriPrefix, schemas: this.schemas };
+    const shared = { scopes, report, contexts, client, uriPrefix, schemas: this.schemas };
     this.#sources = Array.from(mounts, ([prefix, source]) => new MountedSource({ prefix, source, ...shared }));
     this.canReadOthers = this.#sources.some(({ mayHaveResources }) => mayHaveResources);
     const nameOf = ({ name }: ToolEntry): string => name;

@@ -154,6 +154,15 @@ export interface Requirements {
   readonly resource?: ResourceRequirement | undefined;
 }
 
+/** A call whose user is about to be asked, as the author's function of `confirm` needs it. */
+export interface ConfirmedCall {
+  /** The arguments off the wire. */
+  readonly args: JsonObject;
+  /** What the schema of the arguments made of them. */
+  readonly input: unknown;
+  readonly caller: Caller;
+}
+
 /** One tool that an agent may call. */
 export interface ToolEntry extends EntryLooks, EntryGuard {
   /** The member key or the bespoke tool's name: its identity everywhere but on the wire. */
@@ -191,6 +200,8 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly confirm?: ConfirmRule | undefined;
   /** The word that the user must type to confirm. */
   readonly confirmWord?: string | undefined;
+  /** Writes the author's text of the question, now or later. Returns, throws and rejects whatever the author's code does. */
+  readonly confirmText?: ((call: ConfirmedCall) => unknown) | undefined;
   /** Who validates: a live surface its own members, the face what it owns itself (bespoke tools). */
   readonly owner: FaceOwned | "surface";
   /**

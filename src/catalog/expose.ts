@@ -1,8 +1,8 @@
 import type { ResourceKindProblem } from "../tags/mcp-resource.ts";
-import type { ContradictionProblem, SaidEffect, ToolKindProblem } from "../tags/mcp-tool.ts";
+import type { ContradictionProblem, InputOf, SaidEffect, ToolKindProblem } from "../tags/mcp-tool.ts";
 import type { ProvablyReads } from "../tags/provably-reads.ts";
 import type { kExposure, Taggable } from "../tags/symbols.ts";
-import type { ToolOptions } from "../tags/tool-options.ts";
+import type { Confirm, ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 
 /** How one member is exposed by an expose map. */
@@ -81,6 +81,14 @@ type ExposureProblem<TMember, TValue> = [TMember] extends [Taggable & { readonly
   ? ("resource" extends TValue ? ResourceKindProblem<TMember> : unknown) &
       ToolValueProblem<TMember, Exclude<TValue, "resource" | undefined>>
   : TypeProblem<"this member is tagged already: expose it in one place">;
+
+/** An expose value, whose `confirm` knows the input of the member and the client of the app; anything for a tagged member. */
+type TypedValue<TMember, TSpec> = TMember extends { readonly [kExposure]: "none" }
+  ? string | { readonly tool: { readonly confirm?: Confirm<InputOf<TMember>, TSpec> } }
+  : unknown;
+
+/** The types by which the compiler types the functions of `confirm` in an expose map. */
+export type ExposeTyped<TSpec> = { readonly [Key in keyof TSpec]?: TypedValue<TSpec[Key], TSpec> };
 
 // The parameter of expose(): the map itself, with an objection on every key that is wrong. Mapped over the map's own
 // keys, so that excess keys are caught also when it arrives in a variable.

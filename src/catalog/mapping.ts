@@ -1,4 +1,5 @@
 import type { SurfaceChannel } from "../surface/channel.ts";
+import type { SurfaceClient } from "../surface/client.ts";
 import type { Kind, Member, MemberOfKind } from "../surface/member.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { keepLooks } from "../tags/looks.ts";
@@ -16,6 +17,8 @@ export interface Exposed<TMember extends Member = Member> {
   readonly uri: string;
   readonly scopes: DefaultScopes;
   readonly channel: SurfaceChannel;
+  /** For functions of the option `confirm`. */
+  readonly client: SurfaceClient<unknown>;
 }
 
 /** What one exposed resource member comes to. */

@@ -1,10 +1,12 @@
 import { Refusal } from "../errors.ts";
 import type { Budget } from "../spine/budget.ts";
+import type { SurfaceClient } from "../surface/client.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { checkRefusal } from "../surface/owner/check-refusal.ts";
-import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
+import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type ToolOptions } from "../tags/tool-options.ts";
 import { operationNotFound } from "./cannot-nest.ts";
+import { toConfirmText } from "./confirm-text.ts";
 import { assertThingNamed, toGuard, type DefaultScopes } from "./entry-scopes.ts";
 import type { EntryCall, ToolEntry } from "./entry.ts";
 import type { MountedOperation, MountSource } from "./mount.ts";
@@ -28,6 +30,8 @@ export interface MountParts {
   readonly schemas: Budget;
   /** Where handlers have from what is their own. Left out: in memory. */
   readonly contexts?: ContextSource | undefined;
+  /** The client of the app's surface. */
+  readonly client: SurfaceClient<unknown>;
   /** What the URIs of all that is read begin with. */
   readonly uriPrefix: string;
 }
@@ -119,6 +123,7 @@ export function toMountedEntry(operation: MountedOperation, setting: MountSettin
     onDisconnect: defaultOnDisconnect,
     confirm: toConfirmRule(operation.confirm),
     confirmWord: toConfirmWord(operation.confirm),
+    confirmText: toConfirmText(toConfirmFunction(operation.confirm), { client: setting.client, origin }),
     now,
     run: errors === undefined ? run : withDetails(run, details, { where: origin, report }),
   });

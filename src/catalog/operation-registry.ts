@@ -1,5 +1,6 @@
 import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
+import type { Confirm } from "../tags/tool-options.ts";
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import { internalError, reportToConsole } from "../surface/fault.ts";
@@ -15,8 +16,10 @@ import { toWireName } from "./wire-name.ts";
 /** An operation as it is registered: its schemas say what its handler is given, and what it answers. */
 export type OperationDefinition<TInput extends MountedSchema, TOutput extends MountedSchema> = Omit<
   MountedOperation,
-  "inputSchema" | "outputSchema"
+  "inputSchema" | "outputSchema" | "confirm"
 > & {
+  /** Asks the user before each call; as the option of tools of this name. */
+  readonly confirm?: Confirm<OperationInput<TInput>>;
   readonly inputSchema?: TInput;
   readonly outputSchema?: TOutput;
 };

@@ -19,9 +19,14 @@ export function toPreview(
   own: ToolInput,
   { requires }: EntryGuard,
 ): Pick<ToolEntry, "preview"> {
+  if (exposed.member.kind !== "procedure" && requires?.resource?.argument === undefined) return {};
+  return { preview: previewOf(exposed, own) };
+}
+
+/** Returns a function that validates arguments off the wire against the schema of the member, and leaves out those of its kind. */
+export function previewOf(exposed: Exposed<MemberOfKind<ToolKind>>, own: ToolInput): (args: JsonObject) => unknown {
   const { kind, input } = exposed.member;
-  if (kind !== "procedure" && requires?.resource?.argument === undefined) return {};
   const names: readonly string[] = kind === "procedure" ? [] : syntheticFields[kind];
   const origin = originOf(exposed);
-  return { preview: (args: JsonObject) => checkInput(input, own.decode(splitFields(args, names)[0]), origin) };
+  return (args) => checkInput(input, own.decode(splitFields(args, names)[0]), origin);
 }

@@ -1,10 +1,11 @@
-import { toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
+import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
+import { toConfirmText } from "./confirm-text.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
-import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
+import type { ConfirmedCall, EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
 import type { MemberOfKind } from "../surface/member.ts";
 import { originOf, wordsOf, type Exposed } from "./mapping.ts";
-import { toPreview, type ToolKind } from "./preview-input.ts";
+import { previewOf, toPreview, type ToolKind } from "./preview-input.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** What the tools of all members share: who they are, who may call them, and that the live surface validates. */
@@ -22,9 +23,20 @@ export type ToolHead = EntryLooks &
     | "onDisconnect"
     | "confirm"
     | "confirmWord"
+    | "confirmText"
     | "owner"
     | "preview"
   >;
+
+/** Of streams and events, the function of `confirm` receives the input of the member, without the arguments of its kind. */
+function toInputOf(
+  exposed: Exposed<MemberOfKind<ToolKind>>,
+  own: ToolInput,
+): { readonly inputOf?: (call: ConfirmedCall) => unknown } {
+  if (exposed.member.kind === "procedure") return {};
+  const preview = previewOf(exposed, own);
+  return { inputOf: ({ args }) => preview(args) };
+}
 
 /**
  * The head of the tool of an exposed member, which takes this of its own.
@@ -32,7 +44,7 @@ export type ToolHead = EntryLooks &
  * @throws SurfaceError `INVALID_NAME`, `INVALID_OPTION`.
  */
 export function toToolHead(exposed: Exposed<MemberOfKind<ToolKind>>, hints: ToolHints, own: ToolInput): ToolHead {
-  const { key, scopes, options } = exposed;
+  const { key, scopes, options, client } = exposed;
   const origin = originOf(exposed);
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, options);
   assertThingNamed(guard, own, origin);
@@ -46,6 +58,7 @@ export function toToolHead(exposed: Exposed<MemberOfKind<ToolKind>>, hints: Tool
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     confirm: toConfirmRule(options.confirm),
     confirmWord: toConfirmWord(options.confirm),
+    confirmText: toConfirmText(toConfirmFunction(options.confirm), { client, origin, ...toInputOf(exposed, own) }),
     owner: "surface",
     ...toPreview(exposed, own, guard),
   };

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import type { ConfirmFunction } from "./confirm-text.ts";
 import type { Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
 
 const fates: ReadonlySet<unknown> = new Set([undefined, "refuse", "allow"]);
@@ -9,10 +10,11 @@ const typeable = /^(?=.{1,64}$)[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:[ _-][\p{L}\p{N}
 const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
   otherwise: (value) => fates.has(value),
   type: (value) => value === undefined || (typeof value === "string" && typeable.test(value)),
+  message: (value) => value === undefined || typeof value === "function",
 };
 
 function isConfirm(confirm: unknown): confirm is Confirm {
-  if (typeof confirm === "boolean") return true;
+  if (typeof confirm === "boolean" || typeof confirm === "function") return true;
   if (typeof confirm !== "object" || confirm === null || Array.isArray(confirm)) return false;
   return Object.entries(confirm).every(([key, value]) => Object.hasOwn(fits, key) && fits[key]?.(value) === true);
 }
@@ -22,7 +24,7 @@ export function assertConfirm(confirm: unknown, attempt: string): void {
   if (confirm === undefined || isConfirm(confirm)) return;
   throw new SurfaceError(
     "INVALID_OPTION",
-    `${attempt}: "confirm" must be true, false or { otherwise?: "refuse" | "allow", type?: "WORD" }, with 1 to 64 letters and digits; single spaces, "-" and "_" may separate words`,
+    `${attempt}: "confirm" must be true, false, a function or { otherwise?: "refuse" | "allow", type?: "WORD", message?: function }; "type" takes 1 to 64 letters and digits; single spaces, "-" and "_" may separate words`,
   );
 }
 
@@ -35,7 +37,13 @@ export function keepConfirm({ confirm }: Pick<ToolOptions, "confirm">): Pick<Too
 export function toConfirmRule(confirm: Confirm | undefined): ConfirmRule | undefined {
   if (confirm === undefined) return undefined;
   if (typeof confirm === "boolean") return confirm ? "refuse" : "never";
-  return confirm.otherwise ?? "refuse";
+  return (typeof confirm === "function" ? undefined : confirm.otherwise) ?? "refuse";
+}
+
+/** Returns the function that writes the question, if the author gave one. */
+export function toConfirmFunction(confirm: Confirm | undefined): ConfirmFunction | undefined {
+  if (typeof confirm === "function") return confirm;
+  return typeof confirm === "object" ? confirm.message : undefined;
 }
 
 /** Returns the word that the user must type, in Unicode NFC: keyboards differ in how they compose letters. */

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
 import { assertEffect, assertToolOptions } from "./check-options.ts";
 import { keepConfirm } from "./confirm.ts";
+import type { Confirm } from "./tool-options.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
 import { assertMember, type TaggedProblem } from "./tagged-problem.ts";
@@ -71,6 +72,29 @@ export type ToolProblem<TMember extends Taggable, TOptions> = [TMember[typeof kE
   ? ToolKindProblem<TMember> & ContradictionProblem<TMember, TOptions>
   : TaggedProblem<TMember[typeof kExposure]>;
 
+/** The validated input of a member's handler; `undefined` where it takes none. */
+export type InputOf<TMember> = TMember extends { readonly input: infer Input extends StandardSchemaV1 }
+  ? StandardSchemaV1.InferOutput<Input>
+  : undefined;
+
+// By this the compiler types the parameters of a function. It does not check: with the options as they were inferred it is an
+// intersection, and a number fits one with an object whose keys are all optional.
+/** The options of a tag, whose `confirm` knows the input of the member. */
+interface TypedConfirm<TMember> {
+  readonly confirm?: Confirm<InputOf<TMember>>;
+}
+
+/** `unknown` when `confirm` fits the member, else the sentence that says that it does not. */
+type ConfirmProblem<TMember, TOptions> = TOptions extends { readonly confirm: infer Given }
+  ? [Given] extends [TypedConfirm<TMember>["confirm"]]
+    ? unknown
+    : { readonly confirm: TypeProblem<'"confirm" is not what this option takes'> }
+  : unknown;
+
+// Without a type of `confirm`: the compiler would type the parameters of a function by this one, and not by the member.
+/** The options of a tag, whatever its member is. */
+type TagToolOptions = Omit<ToolOptions, "confirm"> & { readonly confirm?: unknown };
+
 function assertTaggable(member: Taggable, options: ToolOptions): void {
   assertMember(member, "mcpTool()");
   if (member[kExposure] !== "none") {
@@ -107,11 +131,12 @@ function effectOf(member: Taggable, options: ToolOptions): Effect {
  * const rerun = mcpTool(procedure({ input: z.object({ node: z.string() }) }), { title: "Rerun a node" });
  * ```
  */
-export function mcpTool<const $Member extends Taggable, const $Options extends ToolOptions = Record<never, never>>(
+export function mcpTool<const $Member extends Taggable, const $Options extends TagToolOptions = Record<never, never>>(
   member: $Member & ToolProblem<$Member, $Options>,
-  options?: $Options & OnlyToolOptions<$Options>,
+  options?: $Options & OnlyToolOptions<$Options> & TypedConfirm<$Member> & ConfirmProblem<$Member, $Options>,
 ): Retagged<$Member, "tool", EffectOf<$Member, $Options>> {
-  const said: ToolOptions = options ?? {};
+  // The check below refuses a `confirm` of another type.
+  const said = (options ?? {}) as ToolOptions;
   assertTaggable(member, said);
   const tagged = {
     ...member,

@@ -1,3 +1,4 @@
+import type { ConfirmFunction } from "./confirm-text.ts";
 import type { Looks } from "./looks.ts";
 import type { ScopeOptions } from "./scopes.ts";
 import type { TypeProblem } from "./type-problem.ts";
@@ -50,15 +51,18 @@ export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, 
    */
   readonly onDisconnect?: OnDisconnect;
   /**
-   * Is the user asked before each call, with the tool's title and its actual arguments? `true`: a client that cannot ask its user
-   * is refused; `{ otherwise: "allow" }`: then it runs unasked. What a model says is never consent. Default: as the app says by
-   * `confirm()`, and not asked where it says nothing.
+   * Asks the user before each call, with the tool's title and its actual arguments. A function writes the question above them. A
+   * client that cannot ask its user is refused, unless `otherwise` says `"allow"`. A model's word is never consent.
+   * @default the app's `confirm()`; without one the user is not asked
    */
   readonly confirm?: Confirm;
 }
 
-/** Whether the user is asked before a tool runs, and what becomes of calls of clients that cannot ask. */
-export type Confirm = boolean | ToolConfirmOptions;
+/** Whether and how the user is asked before a tool runs. A function is short for `{ message }`. */
+export type Confirm<TInput = unknown, TSpec = unknown> =
+  | boolean
+  | ConfirmFunction<TInput, TSpec>
+  | ToolConfirmOptions<TInput, TSpec>;
 
 /** How a user is asked before a tool runs. */
 export interface ConfirmOptions {
@@ -67,7 +71,9 @@ export interface ConfirmOptions {
 }
 
 /** The question to the user before one tool runs. */
-export interface ToolConfirmOptions extends ConfirmOptions {
+export interface ToolConfirmOptions<TInput = unknown, TSpec = unknown> extends ConfirmOptions {
+  /** Writes the question, which stands above the tool's name and arguments. @default no text of yours */
+  readonly message?: ConfirmFunction<TInput, TSpec>;
   /**
    * A word that the user must type into the form, for example `"CLOSE"`. Some hosts accept a form without fields by themselves.
    * Default: a form without fields.

@@ -44,7 +44,7 @@ type PulledNames<TSpec, TPull> = true extends TPull ? WithPull<TagNames<TSpec>> 
 /** Objections to an expose map. */
 type ExposeObjections<TSpec extends Spec, TPull, TExpose> = ExposeTyped<TSpec> &
   ExposeChecked<TSpec, TExpose> &
-  ExposeCollisions<PulledNames<TSpec, TPull>, TExpose> &
+  ExposeCollisions<TSpec, PulledNames<TSpec, TPull>, TExpose> &
   LiteralKeys<TExpose>;
 
 /** The names of a surface's own tags and of an expose map, for handlers that have something of their own. */

@@ -156,8 +156,15 @@ export type PullProblem<TNames extends AppNames> = [PullToolName & KnownNames<TN
   ? unknown
   : TypeProblem<`the tool name "${PullToolName & TNames["tools"]}" is taken: by another tool, or by pull() before`>;
 
+/** The sentence for a key whose tool has the name of another tool; a tagged member itself has that name, and its own sentence. */
+type ToolCollision<TSpec, TKey> = TKey extends keyof TSpec
+  ? TSpec[TKey] extends { readonly [kExposure]: "none" }
+    ? TypeProblem<`the name "${WireName<TKey & string>}" is taken by another tool`>
+    : unknown
+  : unknown;
+
 /** An objection on every key of an expose map that was exposed before, or whose name on the wire is taken by a tool. */
-export type ExposeCollisions<TNames extends AppNames, TExpose> = {
+export type ExposeCollisions<TSpec, TNames extends AppNames, TExpose> = {
   readonly [Key in keyof TExpose]: Key extends TNames["exposed"]
     ? TypeProblem<`"${Key & string}" is exposed already: expose it in one place`>
     : TExpose[Key] extends "resource"
@@ -165,7 +172,7 @@ export type ExposeCollisions<TNames extends AppNames, TExpose> = {
         ? TypeProblem<`the key "${Key & string}" is taken by a hand-written resource`>
         : unknown
       : WireName<Key & string> extends TNames["tools"]
-        ? TypeProblem<`the name "${WireName<Key & string>}" is taken by another tool`>
+        ? ToolCollision<TSpec, Key>
         : unknown;
 } & WireNamesChecked<ExposedToolKeys<TExpose>>;
 
@@ -189,7 +196,7 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> {
   expose<const $Expose>(
     map: $Expose &
       NoInfer<ExposeChecked<TSpec, $Expose>> &
-      NoInfer<ExposeCollisions<TNames, $Expose>> &
+      NoInfer<ExposeCollisions<TSpec, TNames, $Expose>> &
       LiteralKeys<$Expose> &
       ExposeTyped<TSpec>,
   ): UnlinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;
@@ -287,7 +294,7 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp {
   expose<const $Expose>(
     map: $Expose &
       NoInfer<ExposeChecked<TSpec, $Expose>> &
-      NoInfer<ExposeCollisions<TNames, $Expose>> &
+      NoInfer<ExposeCollisions<TSpec, TNames, $Expose>> &
       LiteralKeys<$Expose> &
       ExposeTyped<TSpec>,
   ): LinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;

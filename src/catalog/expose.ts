@@ -1,5 +1,11 @@
 import type { ResourceKindProblem } from "../tags/mcp-resource.ts";
-import type { ContradictionProblem, InputOf, SaidEffect, ToolKindProblem } from "../tags/mcp-tool.ts";
+import type {
+  ConfirmOptionProblem,
+  ContradictionProblem,
+  InputOf,
+  SaidEffect,
+  ToolKindProblem,
+} from "../tags/mcp-tool.ts";
 import type { ProvablyReads } from "../tags/provably-reads.ts";
 import type { kExposure, Taggable } from "../tags/symbols.ts";
 import type { Confirm, ToolOptions } from "../tags/tool-options.ts";
@@ -72,7 +78,10 @@ type ToolValueProblem<TMember extends Taggable, TValue> = [TValue] extends [neve
   : [TValue] extends ["tool"]
     ? ToolKindProblem<TMember>
     : [TValue] extends [ToolValue]
-      ? ToolKindProblem<TMember> & OptionsProblem<TValue> & ContradictionProblem<TMember, OptionsOf<TValue>>
+      ? ToolKindProblem<TMember> &
+          OptionsProblem<TValue> &
+          ContradictionProblem<TMember, OptionsOf<TValue>> &
+          ("confirm" extends KeysOfArms<OptionsOf<TValue>> ? ConfirmOptionProblem<TMember, OptionsOf<TValue>> : unknown)
       : FormProblem<TValue>;
 
 // The two kinds of value are asked for apart and the answers intersected: one objection is enough for a union.
@@ -82,13 +91,13 @@ type ExposureProblem<TMember, TValue> = [TMember] extends [Taggable & { readonly
       ToolValueProblem<TMember, Exclude<TValue, "resource" | undefined>>
   : TypeProblem<"this member is tagged already: expose it in one place">;
 
-/** An expose value, whose `confirm` knows the input of the member and the client of the app; anything for a tagged member. */
-type TypedValue<TMember, TSpec> = TMember extends { readonly [kExposure]: "none" }
-  ? string | { readonly tool: { readonly confirm?: Confirm<InputOf<TMember>, TSpec> } }
-  : unknown;
+/** The options of a tool, whose `confirm` knows the input of the member and the client of the app. */
+interface TypedTool<TMember, TSpec> {
+  readonly tool: { readonly confirm?: Confirm<InputOf<TMember>, TSpec> };
+}
 
 /** The types by which the compiler types the functions of `confirm` in an expose map. */
-export type ExposeTyped<TSpec> = { readonly [Key in keyof TSpec]?: TypedValue<TSpec[Key], TSpec> };
+export type ExposeTyped<TSpec> = { readonly [Key in keyof TSpec]?: string | object | TypedTool<TSpec[Key], TSpec> };
 
 // The parameter of expose(): the map itself, with an objection on every key that is wrong. Mapped over the map's own
 // keys, so that excess keys are caught also when it arrives in a variable.

@@ -85,11 +85,14 @@ interface TypedConfirm<TMember> {
 }
 
 /** `unknown` when `confirm` fits the member, else the sentence that says that it does not. */
-type ConfirmProblem<TMember, TOptions> = TOptions extends { readonly confirm: infer Given }
-  ? [Given] extends [TypedConfirm<TMember>["confirm"]]
-    ? unknown
-    : { readonly confirm: TypeProblem<'"confirm" is not what this option takes'> }
-  : unknown;
+export type ConfirmOptionProblem<TMember, TOptions> = [TOptions] extends [TypedConfirm<TMember>]
+  ? unknown
+  : { readonly confirm: TypeProblem<'"confirm" is not what this option takes'> };
+
+/** `unknown` when a tag has these options and its `confirm` fits the member, else the sentence that says why not. */
+type TagOptionsProblem<TMember, TOptions> = "confirm" extends keyof TOptions
+  ? OnlyToolOptions<TOptions> & ConfirmOptionProblem<TMember, TOptions>
+  : OnlyToolOptions<TOptions>;
 
 // Without a type of `confirm`: the compiler would type the parameters of a function by this one, and not by the member.
 /** The options of a tag, whatever its member is. */
@@ -133,7 +136,7 @@ function effectOf(member: Taggable, options: ToolOptions): Effect {
  */
 export function mcpTool<const $Member extends Taggable, const $Options extends TagToolOptions = Record<never, never>>(
   member: $Member & ToolProblem<$Member, $Options>,
-  options?: $Options & OnlyToolOptions<$Options> & TypedConfirm<$Member> & ConfirmProblem<$Member, $Options>,
+  options?: $Options & TypedConfirm<$Member> & TagOptionsProblem<$Member, $Options>,
 ): Retagged<$Member, "tool", EffectOf<$Member, $Options>> {
   // The check below refuses a `confirm` of another type.
   const said = (options ?? {}) as ToolOptions;

@@ -55,6 +55,8 @@ const mistakes: readonly (readonly [string, string])[] = [
   ['app.expose({ stop: "tol" })', 'expose a member as "tool", "resource" or { tool: { … } }'],
   ["app.expose({ stop: true })", 'expose a member as "tool", "resource" or { tool: { … } }'],
   ['app.expose({ stop: { tool: { timeoutMs: "x" } } })', '"timeoutMs" is not what this tool option takes'],
+  ['mcpTool(procedure({}), { confirm: "yes" })', '"confirm" is not what this option takes'],
+  ["mcpTool(procedure({}), { confirm: () => 5 })", '"confirm" is not what this option takes'],
   ['app.expose({ stop: { tool: { confirm: "yes" } } })', '"confirm" is not what this tool option takes'],
   ["app.expose({ stop: { tool: {}, extra: 1 } })", '"extra" does not belong beside "tool"'],
   [

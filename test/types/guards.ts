@@ -71,9 +71,23 @@ const tags: readonly Guard[] = [
   {
     promise: "options that do not exist are refused",
     file: "tags/mcp-tool.d.ts",
-    guard: "$Options & OnlyToolOptions<$Options>",
-    without: "$Options",
+    guard: ": OnlyToolOptions<TOptions>;",
+    without: ": unknown;",
     caughtBy: "tags.test-d.ts",
+  },
+  {
+    promise: "what confirms a tag fits the input of its member",
+    file: "tags/mcp-tool.d.ts",
+    guard: "OnlyToolOptions<TOptions> & ConfirmOptionProblem<TMember, TOptions>",
+    without: "OnlyToolOptions<TOptions>",
+    caughtBy: "confirm.test-d.ts",
+  },
+  {
+    promise: "what confirms an exposed member fits its input",
+    file: "catalog/expose.d.ts",
+    guard: "ConfirmOptionProblem<TMember, OptionsOf<TValue>>",
+    without: "unknown",
+    caughtBy: "confirm.test-d.ts",
   },
   {
     promise: "any does not say that a tool reads",

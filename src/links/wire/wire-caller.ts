@@ -13,6 +13,13 @@ type ReadValue = (value: JsonValue) => JsonValue | undefined;
 /** The fields of an object: whether each must be there, and how its value is read. */
 type Fields<TRecord> = Readonly<Record<keyof TRecord, readonly ["required" | "optional", ReadValue]>>;
 
+/** The same, one field after the other. */
+type FieldList = readonly (readonly [string, readonly ["required" | "optional", ReadValue]])[];
+
+function toList<TRecord>(fields: Fields<TRecord>): FieldList {
+  return Object.entries<Fields<TRecord>[keyof TRecord]>(fields);
+}
+
 function when(fits: (value: JsonValue) => boolean): ReadValue {
   return (value) => (fits(value) ? value : undefined);
 }
@@ -30,32 +37,32 @@ const name = when((value) => isText(value) && value !== "");
 const texts = when(isTextList);
 
 /** Keeps the known fields of an object; `undefined` if one is missing or does not fit. */
-function keep<TRecord>(given: JsonValue, fields: Fields<TRecord>): JsonObject | undefined {
+function keep(given: JsonValue, fields: FieldList): JsonObject | undefined {
   if (!isJsonObject(given)) return undefined;
   const kept: Record<string, JsonValue> = {};
-  for (const [field, [presence, read]] of Object.entries<Fields<TRecord>[keyof TRecord]>(fields)) {
+  for (const [field, [presence, readValue]] of fields) {
     const value = Object.hasOwn(given, field) ? given[field] : undefined;
     if (value === undefined && presence === "optional") continue;
-    const known = value === undefined ? undefined : read(value);
+    const known = value === undefined ? undefined : readValue(value);
     if (known === undefined) return undefined;
     kept[field] = known;
   }
   return kept;
 }
 
-const programFields: Fields<NonNullable<CallerView["client"]>> = {
+const programFields = toList<NonNullable<CallerView["client"]>>({
   name: ["required", text],
   version: ["required", text],
-};
+});
 
-const viewFields: Fields<CallerView> = {
+const viewFields = toList<CallerView>({
   surface: ["required", name],
   project: ["optional", text],
   userAgent: ["optional", text],
   client: ["optional", (value) => keep(value, programFields)],
-};
+});
 
-const callerFields: Fields<Caller & { readonly key: string }> = {
+const callerFields = toList<Caller & { readonly key: string }>({
   id: ["required", name],
   isAnonymous: ["required", when((value) => typeof value === "boolean")],
   scopes: ["required", texts],
@@ -67,16 +74,32 @@ const callerFields: Fields<Caller & { readonly key: string }> = {
   view: ["optional", (value) => keep(value, viewFields)],
   claims: ["optional", when(isJsonObject)],
   key: ["optional", when(isCallerKey)],
-};
+});
 
-/** Reads the caller of a call, a frozen object; `undefined` for anything else. Drops unknown fields. */
-export function readCaller(given: JsonValue): Caller | undefined {
+function read(given: JsonValue): Caller | undefined {
   const kept = keep(given, callerFields);
   if (kept === undefined || JSON.stringify(kept).length > maxCallerLength) return undefined;
   const { key, ...fields } = kept;
   // Each field was checked above.
   const caller = deepFreeze(fields) as unknown as Caller;
   return typeof key === "string" && !caller.isAnonymous ? withCallerKey(caller, key) : caller;
+}
+
+/** Callers by their text: few callers make many calls, and reading one takes longer than carrying it. */
+const recent = new Map<string, Caller>();
+const maxRecent = 64;
+const maxRecentLength = 2048;
+
+/** Reads the caller of a call, a frozen object; `undefined` for anything else. Drops unknown fields. */
+export function readCaller(given: JsonValue): Caller | undefined {
+  const said = JSON.stringify(given);
+  const known = recent.get(said);
+  if (known !== undefined) return known;
+  const caller = read(given);
+  if (caller === undefined || said.length > maxRecentLength) return caller;
+  if (recent.size >= maxRecent) recent.clear();
+  recent.set(said, caller);
+  return caller;
 }
 
 const written = new WeakMap<Caller, JsonObject>();
@@ -91,7 +114,7 @@ function write(caller: Caller, what: string): JsonObject {
     // Claims that JSON does not have: reported below.
   }
   // The server reads it in the same way, so it is refused here before anything is sent.
-  if (isJsonObject(json) && readCaller(json) !== undefined) return json;
+  if (isJsonObject(json) && read(json) !== undefined) return json;
   throw new SurfaceError(
     "INVALID_OPTION",
     `Cannot call ${what}: "caller" must be a caller of at most ${maxCallerLength} characters of JSON`,

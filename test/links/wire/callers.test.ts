@@ -79,6 +79,17 @@ describe("a caller on the wire", () => {
     await live.close();
   });
 
+  it("is the caller of its own call when many take turns, again and again", async () => {
+    const { live, who } = await serveEcho();
+    for (let round = 0; round < 2; round += 1) {
+      for (let index = 0; index < 100; index += 1) {
+        const caller = { ...ada, id: `user ${index}`, scopes: [`scope ${index}`] };
+        expect((await who(caller)).result.value).toEqual({ caller, key: callerKey(caller) });
+      }
+    }
+    await live.close();
+  });
+
   it("is ignored beside any verb but call, whatever it is", async () => {
     const { live, ask } = await serveEcho();
     expect((await ask({ verb: "get", member: "count", caller: "ada" })).result).toEqual({ value: 1 });

@@ -43,6 +43,7 @@ describe.each(legacyOnes)(
         "erase",
         "follow",
         "greet",
+        "hurried",
         "locate",
         "note",
         "raise",

@@ -12,22 +12,13 @@ import type { ConfirmRule } from "../tags/tool-options.ts";
 import { changedAgain, nameWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
+import { argumentLines } from "./argument-lines.ts";
 
 /** What becomes of calls whose users are asked, where they cannot be. */
 export type AskedRule = Exclude<ConfirmRule, "never">;
 
 /** How much of the name of a tool a user is shown, in UTF-16 units. */
 const maxNameLength = 256;
-
-/** The length of all values that a user is shown, in UTF-16 units; each has an equal share, and at least `minValueLength`. */
-const maxValuesLength = 2048;
-const minValueLength = 80;
-
-/** The length of the name of an argument that a user is shown, in UTF-16 units. */
-const maxArgumentLength = 64;
-
-/** The arguments that a user is shown. Names that the schema does not declare come last, so they push no other out. */
-const maxArguments = 50;
 
 /** The length of the author's message that a user is shown, in UTF-16 units. */
 const maxMessageLength = 1024;
@@ -38,8 +29,6 @@ const maxDetailsLength = 2048;
 
 /** The field of the form into which the user types the word. */
 const typedField = "confirm";
-
-const plainName = /^[\w.-]+$/;
 
 /** What a tool is to run with, defaults and all: what the face made of the arguments, or what a live surface will make of them. */
 function toText({ entry, input }: Checked, args: JsonObject): string {
@@ -53,24 +42,10 @@ function toText({ entry, input }: Checked, args: JsonObject): string {
   }
 }
 
-/** Lists the arguments that the schema declares, in its order, then the others. */
-function toArguments({ entry }: Checked, value: JsonValue): readonly (readonly [string, JsonValue])[] {
-  if (!isJsonObject(value)) return [["value", value]];
-  const { properties = {} } = entry.input.json;
-  const declared = Object.keys(properties ?? {}).filter((name) => Object.hasOwn(value, name));
-  return [...new Set([...declared, ...Object.keys(value)])].map((name) => [name, value[name] ?? null]);
-}
-
 function toLines(checked: Checked, args: JsonObject): string {
   // The text is of our own codec, which writes JSON.
-  const named = toArguments(checked, JSON.parse(toText(checked, args)) as JsonValue);
-  const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / named.length));
-  const lines = named.slice(0, maxArguments).map(([name, value]) => {
-    const shown = shortText(plainName.test(name) ? name : JSON.stringify(name), maxArgumentLength);
-    return `\n${shown}: ${shortText(JSON.stringify(value), maxLength)}`;
-  });
-  if (named.length > maxArguments) lines.push(`\n… and ${named.length - maxArguments} more arguments`);
-  return lines.join("");
+  const value = JSON.parse(toText(checked, args)) as JsonValue;
+  return argumentLines(isJsonObject(value) ? value : { value }, checked.entry.input.json);
 }
 
 /** The author's words above a question, one text for each line. */

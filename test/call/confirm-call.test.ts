@@ -195,7 +195,44 @@ describe("a tool that is to be confirmed", () => {
       '"path: \\"/tmp\\"\\n0": 0',
     ]);
     expect(lines).toHaveLength(52);
-    expect(lines.at(-1)).toBe("… and 12 more arguments");
+    expect(lines.at(-1)).toMatch(/^… and 12 more values: "path: \\"\/tmp\\"\\n48"/);
+  });
+
+  it("shows the values within a long object or list, each by its path, the declared ones first", async () => {
+    const order = z.looseObject({ note: z.string(), to: z.string(), amount: z.number() });
+    const handler = vi.fn<(args: unknown) => unknown>();
+    const { tools } = removing({ confirm: true, handler, input: z.object({ order, steps: z.array(z.json()) }) });
+    const asked: ClientAsk[] = [];
+    const long = "n".repeat(5000);
+    const args = {
+      order: { more: long, note: long, to: "mallory", amount: 1_000_000, "a b": [] },
+      steps: [{ run: long, as: "root" }],
+    };
+    await tools.call("remove", args, { asking: pushing(() => ({ action: "decline" }), asked) });
+    const message: unknown = asked[0]?.params["message"];
+    const lines = String(message).split("\n").slice(1);
+    expect(lines.map((line) => line.replace(/"n+ … .*/, "LONG"))).toEqual([
+      "order.note: LONG",
+      'order.to: "mallory"',
+      "order.amount: 1000000",
+      "order.more: LONG",
+      'order["a b"]: []',
+      "steps[0].run: LONG",
+      'steps[0].as: "root"',
+    ]);
+  });
+
+  it("names and counts the values that find no room", async () => {
+    const { tools } = removing({ confirm: true, input: z.object({ ids: z.array(z.string()) }) });
+    const asked: ClientAsk[] = [];
+    const ids = Array.from({ length: 1000 }, (_, index) => `id-${index}`);
+    await tools.call("remove", { ids }, { asking: pushing(() => ({ action: "decline" }), asked) });
+    const message: unknown = asked[0]?.params["message"];
+    const lines = String(message).split("\n");
+    expect(lines).toHaveLength(52);
+    expect(lines[50]).toBe('ids[49]: "id-49"');
+    expect(lines[51]).toMatch(/^… and 950 more values: ids\[50\], .* ids\[999\]$/);
+    expect(String(lines[51]).length).toBeLessThan(1200);
   });
 
   it("shows what a user could not see in its arguments", async () => {

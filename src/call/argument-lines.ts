@@ -1,96 +1,206 @@
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
-import { shortText } from "../schema/visible-text.ts";
+import { fieldAt, fieldsOf } from "../schema/object-fields.ts";
+import { shortText, visibleText } from "../schema/visible-text.ts";
 
-/** The length of all values that a user is shown, in UTF-16 units; each has an equal share, and at least `minValueLength`. */
+/** Lines at most, one a value. */
+const maxLines = 50;
+
+/** UTF-16 units of all values together. Each has an equal share, and at least `minValueLength`. */
 const maxValuesLength = 2048;
 const minValueLength = 80;
 
-/** The length of the path of a value that a user is shown, in UTF-16 units. */
-const maxPathLength = 64;
+/** UTF-16 units of the path of a value, and of one name in it. */
+const maxPathLength = 80;
+const maxNameLength = 64;
 
-/** The values that a user is shown. Names that the schema does not declare come last, so they push no other out. */
-const maxValues = 50;
+/** Objects and lists at most of which the last line names the values that are left out. */
+const maxRanges = 8;
 
-/** The length of the paths of further values, in UTF-16 units. */
-const maxLeftOutLength = 1024;
-
+/** Other names are quoted, so that no name looks like a path. */
 const plainName = /^[\w-]+$/;
-const plainArgument = /^[\w.-]+$/;
 
-/** A value within the arguments, and where it is. */
-interface Placed {
-  readonly path: string;
-  readonly value: JsonValue;
-  /** The schema of the value, where it is known. */
-  readonly schema: JsonValue | undefined;
-}
-
-/** Tells whether a value has at most so many characters of JSON, and looks at no more of it. */
-function isShort(value: JsonValue, length: number): boolean {
+/** Tells whether the JSON of a value has at most so many characters, escaped as the user reads it. Looks at no more of a large value. */
+function fits(value: JsonValue, length: number): boolean {
   let room = length;
   const measure = (part: JsonValue): void => {
     if (typeof part === "string") room -= part.length + 2;
     else if (typeof part !== "object" || part === null) room -= String(part).length;
     else {
       for (const [key, inner] of Object.entries(part)) {
+        if (room < 0) return;
         room -= Array.isArray(part) ? 1 : key.length + 4;
-        if (room >= 0) measure(inner ?? null);
+        measure(inner ?? null);
       }
     }
   };
   measure(value);
-  return room >= 0;
+  return room >= 0 && visibleText(JSON.stringify(value)).length <= length;
 }
 
-/** Lists the fields of an object: those that its schema declares first, in its order. */
-function fieldsOf({ path, value, schema }: Placed & { readonly value: JsonObject }): readonly Placed[] {
-  const given = isJsonObject(schema) ? schema["properties"] : undefined;
-  const declared: JsonObject = isJsonObject(given) ? given : {};
-  const known = Object.keys(declared).filter((name) => Object.hasOwn(value, name));
-  return [...new Set([...known, ...Object.keys(value)])].map((name) => ({
-    path: path === "" ? topName(name) : `${path}${plainName.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`}`,
-    value: value[name] ?? null,
-    schema: Object.hasOwn(declared, name) ? declared[name] : undefined,
-  }));
+/** Tells whether a value has a line without lines for its parts: it fits into the smallest share, or has no parts. */
+function isWhole(value: JsonValue): boolean {
+  return typeof value !== "object" || value === null || fits(value, minValueLength);
 }
 
-function topName(name: string): string {
-  return plainArgument.test(name) ? name : JSON.stringify(name);
+function countValues(value: JsonValue): number {
+  if (isWhole(value)) return 1;
+  // Only objects and lists are not whole.
+  const parts: readonly JsonValue[] = Object.values(value as JsonObject | readonly JsonValue[]);
+  return parts.reduce<number>((sum, part) => sum + countValues(part), 0);
 }
 
-function itemsOf({ path, schema }: Placed, items: readonly JsonValue[]): readonly Placed[] {
-  const each = isJsonObject(schema) ? schema["items"] : undefined;
-  return items.map((value, index) => ({ path: `${path}[${index}]`, value, schema: each }));
+/** The parts of an object or list. */
+interface Opened {
+  readonly parts: readonly Part[];
+  /** The number of members that the schema declares, which come first. A caller can add items and other members, but none of these. */
+  readonly declared: number;
 }
 
-/** Lists a value itself where its JSON is short, else the values within it: none can hide in the middle of a long text. */
-function* valuesOf(placed: Placed, length: number): Generator<Placed> {
-  const { value } = placed;
-  const isWhole = typeof value !== "object" || value === null || isShort(value, length);
-  if (isWhole) yield placed;
-  else for (const part of partsOf(placed)) yield* valuesOf(part, length);
-}
+const nothing: Opened = { parts: [], declared: 0 };
 
-function partsOf(placed: Placed): readonly Placed[] {
-  const { value } = placed;
-  if (Array.isArray(value)) return itemsOf(placed, value);
-  return isJsonObject(value) ? fieldsOf({ ...placed, value }) : [];
+/** A value among the arguments of a call. */
+class Part {
+  readonly value: JsonValue;
+  /** The number of its parts that have lines. */
+  shown = 0;
+  readonly #segment: string;
+  readonly #above: Part | undefined;
+  /** The schemas of which the value meets one. */
+  readonly #schemas: readonly JsonObject[];
+  #opened: Opened | undefined;
+
+  constructor(
+    value: JsonValue,
+    schemas: readonly (JsonValue | undefined)[],
+    at?: readonly [segment: string, above: Part],
+  ) {
+    this.value = value;
+    this.#schemas = schemas.filter(isJsonObject);
+    [this.#segment, this.#above] = at ?? ["", undefined];
+  }
+
+  get path(): string {
+    return `${this.#above?.path ?? ""}${this.#segment}`;
+  }
+
+  get opened(): Opened {
+    this.#opened ??= this.#open();
+    return this.#opened;
+  }
+
+  #open(): Opened {
+    const { value } = this;
+    if (this.#above !== undefined && isWhole(value)) return nothing;
+    if (Array.isArray(value)) return { parts: this.#toItems(value), declared: 0 };
+    return isJsonObject(value) ? this.#toMembers(value) : nothing;
+  }
+
+  #toItems(list: readonly JsonValue[]): readonly Part[] {
+    const schemas = this.#schemas.flatMap(({ items, prefixItems }) => [
+      items,
+      ...(Array.isArray(prefixItems) ? prefixItems : []),
+    ]);
+    return list.map((item, index) => new Part(item, schemas, [`[${index}]`, this]));
+  }
+
+  #toMembers(value: JsonObject): Opened {
+    const fields = this.#schemas.map(fieldsOf);
+    const known = fields.flatMap(({ named }) => [...named.keys()]).filter((name) => Object.hasOwn(value, name));
+    const declared = new Set(known);
+    const parts = [...new Set([...declared, ...Object.keys(value)])].map((name) => {
+      const schemas = fields.flatMap((each) => fieldAt(each, name).variants);
+      return new Part(value[name] ?? null, schemas, [this.#toSegment(name), this]);
+    });
+    return { parts, declared: declared.size };
+  }
+
+  #toSegment(name: string): string {
+    const isTop = this.#above === undefined;
+    if (plainName.test(name)) return `${isTop ? "" : "."}${shortText(name, maxNameLength)}`;
+    const quoted = shortText(JSON.stringify(name), maxNameLength);
+    return isTop ? quoted : `[${quoted}]`;
+  }
 }
 
 /**
- * Writes the arguments that a user is to confirm, a line for each value. A value that is too long loses its middle; of an
- * object or a list that is too long each part has a line. Values above the bound are named, where that fits, and counted.
+ * Chooses the values that have lines. Members that the schema declares come first, level by level. Then each object and list gets
+ * one more in turn, so that a long one does not use up the room of the others.
+ */
+function chooseLines(top: Part): void {
+  let room = maxLines;
+  const showNext = (part: Part): Part | undefined => {
+    const next = room > 0 ? part.opened.parts[part.shown] : undefined;
+    if (next === undefined) return undefined;
+    // The first of them takes the line of the whole.
+    if (part === top || part.shown > 0) room -= 1;
+    part.shown += 1;
+    return next;
+  };
+  const turns = [top];
+  for (const part of turns) {
+    while (part.shown < part.opened.declared) {
+      const next = showNext(part);
+      if (next === undefined) return;
+      turns.push(next);
+    }
+  }
+  for (const part of turns) {
+    const next = showNext(part);
+    if (next !== undefined) turns.push(next, part);
+  }
+}
+
+/** Values of one object or list that have no line. */
+interface LeftOut {
+  readonly range: string;
+  readonly count: number;
+}
+
+/** The values that have lines, in order, and those that have none. */
+interface Chosen {
+  readonly lines: Part[];
+  readonly leftOut: LeftOut[];
+}
+
+function toLeftOut(parts: readonly Part[]): readonly LeftOut[] {
+  const paths = [...new Set([parts.at(0), parts.at(-1)])].map((part) => shortText(part?.path ?? "", maxPathLength));
+  const count = parts.reduce((sum, { value }) => sum + countValues(value), 0);
+  return count === 0 ? [] : [{ range: paths.join(" to "), count }];
+}
+
+function collect(part: Part, chosen: Chosen): Chosen {
+  const { parts } = part.opened;
+  for (const one of parts.slice(0, part.shown)) {
+    if (one.shown > 0) collect(one, chosen);
+    else {
+      chosen.lines.push(one);
+      // There was room for the start and the end of its JSON only.
+      if (!isWhole(one.value)) chosen.leftOut.push(...toLeftOut([one]));
+    }
+  }
+  chosen.leftOut.push(...toLeftOut(parts.slice(part.shown)));
+  return chosen;
+}
+
+function toLastLine(leftOut: readonly LeftOut[]): string {
+  const count = leftOut.reduce((sum, one) => sum + one.count, 0);
+  const ranges = leftOut.slice(0, maxRanges).map(({ range }) => range);
+  if (leftOut.length > maxRanges) ranges.push("…");
+  return `\n… and ${count} more ${count === 1 ? "value" : "values"}: ${ranges.join(", ")}`;
+}
+
+/**
+ * Writes the arguments that a user is to confirm, one value a line, each behind its path: `order.to: "ada"`. A long text loses its
+ * middle. Of an object or list that does not fit whole, each value has a line. The last line counts the values without one, and
+ * says where they are.
  */
 export function argumentLines(args: JsonObject, schema: JsonSchema): string {
-  const fields = fieldsOf({ path: "", value: args, schema });
-  const share = Math.max(minValueLength, Math.floor(maxValuesLength / fields.length));
-  const values = fields.flatMap((field) => [...valuesOf(field, share)]);
-  const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / Math.min(values.length, maxValues)));
-  const lines = values.slice(0, maxValues).map(({ path, value }) => {
+  const top = new Part(args, [schema]);
+  chooseLines(top);
+  const { lines, leftOut } = collect(top, { lines: [], leftOut: [] });
+  const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / lines.length));
+  const shown = lines.map(({ path, value }) => {
     return `\n${shortText(path, maxPathLength)}: ${shortText(JSON.stringify(value), maxLength)}`;
   });
-  const more = values.slice(maxValues);
-  if (more.length === 0) return lines.join("");
-  const paths = more.map(({ path }) => path).join(", ");
-  return `${lines.join("")}\n… and ${more.length} more values: ${shortText(paths, maxLeftOutLength)}`;
+  return shown.join("") + (leftOut.length === 0 ? "" : toLastLine(leftOut));
 }

@@ -4,8 +4,7 @@ import type { RawSchema } from "./raw-schema.ts";
 import { readStandard } from "./read-standard.ts";
 import { readZod } from "./read-zod.ts";
 import { isZodSchema } from "./zod-schema.ts";
-import { isZod3, zod3Advice } from "./standard.ts";
-import type { Schema } from "./standard.ts";
+import { isZod3, standardOf, zod3Advice, type Schema } from "./standard.ts";
 
 /**
  * Gets JSON Schema out of a schema: from zod by its converter (zod/mini has no other way, and zod's own Standard JSON
@@ -20,7 +19,7 @@ export function readJsonSchema(schema: Schema, side: SchemaSide): RawSchema {
   if (isZod3(schema)) throw new SurfaceError("SCHEMA_UNSUPPORTED", zod3Advice);
   throw new SurfaceError(
     "SCHEMA_UNSUPPORTED",
-    `schema library "${schema["~standard"].vendor}" gives no JSON Schema: ` +
+    `schema library "${standardOf(schema).vendor}" gives no JSON Schema: ` +
       "need Standard JSON Schema (~standard.jsonSchema), zod 4, or withJsonSchema(validator, json)",
   );
 }

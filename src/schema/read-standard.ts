@@ -2,7 +2,7 @@ import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
 import type { SchemaSide } from "./compiled-schema.ts";
 import type { RawSchema } from "./raw-schema.ts";
 import { absentNode, formlessNode } from "./schema-node.ts";
-import type { Schema } from "./standard.ts";
+import { standardOf, type Schema } from "./standard.ts";
 import { bigintSchema, dateSchema, mapSchema, setSchema } from "./wire-forms.ts";
 
 const targets = ["draft-2020-12", "draft-07"] as const;
@@ -43,7 +43,7 @@ const valibotForms: Readonly<Record<string, object>> = {
 
 /** Reads a schema's Standard JSON Schema, as 2020-12 or else as draft-07. Undefined when it has none. */
 export function readStandard(schema: Schema, side: SchemaSide): RawSchema | undefined {
-  const standard = schema["~standard"];
+  const standard = standardOf(schema);
   if (!hasConverter(standard)) return undefined;
   const libraryOptions = optionsByVendor[standard.vendor];
   return { document: convert(standard.jsonSchema[side], libraryOptions), optional: false, rebuilds: false };

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Issue } from "../errors.ts";
 import { createIssue, maxIssues } from "./render-issues.ts";
 import { runZod } from "./run-zod.ts";
-import type { Schema } from "./standard.ts";
+import { standardOf, type Schema } from "./standard.ts";
 import { isZodSchema } from "./zod-schema.ts";
 import { describeUnion } from "./describe-union.ts";
 import { toWireWords } from "./wire-words.ts";
@@ -31,7 +31,7 @@ export function validateInput(schema: Schema, value: unknown): Validated | Promi
 type Result = StandardSchemaV1.Result<unknown>;
 
 function run(schema: Schema, value: unknown, read: (result: Result) => Validated): Validated | Promise<Validated> {
-  const result = isZodSchema(schema) ? runZod(schema, value) : schema["~standard"].validate(value);
+  const result = isZodSchema(schema) ? runZod(schema, value) : standardOf(schema).validate(value);
   // Also for a promise of another library or realm: to read it as a result would be to accept the value unseen.
   return "then" in result ? Promise.resolve(result).then(read) : read(result);
 }

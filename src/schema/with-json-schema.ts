@@ -1,9 +1,8 @@
-import type { StandardJSONSchemaV1 } from "@standard-schema/spec";
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import type { JsonSchema } from "./json.ts";
-import type { InferInput, InferOutput, Schema } from "./standard.ts";
 
 /** A validator with a JSON Schema beside it. */
-export type SchemaWithJson<TInput, TOutput> = Schema<TInput, TOutput> & StandardJSONSchemaV1<TInput, TOutput>;
+export type SchemaWithJson<TInput, TOutput> = StandardSchemaV1<TInput, TOutput> & StandardJSONSchemaV1<TInput, TOutput>;
 
 /**
  * Puts an explicit JSON Schema beside a validator, for libraries that give none (TypeBox, hand-written ones) or whose
@@ -13,13 +12,13 @@ export type SchemaWithJson<TInput, TOutput> = Schema<TInput, TOutput> & Standard
  * @param json - draft 2020-12 or draft-07; one for both sides, or `{ input, output }` where they differ. The types
  *   `"Date"` and `"bigint"`, as TypeBox writes them, become their wire forms.
  */
-export function withJsonSchema<TSchema extends Schema>(
+export function withJsonSchema<TSchema extends StandardSchemaV1>(
   validator: TSchema,
   json: JsonSchema | { readonly input: JsonSchema; readonly output: JsonSchema },
-): SchemaWithJson<InferInput<TSchema>, InferOutput<TSchema>> {
+): SchemaWithJson<StandardSchemaV1.InferInput<TSchema>, StandardSchemaV1.InferOutput<TSchema>> {
   const sides = isPair(json) ? json : { input: json, output: json };
   const standard = validator["~standard"];
-  const schema: SchemaWithJson<InferInput<TSchema>, InferOutput<TSchema>> = {
+  const schema: SchemaWithJson<StandardSchemaV1.InferInput<TSchema>, StandardSchemaV1.InferOutput<TSchema>> = {
     "~standard": {
       version: 1,
       vendor: standard.vendor,

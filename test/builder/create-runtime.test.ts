@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { anonymous } from "../../src/surface/caller.ts";
 import { describe, expect, it, vi } from "vitest";
 import { kDefinition } from "../../src/builder/app-definition.ts";
@@ -6,7 +7,6 @@ import { mcp } from "../../src/builder/mcp.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Fault } from "../../src/surface/fault.ts";
-import type { Schema } from "../../src/schema/standard.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";
@@ -14,7 +14,7 @@ import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { counter, countingHandlers, deadLink } from "./support.ts";
 
-const validator: Schema = { "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } };
+const validator: StandardSchemaV1 = { "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } };
 
 describe("an open app", () => {
   it("names itself after the surface when it is told nothing", async () => {

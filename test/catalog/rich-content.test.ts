@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -12,7 +13,6 @@ import { projected } from "../../src/links/projected.ts";
 import { unixSocket } from "../../src/links/unix-socket.ts";
 import { toContract } from "../../src/links/wire/contract.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
-import type { Schema } from "../../src/schema/standard.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 import { surfaceClientRef } from "../../src/surface/client-ref.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
@@ -204,7 +204,7 @@ describe("richContent", () => {
 
 /** A backend that speaks the same contract, and answers with whatever it likes. */
 function hostile(answer: unknown) {
-  const anything: Schema = {
+  const anything: StandardSchemaV1 = {
     "~standard": { version: 1, vendor: "hostile", validate: (value) => ({ value }) },
   };
   const json = richContent["~standard"].jsonSchema.output({ target: "draft-2020-12" });

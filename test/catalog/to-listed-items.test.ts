@@ -1,10 +1,10 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { assert as assertThat, property, string, uniqueArray } from "fast-check";
 import { assert, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { Catalog } from "../../src/catalog/catalog.ts";
 import type { ListedItem } from "../../src/catalog/entry.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
-import type { Schema } from "../../src/schema/standard.ts";
 import type { CollectionKey } from "../../src/surface/collection.ts";
 import { collection } from "../../src/surface/collection.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
@@ -13,7 +13,7 @@ import { catalogOf } from "./support.ts";
 const base = "surface://probe/jobs";
 
 /** The catalog of one collection with keys of a schema, and what it lists of some keys. */
-function listing(key: Schema<unknown, CollectionKey>): {
+function listing(key: StandardSchemaV1<unknown, CollectionKey>): {
   readonly catalog: Catalog;
   readonly list: (...keys: unknown[]) => readonly ListedItem[];
 } {

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { Type } from "@sinclair/typebox";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -16,7 +17,7 @@ import { validate } from "../../src/schema/validate.ts";
 import { withJsonSchema } from "../../src/schema/with-json-schema.ts";
 
 /** TypeBox has no Standard Schema of its own: this is what an author writes. */
-function typebox<T extends TSchema>(schema: T): Schema<Static<T>> {
+function typebox<T extends TSchema>(schema: T): StandardSchemaV1<Static<T>> {
   const check = (value: unknown) => {
     if (Value.Check(schema, value)) return { value };
     return {

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { getEventListeners } from "node:events";
 import type { Schema } from "../../src/schema/standard.ts";
 import { inProcess } from "../../src/links/in-process.ts";
@@ -42,7 +43,9 @@ export async function openLive<TSpec extends Spec>(
 
 /** A schema that validates by a function, for what zod does not do. */
 export function schemaOf(validate: (value: unknown) => unknown): Schema {
-  return { "~standard": { version: 1, vendor: "test", validate: validate as Schema["~standard"]["validate"] } };
+  return {
+    "~standard": { version: 1, vendor: "test", validate: validate as StandardSchemaV1["~standard"]["validate"] },
+  };
 }
 
 /** Takes a number of values, then leaves. */

@@ -1,10 +1,11 @@
-import type { Schema } from "../../schema/standard.ts";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { standardOf, type Schema } from "../../schema/standard.ts";
 import { canonical } from "./canonical.ts";
 
-type Result = Awaited<ReturnType<Schema["~standard"]["validate"]>>;
+type Result = StandardSchemaV1.Result<unknown>;
 type Issues = readonly { readonly message: string }[];
 
-function createSchema(validate: (value: unknown) => Result | Promise<Result>): Schema {
+function createSchema(validate: (value: unknown) => Result | Promise<Result>): StandardSchemaV1 {
   return { "~standard": { version: 1, vendor: "surface-mcp", validate } };
 }
 
@@ -19,7 +20,7 @@ export function toListSchema(schema: Schema): Schema {
   let last: { readonly text: string; readonly result: Result } | undefined;
   return createSchema(async (value) => {
     if (!Array.isArray(value)) return { issues: [{ message: "it must be a list" }] };
-    const result = toList(await Promise.all(value.map(async (item) => schema["~standard"].validate(item))));
+    const result = toList(await Promise.all(value.map(async (item) => standardOf(schema).validate(item))));
     if (result.issues !== undefined) return result;
     const text = canonical(result.value);
     if (last?.text !== text) last = { text, result };
@@ -29,5 +30,5 @@ export function toListSchema(schema: Schema): Schema {
 
 /** The schema of what a schema takes, or of nothing. */
 export function toAbsentSchema(schema: Schema): Schema {
-  return createSchema((value) => (value === undefined ? { value } : schema["~standard"].validate(value)));
+  return createSchema((value) => (value === undefined ? { value } : standardOf(schema).validate(value)));
 }

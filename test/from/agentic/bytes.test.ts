@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { mcpAgentic } from "../../../src/builder/mcp-agentic.ts";
 import type { AgenticAction } from "../../../src/from/agentic/service-shape.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
-import { isSchema } from "../../../src/schema/standard.ts";
+import { isSchema, standardOf } from "../../../src/schema/standard.ts";
 import { createTestClient } from "../../../src/testing/test-client.ts";
 import { readState, settled, show, stage, state, type Begin, type Staged } from "./support.ts";
 
@@ -106,7 +106,7 @@ describe("the bytes that an action takes", () => {
     );
     const schema = shown.source.list()[0]?.inputSchema;
     const args = { at: [halves] };
-    const checked = isSchema(schema) ? schema["~standard"].validate(args) : undefined;
+    const checked = isSchema(schema) ? standardOf(schema).validate(args) : undefined;
     expect(checked).toStrictEqual({ value: { at: [new Float32Array([0.5, -2])] } });
     expect(args).toStrictEqual({ at: [halves] });
   });

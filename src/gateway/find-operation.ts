@@ -31,12 +31,10 @@ export function findOperation(parts: IndexedParts, { tool, caller }: NamedOperat
 export async function toNotFound(parts: IndexedParts, { tool, caller }: NamedOperation): Promise<Refused> {
   const query = toNameQuery(tool);
   if (query === undefined) return operationNotFound;
-  const { whole } = await parts.index.search(
-    parts.catalog(caller),
-    query,
-    (entry) => entry.id !== tool && entry.name !== tool && parts.isGranted(entry, caller),
-  );
+  const isSeen = (entry: ToolEntry): boolean =>
+    entry.id !== tool && entry.name !== tool && parts.isGranted(entry, caller);
+  const { whole } = await parts.index.search(parts.catalog(caller), query, { isSeen, most: maxNear });
   if (whole.length === 0) return operationNotFound;
-  const near = whole.slice(0, maxNear).map(({ id }) => `"${id}"`);
+  const near = whole.map(({ id }) => `"${id}"`);
   return { ...operationNotFound, message: `${operationNotFound.message}; near it: ${near.join(", ")}` };
 }

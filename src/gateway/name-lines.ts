@@ -14,14 +14,14 @@ export class NameLines {
     this.#ends = ordered.map(({ lines }) => (end += lines.length));
   }
 
-  /** Iterates over the operations with a name that begins with `text`. */
-  *startingWith(text: string): Iterable<IndexedOperation> {
+  /** Visits the operations with a name that begins with `text`. */
+  eachStartingWith(text: string, visit: (operation: IndexedOperation) => void): void {
     const line = `\n${text}`;
     let place = -1;
     for (let at = this.#text.indexOf(line); at !== -1; at = this.#text.indexOf(line, this.#ends[place])) {
       place = this.#placeOf(at, place + 1);
       const one = this.#ordered[place];
-      if (one !== undefined) yield one;
+      if (one !== undefined) visit(one);
     }
   }
 

@@ -11,6 +11,14 @@ import { WordCosts } from "./word-costs.ts";
 import { WordIndex } from "./word-index.ts";
 import { WorkSlices } from "./work-slices.ts";
 
+/** What a search may find. */
+export interface SearchBounds {
+  /** Decides whether the caller may see an operation: the search is as if the others did not exist. */
+  readonly isSeen: IsSeen;
+  /** The most operations that it returns where all words fit. */
+  readonly most: number;
+}
+
 /** Steps to add an operation to the index, or to remove it: a few hundred of them are a slice. */
 const stepsPerOperation = 400;
 
@@ -42,24 +50,23 @@ export class OperationIndex {
   readonly #slices = new WorkSlices();
 
   /**
-   * Finds operations for a caller, as if those that `isSeen` excludes did not exist. Searches run one after the other, so that none
-   * sees the index between two catalogs.
+   * Finds operations for a caller. Searches run one after the other, so that none sees the index between two catalogs.
    */
-  search(catalog: Catalog, query: SearchQuery, isSeen: IsSeen): Promise<Found> {
+  search(catalog: Catalog, query: SearchQuery, bounds: SearchBounds): Promise<Found> {
     const found = this.#turn.then(async () => {
       const index = await this.#bringUp(catalog);
-      return this.#find(index, query, isSeen);
+      return this.#find(index, query, bounds);
     });
     this.#turn = found.catch(() => undefined);
     return found;
   }
 
-  async #find(index: WordIndex, query: SearchQuery, isSeen: IsSeen): Promise<Found> {
+  async #find(index: WordIndex, query: SearchQuery, { isSeen, most }: SearchBounds): Promise<Found> {
     const visible = new VisibleSlots(this.#bySlot, isSeen);
     const costs = new WordCosts(index, { visible, isIdOnly: query.isName }, this.#slices);
     await costs.find(query);
     await this.#slices.spend(visible.slotCount * (query.words.length + 1));
-    return rankOperations({ visible, order: this.#order, names: this.#names, costs }, query, this.#slices);
+    return rankOperations({ visible, order: this.#order, names: this.#names, costs, most }, query, this.#slices);
   }
 
   async #bringUp({ tools }: Catalog): Promise<WordIndex> {

@@ -2,7 +2,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { named, rankOfName } from "./indexed-operation.ts";
 import type { NameLines } from "./name-lines.ts";
 import type { SearchQuery } from "./search-query.ts";
-import { nowhere, notFound, type Costs, type WordCosts } from "./word-costs.ts";
+import { notFound, type Costs, type WordCosts } from "./word-costs.ts";
 import type { VisibleSlots } from "./visible-slots.ts";
 import { fields } from "./word-index.ts";
 import type { WorkSlices } from "./work-slices.ts";
@@ -15,6 +15,8 @@ export interface Candidates {
   /** The names of all operations. */
   readonly names: NameLines;
   readonly costs: WordCosts;
+  /** The most operations that are taken where all words fit. */
+  readonly most: number;
 }
 
 /** Steps to decide whether a caller sees an operation. */
@@ -22,10 +24,12 @@ const stepsPerCheck = 5;
 
 /** What a search has found. */
 export interface Found {
-  /** Operations that all words fit: the best first, and equally good ones by id. */
+  /** Operations that all words fit: the best first, and equally good ones by id; at most as many as the search asks for. */
   readonly whole: readonly ToolEntry[];
   /** A few that some words fit, the best first. Empty where there are enough of the others. */
   readonly partly: readonly ToolEntry[];
+  /** How many there are of both, with those beyond the end of `whole`. */
+  readonly total: number;
 }
 
 /** How many results there are at most where some fit only in part. */
@@ -37,23 +41,28 @@ const lackOfStopWord = fields.length * 2 - 1;
 /** How much it is worth that a word was found, by its cost: less in a worse place. */
 const worth = Float64Array.from({ length: notFound + 1 }, (_none, cost) => (cost === notFound ? 0 : 4 / (4 + cost)));
 
+/** Adds the costs of a word that an operation must have: without it, its rank is `notFound`. */
+function addWord(ranks: Uint8Array, costs: Costs): void {
+  for (let slot = 0; slot < ranks.length; slot += 1) {
+    const rank = ranks[slot] ?? notFound;
+    const cost = costs[slot] ?? notFound;
+    ranks[slot] = cost === notFound || rank === notFound ? notFound : rank + cost;
+  }
+}
+
+/** Adds the costs of a word that an operation may lack. */
+function addStopWord(ranks: Uint8Array, costs: Costs): void {
+  for (let slot = 0; slot < costs.length; slot += 1) {
+    const rank = ranks[slot] ?? notFound;
+    if (rank !== notFound) ranks[slot] = rank + Math.min(costs[slot] ?? notFound, lackOfStopWord);
+  }
+}
+
 /** The ranks of operations by their words, by slot: the costs of all words; `notFound` where one is missing. */
 function rankByWords({ visible, costs }: Candidates, { words, stopWords }: SearchQuery): Uint8Array {
   const ranks = new Uint8Array(visible.slotCount).fill(named.words);
-  for (const word of words) {
-    const own = costs.of(word);
-    if (own === nowhere) return ranks.fill(notFound);
-    own.forEach((cost, slot) => {
-      const rank = ranks[slot] ?? notFound;
-      ranks[slot] = cost === notFound || rank === notFound ? notFound : rank + cost;
-    });
-  }
-  for (const word of stopWords) {
-    costs.of(word).forEach((cost, slot) => {
-      const rank = ranks[slot] ?? notFound;
-      if (rank !== notFound) ranks[slot] = rank + Math.min(cost, lackOfStopWord);
-    });
-  }
+  for (const word of words) addWord(ranks, costs.of(word));
+  for (const word of stopWords) addStopWord(ranks, costs.of(word));
   return ranks;
 }
 
@@ -61,21 +70,22 @@ function rankByWords({ visible, costs }: Candidates, { words, stopWords }: Searc
 function rankByNames(ranks: Uint8Array, { names, visible }: Candidates, text: string): void {
   // No name has a blank in it.
   if (/\s/u.test(text)) return;
-  for (const one of names.startingWith(text)) {
+  names.eachStartingWith(text, (one) => {
     const rank = rankOfName(one, text);
     if (rank !== named.words && visible.has(one.slot)) ranks[one.slot] = rank;
-  }
+  });
 }
 
 /** How much operations are worth by the words that they have, by slot. A word counts for more, the fewer operations have it. */
 async function scoreParts(words: readonly Costs[], seenCount: number, slices: WorkSlices): Promise<Float64Array> {
   const scores = new Float64Array(words.reduce((size, { length }) => Math.max(size, length), 0));
   for (const costs of words) {
-    const having = costs.reduce((count, cost) => (cost === notFound ? count : count + 1), 1);
+    let having = 1;
+    for (const cost of costs) if (cost !== notFound) having += 1;
     const weight = Math.log(1 + seenCount / having);
-    costs.forEach((cost, slot) => {
-      scores[slot] = (scores[slot] ?? 0) + weight * (worth[cost] ?? 0);
-    });
+    for (let slot = 0; slot < costs.length; slot += 1) {
+      scores[slot] = (scores[slot] ?? 0) + weight * (worth[costs[slot] ?? notFound] ?? 0);
+    }
     await slices.spend(costs.length * 2);
   }
   return scores;
@@ -95,27 +105,46 @@ function takeBest(slots: Uint32Array, scores: Float64Array, count: number): read
   return best.filter(({ score }) => score >= least).map(({ slot }) => slot);
 }
 
+/** Returns the slots of the best ranks, the best first and equally good ones in the given order: at most `count`. */
+function takeRanked(order: Uint32Array, ranks: Uint8Array, count: number): readonly number[] {
+  const sizes = new Uint32Array(notFound);
+  for (const rank of ranks) if (rank !== notFound) sizes[rank] = (sizes[rank] ?? 0) + 1;
+  let room = count;
+  const taken = Array.from(sizes, (size) => {
+    const most = Math.min(size, room);
+    room -= most;
+    return { most, slots: [] as number[] };
+  });
+  for (const slot of order) {
+    const rank = taken[ranks[slot] ?? notFound];
+    if (rank !== undefined && rank.slots.length < rank.most) rank.slots.push(slot);
+  }
+  return taken.flatMap(({ slots }) => slots);
+}
+
+function countRanked(ranks: Uint8Array): number {
+  let count = 0;
+  for (const rank of ranks) if (rank !== notFound) count += 1;
+  return count;
+}
+
 /**
  * Sorts operations by how well they fit a query. The order is that of places: the id, the name, how the id begins, then words of the
  * name, the namespace, the tags and the description. Scores order only what lacks a word, since by them a rare word in a description
  * goes before a frequent one in a name.
  */
 export async function rankOperations(candidates: Candidates, query: SearchQuery, slices: WorkSlices): Promise<Found> {
-  const { visible, order, costs } = candidates;
+  const { visible, order, costs, most } = candidates;
   const ranks = rankByWords(candidates, query);
   rankByNames(ranks, candidates, query.text);
-  const ranked: ToolEntry[][] = Array.from({ length: notFound }, () => []);
-  for (const slot of order) {
-    const found = ranked[ranks[slot] ?? notFound];
-    const entry = found && visible.at(slot);
-    if (entry !== undefined) found?.push(entry);
-  }
-  const whole = ranked.flat();
-  if (query.isName || whole.length >= maxWithPartly) return { whole, partly: [] };
+  const wholeCount = countRanked(ranks);
+  const entriesOf = (slots: readonly number[]): ToolEntry[] => slots.flatMap((slot) => visible.at(slot) ?? []);
+  const whole = entriesOf(takeRanked(order, ranks, most));
+  if (query.isName || wholeCount >= maxWithPartly) return { whole, partly: [], total: wholeCount };
   const words = query.words.map((word) => costs.of(word));
   await slices.spend(visible.slotCount * stepsPerCheck);
   const scores = await scoreParts(words, visible.count(), slices);
   const rest = order.filter((slot) => ranks[slot] === notFound);
-  const best = takeBest(rest, scores, maxWithPartly - whole.length);
-  return { whole, partly: best.flatMap((slot) => visible.at(slot) ?? []) };
+  const partly = entriesOf(takeBest(rest, scores, maxWithPartly - wholeCount));
+  return { whole, partly, total: wholeCount + partly.length };
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
 import type { IndexedParts } from "./gateway-parts.ts";
 import { isWithin } from "./operation-name.ts";
+import type { Found } from "./rank-operations.ts";
 import { readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
 import { SortedOperations } from "./sorted-operations.ts";
@@ -49,6 +50,10 @@ function describe({ id, description: words, title }: ToolEntry, isPartial: boole
   return { tool: id, description: words ?? title ?? "", ...(isPartial ? { partial: true } : {}) };
 }
 
+function toFound(whole: readonly ToolEntry[]): Found {
+  return { whole, partly: [], total: whole.length };
+}
+
 /** The tool of a gateway that finds operations. */
 export function createSearchTool(parts: IndexedParts): ToolEntry {
   const operations = new SortedOperations();
@@ -56,13 +61,12 @@ export function createSearchTool(parts: IndexedParts): ToolEntry {
   async function run({ query, namespace, limit: most }: SearchRequest, { caller }: EntryCall): Promise<string> {
     const catalog = parts.catalog(caller);
     const isSeen = (entry: ToolEntry): boolean => isWithin(entry.id, namespace) && parts.isGranted(entry, caller);
-    const { whole, partly } =
+    const { whole, partly, total } =
       query.words.length === 0
-        ? { whole: operations.of(catalog).filter(isSeen), partly: [] }
-        : await parts.index.search(catalog, query, isSeen);
-    const all = partly.length === 0 ? whole : [...whole, ...partly];
-    const { text } = takePage(all, most, (entry) => describe(entry, partly.includes(entry)));
-    return `{"tools":[${text}],"total":${all.length}}`;
+        ? toFound(operations.of(catalog).filter(isSeen))
+        : await parts.index.search(catalog, query, { isSeen, most });
+    const { text } = takePage([...whole, ...partly], most, (entry) => describe(entry, partly.includes(entry)));
+    return `{"tools":[${text}],"total":${total}}`;
   }
 
   const search = { name: "search", title: "Search operations", description, input, output, decode } as const;

@@ -29,7 +29,7 @@ export interface SearchScope {
 export type Costs = Uint8Array;
 
 /** The costs of a word that no visible operation has. */
-export const nowhere: Costs = new Uint8Array();
+const nowhere: Costs = new Uint8Array();
 
 /**
  * The costs of the words of one query. Every decision is made on the operations in scope alone: by a word that counts as found
@@ -73,12 +73,13 @@ export class WordCosts {
   }
 
   #take(word: string, { postings, cost }: TermMatch): void {
-    let costs = this.of(word);
-    for (const [slot, place] of postings) {
-      if (!this.#isInScope(slot, place)) continue;
-      if (costs === nowhere) costs = this.#add(word);
+    let costs = this.#found.get(word);
+    // Not by `for`: that makes a pair of each posting, and a word may be in all operations.
+    postings.forEach((place, slot) => {
+      if (!this.#isInScope(slot, place)) return;
+      costs ??= this.#add(word);
       costs[slot] = Math.min(costs[slot] ?? notFound, place * 2 + cost);
-    }
+    });
   }
 
   /** Takes the first two parts of a word that one operation has both of, as they are. */

@@ -1,17 +1,17 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { toIndexedOperation, type IndexedOperation } from "./indexed-operation.ts";
-import { NameLines } from "./name-lines.ts";
 import { patchSorted } from "./patch-sorted.ts";
 import { rankOperations, type Found } from "./rank-operations.ts";
 import type { SearchQuery } from "./search-query.ts";
+import { SortedNames } from "./sorted-names.ts";
 import { toolChanges } from "./tool-changes.ts";
 import { VisibleSlots, type IsSeen } from "./visible-slots.ts";
 import { WordCosts } from "./word-costs.ts";
 import { WordIndex } from "./word-index.ts";
 import { WorkSlices } from "./work-slices.ts";
 
-/** What a search may find. */
+/** The bounds of one search. */
 export interface SearchBounds {
   /** Decides whether the caller may see an operation: the search is as if the others did not exist. */
   readonly isSeen: IsSeen;
@@ -41,7 +41,7 @@ export class OperationIndex {
   #ordered: readonly IndexedOperation[] = [];
   /** Their slots. */
   #order = new Uint32Array();
-  #names = new NameLines([]);
+  #names = new SortedNames([]);
   readonly #byTool = new Map<ToolEntry, IndexedOperation>();
   readonly #bySlot: (IndexedOperation | undefined)[] = [];
   readonly #free: number[] = [];
@@ -105,7 +105,7 @@ export class OperationIndex {
     }
     this.#ordered = patchSorted(ordered, { gone: left, come: added }, idOf);
     this.#order = Uint32Array.from(this.#ordered, ({ slot }) => slot);
-    this.#names = new NameLines(this.#ordered);
+    this.#names = new SortedNames(this.#ordered);
     this.#tools = tools;
   }
 }

@@ -1,6 +1,6 @@
 import type { ToolEntry } from "../catalog/entry.ts";
-import { named, rankOfName } from "./indexed-operation.ts";
-import type { NameLines } from "./name-lines.ts";
+import { named } from "./indexed-operation.ts";
+import type { SortedNames } from "./sorted-names.ts";
 import type { SearchQuery } from "./search-query.ts";
 import { notFound, type Costs, type WordCosts } from "./word-costs.ts";
 import type { VisibleSlots } from "./visible-slots.ts";
@@ -13,7 +13,7 @@ export interface Candidates {
   /** The slots of all operations, by id. */
   readonly order: Uint32Array;
   /** The names of all operations. */
-  readonly names: NameLines;
+  readonly names: SortedNames;
   readonly costs: WordCosts;
   /** The most operations that are taken where all words fit. */
   readonly most: number;
@@ -28,7 +28,7 @@ export interface Found {
   readonly whole: readonly ToolEntry[];
   /** A few that some words fit, the best first. Empty where there are enough of the others. */
   readonly partly: readonly ToolEntry[];
-  /** How many there are of both, with those beyond the end of `whole`. */
+  /** The number of both, with those beyond the end of `whole`. */
   readonly total: number;
 }
 
@@ -58,7 +58,7 @@ function addStopWord(ranks: Uint8Array, costs: Costs): void {
   }
 }
 
-/** The ranks of operations by their words, by slot: the costs of all words; `notFound` where one is missing. */
+/** Ranks operations by their words, by slot: the costs of all words; `notFound` where one is missing. */
 function rankByWords({ visible, costs }: Candidates, { words, stopWords }: SearchQuery): Uint8Array {
   const ranks = new Uint8Array(visible.slotCount).fill(named.words);
   for (const word of words) addWord(ranks, costs.of(word));
@@ -70,9 +70,8 @@ function rankByWords({ visible, costs }: Candidates, { words, stopWords }: Searc
 function rankByNames(ranks: Uint8Array, { names, visible }: Candidates, text: string): void {
   // No name has a blank in it.
   if (/\s/u.test(text)) return;
-  names.eachStartingWith(text, (one) => {
-    const rank = rankOfName(one, text);
-    if (rank !== named.words && visible.has(one.slot)) ranks[one.slot] = rank;
+  names.eachNamed(text, (slot, rank) => {
+    if (visible.has(slot)) ranks[slot] = rank;
   });
 }
 
@@ -110,10 +109,10 @@ function takeRanked(order: Uint32Array, ranks: Uint8Array, count: number): reado
   const sizes = new Uint32Array(notFound);
   for (const rank of ranks) if (rank !== notFound) sizes[rank] = (sizes[rank] ?? 0) + 1;
   let room = count;
-  const taken = Array.from(sizes, (size) => {
+  const taken = Array.from(sizes, (size): { readonly most: number; readonly slots: number[] } => {
     const most = Math.min(size, room);
     room -= most;
-    return { most, slots: [] as number[] };
+    return { most, slots: [] };
   });
   for (const slot of order) {
     const rank = taken[ranks[slot] ?? notFound];

@@ -68,10 +68,14 @@ export class WordIndex {
     const same = this.#terms.get(word);
     if (same !== undefined) yield { postings: same, cost: termCosts.same };
     if (word.length >= minPrefix) {
-      for (const postings of this.#terms.atPrefix(word).values()) yield { postings, cost: termCosts.prefix };
+      for (const postings of this.#terms.atPrefix(word).values()) {
+        if (postings !== same) yield { postings, cost: termCosts.prefix };
+      }
     }
     if (word.length >= minFuzzy) {
-      for (const [postings] of this.#terms.fuzzyGet(word, 1).values()) yield { postings, cost: termCosts.fuzzy };
+      for (const [postings] of this.#terms.fuzzyGet(word, 1).values()) {
+        if (postings !== same) yield { postings, cost: termCosts.fuzzy };
+      }
     }
   }
 }

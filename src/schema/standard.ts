@@ -11,12 +11,12 @@ export interface Schema {
   readonly "~standard": unknown;
 }
 
-/** schema -> the pair `{ input, output }` of its types. Of zod from `_zod`: its `~standard` costs the compiler 110 more. */
+/** The pair `{ input, output }` of types of a schema. Of zod from `_zod`: its `~standard` costs the compiler 110 more. */
 type TypesOf<TSchema extends Schema> = TSchema extends { readonly _zod: { readonly output: unknown } }
   ? TSchema["_zod"]
   : TSchema["~standard"] extends { readonly types?: unknown }
     ? NonNullable<TSchema["~standard"]["types"]>
-    : unknown;
+    : { readonly input: unknown; readonly output: unknown };
 
 /** What a producer may hand to the schema: the type before defaults and transforms. */
 export type InferInput<TSchema extends Schema> = TypesOf<TSchema>["input" & keyof TypesOf<TSchema>];

@@ -6,6 +6,7 @@ import {
   mcpResource,
   mcpTool,
   procedure,
+  Refusal,
   stdio,
   type AppNames,
   type Link,
@@ -79,6 +80,9 @@ mcp(surface, { pageSize: 10, hotPath: false, onFault: () => {} });
 expectError(mcp(surface, { nme: "server" }));
 expectError(mcp(surface, { pageSize: "10" }));
 expectError(mcp(surface, { onFault: true }));
+mcp(surface, { toRefusal: (error) => (error instanceof RangeError ? new Refusal("RANGE", error.message) : undefined) });
+expectError(mcp(surface, { toRefusal: () => "RANGE" }));
+expectError(mcp(surface, { toRefusal: async () => undefined }));
 
 // An app is not one with fewer names, nor one over fewer members.
 type None = {

@@ -8,7 +8,7 @@ import type { ContextFactory } from "../catalog/own-context.ts";
 import type { Exposure } from "../catalog/read-exposures.ts";
 import type { Link } from "../links/link.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import type { FaultReporter } from "../surface/fault.ts";
+import type { FaultOptions, FaultReporter, ToRefusal } from "../surface/fault.ts";
 import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Source } from "../surface/source.ts";
@@ -55,6 +55,12 @@ export interface McpOptions {
   readonly asking?: AskingOptions;
   /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */
   readonly onFault?: FaultReporter;
+  /**
+   * Returns the refusal to answer with for an error of your own classes that a handler, hand-written prompt, resource or source
+   * threw. `undefined` keeps the error masked. Never called with a {@link Refusal} or {@link SurfaceError}. A live surface behind
+   * a link has its own.
+   */
+  readonly toRefusal?: ToRefusal;
 }
 
 /** Questions to clients: the time that they have, and the sealed states in which clients keep them between two requests. */
@@ -88,7 +94,7 @@ export interface AskingOptions {
 export type Reach =
   | { readonly kind: "link"; readonly link: Link }
   /** Implemented by the app itself: made anew for each time it is opened, and closed with it. */
-  | { readonly kind: "implement"; implement(report: FaultReporter | undefined): LiveSurface<Spec> };
+  | { readonly kind: "implement"; implement(options: FaultOptions): LiveSurface<Spec> };
 
 /** Everything an app is: one frozen record, of which every step of the chain makes a copy. */
 export interface AppDefinition {

@@ -44,6 +44,7 @@ const checks: ReadonlyMap<string, Check> = new Map(
     asking: () => undefined,
     hotPath: flag,
     onFault: callable,
+    toRefusal: callable,
   } satisfies Record<keyof McpOptions, Check>),
 );
 

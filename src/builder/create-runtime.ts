@@ -17,7 +17,7 @@ import type { Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
 import type { AppRuntime, AppScopes, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
-import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
+import { createReporter, internalError } from "../surface/fault.ts";
 import { keepLooks } from "../tags/looks.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import { createOffer, type Offer } from "./create-offer.ts";
@@ -26,7 +26,11 @@ import { createWarner } from "./create-warner.ts";
 import type { WholeParts } from "./create-whole.ts";
 
 function openReach(definition: AppDefinition, scope: Scope): Link {
-  const { reach, surface, options } = definition;
+  const {
+    reach,
+    surface,
+    options: { onFault, toRefusal },
+  } = definition;
   if (reach === undefined) {
     throw new SurfaceError(
       "NOT_LINKED",
@@ -34,11 +38,11 @@ function openReach(definition: AppDefinition, scope: Scope): Link {
     );
   }
   if (reach.kind === "link") {
-    const kept = reach.link.keep?.({ onFault: options.onFault });
+    const kept = reach.link.keep?.({ onFault, toRefusal });
     if (kept !== undefined) scope.add(() => kept.close());
     return kept ?? reach.link;
   }
-  const live = reach.implement(options.onFault);
+  const live = reach.implement({ onFault, toRefusal });
   scope.add(() => live.close());
   return inProcess(live);
 }
@@ -53,11 +57,6 @@ function toInfo({ surface, options }: AppDefinition): ServerInfo {
     ...(websiteUrl === undefined ? {} : { websiteUrl }),
     ...keepLooks(icons === undefined ? {} : { icons }),
   });
-}
-
-/** Where faults are told: one reporter, however often it is asked for. */
-function reporterOf({ options }: AppDefinition): FaultReporter {
-  return toSafeReporter(options.onFault ?? reportToConsole);
 }
 
 /** Tells the author what works but may not be meant: at boot, and of other rules when they come. */
@@ -140,7 +139,7 @@ function canLog({ tools, prompts, resources, mounts }: AppDefinition): boolean {
 
 function assemble(definition: AppDefinition, scope: Scope): Opened {
   const { surface, options } = definition;
-  const report = reporterOf(definition);
+  const report = createReporter(options);
   const link = openReach(definition, scope);
   link.check?.(surface);
   const onUnreachable = (cause: unknown): void =>

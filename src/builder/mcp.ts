@@ -71,7 +71,7 @@ class App implements ServableApp {
     const { surface } = this[kDefinition];
     return this.#reach({
       kind: "implement",
-      implement: (onFault) => implementSurface(surface, handlers, onFault === undefined ? {} : { onFault }),
+      implement: (options) => implementSurface(surface, handlers, options),
     });
   }
 

@@ -3,7 +3,7 @@ import { clipText } from "../schema/clip-text.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { internalError, plainWords, type FaultReporter } from "../surface/fault.ts";
+import { internalError, plainWords, toOurs, translateFault, type FaultReporter } from "../surface/fault.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import { lackingOf } from "../catalog/client-cannot.ts";
 import { sessionOverWords } from "../catalog/session-over.ts";
@@ -87,16 +87,17 @@ const faultSentences: Partial<Record<SurfaceErrorCode, string>> = {
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Turns whatever was thrown into what its caller may be told: a `Refusal` in its author's words, bounded; the issues of
- * arguments that do not fit; one of our codes with a fixed sentence; `INTERNAL` with a correlation id for everything
- * else. Never throws, whatever it is given.
+ * Turns a thrown value into the refusal of a call: a `Refusal` in its author's words, bounded, also one that `toRefusal`
+ * returns; the issues of arguments that do not fit; one of our codes with a fixed sentence; `INTERNAL` with a correlation id
+ * for everything else. Never throws.
  */
 export function toRefused(cause: unknown, at: RefusedAt): Refused {
   try {
-    const vain = cause instanceof Refusal ? unreachedFault(cause) : undefined;
+    const shown = toOurs(cause) ?? translateFault(cause, at.where, at.report);
+    const vain = shown instanceof Refusal ? unreachedFault(shown) : undefined;
     if (vain !== undefined) return fromSurfaceError(vain, at);
-    if (cause instanceof Refusal) return fromRefusal(cause, at);
-    if (cause instanceof SurfaceError) return toUnansweredRefusal(cause, at) ?? fromSurfaceError(cause, at);
+    if (shown instanceof Refusal) return fromRefusal(shown, at);
+    if (shown !== undefined) return toUnansweredRefusal(shown, at) ?? fromSurfaceError(shown, at);
   } catch {
     // A trap or a getter of what was thrown has thrown in its turn: there is nothing to learn from it.
   }

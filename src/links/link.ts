@@ -1,7 +1,7 @@
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
-import type { FaultReporter } from "../surface/fault.ts";
+import type { FaultReporter, ToRefusal } from "../surface/fault.ts";
 import type { Spec } from "../surface/member.ts";
 
 /** Why a connection ended. Later versions may know further kinds. */
@@ -36,10 +36,12 @@ export interface Connection<TSpec> {
   close(): Promise<void>;
 }
 
-/** What whoever keeps a link may say. */
+/** Options of a link that an app keeps: they are about the handlers that the link runs in this process, such as a projection's. */
 export interface KeepOptions {
-  /** Receives every fault of what the link has of its own in this process. Default: the console's error stream. */
+  /** Receives every fault. @default the console's error stream */
   readonly onFault?: FaultReporter | undefined;
+  /** The `toRefusal` of the app. */
+  readonly toRefusal?: ToRefusal | undefined;
 }
 
 /** A link that is kept. Whoever keeps it closes it, after every connection over it. */

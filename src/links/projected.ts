@@ -47,7 +47,7 @@ function keepProjection<TSource extends Spec, TSpec extends Spec>(
   link: Link,
   options: KeepOptions,
 ): Kept<TSpec> {
-  const { onFault = reportToConsole } = options;
+  const { onFault = reportToConsole, toRefusal } = options;
   const gate = createGate(settleMs);
   const inner = link.keep?.(options);
   const ref = openRef(projection[kProjection].source, gate.behind(inner ?? link), toSafeReporter(onFault));
@@ -61,7 +61,7 @@ function keepProjection<TSource extends Spec, TSpec extends Spec>(
     }
   };
   try {
-    return { gate, live: implementProjection(projection, { ...ref, close }, { onFault }) };
+    return { gate, live: implementProjection(projection, { ...ref, close }, { onFault, toRefusal }) };
   } catch (cause) {
     // It has opened nothing: there is nothing to be told of its end.
     close().catch(() => {});

@@ -15,6 +15,15 @@ export interface Fault {
   readonly cause: unknown;
 }
 
+/** Returns the refusal to answer with instead of an error, or `undefined` to keep the error masked. */
+export type ToRefusal = (error: unknown) => Refusal | undefined;
+
+/** The options of an app and of a live surface about the errors of their handlers. */
+export interface FaultOptions {
+  readonly onFault?: FaultReporter | undefined;
+  readonly toRefusal?: ToRefusal | undefined;
+}
+
 /** Receives faults. What it throws, or a promise of it rejects with, is dropped: there is no second log to tell. */
 export type FaultReporter = (fault: Fault) => void;
 
@@ -76,14 +85,27 @@ function tell(report: FaultReporter, fault: Fault): void {
   );
 }
 
-const safe = new WeakSet<FaultReporter>();
+/** The reporters made here, each with the `toRefusal` of the app or live surface whose faults it receives. */
+const safe = new WeakMap<FaultReporter, ToRefusal | undefined>();
 
-/** A reporter that neither throws nor leaves a rejected promise behind, whatever the author's does. Idempotent. */
+/** Returns a reporter that neither throws nor leaves a rejected promise behind. Idempotent. */
 export function toSafeReporter(report: FaultReporter): FaultReporter {
-  if (safe.has(report)) return report;
-  const told: FaultReporter = (fault) => tell(report, fault);
-  safe.add(told);
+  return safe.has(report) ? report : createReporter({ onFault: report });
+}
+
+/**
+ * Creates the reporter of an app or a live surface. Its `toRefusal` goes with it to every place where a fault is masked,
+ * since those places have the reporter already.
+ */
+export function createReporter({ onFault = reportToConsole, toRefusal }: FaultOptions): FaultReporter {
+  const told: FaultReporter = (fault) => tell(onFault, fault);
+  safe.set(told, toRefusal);
   return told;
+}
+
+/** Returns a reporter of another target, with the `toRefusal` of the given one. */
+export function withTarget(report: FaultReporter, onFault: FaultReporter): FaultReporter {
+  return createReporter({ onFault, toRefusal: safe.get(report) });
 }
 
 /** Reports a cause and returns the error that stands for it. Never throws. */
@@ -97,8 +119,8 @@ export function internalError(cause: unknown, where: string, report: FaultReport
   });
 }
 
-/** A cause that is one of ours. A proxy may throw when it is asked what it is; that one is not. */
-function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
+/** Returns a cause that is an error of this package; `undefined` for any other, also for a proxy that throws at `instanceof`. */
+export function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
   try {
     return cause instanceof Refusal || cause instanceof SurfaceError ? cause : undefined;
   } catch {
@@ -107,9 +129,34 @@ function toOurs(cause: unknown): SurfaceError | Refusal | undefined {
 }
 
 /**
- * Turns whatever a handler threw into what its caller may see: a `Refusal` as it is, a few of our own codes in plain
- * words, an error that is masked already or told of somebody further up as it is, and `INTERNAL` with a correlation id
- * for everything else. Never throws.
+ * Asks the author's `toRefusal` about an error that is not of this package. Returns `undefined` where the error stays masked;
+ * a fault of `toRefusal` itself is reported beside it. Never throws.
+ */
+export function translateFault(cause: unknown, where: string, report: FaultReporter): Refusal | undefined {
+  const toRefusal = safe.get(report);
+  if (toRefusal === undefined) return undefined;
+  try {
+    const answer: unknown = toRefusal(cause);
+    if (answer === undefined) return undefined;
+    if (answer instanceof Refusal) {
+      handleThrown(cause);
+      return answer;
+    }
+    handleThrown(answer);
+    throw new SurfaceError(
+      "INVALID_OUTPUT",
+      "Cannot answer with the result of toRefusal: return a Refusal or undefined",
+    );
+  } catch (fault) {
+    internalError(fault, `toRefusal, for an error of ${where}`, report);
+    return undefined;
+  }
+}
+
+/**
+ * Turns an error of a handler into one that its caller may see: a `Refusal` as it is, a few of our own codes in plain words, an
+ * error that is masked or relayed already as it is, the refusal that the author's `toRefusal` returns, and `INTERNAL` with a
+ * correlation id for everything else. Never throws.
  */
 export function maskFault(cause: unknown, where: string, report: FaultReporter): SurfaceError | Refusal {
   const ours = toOurs(cause);
@@ -118,6 +165,7 @@ export function maskFault(cause: unknown, where: string, report: FaultReporter):
     if (ours.correlationId !== undefined && loggedCodes.has(ours.code)) return ours;
     const words = plainWords[ours.code];
     if (words !== undefined) return new SurfaceError(ours.code, words, { cause });
+    return internalError(cause, where, report);
   }
-  return internalError(cause, where, report);
+  return translateFault(cause, where, report) ?? internalError(cause, where, report);
 }

@@ -3,7 +3,7 @@ import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "./channel.ts";
 import { memberOf, type Surface } from "./define-surface.ts";
-import { reportToConsole, toSafeReporter, type FaultReporter } from "./fault.ts";
+import { createReporter, type FaultReporter, type ToRefusal } from "./fault.ts";
 import type { Implementation } from "./implementation.ts";
 import type { Spec } from "./member.ts";
 import { createChannel } from "./owner/create-channel.ts";
@@ -33,10 +33,15 @@ export interface LiveSurface<TSpec> {
   readonly [kScope]: Scope;
 }
 
-/** What {@link implementSurface} may be told. */
+/** Options of {@link implementSurface}. */
 export interface ImplementOptions {
-  /** Receives every error that was masked before it left. Default: the console's error stream. */
-  readonly onFault?: FaultReporter;
+  /** Receives every error that was masked before it left. @default the console's error stream */
+  readonly onFault?: FaultReporter | undefined;
+  /**
+   * Returns the refusal to answer with for an error of your own classes that a handler or a source threw. `undefined` keeps
+   * the error masked. Never called with a {@link Refusal} or {@link SurfaceError}.
+   */
+  readonly toRefusal?: ToRefusal | undefined;
 }
 
 function isPlain(handlers: object): boolean {
@@ -97,7 +102,14 @@ function createOwners(
   return owners;
 }
 
-const optionNames = Object.keys({ onFault: true } satisfies Record<keyof ImplementOptions, true>);
+const optionNames = Object.keys({ onFault: true, toRefusal: true } satisfies Record<keyof ImplementOptions, true>);
+
+function assertOptions(options: ImplementOptions, doing: string): void {
+  assertKnownOptions(options, optionNames, doing);
+  const { toRefusal }: { readonly toRefusal?: unknown } = options;
+  if (toRefusal === undefined || typeof toRefusal === "function") return;
+  throw new SurfaceError("INVALID_OPTION", `${doing}: "toRefusal" must be a function`);
+}
 
 /**
  * Gives a surface its sources and handlers: an object of them, or an instance of a class with such fields and methods. All or nothing: when one handler does not fit, none of them has been run.
@@ -119,10 +131,10 @@ export function implementSurface<TSpec extends Spec>(
   handlers: Implementation<TSpec>,
   options: ImplementOptions = {},
 ): LiveSurface<TSpec> {
-  assertKnownOptions(options, optionNames, `Implementing surface "${surface.name}"`);
+  assertOptions(options, `Implementing surface "${surface.name}"`);
   assertHandlers(surface, handlers);
   const scope = new Scope(`surface "${surface.name}"`);
-  const report = toSafeReporter(options.onFault ?? reportToConsole);
+  const report = createReporter(options);
   const owners = createOwners(surface, handlers, { scope, report });
   for (const owner of owners.values()) {
     if (owner.kind === "stream" || owner.kind === "event") owner.start();

@@ -19,6 +19,7 @@ describe("options of an app", () => {
       changeWindowMs: 0,
       hotPath: false,
       onFault: () => {},
+      toRefusal: () => undefined,
     };
     expect(() => mcp(counter, options)).not.toThrow();
     expect(() => cast(mcp, counter, { name: undefined })).not.toThrow();

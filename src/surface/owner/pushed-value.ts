@@ -1,6 +1,6 @@
 import { SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
 import { checkOutput } from "../check-value.ts";
-import { internalError, maskFault, type Fault, type FaultReporter } from "../fault.ts";
+import { internalError, maskFault, withTarget, type Fault, type FaultReporter } from "../fault.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { Unchanged, type PushedFrame, type PushedReading, type Unmade } from "../pushed.ts";
 import { isRelayed, relay } from "../relayed.ts";
@@ -230,7 +230,11 @@ export class PushedValue {
       return told;
     }
     const faults: Fault[] = [];
-    const error = maskFault(cause, where, (fault) => void faults.push(fault));
+    const error = maskFault(
+      cause,
+      where,
+      withTarget(report, (fault) => void faults.push(fault)),
+    );
     if (!(error instanceof SurfaceError) || error.correlationId === undefined) return error;
     const known = this.#logged.get(error.code);
     if (known !== undefined) return known;

@@ -34,7 +34,6 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "mcpTool",
     "memoryContext",
     "operationRegistry",
-    "polled",
     "procedure",
     "projectSurface",
     "projected",

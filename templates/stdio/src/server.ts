@@ -1,3 +1,0 @@
-import { app } from "./app.ts";
-
-await app.serve();

@@ -19,7 +19,7 @@ import { play } from "./stage/play.ts";
 import { createStdioHouse } from "./stage/stdio-house.ts";
 import { showViews } from "./views/show-views.ts";
 
-const USAGE = `Usage: npm start -- [--pipeline FILE] [--state DIR] [--keep-going] [--no-kill] [--http [--hold | --views] [--port N]]
+const USAGE = `Usage: npm run demo:ci -- [--pipeline FILE] [--state DIR] [--keep-going] [--no-kill] [--http [--hold | --views] [--port N]]
 
 Lets an agent drive a real CI pipeline over MCP until it is green: the face that it talks to starts the process that runs
 the commands. In the middle of the run that process is killed and started again, and the others go on.

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
-/** What the command line of `npm start` says. */
+/** What the command line of `npm run demo:ci` says. */
 export interface Options {
   /** Absolute path of the pipeline's file. */
   readonly pipeline: string;
@@ -55,7 +55,7 @@ const coordinatorFlags = {
 const MOST_PORT = 65_535;
 
 /**
- * Reads the command line of `npm start`. A relative path starts where the person stands, which npm says in `INIT_CWD`.
+ * Reads the command line of `npm run demo:ci`. A relative path starts where the person stands, which npm says in `INIT_CWD`.
  *
  * @throws TypeError for an unknown flag, an argument without a flag, a flag without its value, or one that needs another.
  */

@@ -30,7 +30,7 @@ afterEach(async () => {
   await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Starts it as `npm start` does. */
+/** Starts it as `npm run demo:ci` does. */
 function start(...args: readonly string[]) {
   const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
     env: { ...process.env, TMPDIR: temporary },
@@ -49,7 +49,7 @@ const gone = (pid: number): Promise<boolean> => eventually(() => (isRunning(pid)
 /** The figures of a line, or of several. */
 const figuresOf = (line: RegExp, said: string): readonly number[] => (line.exec(said) ?? []).slice(1).map(Number);
 
-describe("npm start -- --http", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci -- --http", { timeout: PATIENCE_MS }, () => {
   it("lets one agent drive and two look on over one watch, through a kill of the coordinator, and ends the face in good order", async () => {
     const { child, ended } = start("--http", "--pipeline", "examples/ci/pipelines/mend.json");
     const stdout = await text(child.stdout);
@@ -101,7 +101,7 @@ describe("npm start -- --http", { timeout: PATIENCE_MS }, () => {
   });
 });
 
-describe("npm start -- --http --hold", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci -- --http --hold", { timeout: PATIENCE_MS }, () => {
   async function hold() {
     const { child, ended } = start("--http", "--hold", "--pipeline", "examples/ci/pipelines/hello.json");
     const lines: string[] = [];

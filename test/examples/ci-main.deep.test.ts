@@ -91,7 +91,7 @@ const leftovers = async (): Promise<readonly string[]> =>
 const noting = (id: string, script = ""): string =>
   `fs.appendFileSync(${JSON.stringify(join(dir, "ran"))}, "${id} "); ${script}`;
 
-describe("npm start", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci", { timeout: PATIENCE_MS }, () => {
   it("goes from red to green: it reads the log, fixes what the compiler names, and reruns the node and its dependents", async () => {
     const { code, stdout, stderr } = await drive(SCRATCH_NODES, "--no-kill");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -171,7 +171,7 @@ describe("npm start", { timeout: PATIENCE_MS }, () => {
   });
 });
 
-describe("npm start, in the middle of which the coordinator is killed,", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci, in the middle of which the coordinator is killed,", { timeout: PATIENCE_MS }, () => {
   /** The figures of a line such as `842 (410 before the kill, 31 in the outage, 401 after)`. */
   const figuresOf = (line: RegExp, said: string): readonly number[] => (line.exec(said) ?? []).slice(1).map(Number);
 
@@ -240,10 +240,10 @@ describe("npm start, in the middle of which the coordinator is killed,", { timeo
   });
 });
 
-describe("npm start, told something it cannot do,", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci, told something it cannot do,", { timeout: PATIENCE_MS }, () => {
   it.each([
-    ["an unknown flag", ["--fast"], /Unknown option '--fast'[^]*Usage: npm start/],
-    ["an argument", ["pipeline.json"], /Unexpected argument 'pipeline.json'[^]*Usage: npm start/],
+    ["an unknown flag", ["--fast"], /Unknown option '--fast'[^]*Usage: npm run demo:ci/],
+    ["an argument", ["pipeline.json"], /Unexpected argument 'pipeline.json'[^]*Usage: npm run demo:ci/],
     ["a file that is not there", ["--pipeline", "/nowhere/x.json"], /^read pipeline "\/nowhere\/x.json": ENOENT/],
     ["a file that is no pipeline", ["--pipeline", main], /^read pipeline ".*main.ts": [^]*JSON/],
   ])("says so and ends with code 2 for %s", async (_what, args, words) => {
@@ -256,11 +256,11 @@ describe("npm start, told something it cannot do,", { timeout: PATIENCE_MS }, ()
   it("prints its usage and ends with code 0 for --help", async () => {
     const { code, stdout } = await finish(start("--help"));
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Usage: npm start -- \[--pipeline FILE\]/);
+    expect(stdout).toMatch(/^Usage: npm run demo:ci -- \[--pipeline FILE\]/);
   });
 });
 
-describe("npm start, ended from outside,", { timeout: PATIENCE_MS }, () => {
+describe("npm run demo:ci, ended from outside,", { timeout: PATIENCE_MS }, () => {
   const pidFile = (): string => join(dir, "pid");
   const forever = (): ScriptNode => ({
     script: `fs.writeFileSync(${JSON.stringify(pidFile())}, process.pid + "\\n"); setInterval(() => {}, 1000);`,

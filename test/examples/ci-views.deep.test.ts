@@ -42,18 +42,18 @@ const leftovers = async (): Promise<readonly string[]> =>
 const saidIn = (stdout: string): readonly string[] =>
   stdout.split("\n").map((line) => line.replace(/^ *\d+\.\d s {2}/, "").replace(/^ {10}/, ""));
 
-/** What the README says that it says. */
-function shownInReadme(): readonly string[] {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  return (/says \(shortened\):\n\n```text\n([^`]*)```/.exec(readme)?.[1] ?? "").trimEnd().split("\n");
+/** The output that the guide shows. */
+function shownInGuide(): readonly string[] {
+  const guide = readFileSync(join(root, "docs/guide/views.md"), "utf8");
+  return (/says \(shortened\):\n\n```text\n([^`]*)```/.exec(guide)?.[1] ?? "").trimEnd().split("\n");
 }
 
-describe("npm start -- --http --views", { timeout: PATIENCE_MS }, () => {
-  it("shows three agents by three views, in both eras and with both SDKs, what the README says, and leaves nothing", async () => {
+describe("npm run demo:views", { timeout: PATIENCE_MS }, () => {
+  it("shows three agents by three views, in both eras and with both SDKs, what the guide says, and leaves nothing", async () => {
     const { child, ended } = start("--http", "--views");
     const said = saidIn(await text(child.stdout));
     expect(await ended).toEqual({ code: 0, stderr: "" });
-    const shown = shownInReadme();
+    const shown = shownInGuide();
     expect(shown.length).toBeGreaterThan(20);
     // In that order, with more in between.
     let from = 0;

@@ -1,0 +1,34 @@
+/** Names the parts of the tracker. The tags say which of them agents may touch. */
+import { cell, collection, type ConfirmContext, defineSurface, procedure } from "surface-mcp";
+import { mcpResource, mcpTool, readOnly } from "surface-mcp";
+import { z } from "zod";
+import { Assignment, Closing, Issue, NewIssue, Page, Search } from "./schemas.ts";
+
+const Id = Issue.pick({ id: true });
+
+const show = procedure({ input: Id, output: Issue, description: "Show one issue" });
+
+/** Writes the question that a user reads before their agent closes an issue. The arguments stand below it. */
+async function confirmClosing({ id }: { id: number }, context: ConfirmContext<{ "issue.show": typeof show }>) {
+  const { client, caller } = context;
+  const { title } = await client["issue.show"].call({ id }, { caller });
+  return `Close issue ${id}, "${title}"?`;
+}
+
+export const tracker = defineSurface("tracker", {
+  open: mcpResource(cell({ schema: z.number(), description: "The number of open issues" })),
+  issues: mcpResource(collection({ key: Issue.shape.id, schema: Issue, description: "The issues that all users see" })),
+  "issue.search": readOnly(
+    mcpTool(procedure({ input: Search, output: Page, description: "Find issues by text and state" })),
+  ),
+  "issue.show": readOnly(mcpTool(show)),
+  "issue.create": mcpTool(procedure({ input: NewIssue, output: Issue, description: "Report an issue" })),
+  "issue.assign": mcpTool(
+    procedure({ input: Id.extend(Assignment.shape), output: Issue, description: "Assign an issue to a user" }),
+  ),
+  "issue.close": mcpTool(
+    procedure({ input: Id.extend(Closing.shape), output: Issue, description: "Close an issue with a comment" }),
+    { confirm: confirmClosing },
+  ),
+  "issue.delete": procedure({ input: Id, description: "Delete an issue" }), // no tag: no agent can reach it
+});

@@ -1,0 +1,108 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { addDemoData } from "../../examples/tracker/demo-data.ts";
+import { startServer, type TrackerServer } from "../../examples/tracker/server.ts";
+import { atEndOfTest } from "../setup/end-of-test.ts";
+import { bundleScript } from "../fixtures/bundle-script.ts";
+import { PostgresServer } from "./postgres-server.ts";
+import { agents } from "./tracker-clients.ts";
+
+if (!PostgresServer.isInstalled) console.warn("skipped: there is no Postgres here; apt-get install postgresql");
+
+const open = "surface://tracker/open";
+
+describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server", { timeout: 120_000 }, () => {
+  let postgres: PostgresServer;
+  let server: TrackerServer;
+  let token = "";
+  beforeAll(async () => {
+    postgres = new PostgresServer();
+    postgres.start();
+    server = await startServer({ databaseUrl: postgres.url });
+    token = (await addDemoData(server.db)).ada;
+  }, 120_000);
+  afterAll(async () => {
+    await server.close();
+    postgres.stop();
+    postgres.remove();
+  });
+
+  const connect = (answer: "accept" | "decline" = "accept") =>
+    agents.map((agent) => agent.connect({ url: `${server.url}/mcp`, token, answer: () => answer }));
+
+  const post = (url: string, title: string) =>
+    fetch(`${url}/api/issues`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ title }),
+    });
+
+  /** Starts another process over the same database. It gives the users new tokens. */
+  async function startAnother(): Promise<string> {
+    const script = await bundleScript(new URL("../../examples/tracker/serve.ts", import.meta.url), "tracker-serve");
+    const child = spawn(process.execPath, [script], {
+      env: { ...process.env, DATABASE_URL: postgres.url, PORT: "0" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    atEndOfTest(async () => {
+      child.kill("SIGTERM");
+      expect(await once(child, "exit")).toEqual([0, null]);
+    });
+    let url = "";
+    for await (const line of createInterface({ input: child.stdout })) {
+      url = /runs at (\S+)/.exec(line)?.[1] ?? url;
+      token = /--header "Authorization: Bearer (\w+)"/.exec(line)?.[1] ?? "";
+      if (token !== "") break;
+    }
+    child.stdout.resume();
+    return url;
+  }
+
+  it("closes issues in a transaction of their own, and keeps nothing of one that failed", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    atEndOfTest(() => logged.mockRestore());
+    for (const ada of await Promise.all(connect())) {
+      const { value } = await ada.call("issue_create", { title: "A door is open" });
+      const id = Number(Reflect.get(Object(value), "id"));
+      await server.db.query("ALTER TABLE comments RENAME TO elsewhere");
+      expect(await ada.call("issue_close", { id, comment: "Shut" })).toMatchObject({ isError: true });
+      await server.db.query("ALTER TABLE elsewhere RENAME TO comments");
+      expect(await ada.call("issue_show", { id })).toMatchObject({ value: { state: "open" } });
+      expect(await ada.call("issue_close", { id, comment: "Shut" })).toMatchObject({ value: { state: "closed" } });
+    }
+  });
+
+  it("reads what another process wrote, and notifies those who watch", async () => {
+    const other = await startAnother();
+    for (const ada of await Promise.all(connect())) {
+      const seen = await ada.watch(open);
+      const before = Number(await ada.read(open));
+      expect((await post(other, "Written by another process")).status).toBe(201);
+      expect(await ada.read(open)).toBe(before + 1);
+      await vi.waitFor(() => expect(seen.changed).toBe(1), { timeout: 20_000, interval: 20 });
+    }
+  });
+
+  it("refuses while the database is away, and goes on when it is back", async () => {
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    atEndOfTest(() => logged.mockRestore());
+    const all = await Promise.all(connect());
+    const seen = await Promise.all(all.map((ada) => ada.watch(open)));
+    postgres.stop();
+    const away = await post(server.url, "Nothing can be written");
+    expect({ status: away.status, body: await away.json() }).toEqual({
+      status: 503,
+      body: { error: "the database cannot be reached" },
+    });
+    for (const ada of all) await expect(ada.read(open)).rejects.toThrow(/503|cannot be reached|verif/i);
+    postgres.start();
+    for (const ada of all) expect(await ada.read(open)).toEqual(expect.any(Number));
+    expect((await post(server.url, "Written again")).status).toBe(201);
+    await vi.waitFor(() => expect(seen.every(({ changed }) => changed > 0)).toBe(true), {
+      timeout: 30_000,
+      interval: 50,
+    });
+  });
+});

@@ -35,6 +35,7 @@ export { implementSurfaces } from "./surface/implement-surfaces.ts";
 export { procedure } from "./surface/procedure.ts";
 export { derive } from "./surface/derive/derive.ts";
 export { implementProjection, projectSurface } from "./surface/project-surface.ts";
+export { polled } from "./surface/polled.ts";
 export { cellSource } from "./surface/source.ts";
 export { stream } from "./surface/stream.ts";
 export { surfaceClientRef } from "./surface/client-ref.ts";
@@ -92,7 +93,18 @@ export type { Projection } from "./surface/projection.ts";
 export type { PushedSource } from "./surface/pushed.ts";
 export type { PushedCollection } from "./surface/pushed-collection.ts";
 export type { Reading, Staleness } from "./surface/reading.ts";
-export type { CollectionChange, KeyedSource, Source, WritableSource } from "./surface/source.ts";
+export type { PolledOptions, PolledSource } from "./surface/polled.ts";
+export type {
+  AsyncSource,
+  CollectionChange,
+  KeyedSource,
+  Later,
+  MapSource,
+  PollOptions,
+  Source,
+  SourceUse,
+  WritableSource,
+} from "./surface/source.ts";
 export type { StreamDefinition } from "./surface/stream.ts";
 
 export { childProcess } from "./links/child-process.ts";

@@ -1,14 +1,18 @@
-import { computed, signal } from "@preact/signals-core";
+import { computed, signal as signalOf } from "@preact/signals-core";
 import { atom, computed as computedAtom } from "nanostores";
 import { BehaviorSubject, type Observable, Subject } from "rxjs";
 import {
   cell,
   cellSource,
+  collection,
   defineSurface,
   fromSignal,
   implementSurface,
+  polled,
+  type AsyncSource,
   type CellImplementation,
   type ObservableLike,
+  type PolledSource,
   type PushedSource,
   type Reading,
   type Source,
@@ -26,22 +30,52 @@ type Size = CellImplementation<string>;
 implementSurface(surface, { size: cellSource("a") });
 implementSurface(surface, { size: atom("a") });
 implementSurface(surface, { size: computedAtom(atom(1), String) });
-implementSurface(surface, { size: fromSignal(signal("a")) });
+implementSurface(surface, { size: fromSignal(signalOf("a")) });
 implementSurface(surface, { size: fromSignal(computed(() => "a")) });
-expectType<Source<string>>(fromSignal(signal("a")));
+expectType<Source<string>>(fromSignal(signalOf("a")));
 
 // Written in place: what `subscribe` is called with has the type of the value.
 implementSurface(surface, {
   size: {
     get: () => "a",
     subscribe: (changed) => {
-      expectType<(value: string) => void>(changed);
+      expectType<(value?: string) => void>(changed);
       return () => {};
     },
   },
 });
 expectError(implementSurface(surface, { size: { get: () => "a", subscribe: (changed) => () => changed(1) } }));
 expectError(implementSurface(surface, { size: { get: () => 1, subscribe: () => () => {} } }));
+
+// Asked for its value, which may come later; polled where it does not tell of changes.
+implementSurface(surface, { size: { get: async () => "a" } });
+implementSurface(surface, { size: { get: () => "a", pollMs: 100 } });
+implementSurface(surface, { size: { get: async ({ signal }) => String(signal.aborted), subscribe: () => () => {} } });
+implementSurface(surface, { size: polled(() => "a") });
+implementSurface(surface, { size: polled(async ({ signal }) => String(signal.aborted), { everyMs: 100 }) });
+expectType<PolledSource<number>>(polled(async () => 1));
+expectAssignable<AsyncSource<string>>(cellSource("a"));
+expectError(implementSurface(surface, { size: { get: async () => 1 } }));
+expectError(implementSurface(surface, { size: { get: () => "a", pollMs: "fast" } }));
+expectError(implementSurface(surface, { size: polled(async () => 1) }));
+expectError(polled(() => 1, { pollMs: 100 }));
+
+// Collections: key by key, or as a map.
+const shelf = defineSurface("shelf", { rows: collection({ key: z.string(), schema: z.number() }) });
+const rows = new Map([["a", 1]]);
+implementSurface(shelf, { rows });
+implementSurface(shelf, { rows: polled(async () => rows) });
+implementSurface(shelf, { rows: { get: async () => rows } });
+implementSurface(shelf, {
+  rows: {
+    keys: async ({ signal }) => (expectType<AbortSignal>(signal), ["a"]),
+    get: async (key, { signal }) => (expectType<string>(key), expectType<AbortSignal>(signal), 1),
+    pollMs: 5000,
+  },
+});
+expectError(implementSurface(shelf, { rows: { keys: async () => ["a"], get: async () => "1" } }));
+expectError(implementSurface(shelf, { rows: { keys: async () => [1], get: async () => 1 } }));
+expectError(implementSurface(shelf, { rows: polled(async () => new Map([["a", "1"]])) }));
 
 // What gives its values by and by.
 declare const observable: Observable<string>;
@@ -76,7 +110,7 @@ expectError(
 expectNotAssignable<Size>(cellSource(1));
 const count = atom(1);
 expectNotAssignable<Size>(count);
-expectNotAssignable<Size>(fromSignal(signal(1)));
+expectNotAssignable<Size>(fromSignal(signalOf(1)));
 expectNotAssignable<Size>(new BehaviorSubject(1));
 declare const derivedCount: PushedSource<number>;
 declare const counting: AsyncIterable<number>;
@@ -89,7 +123,7 @@ expectError(implementSurface(surface, { size: counting }));
 // Nothing that could be watched; a signal by itself; a generator function that was not called.
 expectError(implementSurface(surface, { size: "a" }));
 expectError(implementSurface(surface, { size: () => "a" }));
-expectError(implementSurface(surface, { size: signal("a") }));
+expectError(implementSurface(surface, { size: signalOf("a") }));
 expectError(implementSurface(surface, { size: generate }));
 expectError(implementSurface(surface, { size: Promise.resolve("a") }));
 expectError(implementSurface(surface, { size: undefined }));

@@ -25,8 +25,6 @@ export interface AppNames {
   readonly context: unknown;
   /** The steps that cannot come any more. */
   readonly done: OnceStep;
-  /** The output schemas of bespoke tools, by name. */
-  readonly outputs: object;
 }
 
 /** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
@@ -41,7 +39,6 @@ export interface ExposedNames<
   TViewed extends boolean = false,
   TContext = MemoryContext,
   TDone extends OnceStep = never,
-  TOutputs extends object = Record<never, never>,
 > {
   readonly tools: TTools;
   readonly resources: TResources;
@@ -53,7 +50,6 @@ export interface ExposedNames<
   readonly viewed: TViewed;
   readonly context: TContext;
   readonly done: TDone;
-  readonly outputs: TOutputs;
 }
 
 /** names, what of them is another, a key -> what stands under it. */
@@ -77,8 +73,7 @@ export type NamesWith<TNames extends AppNames, TChange extends Partial<AppNames>
       NewName<Names, TChange, "written">,
       NewName<Names, TChange, "viewed">,
       NewName<Names, TChange, "context">,
-      NewName<Names, TChange, "done">,
-      NewName<Names, TChange, "outputs">
+      NewName<Names, TChange, "done">
     >
   : never;
 

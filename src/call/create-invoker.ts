@@ -19,7 +19,7 @@ import { Deadlines } from "./deadlines.ts";
 import { deny } from "./deny.ts";
 import { goneOutcome, unknownToAll } from "./gone.ts";
 import { HangingCompleters } from "./hanging-completers.ts";
-import { isThenable } from "./is-thenable.ts";
+import { isThenable } from "../surface/is-thenable.ts";
 import type { InvokerOptions } from "./invoker-options.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";

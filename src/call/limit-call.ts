@@ -4,7 +4,7 @@ import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";
-import { isThenable } from "./is-thenable.ts";
+import { isThenable } from "../surface/is-thenable.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
 import { isSuspended } from "./suspended.ts";

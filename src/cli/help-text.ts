@@ -1,6 +1,7 @@
-/** What `--help` says. */
+/** The text of `--help`. */
 export const helpText = `usage: surface-mcp COMMAND
 
+  init [FOLDER] [options]                      write a new server with tests into a folder; the default is this folder
   install CLIENT [options] --url URL           write a server into the configuration of a client
   install CLIENT [options] -- COMMAND ARGS     the same of one that the client starts
   install --list [CLIENT]                      the servers that clients have
@@ -8,6 +9,10 @@ export const helpText = `usage: surface-mcp COMMAND
   replay APP_MODULE [options]                  what an app shows by a view, and what hides the rest
 
 clients: claude-desktop, claude-code, cursor, vscode, codex
+
+options of init
+  --template NAME     stdio (default) or express
+  --package SPEC      the version of surface-mcp, or the path of its archive; the default is this version
 
 options of install
   --surface NAME      the view to come by; a COMMAND gets it as "--surface NAME"

@@ -1,29 +1,27 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { SurfaceError } from "../errors.ts";
 import { isUsage, usage } from "./cli-errors.ts";
 import type { CliSetting } from "./cli-setting.ts";
 import { helpText } from "./help-text.ts";
+import { init } from "./init.ts";
 import { install } from "./install.ts";
+import { readVersion } from "./own-package.ts";
 import { visibleText } from "../schema/visible-text.ts";
 import { replay } from "./replay.ts";
 
 /** What the process exits with. */
 export type ExitCode = 0 | 1 | 2;
 
-function readVersion(): string {
-  // By the package's own name, since this module is built to more than one place.
-  const path = createRequire(import.meta.url).resolve("surface-mcp/package.json");
-  // The package's own manifest.
-  return (JSON.parse(readFileSync(path, "utf8")) as { readonly version: string }).version;
-}
+const commands = new Map([
+  ["init", init],
+  ["install", install],
+  ["replay", replay],
+]);
+const names = [...commands.keys()].join(", ");
 
-async function run([command, ...args]: readonly string[], setting: CliSetting): Promise<void> {
-  switch (command) {
-    case "install":
-      return args.includes("--help") ? setting.write(helpText) : install(args, setting);
-    case "replay":
-      return args.includes("--help") ? setting.write(helpText) : replay(args, setting);
+async function run([word, ...args]: readonly string[], setting: CliSetting): Promise<void> {
+  const command = commands.get(word ?? "");
+  if (command !== undefined) return args.includes("--help") ? setting.write(helpText) : command(args, setting);
+  switch (word) {
     case "--help":
     case "-h":
       return setting.write(helpText);
@@ -31,9 +29,9 @@ async function run([command, ...args]: readonly string[], setting: CliSetting): 
     case "-v":
       return setting.write(`${readVersion()}\n`);
     case undefined:
-      throw usage("a command must be given: install or replay");
+      throw usage(`name a command: ${names}`);
     default:
-      throw usage(`the command must be install or replay, is "${command}"`);
+      throw usage(`the command must be one of ${names}, is "${word}"`);
   }
 }
 

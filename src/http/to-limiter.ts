@@ -1,6 +1,6 @@
-import { isThenable } from "../call/is-thenable.ts";
 import type { AttemptLimiter, CallLimiter, LimitVerdict, RateLimiter } from "../call/rate-limiter.ts";
 import type { Clock } from "../spine/clock.ts";
+import { isThenable } from "../surface/is-thenable.ts";
 import type { HttpHandlerOptions, RateLimits } from "./http-options.ts";
 import { memoryAttempts, memoryLimiter } from "./memory-limiter.ts";
 

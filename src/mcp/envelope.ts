@@ -9,8 +9,7 @@ import { isRequestId } from "./request-id.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
 const versionKey = `${keyPrefix}protocolVersion`;
-/** The key in `_meta` under which a modern request says what its client can do. */
-export const capabilitiesKey: string = `${keyPrefix}clientCapabilities`;
+const capabilitiesKey = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
 const logLevelKey = `${keyPrefix}logLevel`;
 

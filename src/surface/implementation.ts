@@ -1,9 +1,10 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
+import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ObservableLike } from "./observable.ts";
 import type { HandlerContext, ProcedureContext } from "./owner/owned-use.ts";
 import type { PushedSource } from "./pushed.ts";
 import type { PushedCollection } from "./pushed-collection.ts";
-import type { KeyedSource, Source } from "./source.ts";
+import type { AsyncSource, KeyedSource, MapSource } from "./source.ts";
 
 /** What a handler receives: its input's output side, or nothing. */
 type Given<TInput> = TInput extends Schema ? InferOutput<TInput> : undefined;
@@ -19,12 +20,13 @@ export type ProcedureImplementation<TInput, TOutput, TProgress> = (
 
 /** What implements a cell: what can be read at any time, or what gives its values by and by. */
 export type CellImplementation<TValue> =
-  | Source<TValue>
+  | AsyncSource<TValue>
   | PushedSource<TValue>
   | AsyncIterable<TValue>
   | ObservableLike<TValue>;
 
 // One arm a kind, the most frequent first; the arms test the discriminant and two properties, never the whole member.
+// The compiler prints the sentence of a TypeProblem for a value that is not a source.
 /** What implements a member. */
 export type MemberImplementation<TMember> = TMember extends {
   readonly kind: "procedure";
@@ -34,11 +36,12 @@ export type MemberImplementation<TMember> = TMember extends {
 }
   ? ProcedureImplementation<Input, Output, Progress>
   : TMember extends { readonly kind: "cell"; readonly schema: infer Value }
-    ? CellImplementation<Made<Value>>
+    ? CellImplementation<Made<Value>> | TypeProblem<"it needs a source with get(), such as cellSource(…) or polled(…)">
     : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
-      ? | Source<ReadonlyMap<Made<Key>, Made<Value>>>
+      ? | MapSource<Made<Key>, Made<Value>>
         | KeyedSource<Made<Key>, Made<Value>>
         | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
+        | TypeProblem<"it needs a source with get(), such as cellSource(…) or polled(…), or with keys() and get(key)">
       : TMember extends {
             readonly kind: "stream" | "event";
             readonly input: infer Input;

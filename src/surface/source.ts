@@ -68,6 +68,45 @@ export function cellSource<TValue>(initial: TValue): WritableSource<TValue> {
   };
 }
 
+/** A value, or a promise of it. A query of a database client that has a `then()` is one too. */
+export type Later<TValue> = TValue | PromiseLike<TValue>;
+
+/** What a source receives with each read. */
+export interface SourceUse {
+  /** Fires when the reader leaves, the deadline of the read passes, or the surface closes. */
+  readonly signal: AbortSignal;
+}
+
+/** When a source that has no `subscribe` is read again. */
+export interface PollOptions {
+  /**
+   * Milliseconds from the end of a read to the next, while the source is watched; from 10 to 3,600,000. A source that has
+   * `subscribe` is not polled.
+   *
+   * @default 2_000
+   */
+  readonly pollMs?: number;
+}
+
+/**
+ * A value that is read from somewhere else, such as a database. Every read calls `get`. A source without `subscribe` is
+ * polled while it is watched. Watchers are told of values that differ in their content.
+ */
+export interface AsyncSource<TValue> extends PollOptions {
+  /** The value now. */
+  get(use: SourceUse): Later<TValue>;
+  /** Calls `fn` after each change; the source is read then. Returns a function that stops it. */
+  subscribe?(fn: (value?: TValue) => void): () => void;
+}
+
+/** A collection that is read as one map, at once or later. */
+export interface MapSource<TKey, TValue> extends PollOptions {
+  /** The map now. */
+  get(): Later<ReadonlyMap<TKey, TValue>>;
+  /** Calls `fn` after each change. Returns a function that stops it. */
+  subscribe?(fn: (value?: ReadonlyMap<TKey, TValue>) => void): () => void;
+}
+
 /** What changed in a collection: keys that were set, keys that are gone. */
 export interface CollectionChange<TKey> {
   readonly set: readonly TKey[];
@@ -75,14 +114,14 @@ export interface CollectionChange<TKey> {
 }
 
 /**
- * A collection that is read key by key, for those too large to hand over as one map. As with a {@link Source}, an item
- * that is changed in place is seen by reads and by no watcher.
+ * A collection that is read key by key, at once or later, for those too large to hand over as one map. Without `subscribe`
+ * it is polled while it is watched. If it answers at once, an item that is changed in place is seen by reads and by no watcher.
  */
-export interface KeyedSource<TKey, TValue> {
+export interface KeyedSource<TKey, TValue> extends PollOptions {
   /** The keys now. */
-  keys(): Iterable<TKey>;
+  keys(use: SourceUse): Later<Iterable<TKey>>;
   /** The item now, or `undefined` where there is none. */
-  get(key: TKey): TValue | undefined;
-  /** Calls `fn` after each change. Returns what stops it. */
-  subscribe(fn: (change: CollectionChange<TKey>) => void): () => void;
+  get(key: TKey, use: SourceUse): Later<TValue | undefined>;
+  /** Calls `fn` after each change. Returns a function that stops it. */
+  subscribe?(fn: (change: CollectionChange<TKey>) => void): () => void;
 }

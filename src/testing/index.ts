@@ -7,7 +7,6 @@ export type {
   TestClient,
   TestClientOptions,
   TestTools,
-} from "./test-client-types.ts";
-export type { TestForm, TestReply, TestUserOptions } from "./test-user.ts";
+} from "./test-client.ts";
 export type { TemplateVariables } from "./expand-template.ts";
 export type { ToolAnswer } from "./tool-answer.ts";

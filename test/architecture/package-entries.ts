@@ -4,6 +4,7 @@ import { root } from "./source.ts";
 
 interface Manifest {
   readonly name: string;
+  readonly version: string;
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;

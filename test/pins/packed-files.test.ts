@@ -27,9 +27,25 @@ describe("the packed package", () => {
     packed = (first?.files ?? []).map((file) => file.path);
   }, 60_000);
 
-  it("holds dist, a schema, the licence, the readme and package.json when it is packed", () => {
+  it("holds dist, a schema, the templates, the licence, the readme and package.json when it is packed", () => {
     const others = packed.filter((path) => !path.startsWith("dist/")).toSorted();
-    expect(others).toEqual(["LICENSE", "README.md", "docs/schemas/view-rules.schema.json", "package.json"]);
+    expect(others).toEqual([
+      "LICENSE",
+      "README.md",
+      "docs/schemas/view-rules.schema.json",
+      "package.json",
+      "templates/express/README.md",
+      "templates/express/manifest.json",
+      "templates/express/src/server.ts",
+      "templates/shared/gitignore",
+      "templates/shared/src/app.ts",
+      "templates/shared/src/surface.ts",
+      "templates/shared/test/app.test.ts",
+      "templates/shared/tsconfig.json",
+      "templates/stdio/README.md",
+      "templates/stdio/manifest.json",
+      "templates/stdio/src/server.ts",
+    ]);
   });
 
   it("has no script that npm runs, or warns of, when it is installed", () => {

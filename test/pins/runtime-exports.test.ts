@@ -34,6 +34,7 @@ const pinned: Readonly<Record<string, readonly string[]>> = {
     "mcpTool",
     "memoryContext",
     "operationRegistry",
+    "polled",
     "procedure",
     "projectSurface",
     "projected",

@@ -145,7 +145,7 @@ describe("a cell of a signal", () => {
     expect(() => implementSurface(counter, { value: signal(1) as never })).toThrow("fromSignal(…)");
   });
 
-  it.each([5, null, undefined, {}, { get: () => 1 }, { subscribe: 5 }, () => 1])(
+  it.each([5, null, undefined, {}, { get: 1 }, { subscribe: 5 }, () => 1])(
     "implementSurface() refuses %o for a cell",
     (value) => {
       expect(() => implementSurface(counter, { value: value as never })).toThrow(

@@ -54,7 +54,7 @@ describe("implementSurface()", () => {
     const { [kind]: _left, ...others } = counting;
     const missing = expect.objectContaining({ code: "MISSING_HANDLER", message: expect.stringContaining(`"${kind}"`) });
     expect(() => implementSurface(all, others as never)).toThrow(missing);
-    for (const misfit of [undefined, null, 5, "x", {}, { get: 1, subscribe: 2 }, { get: () => 1 }]) {
+    for (const misfit of [undefined, null, 5, "x", {}, { get: 1, subscribe: 2 }, { get: () => 1, subscribe: 2 }]) {
       expect(() => implementSurface(all, { ...counting, [kind]: misfit })).toThrow(missing);
     }
     await settle();

@@ -4,7 +4,7 @@ import { compile, createWorkshop, emitDeclarations, type Diagnostic, type Worksh
 const setting = `
 import { z } from "zod";
 import {
-  cell, collection, defineSurface, event, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
+  cell, collection, defineSurface, event, implementSurface, mcp, mcpResource, mcpTool, procedure, readOnly, stream,
   type Link, type LiveSurface, type MountSource, type Member, type Procedure, type Surface, type ToolNames,
 } from "surface-mcp";
 import { createTestClient } from "surface-mcp/testing";
@@ -48,6 +48,18 @@ const mistakes: readonly (readonly [string, string])[] = [
   [
     "collection({ key: z.record(z.string(), z.string()), schema: z.string() })",
     "the key of a collection must be a scalar or a flat object of declared scalars: it is spelled in a URI",
+  ],
+  [
+    'implementSurface(defineSurface("s", { state }), { state: 5 })',
+    "it needs a source with get(), such as cellSource(…) or polled(…)",
+  ],
+  [
+    'implementSurface(defineSurface("s", { state }), { state: { read: () => 5 } })',
+    "it needs a source with get(), such as cellSource(…) or polled(…)",
+  ],
+  [
+    'implementSurface(defineSurface("s", { rows: collection({ key: z.string(), schema: z.number() }) }), { rows: 5 })',
+    "it needs a source with get(), such as cellSource(…) or polled(…), or with keys() and get(key)",
   ],
   ['defineSurface("s", record)', "the keys of this object must be literal: write it inline"],
   ['app.expose({ nope: "tool" })', "is not a member of this surface"],

@@ -2,25 +2,31 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { checkOutput, type OutputCheck } from "../check-value.ts";
 import type { UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
-import type { Source } from "../source.ts";
-import { runMasked, subscribeMasked } from "./author-code.ts";
+import { defaultPollMs } from "../polled.ts";
+import type { AsyncSource } from "../source.ts";
+import { subscribeMasked } from "./author-code.ts";
 import { CheckedOnce } from "./checked-once.ts";
 import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
+import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
+import { SourceReader, whenThere, type ReadSource } from "./source-reader.ts";
 
 /** Owns a cell's source: reads it, validates what it reads, and lets it be watched. */
 export class CellOwner {
   readonly kind = "cell";
   readonly #member: MemberOfKind<"cell">;
-  readonly #source: Source<unknown>;
+  readonly #source: AsyncSource<unknown>;
   readonly #setting: OwnerSetting;
   readonly #check: OutputCheck;
+  readonly #reader: SourceReader;
+  #sampled: SampledWatches | undefined;
 
-  constructor(member: MemberOfKind<"cell">, source: Source<unknown>, setting: OwnerSetting) {
+  constructor(member: MemberOfKind<"cell">, source: AsyncSource<unknown>, setting: OwnerSetting) {
     this.#member = member;
     this.#source = source;
     this.#setting = setting;
     this.#check = { where: `cell "${setting.key}"`, report: setting.report };
+    this.#reader = new SourceReader(setting.scope, this.#check);
   }
 
   /**
@@ -28,23 +34,42 @@ export class CellOwner {
    *
    * @throws SurfaceError `INVALID_OUTPUT`, or `INTERNAL` when the source throws.
    */
-  get(): unknown {
-    return this.#validate(this.#raw());
+  get(use: UseOptions): unknown {
+    return whenThere(this.#reader.read(use, this.#read), (raw) => this.#validate(raw));
   }
 
   /** The value now, then each change, until `use.signal` fires or the surface closes. */
   watch(use: UseOptions): AsyncIterable<unknown> {
-    const checked = new CheckedOnce((raw) => this.#validate(raw));
-    const read = (): unknown => checked.of(this.#raw());
-    const listen = (changed: () => void): (() => void) =>
-      subscribeMasked(this.#check, () => this.#source.subscribe(() => changed()));
-    const open = (): LatestIterator<unknown> => new LatestIterator({ read, listen });
+    const open = (signal: AbortSignal): AsyncIterable<unknown> =>
+      this.#source.subscribe === undefined || this.#reader.answersLater(this.#read)
+        ? this.#sample().watch({ signal })
+        : this.#follow();
     return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }
 
-  #raw(): unknown {
-    return runMasked(this.#check, () => this.#source.get());
+  /** Watches a source that answers at once, and tells of changes. */
+  #follow(): LatestIterator<unknown> {
+    const checked = new CheckedOnce((raw) => this.#validate(raw));
+    const read = (): unknown => whenThere(this.#reader.read({}, this.#read), (raw) => checked.of(raw));
+    return new LatestIterator({ read, listen: this.#listen });
   }
+
+  #sample(): SampledWatches {
+    const source: SampledSource = {
+      kind: this.kind,
+      schema: this.#member.schema,
+      read: (use: UseOptions): unknown => this.#reader.readRaw(use, this.#read),
+      listen: this.#source.subscribe === undefined ? undefined : this.#listen,
+      pollMs: this.#source.pollMs ?? defaultPollMs,
+    };
+    this.#sampled ??= new SampledWatches(source, this.#setting);
+    return this.#sampled;
+  }
+
+  readonly #listen = (changed: () => void): (() => void) =>
+    subscribeMasked(this.#check, () => this.#source.subscribe?.(() => changed()));
+
+  readonly #read: ReadSource = (use) => this.#source.get(use);
 
   #validate(raw: unknown): unknown {
     return checkOutput(this.#member.schema, raw, this.#check);

@@ -1,7 +1,8 @@
 import { SurfaceError } from "../../errors.ts";
 import { isDerived } from "../derived-handler.ts";
 import type { Member, MemberOfKind } from "../member.ts";
-import type { Source } from "../source.ts";
+import { assertPollMs } from "../polled.ts";
+import type { AsyncSource, MapSource } from "../source.ts";
 import { CellOwner } from "./cell-owner.ts";
 import { CollectionOwner } from "./collection-owner.ts";
 import { EventOwner } from "./event-owner.ts";
@@ -42,15 +43,28 @@ function hasMethods(value: unknown, names: readonly string[]): boolean {
   return names.every((name) => typeof Reflect.get(value, name) === "function");
 }
 
+interface SourceShape {
+  readonly subscribe?: unknown;
+  readonly pollMs?: unknown;
+}
+
 function assertSource(
   value: unknown,
   where: string,
-): asserts value is Source<unknown> & Source<ReadonlyMap<unknown, unknown>> {
-  if (hasMethods(value, ["get", "subscribe"])) return;
-  throw new SurfaceError(
-    "MISSING_HANDLER",
-    `Implementing ${where}: it needs a source with get() and subscribe(), such as cellSource(…)`,
-  );
+): asserts value is AsyncSource<unknown> & MapSource<unknown, unknown> {
+  if (!hasMethods(value, ["get"])) {
+    const keyed = where.startsWith("collection") ? ", or with keys() and get(key)" : "";
+    throw new SurfaceError(
+      "MISSING_HANDLER",
+      `Implementing ${where}: it needs a source with get(), such as cellSource(…) or polled(…)${keyed}`,
+    );
+  }
+  // It is an object or a function: these may be there and hold anything.
+  const { subscribe, pollMs } = value as SourceShape;
+  if (subscribe !== undefined && typeof subscribe !== "function") {
+    throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: "subscribe" of its source must be a function`);
+  }
+  if (pollMs !== undefined) assertPollMs(pollMs, `Implementing ${where}: "pollMs" of its source`);
 }
 
 /** What is there to be read has an owner of its own: nobody need wait for its first value. */

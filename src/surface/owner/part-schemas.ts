@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { standardOf, type Schema } from "../../schema/standard.ts";
-import { canonical } from "./canonical.ts";
+import { createSteady } from "./steady.ts";
 
 type Result = StandardSchemaV1.Result<unknown>;
 type Issues = readonly { readonly message: string }[];
@@ -17,18 +17,31 @@ function toList(results: readonly Result[]): Result {
 
 /** The schema of a list of what a schema takes. It gives the same list again for as long as nothing in it changes. */
 export function toListSchema(schema: Schema): Schema {
-  let last: { readonly text: string; readonly result: Result } | undefined;
+  const toSteady = createSteady<unknown>();
   return createSchema(async (value) => {
     if (!Array.isArray(value)) return { issues: [{ message: "it must be a list" }] };
     const result = toList(await Promise.all(value.map(async (item) => standardOf(schema).validate(item))));
-    if (result.issues !== undefined) return result;
-    const text = canonical(result.value);
-    if (last?.text !== text) last = { text, result };
-    return last.result;
+    return result.issues === undefined ? { value: toSteady(result.value) } : result;
   });
 }
 
 /** The schema of what a schema takes, or of nothing. */
 export function toAbsentSchema(schema: Schema): Schema {
   return createSchema((value) => (value === undefined ? { value } : standardOf(schema).validate(value)));
+}
+
+/** A value that was read. An object of its own for each read: a source may change the value in place. */
+export interface Sample {
+  readonly raw: unknown;
+}
+
+/** The schema of a {@link Sample} of what a schema takes. It gives the same value again for as long as its content is the same. */
+export function toSampleSchema(schema: Schema): Schema {
+  const toSteady = createSteady<unknown>();
+  return createSchema(async (sample) => {
+    // Only what is sampled is given to it.
+    const { raw } = sample as Sample;
+    const result = await standardOf(schema).validate(raw);
+    return result.issues === undefined ? { value: toSteady(result.value) } : result;
+  });
 }

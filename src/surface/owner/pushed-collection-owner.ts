@@ -9,11 +9,12 @@ import { toAbsentSchema, toListSchema } from "./part-schemas.ts";
 import { canonical } from "./canonical.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
+import { Recent } from "./recent.ts";
 import { fromPushed } from "./upstream.ts";
 
 type AnyCollection = PushedCollection<unknown, unknown, unknown>;
 
-/** Of how many items what was read last is remembered; the least recently used one is forgotten first. */
+/** The number of items whose last value is remembered. One that is forgotten while it is in use goes on for its users. */
 const maxItems = 256;
 
 /** Whether a value is a {@link PushedCollection}. */
@@ -33,7 +34,7 @@ export class PushedCollectionOwner {
   readonly #check: OutputCheck;
   readonly #keys: PushedCellOwner;
   readonly #itemSchema: Schema;
-  readonly #items = new Map<string, PushedCellOwner>();
+  readonly #items = new Recent<PushedCellOwner>(maxItems);
 
   constructor(member: MemberOfKind<"collection">, source: AnyCollection, setting: OwnerSetting) {
     const origin = source[kPushedCollection];
@@ -79,15 +80,7 @@ export class PushedCollectionOwner {
   }
 
   #item(key: unknown): PushedCellOwner {
-    const id = canonical(key);
-    const known = this.#items.get(id);
-    const owner = known ?? this.#own(this.#itemSchema, this.#itemOrigin(key));
-    // Put in again, so that a map's own order is the order of use.
-    this.#items.delete(id);
-    this.#items.set(id, owner);
-    // One that is forgotten while it is in use goes on for those who use it.
-    for (const oldest of this.#items.keys()) if (this.#items.size > maxItems) this.#items.delete(oldest);
-    return owner;
+    return this.#items.of(canonical(key), () => this.#own(this.#itemSchema, this.#itemOrigin(key)));
   }
 
   #itemOrigin(key: unknown): PushedOrigin<unknown> {

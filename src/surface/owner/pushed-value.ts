@@ -1,11 +1,11 @@
-import { SurfaceError, type SurfaceErrorCode } from "../../errors.ts";
+import { SurfaceError } from "../../errors.ts";
 import { checkOutput } from "../check-value.ts";
-import { internalError, maskFault, withTarget, type Fault, type FaultReporter } from "../fault.ts";
+import { internalError, type FaultReporter } from "../fault.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { Unchanged, type PushedFrame, type PushedReading, type Unmade } from "../pushed.ts";
-import { isRelayed, relay } from "../relayed.ts";
 import { fromReading, type Reading, type Staleness } from "../reading.ts";
 import { CheckedOnce } from "./checked-once.ts";
+import { FirstFaults } from "./first-faults.ts";
 import { toReason } from "./to-reason.ts";
 
 /** What a {@link PushedValue} is checked against, and who is told of faults. */
@@ -39,16 +39,6 @@ function timeNow(): string {
   return new Date().toISOString();
 }
 
-/** What may be said of a failure further up. A proxy may throw when it is asked what it is; that one is none. */
-function toRelayed(cause: unknown): SurfaceError | undefined {
-  try {
-    const told = relay(cause);
-    return isRelayed(told) ? told : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * What is known of a value that comes by and by: the last that fitted its schema, and whether something newer is known to
  * be missing. A value that was good stands until the next, marked as stale while there can be none; nothing is ever shown
@@ -65,16 +55,15 @@ export class PushedValue {
   #failure: Error | undefined;
   /** Since when there has been no good value. */
   #since: string | undefined;
-  /** The errors whose cause is in the log, one a code, until a value is the newest again. */
-  readonly #logged = new Map<SurfaceErrorCode, SurfaceError>();
+  readonly #faults: FirstFaults;
   /** Until when the last value was known to be the newest, while nobody looks. */
   #knownUntil: string | undefined;
 
   constructor(setting: PushedValueSetting) {
     const { schema, where } = setting;
-    const report = (fault: Fault): void => this.#reportUnfit(fault);
-    const check = { where, report };
     this.#setting = setting;
+    this.#faults = new FirstFaults(setting);
+    const check = { where, report: this.#faults.report };
     this.#checked = new CheckedOnce((raw) => checkOutput(schema, raw, check));
     this.#checkedBeside = new CheckedOnce((raw) => checkOutput(schema, raw, check));
   }
@@ -138,8 +127,8 @@ export class PushedValue {
       const frame = read();
       if (frame instanceof Unchanged) return this.#last && toCarried(this.#last.value, frame.stale);
       const value = await this.#checkedBeside.of(frame.value);
-      if (frame.stale === undefined) this.#logged.clear();
-      for (const cause of frame.faults ?? []) this.#log(cause);
+      if (frame.stale === undefined) this.#faults.clear();
+      for (const cause of frame.faults ?? []) this.#faults.mask(cause);
       return toCarried(value, frame.stale);
     } catch (cause) {
       return this.failBeside("invalid", cause);
@@ -148,14 +137,14 @@ export class PushedValue {
 
   /** What stands when such a read has failed, marked as stale for its reader alone. @throws what a reader fails with. */
   failBeside(reason: "invalid" | "lost", cause: unknown): Carried {
-    const error = this.#log(cause);
+    const error = this.#faults.mask(cause);
     if (this.#last === undefined) throw error;
     return toCarried(this.#last.value, { reason, since: this.#since ?? this.#staleSince() });
   }
 
   /** No value came, or one that does not fit; `ended` needs no cause. Never throws. */
   fail(reason: Staleness["reason"], cause?: unknown): void {
-    const error = reason === "ended" ? this.createAbsent() : this.#log(cause);
+    const error = reason === "ended" ? this.createAbsent() : this.#faults.mask(cause);
     this.#since ??= this.#staleSince();
     if (this.#last === undefined) this.#failure = error;
     else this.#show({ value: this.#last.value, stale: { reason, since: this.#since } });
@@ -188,7 +177,7 @@ export class PushedValue {
     if (!isWanted()) return;
     this.#last = { value };
     this.#stand(stale);
-    for (const cause of faults) this.#log(cause);
+    for (const cause of faults) this.#faults.mask(cause);
   }
 
   /** What came last stands, if anything has; what it comes from can be reached in any case. */
@@ -196,7 +185,7 @@ export class PushedValue {
     this.#since = undefined;
     this.#failure = undefined;
     this.#knownUntil = undefined;
-    if (stale === undefined) this.#logged.clear();
+    if (stale === undefined) this.#faults.clear();
     if (this.#last === undefined) return;
     this.#last = stale === undefined ? { value: this.#last.value } : { value: this.#last.value, stale };
     this.#show(this.#last);
@@ -209,37 +198,5 @@ export class PushedValue {
 
   #staleSince(): string {
     return this.#last?.stale?.since ?? this.#knownUntil ?? timeNow();
-  }
-
-  /** A value that its schema refuses, or a schema that throws: known by its error only afterwards. */
-  #reportUnfit(fault: Fault): void {
-    const code = toReason(fault.cause) === "invalid" ? "INVALID_OUTPUT" : "INTERNAL";
-    if (!this.#logged.has(code)) this.#setting.report(fault);
-  }
-
-  /**
-   * What a reader is told of a cause, which goes to the log if it is the first with its code. An error that says only
-   * where its cause is logged is the same for all of them.
-   */
-  #log(cause: unknown): Error {
-    const { where, report } = this.#setting;
-    const told = toRelayed(cause);
-    if (told !== undefined) {
-      if (!this.#logged.has(told.code)) internalError(cause, where, report);
-      this.#logged.set(told.code, told);
-      return told;
-    }
-    const faults: Fault[] = [];
-    const error = maskFault(
-      cause,
-      where,
-      withTarget(report, (fault) => void faults.push(fault)),
-    );
-    if (!(error instanceof SurfaceError) || error.correlationId === undefined) return error;
-    const known = this.#logged.get(error.code);
-    if (known !== undefined) return known;
-    this.#logged.set(error.code, error);
-    for (const fault of faults) report(fault);
-    return error;
   }
 }

@@ -1,0 +1,95 @@
+import { LinkedAbort } from "../../spine/linked-abort.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { Schema } from "../../schema/standard.ts";
+import type { UseOptions } from "../client.ts";
+import { systemClock } from "../system-clock.ts";
+import type { OwnerSetting } from "./owner.ts";
+import { toSampleSchema, type Sample } from "./part-schemas.ts";
+import { PushedCellOwner } from "./pushed-cell-owner.ts";
+import { Wakeups } from "./wakeups.ts";
+
+/** Milliseconds until a read that a watch makes is aborted: the default deadline of a call. */
+const maxReadMs = 60_000;
+
+/** A source, or a part of one, that is read again and again while it is watched. */
+export interface SampledSource {
+  readonly kind: "cell" | "collection";
+  /** The schema of what `read` gives. */
+  readonly schema: Schema;
+  /** Reads the raw value, at once or later. */
+  readonly read: (use: UseOptions) => unknown;
+  /** Calls `changed` after each change; returns a function that stops it. Left out: the source is polled. */
+  readonly listen?: ((changed: () => void) => () => void) | undefined;
+  /** Milliseconds from the end of a read to the next, of a source that is polled. */
+  readonly pollMs: number;
+}
+
+/**
+ * The watches of a source that is polled, or that answers later: one read at a time for all of them, from the first watcher
+ * to the last, as of any value that is pushed. A value with the same content is no change.
+ */
+export class SampledWatches {
+  readonly #source: SampledSource;
+  readonly #where: string;
+  readonly #owner: PushedCellOwner;
+  readonly #due = new Wakeups();
+  #isDue = false;
+
+  constructor(source: SampledSource, setting: OwnerSetting) {
+    this.#source = source;
+    this.#where = `${source.kind} "${setting.key}"`;
+    const upstream = {
+      open: (signal: AbortSignal) => this.#samples(signal),
+      // It is from the generator above.
+      toFrame: (value: unknown) => ({ value }),
+      isFinalAtEnd: false,
+      isOpenedOnce: false,
+    };
+    this.#owner = new PushedCellOwner({ kind: source.kind, schema: toSampleSchema(source.schema) }, upstream, setting);
+  }
+
+  /** The value now, then each change. A watcher who joins others has the source read again at once. */
+  watch(use: UseOptions): AsyncIterable<unknown> {
+    this.#makeDue();
+    return this.#owner.watch(use);
+  }
+
+  readonly #makeDue = (): void => {
+    this.#isDue = true;
+    this.#due.wake();
+  };
+
+  async *#samples(signal: AbortSignal): AsyncGenerator<Sample> {
+    const stop = this.#source.listen?.(this.#makeDue);
+    try {
+      while (!signal.aborted) {
+        this.#isDue = false;
+        yield { raw: await this.#read(signal) };
+        await this.#untilDue(signal);
+      }
+    } finally {
+      stop?.();
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<unknown> {
+    const abort = new LinkedAbort(signal);
+    const stopTimer = systemClock.after(maxReadMs, () => abort.abort());
+    try {
+      return await this.#source.read({ signal: abort.signal });
+    } catch (cause) {
+      if (signal.aborted || !abort.signal.aborted) throw cause;
+      throw new SurfaceError("INTERNAL", `Cannot read ${this.#where}: no answer within ${maxReadMs} ms`);
+    } finally {
+      stopTimer();
+      abort.dispose();
+    }
+  }
+
+  async #untilDue(signal: AbortSignal): Promise<void> {
+    const { listen, pollMs } = this.#source;
+    const stopTimer = listen === undefined ? systemClock.after(pollMs, this.#makeDue) : undefined;
+    while (!this.#isDue && !signal.aborted) await this.#due.next(signal);
+    stopTimer?.();
+  }
+}

@@ -30,10 +30,13 @@ function readTemplate(word: string): TemplateName {
   return found;
 }
 
-/** npm reads a path in a manifest from the folder of that manifest; the user wrote it from the working folder. */
+/** Makes a path absolute: npm reads one in a manifest from the folder of that manifest, the user wrote it from the working folder. */
 function readPackage(spec: string | undefined, cwd: string): string | undefined {
+  if (spec === undefined) return undefined;
   if (spec === "") throw usage(`${doing}: "--package" must not be empty`);
-  return spec?.startsWith(".") === true || isAbsolute(spec ?? "") ? `file:${resolve(cwd, spec ?? "")}` : spec;
+  // A URL of an archive has a colon.
+  const isPath = spec.startsWith(".") || isAbsolute(spec) || /^[^:]*\.tgz$/.test(spec);
+  return isPath ? `file:${resolve(cwd, spec)}` : spec;
 }
 
 /**

@@ -25,7 +25,7 @@ function fillManifest(text: string, packageSpec: string): string {
 /**
  * Reads the files of a template, sorted by path: those of `templates/shared` and its own.
  *
- * @param packageSpec - the dependency on this package. @default the running version, or a newer compatible one
+ * @param packageSpec - the dependency on this package, as npm reads it
  */
 export function readTemplate(name: TemplateName, packageSpec: string = `^${readVersion()}`): ProjectFiles {
   const files = ["shared", name].flatMap((part) => filesUnder(join(packageFolder(), "templates", part)));

@@ -78,6 +78,7 @@ next:
 
   it.each([
     ["./pack/surface.tgz", (cwd: string) => `file:${join(cwd, "pack/surface.tgz")}`],
+    ["surface.tgz", (cwd: string) => `file:${join(cwd, "surface.tgz")}`],
     ["/srv/surface.tgz", () => "file:/srv/surface.tgz"],
     ["0.1.0-rc.1", () => "0.1.0-rc.1"],
     ["https://example.test/surface.tgz", () => "https://example.test/surface.tgz"],

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { toAskTimeouts } from "../../src/catalog/ask-timeouts.ts";
+import { resolveServerOptions } from "../../src/http/resolve-options.ts";
 import { root, toSource } from "../architecture/source.ts";
 
 const page = readFileSync(join(root, "docs/guide/options.md"), "utf8");
@@ -10,6 +12,12 @@ function tabled(heading: string): readonly string[] {
   const [, section = ""] = page.split(`\n## ${heading}\n`);
   const rows = (section.split("\n## ")[0] ?? "").matchAll(/^\| `(\w+)(?:\.\w+)?`/gm);
   return [...new Set([...rows].map(([, name = ""]) => name))].toSorted();
+}
+
+/** The cell "default" of an option's row. */
+function defaultOf(option: string): string | undefined {
+  const row = page.split("\n").find((line) => line.startsWith(`| \`${option}\``));
+  return row?.split("|")[3]?.trim();
 }
 
 /** The names that an interface declares itself. */
@@ -43,5 +51,18 @@ describe("docs/guide/options.md", () => {
     const names = interfaces.flatMap(([path, name]) => declared(path, name)).toSorted();
     expect(names.length).toBeGreaterThan(0);
     expect(tabled(heading)).toEqual(names);
+  });
+
+  const { bounds, port, headersTimeoutMs, requestTimeoutMs, drainMs } = resolveServerOptions({});
+  // The default of the sixteenth is in words.
+  const { maxSessionsPerPrincipal: _, ...numbers } = { ...bounds, headersTimeoutMs, requestTimeoutMs, drainMs };
+  const asking = Object.entries(toAskTimeouts()).map(([kind, ms]) => [`timeoutMs.${kind}`, ms] as const);
+
+  it.each([...Object.entries(numbers), ...asking])("states the default of %s", (option, value) => {
+    expect(defaultOf(option)).toBe(value.toLocaleString("en-US"));
+  });
+
+  it("states the default of port", () => {
+    expect([defaultOf("port"), port]).toEqual(["0: a free one", 0]);
   });
 });

@@ -1,4 +1,4 @@
-import { expectError, expectType } from "tsd";
+import { expectAssignable, expectError, expectType } from "tsd";
 import {
   cell,
   defineSurface,
@@ -8,10 +8,12 @@ import {
   mcpTool,
   procedure,
   stream,
+  richContent,
+  type JsonObject,
   type JsonValue,
   type Link,
 } from "surface-mcp";
-import { createTestClient, type ToolAnswer } from "surface-mcp/testing";
+import { createTestClient, type TestForm, type ToolAnswer } from "surface-mcp/testing";
 import { z } from "zod";
 
 declare const link: Link;
@@ -24,6 +26,9 @@ const surface = defineSurface("s", {
   stop: mcpTool(procedure({})),
   done: mcpTool(event({ output: z.boolean() })),
   pull: mcpTool(stream({ input: z.object({ node: z.string() }), output: z.string() })),
+  show: mcpTool(procedure({ input: z.object({ id: z.number() }), output: z.object({ id: z.number(), at: z.date() }) })),
+  "count.now": mcpTool(procedure({ output: z.number() })),
+  chart: mcpTool(procedure({ output: richContent })),
   plain: procedure({}),
 });
 const app = mcp(surface)
@@ -31,6 +36,7 @@ const app = mcp(surface)
   .tools({
     extra: { input: z.object({ strict: z.boolean().optional() }), handler: () => 1 },
     bare: { handler: () => 1 },
+    told: { input: z.object({ id: z.string() }), output: z.array(z.string()), handler: ({ id }) => [id] },
   });
 const client = createTestClient(app);
 createTestClient(app, { era: "legacy" });
@@ -57,6 +63,34 @@ expectError(client.tools.done({ since: 1 }));
 expectError(client.tools.pull({ max_items: 1 }));
 expectError(client.tools.extra({ strict: "yes" }));
 expectError(client.tools.stop({}, { nope: 1 }));
+
+// Answers are typed from the output; without one they are the JSON object of the answer.
+declare const shown: Awaited<ReturnType<typeof client.tools.show>>;
+expectType<{ id: number; at: Date }>(shown.value);
+expectError(shown.value.nope);
+if (shown.isError) expectType<never>(shown.value);
+else expectType<JsonObject>(shown.structured);
+expectType<number>((await client.tools.count_now()).value);
+expectType<string[]>((await client.tools.told({ id: "a" })).value);
+expectType<JsonObject>((await client.tools.bare()).value);
+expectType<JsonObject>((await client.tools.extra()).value);
+expectType<JsonObject>((await client.tools.stop()).value);
+expectType<JsonObject>((await client.tools.chart()).value);
+expectType<"fired" | "timed_out" | "interrupted">((await client.tools.done()).value.status);
+expectType<boolean | undefined>((await client.tools.done()).value.occurrence);
+expectType<readonly string[]>((await client.tools.pull({ node: "a" })).value.items);
+expectAssignable<ToolAnswer>(await client.tools.bare());
+
+// A user, a model, and places.
+createTestClient(app, { elicit: () => true, sample: () => "text", roots: () => [{ uri: "file:///a" }], view: "hub" });
+createTestClient(app, { elicit: async (form: TestForm) => form.message === "Sure?" });
+createTestClient(app, { elicit: () => ({ action: "accept", content: { title: "a" } }) });
+createTestClient(app, { elicit: () => ({ action: "decline" }), sample: async ({ messages }) => `${messages.length}` });
+expectError(createTestClient(app, { elicit: () => "accept" }));
+expectError(createTestClient(app, { elicit: () => ({ action: "accept" }) }));
+expectError(createTestClient(app, { roots: () => ["file:///a"] }));
+expectError(createTestClient(app, { sample: () => 1 }));
+expectError(createTestClient(app, { surface: "hub" }));
 
 // What is not exposed is not there.
 expectError(client.tools.plain());

@@ -25,6 +25,8 @@ export interface AppNames {
   readonly context: unknown;
   /** The steps that cannot come any more. */
   readonly done: OnceStep;
+  /** The output schemas of bespoke tools, by name. */
+  readonly outputs: object;
 }
 
 /** The names of one app. The type arguments are plain unions, so that an editor shows names and not how they came. */
@@ -39,6 +41,7 @@ export interface ExposedNames<
   TViewed extends boolean = false,
   TContext = MemoryContext,
   TDone extends OnceStep = never,
+  TOutputs extends object = Record<never, never>,
 > {
   readonly tools: TTools;
   readonly resources: TResources;
@@ -50,6 +53,7 @@ export interface ExposedNames<
   readonly viewed: TViewed;
   readonly context: TContext;
   readonly done: TDone;
+  readonly outputs: TOutputs;
 }
 
 /** names, what of them is another, a key -> what stands under it. */
@@ -73,7 +77,8 @@ export type NamesWith<TNames extends AppNames, TChange extends Partial<AppNames>
       NewName<Names, TChange, "written">,
       NewName<Names, TChange, "viewed">,
       NewName<Names, TChange, "context">,
-      NewName<Names, TChange, "done">
+      NewName<Names, TChange, "done">,
+      NewName<Names, TChange, "outputs">
     >
   : never;
 

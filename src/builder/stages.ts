@@ -111,14 +111,24 @@ type MutatingTools<TTools> = [TTools] extends [never]
       }[keyof TTools & HandKey]
     : never;
 
+// Tools without an output are left out, so that declarations stay short.
+/** names, output schemas by name -> the output schemas after bespoke tools. */
+type OutputsWith<TNames extends AppNames, TOutputs> = [KnownKeys<TOutputs>] extends [never]
+  ? TNames["outputs"]
+  : TNames["outputs"] & Pick<TOutputs, KnownKeys<TOutputs>>;
+
+/** The keys of a record whose values are known. */
+type KnownKeys<TRecord> = { [Key in keyof TRecord]: unknown extends TRecord[Key] ? never : Key }[keyof TRecord];
+
 /** The names after bespoke tools. */
-export type WithTools<TNames extends AppNames, TTools, TInputs> = [TInputs] extends [infer Inputs]
+export type WithTools<TNames extends AppNames, TTools, TInputs, TOutputs = unknown> = [TInputs] extends [infer Inputs]
   ? NamesWith<
       TNames,
       {
         readonly tools: TNames["tools"] | WireName<`${ToolKeys<TTools>}`>;
         readonly mutating: TNames["mutating"] | WireName<`${MutatingTools<TTools>}`>;
         readonly inputs: TNames["inputs"] & Inputs;
+        readonly outputs: OutputsWith<TNames, TOutputs>;
         readonly done: TNames["done"] | "context";
       }
     >
@@ -269,7 +279,7 @@ export interface GenericApp<TNames extends AppNames, TSpec> {
   /** As `tools()` of the app. */
   tools<const $Tools, const $Inputs, const $Outputs, const $Reaches = unknown>(
     tools: ToolsArgument<TSpec, NoNames<TNames>, $Tools, $Inputs, $Outputs, $Reaches>,
-  ): LinkedApp<WithTools<TNames, $Tools, $Inputs>, TSpec>;
+  ): LinkedApp<WithTools<TNames, $Tools, $Inputs, $Outputs>, TSpec>;
   /** As `prompts()` of the app. */
   prompts<const $Keys extends string | number, const $Inputs>(
     prompts: PromptsArgument<TSpec, NoNames<TNames>, $Keys, $Inputs>,
@@ -325,7 +335,7 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp {
   /** Adds tools that are not members: an input, and a function over the live client. */
   tools<const $Tools, const $Inputs, const $Outputs, const $Reaches = unknown>(
     tools: ToolsArgument<TSpec, TNames, $Tools, $Inputs, $Outputs, $Reaches>,
-  ): LinkedApp<WithTools<TNames, $Tools, $Inputs>, TSpec>;
+  ): LinkedApp<WithTools<TNames, $Tools, $Inputs, $Outputs>, TSpec>;
   /** Adds prompts, which people choose: an input, and a function that writes the messages. */
   prompts<const $Keys extends string | number, const $Inputs>(
     prompts: PromptsArgument<TSpec, TNames, $Keys, $Inputs>,

@@ -9,7 +9,8 @@ import { isRequestId } from "./request-id.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
 const versionKey = `${keyPrefix}protocolVersion`;
-const capabilitiesKey = `${keyPrefix}clientCapabilities`;
+/** The key in `_meta` under which a modern request says what its client can do. */
+export const capabilitiesKey: string = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
 const logLevelKey = `${keyPrefix}logLevel`;
 

@@ -34,6 +34,7 @@ export function assertKnownOptions(
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const shown = name.slice(0, maxShown);
-    throw new SurfaceError("INVALID_OPTION", `${doing}: "${shown}" is not an option${didYouMean(shown, known)}`);
+    const hint = didYouMean(shown, known) || `; there are "${known.join('", "')}"`;
+    throw new SurfaceError("INVALID_OPTION", `${doing}: "${shown}" is not an option${hint}`);
   }
 }

@@ -7,6 +7,7 @@ export type {
   TestClient,
   TestClientOptions,
   TestTools,
-} from "./test-client.ts";
+} from "./test-client-types.ts";
+export type { TestForm, TestReply, TestUserOptions } from "./test-user.ts";
 export type { TemplateVariables } from "./expand-template.ts";
 export type { ToolAnswer } from "./tool-answer.ts";

@@ -5,7 +5,7 @@ import { body } from "../../src/catalog/resource-body.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import * as z from "zod";
-import { createTestClient, type TestClient } from "../../src/testing/test-client.ts";
+import { createTestClient, type TestClient } from "../../src/testing/index.ts";
 import { secret, unwritable } from "../fixtures/unwritable.ts";
 
 const png = { data: "aGk=", mimeType: "image/png" };

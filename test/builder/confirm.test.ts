@@ -6,7 +6,7 @@ import { defineSurface } from "../../src/surface/define-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
-import { createTestClient, type TestClient } from "../../src/testing/test-client.ts";
+import { createTestClient, type TestClient } from "../../src/testing/index.ts";
 import type { ServableApp } from "../../src/mcp/servable-app.ts";
 import { thrownBy } from "../catalog/support.ts";
 import { deadLink } from "./support.ts";
@@ -73,7 +73,7 @@ describe("confirm()", () => {
   it("answers them with the protocol's own error from 2026-07-28 on", async () => {
     const { app, ran } = counted();
     const client = createTestClient(app.confirm("mutating"), { era: "modern" });
-    await expect(client.tools.write()).rejects.toMatchObject({
+    await expect(client.request("tools/call", { name: "write" })).rejects.toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { elicitation: { form: {} } } },
     });

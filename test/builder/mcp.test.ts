@@ -14,7 +14,7 @@ import { cellSource } from "../../src/surface/source.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
-import { createTestClient, type TestClient } from "../../src/testing/test-client.ts";
+import { createTestClient, type TestClient } from "../../src/testing/index.ts";
 import { cast, expectRefusal } from "../tags/support.ts";
 import { counter, countingHandlers, deadLink, holdingTarget } from "./support.ts";
 

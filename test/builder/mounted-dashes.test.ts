@@ -38,7 +38,7 @@ describe("what is mounted under names with a dash", () => {
 
   it("A19 is found by patterns of views, which tell it from what has an underscore", async () => {
     const client = createTestClient(app().views({ only: { allow: ["machine.turn-*", "old_get-weather"] } }), {
-      surface: "only",
+      view: "only",
     });
     expect(await client.toolNames()).toEqual(["machine_turn-off", "old_get-weather"]);
     await client.close();

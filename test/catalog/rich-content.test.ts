@@ -84,7 +84,7 @@ function open<TApp extends Parameters<typeof createTestClient>[0]>(app: TApp) {
 }
 
 async function call(client: ReturnType<typeof open>, name: string, args: JsonObject = {}) {
-  return toToolAnswer(await client.request("tools/call", { name, arguments: args }));
+  return toToolAnswer(await client.request("tools/call", { name, arguments: args }), (structured) => structured);
 }
 
 const ways = {

@@ -14,7 +14,7 @@ const app = mcp(defineSurface("ci", {}), { onFault: () => {} })
   .implement({})
   .mount("job", registry)
   .views({ hub: { face: "gateway" } });
-const client = createTestClient(app, { surface: "hub" });
+const client = createTestClient(app, { view: "hub" });
 afterAll(() => client.close());
 
 async function call(name: string, args: JsonObject): Promise<JsonObject> {

@@ -42,7 +42,7 @@ it("a replay shows what is listed when rules, callers and views are any", async 
     fc.asyncProperty(fc.array(rule, { maxLength: 4 }), surface, caller, async (rules, by, who) => {
       views.rules.set(rules);
       const replay = views.app.replay({ surface: by, project: "p", caller: who });
-      const client = createTestClient(views.app, { surface: by, project: "p", caller: who });
+      const client = createTestClient(views.app, { view: by, project: "p", caller: who });
       const names = async (method: "resources/list" | "resources/templates/list", key: string): Promise<string[]> => {
         const listed = (await client.request(method))[key];
         return Array.isArray(listed) ? listed.map((each) => String(Object(each).name)) : [];

@@ -6,7 +6,7 @@ import type { Era } from "../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { Spec } from "../../src/surface/member.ts";
 import { RpcFailure } from "../../src/testing/rpc-failure.ts";
-import { createTestClient, type TestClient } from "../../src/testing/test-client.ts";
+import { createTestClient, type TestClient } from "../../src/testing/index.ts";
 import type { OpenDoor, Told } from "./door.ts";
 import type { RecordedApp } from "./recorded-app.ts";
 import { surfaceName } from "./random-surface.ts";

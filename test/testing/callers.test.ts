@@ -6,7 +6,7 @@ import { cell } from "../../src/surface/cell.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
-import { createTestClient, type TestClientOptions } from "../../src/testing/test-client.ts";
+import { createTestClient, type TestClientOptions } from "../../src/testing/index.ts";
 
 const surface = defineSurface("desk", {
   state: mcpResource(cell({ schema: z.string() }), { scopes: ["audit"] }),
@@ -42,15 +42,15 @@ describe("createTestClient() and callers", () => {
   });
 
   it("comes by the view that it is told, whoever asks", async () => {
-    const client = open({ surface: "narrow", project: "p", caller: ada });
+    const client = open({ view: "narrow", project: "p", caller: ada });
     expect(await client.toolNames()).toEqual(["me"]);
     expect((await client.listTools()).map(({ name }) => name)).toEqual(["me"]);
     const view = { surface: "narrow", project: "p" };
     expect(await client.tools.me({}, { caller: bob })).toMatchObject({ structured: { ...bob, view } });
     await expect(client.tools.who()).rejects.toMatchObject({ code: -32602 });
     const denied = { code: -32603, message: "tool surface denied: not today" };
-    await expect(open({ surface: "locked" }).toolNames()).rejects.toMatchObject(denied);
-    await expect(open({ surface: "other" }).tools.me()).rejects.toMatchObject({ code: -32603 });
+    await expect(open({ view: "locked" }).toolNames()).rejects.toMatchObject(denied);
+    await expect(open({ view: "other" }).tools.me()).rejects.toMatchObject({ code: -32603 });
   });
 
   it("asks as who it is made for, and as who one call names", async () => {

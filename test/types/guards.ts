@@ -483,7 +483,7 @@ const stages: readonly Guard[] = [
   },
   {
     promise: "the test client has no tool that is not exposed",
-    file: "testing/test-client.d.ts",
+    file: "testing/test-client-types.d.ts",
     guard: 'readonly [Name in TNames["tools"]]:',
     without: "readonly [Name in string]:",
     caughtBy: "test-client.test-d.ts",

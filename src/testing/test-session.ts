@@ -1,0 +1,107 @@
+import { CallContext } from "../call/call-context.ts";
+import type { AskPort } from "../call/ask-port.ts";
+import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
+import { capabilitiesKey, metaOf } from "../mcp/envelope.ts";
+import type { Handler } from "../mcp/handlers.ts";
+import { rpcCodes, type Era, type RpcAnswer } from "../mcp/protocol.ts";
+import type { AppRuntime } from "../mcp/servable-app.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { Caller } from "../surface/caller.ts";
+import { readAnswer } from "./read-answer.ts";
+import type { TestCallOptions } from "./test-client-types.ts";
+import type { TestUser } from "./test-user.ts";
+
+/** One request of a test. */
+export interface TestRequest {
+  readonly handler: Handler;
+  readonly params: JsonObject | undefined;
+  readonly caller: Caller;
+  readonly options: TestCallOptions;
+}
+
+/** The first error that the test's own functions threw while a request ran. */
+interface Thrown {
+  first?: { readonly cause: unknown };
+}
+
+/**
+ * Sends the requests of a test to the handlers of an app, and has the test's user answer the questions: up to 2025-11-25 those
+ * that the server sends meanwhile, from 2026-07-28 on those that the call ends with, by another request.
+ */
+export class TestSession {
+  readonly #era: Era;
+  readonly #user: TestUser;
+  readonly #asks: PushedAsks;
+
+  constructor({ report }: Pick<AppRuntime, "report">, era: Era, user: TestUser) {
+    this.#era = era;
+    this.#user = user;
+    this.#asks = new PushedAsks({ capabilities: () => user.capabilities, send: this.#sendFor({}), report });
+  }
+
+  /** @throws RpcFailure for an error, and what the test's own functions throw. */
+  async request(request: TestRequest): Promise<JsonObject> {
+    let params = this.#era === "modern" ? this.#withCapabilities(request.params) : request.params;
+    for (;;) {
+      const answer = await this.#send({ ...request, params });
+      if (answer.kind === "error" || answer.asks !== true || !this.#user.isThere) return readAnswer(answer);
+      params = { ...params, ...(await this.#answerAll(readAnswer(answer))) };
+    }
+  }
+
+  /** Ends the questions that are open. Callable twice. */
+  close(): void {
+    this.#asks.close();
+  }
+
+  async #send({ handler, params, caller, options }: TestRequest): Promise<RpcAnswer> {
+    const { signal, onProgress, onLog } = options;
+    const thrown: Thrown = {};
+    const call = new CallContext({ sink: onProgress, log: onLog, caller, asking: this.#portFor(thrown) });
+    const cancel = (): void => call.cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      if (signal?.aborted === true) cancel();
+      const answer = await handler(params, { era: this.#era, call });
+      if (thrown.first !== undefined) throw thrown.first.cause;
+      return answer;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  #portFor(thrown: Thrown): AskPort | undefined {
+    return this.#era === "legacy" && this.#user.isThere ? this.#asks.portFor(this.#sendFor(thrown)) : undefined;
+  }
+
+  /** Hands a question to the user. A test that fails in its user's function fails the request, and the server gets an error. */
+  #sendFor(thrown: Thrown): SendAsk {
+    return (json) => {
+      // Ours: a question, or the notification that one is given up.
+      const question = JSON.parse(json) as JsonObject;
+      const { id } = question;
+      if (id === undefined) return;
+      this.#user.answer(question).then(
+        (result) => this.#asks.answer({ kind: "response", id, result }),
+        (cause: unknown) => {
+          thrown.first ??= { cause };
+          this.#asks.answer({ kind: "response", id, error: { code: rpcCodes.internal } });
+        },
+      );
+    };
+  }
+
+  /** Answers the questions that a call ended with, one after another, as a person would. */
+  async #answerAll({ inputRequests, requestState }: JsonObject): Promise<JsonObject> {
+    const inputResponses: JsonObject = {};
+    for (const [key, question] of Object.entries(isJsonObject(inputRequests) ? inputRequests : {})) {
+      if (isJsonObject(question)) inputResponses[key] = await this.#user.answer(question);
+    }
+    return { inputResponses, requestState: requestState ?? null };
+  }
+
+  #withCapabilities(params: JsonObject | undefined): JsonObject | undefined {
+    if (!this.#user.isThere) return params;
+    return { ...params, _meta: { [capabilitiesKey]: this.#user.capabilities, ...metaOf(params) } };
+  }
+}

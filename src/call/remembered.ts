@@ -11,8 +11,10 @@ const kinds: ReadonlySet<unknown> = new Set(["answer", "rich", "refused", "denie
 
 /** The same as JSON, to be handed back. */
 export function toRememberedJson({ outcome, meta }: Remembered): JsonObject {
+  // The handler that made the call reads the JSON of an answer: the plain text would take room in a bounded record.
+  const kept = outcome.kind === "answer" ? { ...outcome, plain: undefined } : outcome;
   // Outcomes are JSON, but for what is left out.
-  return JSON.parse(JSON.stringify({ outcome, meta })) as JsonObject;
+  return JSON.parse(JSON.stringify({ outcome: kept, meta })) as JsonObject;
 }
 
 /** What {@link toRememberedJson} made; `undefined` for what something else has made. */

@@ -37,7 +37,8 @@ function toRich(output: ToolOutput, { blocks, structured, isError }: Made): Tool
 function write({ output, origin }: ToolEntry, answer: unknown, report: FaultReporter): ToolOutcome {
   if (output.rich !== "always") {
     const text = output.stringify(answer);
-    return output.isError?.(answer) === true ? { kind: "answer", text, isError: true } : { kind: "answer", text };
+    if (output.isError?.(answer) === true) return { kind: "answer", text, isError: true };
+    return typeof answer === "string" ? { kind: "answer", text, plain: answer } : { kind: "answer", text };
   }
   // It may come from another process: what is in it is looked at again. That schema answers at once.
   return toRich(output, checkOutput(richContent, answer, { where: origin, report }) as RichContent & Made);

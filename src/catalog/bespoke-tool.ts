@@ -6,13 +6,12 @@ import { keepLooks } from "../tags/looks.ts";
 import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import { SurfaceError } from "../errors.ts";
-import { assertNotResult } from "./assert-not-result.ts";
 import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
 import { toConfirmText } from "./confirm-text.ts";
 import type { Content } from "./content.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
-import type { ToolEntry, ToolOutput } from "./entry.ts";
+import type { ToolEntry } from "./entry.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { runInContext, type ToolContext } from "./tool-context.ts";
 import { toToolHints } from "./tool-hints.ts";
@@ -102,16 +101,6 @@ function optionsOf(tool: AnyBespokeTool): ToolOptions {
   return Object.fromEntries(Object.entries(tool).filter(([key]) => !ownWords.has(key)));
 }
 
-function toBespokeOutput(schema: Schema | undefined, origin: string): ToolOutput {
-  const output = toToolOutput(schema, origin);
-  if (schema !== undefined) return Object.freeze({ rich: "may", ...output });
-  const stringify = (value: unknown): string => {
-    assertNotResult(value, origin);
-    return output.stringify(value);
-  };
-  return Object.freeze({ rich: "may", ...output, stringify });
-}
-
 /**
  * Turns a bespoke tool into an entry. Its input and output are validated by the face, which owns it.
  *
@@ -141,7 +130,7 @@ export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: Bespo
     ...guard,
     ...keepNesting(tool, hints.readOnlyHint ? [scopes.read] : [scopes.read, scopes.write]),
     input,
-    output: toBespokeOutput(tool.output, origin),
+    output: Object.freeze({ rich: "may", ...toToolOutput(tool.output, origin) }),
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     countsQuestions: options.timeoutMs !== undefined,
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,

@@ -39,6 +39,8 @@ export type ToolOutcome =
       readonly kind: "answer";
       /** The text of a JSON object. */
       readonly text: string;
+      /** The answer itself where it is a string: `content` has it as plain text, and {@link text} has it under `value`. */
+      readonly plain?: string;
       /** It says that what was asked for has failed; told as an error that says all the same. */
       readonly isError?: true;
     }

@@ -2,6 +2,7 @@ import { isJsonObject } from "../schema/json.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import { toOutputSchema } from "../schema/to-output-schema.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
+import { assertNotResult } from "./assert-not-result.ts";
 import type { ToolOutput } from "./entry.ts";
 import { isRichContent } from "./rich-content.ts";
 
@@ -18,10 +19,21 @@ export const undeclaredOutput: ToolOutput = Object.freeze({
 /** The answer of a tool whose output is `richContent`: what it says to programs is under no schema. */
 const richOutput: ToolOutput = Object.freeze({ ...undeclaredOutput, rich: "always" });
 
-/** How a tool with this output schema answers. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
+/** Returns {@link undeclaredOutput} of one tool, which refuses tool results in the shape of the protocol. */
+function toCheckedOutput(where: string): ToolOutput {
+  return Object.freeze({
+    ...undeclaredOutput,
+    stringify(value: unknown): string {
+      assertNotResult(value, where);
+      return undeclaredOutput.stringify(value);
+    },
+  });
+}
+
+/** Returns the output of a tool with this schema. @throws SurfaceError `SCHEMA_UNSUPPORTED` naming `where`. */
 export function toToolOutput(schema: MaybeSchema, where: string): ToolOutput {
   if (isRichContent(schema)) return richOutput;
   const compiled = toOutputSchema(schema, where);
-  if (compiled === undefined) return undeclaredOutput;
+  if (compiled === undefined) return toCheckedOutput(where);
   return Object.freeze({ json: compiled.json, stringify: (value: unknown) => compiled.codec.stringify(value) });
 }

@@ -123,7 +123,7 @@ function toCallAnswer(tool: ToolEntry, outcome: ToolOutcome, answering: Answerin
     const bytes = bytesOver(text, answering.large.maxResultBytes);
     if (bytes !== undefined) return toLargeAnswer(tool, { text, bytes }, answering);
     const failed = outcome.isError === true ? `,"isError":true` : "";
-    return toRpcResult(`${textBlock(text)},"structuredContent":${text}${failed}`);
+    return toRpcResult(`${textBlock(outcome.plain ?? text)},"structuredContent":${text}${failed}`);
   }
   if (outcome.kind === "rich") return toRichAnswer(tool, outcome, answering.large);
   if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownTool);

@@ -37,7 +37,7 @@ describe.each([true, false])("createHandlers() when a text holds half a characte
     const answer = await harness.request("modern", 1, { method: "tools/call", params: { name: "say" } });
     expect(answer["result"]).toMatchObject({ structuredContent: { value: whole } });
     const text: unknown = Reflect.get(Object(answer["result"]), "content")[0].text;
-    expect(text).toBe(String.raw`{"value":"a\ufffd"}`);
+    expect(text).toBe("a\ufffd");
   });
 
   it("writes a refusal that every parser accepts", async () => {

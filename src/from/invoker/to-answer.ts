@@ -1,3 +1,4 @@
+import { isMcpResult, type McpResult } from "../../catalog/assert-not-result.ts";
 import {
   audioBlock,
   content,
@@ -13,38 +14,12 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 
-/** A result as MCP has them. */
-interface McpResult {
-  readonly content: readonly JsonObject[];
-  readonly structuredContent?: unknown;
-  readonly isError?: boolean;
-  readonly _meta?: JsonObject;
-}
-
 /** For what a value is answered. */
 export interface AnsweredFor {
   /** Whether the tool has said what it answers. */
   readonly isDeclared: boolean;
   /** Says something beside the answer. */
   readonly addMeta: (members: JsonObject) => void;
-}
-
-function isOneBlock(block: unknown): boolean {
-  return isJsonObject(block) && typeof block["type"] === "string";
-}
-
-/** What may stand under each key of a result; what has another is a document that has contents, or somebody else's answer. */
-const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
-  content: (value) => Array.isArray(value) && value.every(isOneBlock),
-  structuredContent: (value) => value === undefined || isJsonObject(value),
-  isError: (value) => value === undefined || typeof value === "boolean",
-  _meta: (value) => value === undefined || isJsonObject(value),
-  resultType: (value) => value === undefined || value === "complete",
-};
-
-function isMcpResult(value: object): value is McpResult {
-  if (!Object.hasOwn(value, "content")) return false;
-  return Object.entries(value).every(([key, held]) => Object.hasOwn(fits, key) && fits[key]?.(held) === true);
 }
 
 /** What is said of the connection that a result came by is of no other one. */

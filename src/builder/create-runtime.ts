@@ -15,6 +15,7 @@ import { createHandlers } from "../mcp/handlers.ts";
 import { headerParamsOf } from "../mcp/header-params.ts";
 import type { Readable } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
+import { toCounts } from "../mcp/to-counts.ts";
 import type { AppRuntime, AppScopes, ServerInfo } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createReporter, internalError } from "../surface/fault.ts";
@@ -99,6 +100,7 @@ function toLookups({ faces, uris, watches, items, views }: Offer): Lookups {
     resources: resourcesFor(anonymous),
     resourcesFor,
     instructionsFor: (caller) => shownTo(caller)?.instructions,
+    summaryFor: (caller) => toCounts(shownTo(caller)?.listedFor(caller)),
     lacking(uri, caller) {
       const resolved = uris.find(uri, caller);
       return resolved && authorise(caller, resolved)?.scopes;
@@ -124,6 +126,7 @@ type Lookups = Pick<
   | "resources"
   | "resourcesFor"
   | "instructionsFor"
+  | "summaryFor"
   | "lacking"
   | "assertView"
   | "refuse"

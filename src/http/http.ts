@@ -1,3 +1,5 @@
+import { announce, inspector } from "../mcp/announce.ts";
+import { anonymous } from "../surface/caller.ts";
 import { assertHttpOptions } from "./check-options.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -48,7 +50,15 @@ async function open(
   scope.add(() => core.drain(options.drainMs, () => server.sent()));
   scope.add(() => server.leave());
   const { port } = server;
-  return { url: `http://${toAuthority(options.host)}:${port}${options.path}`, port, stats: core.stats };
+  const url = `http://${toAuthority(options.host)}:${port}${options.path}`;
+  if (process.stderr.isTTY) {
+    const hint =
+      options.auth === undefined
+        ? `; look at it with: ${inspector} --cli ${url} --transport http --method tools/list`
+        : "";
+    announce(`${runtime.info.name}: ${runtime.summaryFor(anonymous)} at ${url}${hint}`);
+  }
+  return { url, port, stats: core.stats };
 }
 
 async function start(app: ServableApp, options: HttpOptions): Promise<HttpServing> {

@@ -51,6 +51,8 @@ export interface AppRuntime {
   readonly info: ServerInfo;
   /** What the model is told about the server as a whole, by the view of who asks; at most 2 KB are read by some hosts. */
   instructionsFor(caller: Caller): string | undefined;
+  /** Returns how much a caller is shown, in words: `1 tool, 2 resources`. */
+  summaryFor(caller: Caller): string;
   readonly handlers: Handlers;
   /** What somebody of whom nothing is known may watch. */
   readonly resources: ResourceWatcher;

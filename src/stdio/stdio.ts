@@ -2,6 +2,7 @@ import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
+import { announce, inspector, ownCommand } from "../mcp/announce.ts";
 import { Gate } from "../mcp/gate.ts";
 import { toLazyConnector } from "../mcp/lazy-sdk.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -116,6 +117,14 @@ class Flow {
   };
 }
 
+/** Tells the person at a terminal what is served, and how to look at it. A host never connects by a terminal. */
+function announceTo(input: Readable, runtime: AppRuntime, caller: Caller): void {
+  if (!("isTTY" in input) || input.isTTY !== true) return;
+  const command = ownCommand();
+  const hint = command === undefined ? "" : `; look at it with: ${inspector} ${command}`;
+  announce(`${runtime.info.name}: ${runtime.summaryFor(caller)} over stdio, waiting for an MCP host${hint}`);
+}
+
 /** What is wired together. */
 interface Ends {
   readonly runtime: AppRuntime;
@@ -204,6 +213,7 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
     end: () => scope.close().finally(tell),
   });
   connected.onBroken(() => void end.stop("output-broken"));
+  announceTo(input, runtime, caller);
   return { closed, close: () => end.stop("asked") };
 }
 

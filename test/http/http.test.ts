@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { http, type HttpServing } from "../../src/http/http.ts";
 import type { HttpOptions } from "../../src/http/http-options.ts";
 import { createDemo, type Demo } from "./support/demo-app.ts";
@@ -34,6 +34,26 @@ describe("http()", () => {
     expect(url).toBe(`http://127.0.0.1:${port}/agents`);
     expect((await fetch(url, add)).status).toBe(200);
     expect(stats()).toMatchObject({ sessions: 0, streams: 0, dropped: 0, stages: { head: 1, backend: 1 } });
+  });
+
+  it.each([
+    ["a person at a terminal", true, 1],
+    ["no log file", false, 0],
+  ])("tells %s what is served, where, and how to look at it", async (_who, isTerminal, lines) => {
+    const before = process.stderr.isTTY;
+    const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    try {
+      process.stderr.isTTY = isTerminal;
+      const { url } = await serve();
+      const look = `npx @modelcontextprotocol/inspector --cli ${url} --transport http --method tools/list`;
+      const line = new RegExp(`^demo: \\d+ tools.* at ${url}; look at it with: ${look}\n$`);
+      const told = write.mock.calls.map(([text]) => String(text)).filter((text) => text.includes("look at it"));
+      expect(told).toHaveLength(lines);
+      for (const text of told) expect(text).toMatch(line);
+    } finally {
+      process.stderr.isTTY = before;
+      write.mockRestore();
+    }
   });
 
   it("writes an address of IPv6 as URLs do when it serves on one", async () => {

@@ -1,5 +1,7 @@
 import { PassThrough } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
+import { cell, cellSource, defineSurface, mcp, mcpResource, mcpTool, procedure } from "../../src/index.ts";
 import type { AppRuntime, ServableApp } from "../../src/mcp/servable-app.ts";
 import { stdio } from "../../src/stdio/stdio.ts";
 import { guardStdout } from "../../src/links/stdout-guard.ts";
@@ -27,7 +29,43 @@ const closedInput = (): PassThrough =>
     },
   });
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const counter = defineSurface("counter", {
+  value: mcpResource(cell({ schema: z.number() })),
+  bump: mcpTool(procedure({})),
+  reset: mcpTool(procedure({})),
+});
+const counting = mcp(counter).implement({ value: cellSource(0), bump: () => 1, reset: () => 0 });
+
+/** Serves from an input, and returns what was written to standard error by then. */
+async function announcedFor(input: PassThrough): Promise<string> {
+  const written: string[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation((chunk) => written.push(String(chunk)) > 0);
+  const serving = await counting.serve(stdio({ input, output: new PassThrough(), exit: false }));
+  await serving.close();
+  return written.join("");
+}
+
 describe("stdio()", () => {
+  it("tells a person at a terminal what is served and how to look at it", async () => {
+    const { argv } = process;
+    try {
+      process.argv = ["/usr/bin/node", `${process.cwd()}/my server.ts`, "--verbose"];
+      const line = await announcedFor(Object.assign(new PassThrough(), { isTTY: true }));
+      expect(line).toMatch(/^counter: 2 tools, 1 resource over stdio, waiting for an MCP host; look at it with: /);
+      expect(line).toMatch(/npx @modelcontextprotocol\/inspector node .*'my server\.ts' --verbose\n$/);
+    } finally {
+      process.argv = argv;
+    }
+  });
+
+  it("says nothing to a host", async () => {
+    expect(await announcedFor(new PassThrough())).toBe("");
+  });
+
   it("does not open the app when standard output is guarded already", async () => {
     const events: string[] = [];
     const guard = guardStdout();

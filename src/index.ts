@@ -10,6 +10,7 @@ export type { ResourceRequirement, ScopeOptions } from "./tags/scopes.ts";
 export type { ConfirmContext, ConfirmFunction, ConfirmLines, ConfirmText } from "./tags/confirm-text.ts";
 export type {
   CollectionResourceOptions,
+  SummariseItem,
   Confirm,
   ConfirmOptions,
   ToolConfirmOptions,
@@ -50,6 +51,8 @@ export type {
   ProcedureClient,
   StreamClient,
   SurfaceClient,
+  ListOptions,
+  PageOptions,
   UseOptions,
   WaitOptions,
 } from "./surface/client.ts";
@@ -100,6 +103,9 @@ export type {
   KeyedSource,
   Later,
   MapSource,
+  CollectionPage,
+  PagedSource,
+  PageUse,
   PollOptions,
   Source,
   SourceUse,

@@ -12,6 +12,7 @@ import {
   type AsyncSource,
   type CellImplementation,
   type ObservableLike,
+  type CollectionPage,
   type PolledSource,
   type PushedSource,
   type Reading,
@@ -73,6 +74,25 @@ implementSurface(shelf, {
     pollMs: 5000,
   },
 });
+implementSurface(shelf, {
+  rows: {
+    list: async ({ after, limit, signal }) => {
+      expectType<string | undefined>(after);
+      expectType<number>(limit);
+      expectType<AbortSignal>(signal);
+      return { items: [["a", 1]], next: "a" };
+    },
+    get: async (key) => (expectType<string>(key), undefined),
+  },
+});
+implementSurface(shelf, { rows: { list: () => ({ items: [...rows] }), get: (key) => rows.get(key) } });
+expectError(implementSurface(shelf, { rows: { list: () => ({ items: [...rows] }) } }));
+expectError(implementSurface(shelf, { rows: { list: () => ({ items: [["a", "1"]] }), get: () => 1 } }));
+expectError(implementSurface(shelf, { rows: { list: () => ["a"], get: () => 1 } }));
+declare const shelves: SurfaceClient<(typeof shelf)["members"]>;
+expectType<Promise<CollectionPage<string, number>>>(shelves.rows.list({ after: "a", limit: 5 }));
+expectType<AsyncIterable<CollectionPage<string, number>>>(shelves.rows.watchList());
+expectError(shelves.rows.list({ limit: "5" }));
 expectError(implementSurface(shelf, { rows: { keys: async () => ["a"], get: async () => "1" } }));
 expectError(implementSurface(shelf, { rows: { keys: async () => [1], get: async () => 1 } }));
 expectError(implementSurface(shelf, { rows: polled(async () => new Map([["a", "1"]])) }));

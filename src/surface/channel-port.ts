@@ -1,17 +1,17 @@
 import type { SurfaceChannel } from "./channel.ts";
-import type { CallOptions, WaitOptions } from "./client.ts";
+import type { CallOptions, PageOptions, WaitOptions } from "./client.ts";
 
 /** Verbs that are answered once. */
-export type AskVerb = "get" | "keys" | "item" | "latest" | "wait" | "recent" | "call";
+export type AskVerb = "get" | "keys" | "item" | "list" | "latest" | "wait" | "recent" | "call";
 
 /** Verbs that are answered again and again. */
-export type FollowVerb = "watch" | "watchKeys" | "watchItem" | "open" | "watchLatest" | "watchRecent";
+export type FollowVerb = "watch" | "watchKeys" | "watchItem" | "watchList" | "open" | "watchLatest" | "watchRecent";
 
 /** One use of a member, whatever its verb. */
 export interface Use<TVerb extends AskVerb | FollowVerb> {
   readonly verb: TVerb;
   readonly member: string;
-  /** The item's key, or the input; `undefined` for verbs that take none. */
+  /** The item's key, the page, or the input; `undefined` for verbs that take none. */
   readonly argument: unknown;
   /** What some verbs take besides is left out for those that do not. */
   readonly options: CallOptions & WaitOptions & SendNotice;
@@ -56,6 +56,7 @@ export function toChannel(port: ChannelPort): SurfaceChannel {
     get: (member, use) => ask("get", { member, argument: undefined }, use),
     keys: (member, use) => ask("keys", { member, argument: undefined }, use),
     item: (member, argument, use) => ask("item", { member, argument }, use),
+    list: (member, argument, use) => ask("list", { member, argument }, use),
     latest: (member, argument, use) => ask("latest", { member, argument }, use),
     wait: (member, argument, use) => ask("wait", { member, argument }, use),
     recent: (member, argument, use) => ask("recent", { member, argument }, use),
@@ -63,6 +64,7 @@ export function toChannel(port: ChannelPort): SurfaceChannel {
     watch: (member, use) => follow("watch", { member, argument: undefined }, use),
     watchKeys: (member, use) => follow("watchKeys", { member, argument: undefined }, use),
     watchItem: (member, argument, use) => follow("watchItem", { member, argument }, use),
+    watchList: (member, argument, use) => follow("watchList", { member, argument }, use),
     open: (member, argument, use) => follow("open", { member, argument }, use),
     watchLatest: (member, argument, use) => follow("watchLatest", { member, argument }, use),
     watchRecent: (member, argument, use) => follow("watchRecent", { member, argument }, use),
@@ -78,6 +80,8 @@ const askers: Askers = {
   get: (channel, { member, options }) => channel.get(member, options),
   keys: (channel, { member, options }) => channel.keys(member, options),
   item: (channel, { member, argument, options }) => channel.item(member, argument, options),
+  // Whoever made the use put a page there; its owner checks it.
+  list: (channel, { member, argument, options }) => channel.list(member, argument as PageOptions, options),
   latest: (channel, { member, argument, options }) => channel.latest(member, argument, options),
   wait: (channel, { member, argument, options }) => channel.wait(member, argument, options),
   recent: (channel, { member, argument, options }) => channel.recent(member, argument, options),
@@ -88,6 +92,8 @@ const followers: Followers = {
   watch: (channel, { member, options }) => channel.watch(member, options),
   watchKeys: (channel, { member, options }) => channel.watchKeys(member, options),
   watchItem: (channel, { member, argument, options }) => channel.watchItem(member, argument, options),
+  // As above.
+  watchList: (channel, { member, argument, options }) => channel.watchList(member, argument as PageOptions, options),
   open: (channel, { member, argument, options }) => channel.open(member, argument, options),
   watchLatest: (channel, { member, argument, options }) => channel.watchLatest(member, argument, options),
   watchRecent: (channel, { member, argument, options }) => channel.watchRecent(member, argument, options),

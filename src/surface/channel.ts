@@ -1,4 +1,5 @@
-import type { CallOptions, EventPage, EventWait, UseOptions, WaitOptions } from "./client.ts";
+import type { CallOptions, EventPage, EventWait, PageOptions, UseOptions, WaitOptions } from "./client.ts";
+import type { CollectionPage } from "./source.ts";
 
 /**
  * The untyped way to a live surface's members: what a link carries, and what every typed client is built on. Values
@@ -13,6 +14,8 @@ export interface SurfaceChannel {
   /** `undefined` where there is no such item. */
   item(member: string, key: unknown, use: UseOptions): Promise<unknown>;
   watchItem(member: string, key: unknown, use: UseOptions): AsyncIterable<unknown>;
+  list(member: string, page: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>>;
+  watchList(member: string, page: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>>;
   open(member: string, input: unknown, use: UseOptions): AsyncIterable<unknown>;
   /** The newest frame of a stream, as a list of none or one: at once, then after each newer one; may skip to the newest. */
   watchLatest(member: string, input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]>;

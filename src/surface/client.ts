@@ -1,12 +1,24 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { Caller } from "./caller.ts";
 import type { Reading } from "./reading.ts";
+import type { CollectionPage } from "./source.ts";
 
 /** What a caller may say about one use of a member. */
 export interface UseOptions {
   /** Ends the use when it fires. */
   readonly signal?: AbortSignal;
 }
+
+/** The page of a collection that a client reads. */
+export interface PageOptions {
+  /** The `next` of the page before. @default the first page */
+  readonly after?: string | undefined;
+  /** The highest number of items, from 1 to 1,000. @default 100 */
+  readonly limit?: number | undefined;
+}
+
+/** Options of one read of a page. */
+export interface ListOptions extends UseOptions, PageOptions {}
 
 /** What a caller may say about one call of a procedure. */
 export interface CallOptions<TProgress = unknown> extends UseOptions {
@@ -78,7 +90,11 @@ export interface CollectionClient<TKeyIn, TKey, TValue> {
   keys(options?: UseOptions): Promise<readonly TKey[]>;
   /** The item now, or `undefined` at once where there is none. */
   get(key: TKeyIn, options?: UseOptions): Promise<TValue | undefined>;
+  /** A page of keys and items. */
+  list(options?: ListOptions): Promise<CollectionPage<TKey, TValue>>;
   watchKeys(options?: UseOptions): AsyncIterable<readonly TKey[]>;
+  /** The page now, then after each change of it; may skip to the newest. */
+  watchList(options?: ListOptions): AsyncIterable<CollectionPage<TKey, TValue>>;
   /** The item now, then each change (`undefined` when it is removed); may skip to the newest. */
   watch(key: TKeyIn, options?: UseOptions): AsyncIterable<TValue | undefined>;
   /** What `get` gives, with whether it is known to be the newest. */

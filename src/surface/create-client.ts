@@ -1,7 +1,7 @@
 import { untilAborted } from "../spine/until-aborted.ts";
 import { carryAs } from "./carry-as.ts";
 import type { SurfaceChannel } from "./channel.ts";
-import type { CallOptions, SurfaceClient, UseOptions, WaitOptions } from "./client.ts";
+import type { CallOptions, ListOptions, SurfaceClient, UseOptions, WaitOptions } from "./client.ts";
 import type { Surface } from "./define-surface.ts";
 import type { Kind, Spec } from "./member.ts";
 import { toPlainValue, toReading } from "./reading.ts";
@@ -36,6 +36,12 @@ const clientOf: Readonly<Record<Kind, MakeClient>> = {
   collection: ({ values, readings }, key) => ({
     keys: (use: UseOptions = noOptions) => within(use, key, () => values.keys(key, use)),
     get: (item: unknown, use: UseOptions = noOptions) => within(use, key, () => values.item(key, item, use)),
+    list: ({ signal, ...page }: ListOptions = noOptions) => {
+      const use = signal === undefined ? noOptions : { signal };
+      return within(use, key, () => values.list(key, page, use));
+    },
+    watchList: ({ signal, ...page }: ListOptions = noOptions) =>
+      values.watchList(key, page, signal === undefined ? noOptions : { signal }),
     watchKeys: (use: UseOptions = noOptions) => values.watchKeys(key, use),
     watch: (item: unknown, use: UseOptions = noOptions) => values.watchItem(key, item, use),
     reading: (item: unknown, use: UseOptions = noOptions) => within(use, key, () => readings.item(key, item, use)),

@@ -4,7 +4,7 @@ import type { ObservableLike } from "./observable.ts";
 import type { HandlerContext, ProcedureContext } from "./owner/owned-use.ts";
 import type { PushedSource } from "./pushed.ts";
 import type { PushedCollection } from "./pushed-collection.ts";
-import type { AsyncSource, KeyedSource, MapSource } from "./source.ts";
+import type { AsyncSource, KeyedSource, MapSource, PagedSource } from "./source.ts";
 
 /** What a handler receives: its input's output side, or nothing. */
 type Given<TInput> = TInput extends Schema ? InferOutput<TInput> : undefined;
@@ -40,8 +40,9 @@ export type MemberImplementation<TMember> = TMember extends {
     : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
       ? | MapSource<Made<Key>, Made<Value>>
         | KeyedSource<Made<Key>, Made<Value>>
+        | PagedSource<Made<Key>, Made<Value>>
         | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
-        | TypeProblem<"it needs a source with get(), such as cellSource(…) or polled(…), or with keys() and get(key)">
+        | TypeProblem<"it needs a source with get(), such as cellSource(…) or polled(…), or with keys() or list(page) beside get(key)">
       : TMember extends {
             readonly kind: "stream" | "event";
             readonly input: infer Input;

@@ -113,6 +113,35 @@ export interface CollectionChange<TKey> {
   readonly removed: readonly TKey[];
 }
 
+/** A page of a collection. */
+export interface CollectionPage<TKey, TValue> {
+  /** Keys and their items, in the order of the collection. */
+  readonly items: readonly (readonly [key: TKey, item: TValue])[];
+  /** The cursor of the next page; left out for the last page. */
+  readonly next?: string | undefined;
+}
+
+/** What a {@link PagedSource} receives with each read of a page. */
+export interface PageUse extends SourceUse {
+  /** The `next` of the page before; `undefined` for the first page. */
+  readonly after: string | undefined;
+  /** The highest number of items that the page may have; at most 1,000. */
+  readonly limit: number;
+}
+
+/**
+ * A collection that is read page by page, such as a table of a database. It is never read as a whole: its keys are those of one
+ * page of 1,000. Without `subscribe` it is polled while it is watched.
+ */
+export interface PagedSource<TKey, TValue> extends PollOptions {
+  /** One page. */
+  list(page: PageUse): Later<CollectionPage<TKey, TValue>>;
+  /** The item now, or `undefined` where there is none. */
+  get(key: TKey, use: SourceUse): Later<TValue | undefined>;
+  /** Calls `fn` after each change. Returns a function that stops it. */
+  subscribe?(fn: (change: CollectionChange<TKey>) => void): () => void;
+}
+
 /**
  * A collection that is read key by key, at once or later, for those too large to hand over as one map. Without `subscribe`
  * it is polled while it is watched. If it answers at once, an item that is changed in place is seen by reads and by no watcher.

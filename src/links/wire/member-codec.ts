@@ -2,8 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json
 import { createIssue } from "../../schema/render-issues.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
+import { anyCodec } from "../../schema/wire-codec.ts";
 import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
+import type { CollectionPage } from "../../surface/source.ts";
 import type { Kind, Member } from "../../surface/member.ts";
 import { toMissed } from "../../surface/to-missed.ts";
 import { toMemberSchemas, type MemberSchemas } from "./member-schemas.ts";
@@ -14,11 +16,11 @@ import { orStale } from "./stale-part.ts";
 export type Verb = AskVerb | FollowVerb;
 
 /** What the answer of a verb is: one value, a list of them, or what an event says of its occurrences. */
-type Form = "state" | "item" | "keys" | "value" | "values" | "wait" | "page";
+type Form = "state" | "item" | "keys" | "list" | "value" | "values" | "wait" | "page";
 
 const forms: Readonly<Record<Kind, Partial<Readonly<Record<Verb, Form>>>>> = {
   cell: { get: "state", watch: "state" },
-  collection: { keys: "keys", watchKeys: "keys", item: "item", watchItem: "item" },
+  collection: { keys: "keys", watchKeys: "keys", item: "item", watchItem: "item", list: "list", watchList: "list" },
   stream: { open: "value", latest: "value", watchLatest: "values" },
   event: { open: "value", wait: "wait", recent: "page", watchRecent: "page" },
   procedure: { call: "value" },
@@ -110,15 +112,42 @@ function pageOf(part: PartCodec): PartCodec {
   };
 }
 
+/** A page of a collection. */
+function itemsOf(key: PartCodec, value: PartCodec): PartCodec {
+  return {
+    encode(page) {
+      // A channel answers these verbs with a page.
+      const { items, next } = page as CollectionPage<unknown, unknown>;
+      const parts = items.map(([each, item]) => [key.encode(each), value.encode(item)]);
+      return { value: { items: parts, ...(next === undefined ? {} : { next }) } };
+    },
+    receive(answer) {
+      const page = isJsonObject(answer) ? answer["value"] : undefined;
+      if (!isJsonObject(page) || !Array.isArray(page["items"])) throw unfit("a page");
+      const items = page["items"].map((pair) => {
+        if (!Array.isArray(pair)) throw unfit("a key and an item");
+        return [key.receive(pair[0]), value.receive(pair[1])] as const;
+      });
+      return Object.freeze({ items, ...(page["next"] === undefined ? {} : { next: textAt(page, "next") }) });
+    },
+  };
+}
+
 const answers: Readonly<Record<Form, (schemas: MemberSchemas) => PartCodec>> = {
   state: ({ value }) => orStale(toPartCodec(value)),
   item: ({ value }) => orStale(orAbsent(toPartCodec(value))),
   keys: ({ key }) => orStale(listOf(toPartCodec(key))),
+  list: ({ key, value }) => orStale(itemsOf(toPartCodec(key), toPartCodec(value))),
   value: ({ value }) => toPartCodec(value),
   values: ({ value }) => listOf(toPartCodec(value)),
   wait: ({ value }) => waitOf(toPartCodec(value)),
   page: ({ value }) => pageOf(toPartCodec(value)),
 };
+
+/** Whether the argument of a verb is a page, which no schema of the member describes. */
+function takesPage(verb: Verb): boolean {
+  return verb === "list" || verb === "watchList";
+}
 
 function encodeArgument({ codec, wrapped }: CompiledSchema, value: unknown): JsonValue | undefined {
   if (value === undefined) return undefined;
@@ -150,13 +179,15 @@ export class MemberCodec {
   }
 
   /** Writes an argument; `undefined` where there is none. Errors: `UNSERIALISABLE`. */
-  encodeArgument(value: unknown): JsonValue | undefined {
+  encodeArgument(verb: Verb, value: unknown): JsonValue | undefined {
+    if (takesPage(verb)) return anyCodec.encode(value);
     const { argument } = this.schemas;
     return argument === undefined ? undefined : encodeArgument(argument, value);
   }
 
   /** Reads an argument, for its owner to validate. Never throws. */
-  decodeArgument(json: JsonValue | undefined): unknown {
+  decodeArgument(verb: Verb, json: JsonValue | undefined): unknown {
+    if (takesPage(verb)) return json;
     const { argument } = this.schemas;
     if (argument === undefined || json === undefined) return undefined;
     return argument.codec.decode(argument.wrapped ? { value: json } : json);

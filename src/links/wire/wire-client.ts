@@ -175,7 +175,7 @@ export class WireClient implements ChannelPort {
     const codec = toMemberCodec(member, key);
     const answer = codec.answer(verb);
     if (answer === undefined) throw new SurfaceError("WRONG_KIND", `Using ${what}: a ${member.kind} has no "${verb}"`);
-    const json = codec.encodeArgument(argument);
+    const json = codec.encodeArgument(verb, argument);
     return { what, codec, answer, params: { verb, member: key, ...(json === undefined ? {} : { argument: json }) } };
   }
 

@@ -197,7 +197,7 @@ export class WireServer implements PeerHandlers {
       const value = await port.ask({
         verb,
         member,
-        argument: served.codec.decodeArgument(argument),
+        argument: served.codec.decodeArgument(verb, argument),
         options: {
           // An own getter, since owners copy options.
           get signal() {
@@ -238,7 +238,7 @@ export class WireServer implements PeerHandlers {
     this.#uses.add(use);
     try {
       const { codec, answer } = members.find(member, verb);
-      const values = port.follow({ verb, member, argument: codec.decodeArgument(argument), options: { signal } });
+      const values = port.follow({ verb, member, argument: codec.decodeArgument(verb, argument), options: { signal } });
       const stream = new ServedStream({
         values,
         credit,

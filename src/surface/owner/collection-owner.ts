@@ -1,31 +1,39 @@
+import type { Schema } from "../../schema/standard.ts";
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
-import type { UseOptions } from "../client.ts";
+import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { defaultPollMs } from "../polled.ts";
-import { runMasked, subscribeMasked } from "./author-code.ts";
+import type { CollectionPage } from "../source.ts";
+import { subscribeMasked } from "./author-code.ts";
 import { canonical } from "./canonical.ts";
 import { CheckedOnce } from "./checked-once.ts";
 import { concerns, toKeyed, type CollectionSource, type Keyed, type WantedKey } from "./keyed.ts";
-import { LatestIterator, type Followed } from "./latest-iterator.ts";
+import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { toAbsentSchema, toListSchema } from "./part-schemas.ts";
+import { readPage } from "./page.ts";
+import { toAbsentSchema, toListSchema, toPageSchema } from "./part-schemas.ts";
 import { Recent } from "./recent.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
-import { SourceReader } from "./source-reader.ts";
+import { SourceReader, whenThere, type ReadSource } from "./source-reader.ts";
+import { createSteady } from "./steady.ts";
 
 /** Of how many parts the watches are shared; those of a part that is forgotten go on. */
 const maxParts = 256;
 
-/** A part of a collection that is watched, its keys or one item: to a source that answers at once, and to any other. */
+/** A part of a collection: its keys, a page, or one item. */
 interface Part {
   /** Names it among the parts. */
   readonly id: string;
-  readonly followed: Followed<unknown>;
-  readonly sampled: Pick<SampledSource, "schema" | "read">;
+  readonly raw: ReadSource;
+  readonly schema: Schema;
+  /** Checks what `raw` gives; returns the value before again where there is no change. */
+  keep(raw: unknown): unknown;
+  /** The item whose changes concern it. Left out: all changes do. */
+  readonly wanted?: WantedKey;
 }
 
-/** Owns a collection's source: reads keys and items, validates what it reads, and lets them be watched. */
+/** Owns a collection's source: reads keys, pages and items, validates what it reads, and lets them be watched. */
 export class CollectionOwner {
   readonly kind = "collection";
   readonly #member: MemberOfKind<"collection">;
@@ -45,21 +53,33 @@ export class CollectionOwner {
 
   /** The keys now. @throws SurfaceError `INVALID_OUTPUT` when one does not fit its schema. */
   async keys(use: UseOptions): Promise<readonly unknown[]> {
-    const raw = await this.#reader.read(use, (given) => this.#source.keys(given));
-    // A source gives an iterable; anything else throws here.
-    const keys = runMasked(this.#check, () => [...(raw as Iterable<unknown>)]);
-    return Object.freeze(await Promise.all(keys.map(async (key) => checkOutput(this.#member.key, key, this.#check))));
+    return this.#checkKeys(await this.#reader.read(use, this.#rawKeys));
   }
 
   /** The item now, validated on each read, or `undefined` at once where there is none. @throws SurfaceError `VALIDATION_ERROR`. */
   async item(given: unknown, use: UseOptions): Promise<unknown> {
-    return this.#checkItem(await this.#rawItem(await this.#want(given), use));
+    const wanted = await this.#want(given);
+    return this.#checkItem(await this.#reader.read(use, (asked) => this.#source.item(wanted, asked)));
+  }
+
+  /** A page now. @throws SurfaceError `VALIDATION_ERROR`, or `INVALID_OUTPUT`. */
+  async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
+    const part = this.#pagePart(given);
+    // Its schema gives pages.
+    return (await this.#checkPart(part, await this.#reader.read(use, part.raw))) as CollectionPage<unknown, unknown>;
   }
 
   /** The keys now, then after each change of them. */
   watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
+    const toSteady = createSteady<readonly unknown[]>();
+    const part = {
+      id: "keys",
+      raw: this.#rawKeys,
+      schema: toListSchema(this.#member.key),
+      keep: async (raw: unknown) => toSteady(await this.#checkKeys(raw)),
+    };
     // What is read of this part is a list of keys.
-    return this.#watch(async () => this.#keysPart(), use) as AsyncIterable<readonly unknown[]>;
+    return this.#watch(async () => part, use) as AsyncIterable<readonly unknown[]>;
   }
 
   /** The item now, then after each change of it; `undefined` while there is none. */
@@ -67,63 +87,64 @@ export class CollectionOwner {
     return this.#watch(async () => this.#itemPart(await this.#want(given)), use);
   }
 
-  #keysPart(): Part {
-    let known: { readonly text: string; readonly keys: readonly unknown[] } | undefined;
-    const read = async (): Promise<readonly unknown[]> => {
-      const keys = await this.keys({});
-      const text = canonical(keys);
-      // The same array while they are the same: then there was no change.
-      if (known?.text !== text) known = { text, keys };
-      return known.keys;
-    };
-    const readRaw = async (use: UseOptions): Promise<unknown> => {
-      const raw = await this.#reader.readRaw(use, (given) => this.#source.keys(given));
-      // As above.
-      return [...(raw as Iterable<unknown>)];
-    };
-    return {
-      id: "keys",
-      followed: { read, listen: (changed) => this.#listen(changed) },
-      sampled: { schema: toListSchema(this.#member.key), read: readRaw },
-    };
+  /** The page now, then after each change of it. */
+  watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
+    // What is read of this part is a page.
+    return this.#watch(async () => this.#pagePart(given), use) as AsyncIterable<CollectionPage<unknown, unknown>>;
   }
 
   #itemPart(wanted: WantedKey): Part {
     const checked = new CheckedOnce((raw) => this.#checkItem(raw));
     return {
       id: `item ${canonical(wanted.given)}`,
-      followed: {
-        read: async () => checked.of(await this.#rawItem(wanted, {})),
-        listen: (changed) => this.#listen(changed, wanted),
-      },
-      sampled: {
-        schema: toAbsentSchema(this.#member.schema),
-        read: (use) => this.#reader.readRaw(use, (given) => this.#source.item(wanted, given)),
-      },
+      raw: (use) => this.#source.item(wanted, use),
+      schema: toAbsentSchema(this.#member.schema),
+      keep: (raw) => checked.of(raw),
+      wanted,
     };
+  }
+
+  /** @throws SurfaceError `VALIDATION_ERROR`. */
+  #pagePart(given: PageOptions): Part {
+    const asked = readPage(given, this.#check.where);
+    const toSteady = createSteady();
+    const part: Part = {
+      id: `page ${canonical(asked)}`,
+      raw: (use) => this.#source.page(asked, use),
+      schema: toPageSchema(this.#member, asked.limit),
+      keep: async (raw) => toSteady(await this.#checkPart(part, raw)),
+    };
+    return part;
   }
 
   #watch(toPart: () => Promise<Part>, use: UseOptions): AsyncIterable<unknown> {
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
       const part = await toPart();
-      const isSampled =
-        this.#source.subscribe === undefined || this.#reader.answersLater((given) => this.#source.keys(given));
-      return isSampled ? this.#sample(part).watch({ signal }) : new LatestIterator(part.followed);
+      const isSampled = this.#source.subscribe === undefined || this.#reader.answersLater(part.raw);
+      return isSampled ? this.#sample(part).watch({ signal }) : this.#follow(part);
     };
     return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }
 
-  #sample({ id, followed, sampled }: Part): SampledWatches {
-    const { subscribe, pollMs = defaultPollMs } = this.#source;
-    const listen = subscribe === undefined ? undefined : (changed: () => void) => followed.listen(changed);
-    return this.#sampled.of(
-      id,
-      () => new SampledWatches({ kind: this.kind, ...sampled, listen, pollMs }, this.#setting),
-    );
+  /** Watches a source that answers at once, and tells of changes. */
+  #follow(part: Part): LatestIterator<unknown> {
+    const read = async (): Promise<unknown> => part.keep(await this.#reader.read({}, part.raw));
+    return new LatestIterator({ read, listen: (changed) => this.#listen(part, changed) });
   }
 
-  /** Listens to the changes of one item, or to all. */
-  #listen(changed: () => void, wanted?: WantedKey): () => void {
+  #sample(part: Part): SampledWatches {
+    const { subscribe, pollMs = defaultPollMs } = this.#source;
+    const source: SampledSource = {
+      kind: this.kind,
+      schema: part.schema,
+      read: (use: UseOptions): unknown => this.#reader.readRaw(use, part.raw),
+      listen: subscribe === undefined ? undefined : (changed: () => void) => this.#listen(part, changed),
+      pollMs,
+    };
+    return this.#sampled.of(part.id, () => new SampledWatches(source, this.#setting));
+  }
+
+  #listen({ wanted }: Part, changed: () => void): () => void {
     return subscribeMasked(this.#check, () =>
       this.#source.subscribe?.((change) => {
         if (wanted === undefined || concerns(change, wanted)) changed();
@@ -135,11 +156,21 @@ export class CollectionOwner {
     return { given, valid: await checkOwnedInput(this.#member.key, given, this.#check) };
   }
 
-  #rawItem(wanted: WantedKey, use: UseOptions): unknown {
-    return this.#reader.read(use, (given) => this.#source.item(wanted, given));
+  // By the type of its source, it gives an iterable; anything else throws here, and is masked.
+  readonly #rawKeys: ReadSource = (use) =>
+    whenThere(this.#source.keys(use), (keys) => [...(keys as Iterable<unknown>)]);
+
+  async #checkKeys(raw: unknown): Promise<readonly unknown[]> {
+    // As above.
+    const keys = raw as readonly unknown[];
+    return Object.freeze(await Promise.all(keys.map(async (key) => checkOutput(this.#member.key, key, this.#check))));
   }
 
   #checkItem(raw: unknown): unknown {
     return raw === undefined ? undefined : checkOutput(this.#member.schema, raw, this.#check);
+  }
+
+  #checkPart({ schema }: Part, raw: unknown): unknown {
+    return checkOutput(schema, raw, this.#check);
   }
 }

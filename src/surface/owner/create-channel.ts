@@ -43,6 +43,8 @@ export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>
     watchKeys: (key, use) => owners.find(key, "collection").watchKeys(use),
     item: async (key, item, use) => owners.find(key, "collection").item(item, use),
     watchItem: (key, item, use) => owners.find(key, "collection").watchItem(item, use),
+    list: async (key, page, use) => owners.find(key, "collection").list(page, use),
+    watchList: (key, page, use) => owners.find(key, "collection").watchList(page, use),
     open: (key, input, use) => owners.find(key, "stream", "event").open(input, use),
     watchLatest: (key, input, use) => owners.find(key, "stream").watchLatest(input, use),
     watchRecent: (key, input, use) => owners.find(key, "event").watchRecent(input, use),

@@ -53,7 +53,7 @@ function assertSource(
   where: string,
 ): asserts value is AsyncSource<unknown> & MapSource<unknown, unknown> {
   if (!hasMethods(value, ["get"])) {
-    const keyed = where.startsWith("collection") ? ", or with keys() and get(key)" : "";
+    const keyed = where.startsWith("collection") ? ", or with keys() or list(page) beside get(key)" : "";
     throw new SurfaceError(
       "MISSING_HANDLER",
       `Implementing ${where}: it needs a source with get(), such as cellSource(…) or polled(…)${keyed}`,

@@ -1,17 +1,23 @@
 import { isThenable } from "../is-thenable.ts";
-import type { CollectionChange, KeyedSource, MapSource, SourceUse } from "../source.ts";
+import type { CollectionChange, KeyedSource, MapSource, CollectionPage, PagedSource, SourceUse } from "../source.ts";
 import { canonical } from "./canonical.ts";
+import { maxPage, pageOfKeys, toPageUse, type AskedPage } from "./page.ts";
 import { whenThere } from "./source-reader.ts";
 
-/** What a collection is implemented by: a source of a map, or key by key. */
-export type CollectionSource = MapSource<unknown, unknown> | KeyedSource<unknown, unknown>;
+type AnyKeyed = KeyedSource<unknown, unknown>;
+type AnyPaged = PagedSource<unknown, unknown>;
 
-/** Either kind of source, read key by key, at once or later. */
+/** What a collection is implemented by: a source of a map, key by key, or page by page. */
+export type CollectionSource = MapSource<unknown, unknown> | AnyKeyed | AnyPaged;
+
+/** Any kind of source, read key by key or page by page, at once or later. */
 export interface Keyed {
   /** An iterable of raw keys, or a promise of one. */
   keys(use: SourceUse): unknown;
   /** The raw item under a key or `undefined`, or a promise of either. */
   item(wanted: WantedKey, use: SourceUse): unknown;
+  /** A raw page, or a promise of one. */
+  page(asked: AskedPage, use: SourceUse): unknown;
   /** A change without keys may concern them all. Left out: the source is polled. */
   readonly subscribe: ((fn: (change?: CollectionChange<unknown>) => void) => unknown) | undefined;
   readonly pollMs: number | undefined;
@@ -25,14 +31,53 @@ export interface WantedKey {
 
 type AnyMap = ReadonlyMap<unknown, unknown>;
 
-/** Reads either kind of source key by key. */
+type AnyPage = CollectionPage<unknown, unknown>;
+
+/** A source that gives pages; its keys are those of one page. */
+function fromPaged(source: AnyPaged): Keyed {
+  const page = (asked: AskedPage, use: SourceUse): unknown => source.list(toPageUse(asked, use));
+  return {
+    // By the type of its source, it gives pages.
+    keys: (use) => whenThere(page(firstKeys, use), (first) => (first as AnyPage).items.map(([key]) => key)),
+    item: (wanted, use) => getItem(source, wanted, use),
+    page,
+    subscribe: source.subscribe && ((fn) => source.subscribe?.(fn)),
+    pollMs: source.pollMs,
+  };
+}
+
+const firstKeys: AskedPage = Object.freeze({ after: undefined, limit: maxPage });
+
+/** Makes a page of keys and their items; an item may have gone since its key was read. */
+export function toPage(keys: readonly unknown[], items: readonly unknown[], next: string | undefined): AnyPage {
+  const pairs = keys.map((key, index) => [key, items[index]] as const);
+  return { items: pairs.filter(([, item]) => item !== undefined), next };
+}
+
+function fromKeyed(source: AnyKeyed): Keyed {
+  const item = (wanted: WantedKey, use: SourceUse): unknown => readItem(source, wanted, use);
+  return {
+    keys: (use) => source.keys(use),
+    item,
+    page: (asked, use) =>
+      whenThere(source.keys(use), (all) => {
+        // By the type of its source, it gives an iterable of keys.
+        const { keys, next } = pageOfKeys(all as Iterable<unknown>, asked);
+        const items = keys.map((key) => item({ given: key, valid: key }, use));
+        return items.some(isThenable)
+          ? Promise.all(items).then((values) => toPage(keys, values, next))
+          : toPage(keys, items, next);
+      }),
+    subscribe: source.subscribe && ((fn) => source.subscribe?.(fn)),
+    pollMs: source.pollMs,
+  };
+}
+
+/** Reads any kind of source key by key. */
 export function toKeyed(source: CollectionSource): Keyed {
+  if ("list" in source) return fromPaged(source);
+  if ("keys" in source) return fromKeyed(source);
   const { pollMs } = source;
-  if ("keys" in source) {
-    const subscribe: Keyed["subscribe"] = source.subscribe && ((fn) => source.subscribe?.(fn));
-    const item = (wanted: WantedKey, use: SourceUse): unknown => readItem(source, wanted, use);
-    return { keys: (use) => source.keys(use), item, subscribe, pollMs };
-  }
   // The function of `polled()` takes the context; one that takes no argument ignores it.
   const read = (use: SourceUse): unknown => (source.get as (use: SourceUse) => unknown).call(source, use);
   return {
@@ -40,9 +85,16 @@ export function toKeyed(source: CollectionSource): Keyed {
     keys: (use) => whenThere(read(use), (map) => (map as AnyMap).keys()),
     // As above.
     item: (wanted, use) => whenThere(read(use), (map) => findItem(map as AnyMap, wanted)),
+    // As above.
+    page: (asked, use) => whenThere(read(use), (map) => pageOfMap(map as AnyMap, asked)),
     subscribe: source.subscribe && ((fn) => source.subscribe?.(() => fn())),
     pollMs,
   };
+}
+
+function pageOfMap(map: AnyMap, asked: AskedPage): AnyPage {
+  const { keys, next } = pageOfKeys(map.keys(), asked);
+  return { items: keys.map((key) => [key, map.get(key)]), next };
 }
 
 function isObject(value: unknown): value is object {
@@ -69,15 +121,15 @@ function findItem(map: AnyMap, wanted: WantedKey): unknown {
   return undefined;
 }
 
-function readItem(source: KeyedSource<unknown, unknown>, wanted: WantedKey, use: SourceUse): unknown {
-  const { valid, given } = wanted;
+function getItem(source: Pick<AnyKeyed, "get">, { valid, given }: WantedKey, use: SourceUse): unknown {
   const found = source.get(valid, use);
-  if (isThenable(found)) {
-    const isOther = !isObject(valid) && !Object.is(given, valid);
-    return isOther ? whenThere(found, (item) => orElse(item, () => source.get(given, use))) : found;
-  }
-  if (found !== undefined) return found;
-  if (!isObject(valid)) return Object.is(given, valid) ? undefined : source.get(given, use);
+  if (isObject(valid) || Object.is(given, valid)) return found;
+  return whenThere(found, (item) => orElse(item, () => source.get(given, use)));
+}
+
+function readItem(source: AnyKeyed, wanted: WantedKey, use: SourceUse): unknown {
+  const found = getItem(source, wanted, use);
+  if (found !== undefined || !isObject(wanted.valid)) return found;
   const keys = source.keys(use);
   // A source that answers later compares the fields of a key itself: to find it would take all of the keys.
   if (isThenable(keys)) return undefined;

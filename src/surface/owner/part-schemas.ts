@@ -1,5 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { standardOf, type Schema } from "../../schema/standard.ts";
+import type { MemberOfKind } from "../member.ts";
+import type { CollectionPage } from "../source.ts";
 import { createSteady } from "./steady.ts";
 
 type Result = StandardSchemaV1.Result<unknown>;
@@ -24,6 +26,33 @@ export function toListSchema(schema: Schema): Schema {
     return result.issues === undefined ? { value: toSteady(result.value) } : result;
   });
 }
+
+function isPair(value: unknown): value is readonly [unknown, unknown] {
+  return Array.isArray(value) && value.length === 2;
+}
+
+/** The schema of a page of at most `limit` items. */
+export function toPageSchema({ key, schema: item }: MemberOfKind<"collection">, limit: number): Schema {
+  return createSchema(async (page) => {
+    // Its fields are looked at next.
+    const { items, next } =
+      typeof page === "object" && page !== null ? (page as Partial<CollectionPage<unknown, unknown>>) : {};
+    if (!Array.isArray(items) || !items.every(isPair)) {
+      return { issues: [{ message: "a page must be { items: [[key, item], …], next? }" }] };
+    }
+    if (items.length > limit) return { issues: [{ message: `a page of ${limit} items has ${items.length}` }] };
+    if (next !== undefined && typeof next !== "string") return { issues: [{ message: '"next" must be a text' }] };
+    const pairs = items.map(async ([each, value]) =>
+      toList([await standardOf(key).validate(each), await standardOf(item).validate(value)]),
+    );
+    const checked = toList(await Promise.all(pairs));
+    if (checked.issues !== undefined) return checked;
+    return { value: Object.freeze({ items: checked.value, ...(next === undefined ? {} : { next }) }) };
+  });
+}
+
+/** The schema of what was checked already. */
+export const checkedSchema: StandardSchemaV1 = createSchema((value) => ({ value }));
 
 /** The schema of what a schema takes, or of nothing. */
 export function toAbsentSchema(schema: Schema): Schema {

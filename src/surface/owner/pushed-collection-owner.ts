@@ -1,15 +1,21 @@
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { checkOwnedInput, type OutputCheck } from "../check-value.ts";
-import type { UseOptions } from "../client.ts";
+import type { PageOptions, UseOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
+import { defaultPollMs } from "../polled.ts";
 import type { PushedOrigin } from "../pushed.ts";
+import { fromReading, toPlainValue, toReading, type Reading } from "../reading.ts";
+import type { CollectionPage } from "../source.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
-import { toAbsentSchema, toListSchema } from "./part-schemas.ts";
+import { checkedSchema, toAbsentSchema, toListSchema } from "./part-schemas.ts";
 import { canonical } from "./canonical.ts";
+import { toPage } from "./keyed.ts";
 import type { OwnerSetting } from "./owner.ts";
+import { pageOfKeys, readPage } from "./page.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { Recent } from "./recent.ts";
+import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
 import { fromPushed } from "./upstream.ts";
 
 type AnyCollection = PushedCollection<unknown, unknown, unknown>;
@@ -34,6 +40,7 @@ export class PushedCollectionOwner {
   readonly #check: OutputCheck;
   readonly #keys: PushedCellOwner;
   readonly #itemSchema: Schema;
+  readonly #pages = new Recent<SampledWatches>(maxItems);
   readonly #items = new Recent<PushedCellOwner>(maxItems);
 
   constructor(member: MemberOfKind<"collection">, source: AnyCollection, setting: OwnerSetting) {
@@ -55,6 +62,37 @@ export class PushedCollectionOwner {
   /** The item now, or a stale one; `undefined` where there is none. @throws SurfaceError as `keys`, and `VALIDATION_ERROR`. */
   async item(given: unknown, use: UseOptions): Promise<unknown> {
     return this.#item(await this.#want(given)).get(use);
+  }
+
+  /** A page now, or a stale one: each of its items is read. @throws SurfaceError as `keys`, and `VALIDATION_ERROR`. */
+  async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
+    const asked = readPage(given, this.#check.where);
+    const all = toReading(await this.keys(use));
+    // What its schema gives.
+    const { keys, next } = pageOfKeys(all.value as readonly unknown[], asked);
+    const read = async (key: unknown): Promise<Reading> => toReading(await this.#item(key).get(use));
+    const items = await Promise.all(keys.map(read));
+    const { stale } = [all, ...items].find((reading) => reading.stale !== undefined) ?? all;
+    const value = toPage(
+      keys,
+      items.map((item) => item.value),
+      next,
+    );
+    // Where it is stale, that stands in its place, as everywhere on a channel.
+    return fromReading(stale === undefined ? { value } : { value, stale }) as CollectionPage<unknown, unknown>;
+  }
+
+  /** The page now, then after each change of it: it is read again every 2 seconds. */
+  watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
+    const source: SampledSource = {
+      kind: this.kind,
+      schema: checkedSchema,
+      read: async (own: UseOptions) => toPlainValue(await this.list(given, own)),
+      pollMs: defaultPollMs,
+    };
+    const sampled = this.#pages.of(canonical(given), () => new SampledWatches(source, this.#setting));
+    // As `read` gives.
+    return sampled.watch(use) as AsyncIterable<CollectionPage<unknown, unknown>>;
   }
 
   /** The keys now, then after each change, also of whether they are stale. */

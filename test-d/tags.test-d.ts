@@ -155,6 +155,23 @@ expectType<TypeProblem<"only a collection has items that could be listed: leave 
   cellOptions.listItems,
 );
 
+// The list of a collection: its keys, its items, or what a function makes of each.
+const rows = collection({ key: z.number(), schema: z.object({ title: text, at: z.string().transform(Number) }) });
+mcpResource(rows, { list: "keys" });
+mcpResource(rows, { list: "items", listDescription: "All rows" });
+mcpResource(rows, {
+  list: (item, key) => {
+    expectType<{ title: string; at: number }>(item);
+    expectType<number>(key);
+    return item.title;
+  },
+});
+expectError(mcpResource(rows, { list: "values" }));
+expectError(mcpResource(rows, { list: (item: string) => item }));
+expectError(mcpResource(rows, { list: "items", listDescription: 5 }));
+expectError(mcpResource(aCell, { list: "items" }));
+expectError(mcpResource(aStream, { listDescription: "All" }));
+
 // A helper that is generic over the member cannot tag it; one over a kind can, and the tag shows.
 expectError(<TMember extends Procedure>(member: TMember) => mcpTool(member));
 const tagged = ((member: Procedure) => mcpTool(member))(aProcedure);

@@ -69,9 +69,10 @@ function addEntries(entries: Entries, exposure: Exposure, source: ScopedSource):
   addResource(entries, mapping.asResource?.(typed) ?? {});
 }
 
-function addResource(entries: Entries, { resource, template }: ResourceEntries): void {
+function addResource(entries: Entries, { resource, template, pages }: ResourceEntries): void {
   if (resource !== undefined) entries.resources.push(resource);
   if (template !== undefined) entries.templates.push(template);
+  if (pages !== undefined) entries.templates.push(pages);
 }
 
 /** What is no member: bespoke tools, prompts and hand-written resources. */

@@ -357,6 +357,8 @@ export interface TemplateEntry extends EntryLooks, EntryGuard {
    * are what stands behind the base.
    */
   readonly segments?: readonly UriSegment[];
+  /** Whether the variables stand in the query behind the base, in any order. @default false */
+  readonly isQuery?: boolean;
   /** What one member of the family holds; variables by name, decoded and coerced. `undefined`: nothing. */
   read(variables: JsonObject, call: EntryCall): Promise<ResourceContent | undefined>;
   /** How that member is watched. */

@@ -25,6 +25,8 @@ export interface Exposed<TMember extends Member = Member> {
 export interface ResourceEntries {
   readonly resource?: ResourceEntry;
   readonly template?: TemplateEntry;
+  /** The pages of its list. */
+  readonly pages?: TemplateEntry;
 }
 
 /**

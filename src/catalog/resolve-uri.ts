@@ -83,6 +83,41 @@ function matchSegments(parts: readonly string[], template: FreeTemplate): JsonOb
 /** A template whose URIs do not begin as all others do. */
 export type FreeTemplate = TemplateEntry & Required<Pick<TemplateEntry, "segments">>;
 
+/** One value of a query; `undefined` where it is malformed. */
+function decodeValue(text: string): string | undefined {
+  try {
+    const value = decodeURIComponent(text);
+    return control.test(value) ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The query of a URI -> the variables of a template; `undefined` where it does not fit. */
+function readQuery(query: string, { variables }: TemplateEntry): JsonObject | undefined {
+  const values = new Map<string, string | number | boolean>();
+  for (const pair of query.split("&")) {
+    const equals = pair.indexOf("=");
+    const variable = variables.find(({ name }) => name === pair.slice(0, equals));
+    const text = equals === -1 ? undefined : decodeValue(pair.slice(equals + 1));
+    const value = variable && text !== undefined ? coerceScalar(text, variable.json) : undefined;
+    if (variable === undefined || value === undefined || values.has(variable.name)) return undefined;
+    values.set(variable.name, value);
+  }
+  return Object.fromEntries(values);
+}
+
+/** Finds a page of a list by its query. Nothing else has a `?` behind a base. */
+function createPageResolver(templates: readonly TemplateEntry[]): UriResolver {
+  const pages = new Map(templates.filter(({ isQuery }) => isQuery).map((template) => [template.base, template]));
+  return (uri) => {
+    const mark = uri.indexOf("?");
+    const template = mark === -1 ? undefined : pages.get(uri.slice(0, mark));
+    const variables = template && readQuery(uri.slice(mark + 1), template);
+    return template && variables && toResolved(template, variables);
+  };
+}
+
 /** One member of a template's family. */
 function toResolved(template: TemplateEntry, variables: JsonObject): Resolved {
   return {
@@ -118,9 +153,10 @@ function createFreeResolver(templates: readonly TemplateEntry[]): UriResolver {
  */
 export function createUriResolver(catalog: Catalog): UriResolver {
   const exact = new Map(catalog.resources.map((resource) => [resource.uri, resource]));
-  const keyed = catalog.templates.filter(({ segments }) => segments === undefined);
+  const keyed = catalog.templates.filter(({ segments, isQuery }) => segments === undefined && isQuery !== true);
   const templates = new Map(keyed.map((template) => [template.base, template]));
   const findFree = createFreeResolver(catalog.templates);
+  const findPage = createPageResolver(catalog.templates);
   return (uri) => {
     if (uri.length > maxUriLength) return undefined;
     const resource = exact.get(uri);
@@ -129,7 +165,7 @@ export function createUriResolver(catalog: Catalog): UriResolver {
     // Member keys hold no slash: the first one after the prefix ends the base.
     const slash = uri.indexOf("/", catalog.uriPrefix.length);
     const template = templates.get(slash === -1 ? uri : uri.slice(0, slash));
-    if (template === undefined) return undefined;
+    if (template === undefined) return findPage(uri);
     const variables = readVariables(slash === -1 ? [] : uri.slice(slash + 1).split("/"), template);
     return variables && toResolved(template, variables);
   };

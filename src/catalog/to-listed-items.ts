@@ -40,14 +40,21 @@ function toItem(key: JsonValue, { id, base, variables }: TemplateEntry): ListedI
   return { uri, name: [id, ...segments.map((segment) => decodeURIComponent(segment))].join("/") };
 }
 
+/** The JSON text of a list -> the keys in it. */
+function keysOf(text: string): readonly JsonValue[] {
+  // What JSON.parse returns is a JSON value.
+  const list = JSON.parse(text) as JsonValue;
+  if (Array.isArray(list)) return list;
+  const items = isJsonObject(list) ? list["items"] : undefined;
+  return Array.isArray(items) ? items.flatMap((item) => (isJsonObject(item) ? (item["key"] ?? []) : [])) : [];
+}
+
 /**
- * The JSON text of a collection's keys -> the items that are listed, sorted by URI: the first of them, where there are too
+ * The JSON text of a collection's list -> the items that are listed, sorted by URI: the first of them, where there are too
  * many. A key that no URI can spell is left out: its item cannot be read by its URI either.
  */
 export function toListedItems(text: string, template: TemplateEntry): readonly ListedItem[] {
-  const keys: unknown = JSON.parse(text);
-  if (!Array.isArray(keys)) return [];
-  const items = keys.flatMap((key: JsonValue) => toItem(key, template) ?? []);
+  const items = keysOf(text).flatMap((key) => toItem(key, template) ?? []);
   items.sort((left, right) => (left.uri < right.uri ? -1 : 1));
   return Object.freeze(items.slice(0, maxListedItems));
 }

@@ -56,15 +56,30 @@ export function assertToolOptions(options: ToolOptions, attempt: string): void {
 }
 
 /** The options of a resource of any kind, not yet checked. */
-type AnyResourceOptions = ResourceOptions & { readonly listItems?: unknown };
+type AnyResourceOptions = ResourceOptions & {
+  readonly list?: unknown;
+  readonly listDescription?: unknown;
+  readonly listItems?: unknown;
+};
 
-function checkListItems(kind: string, listItems: unknown, attempt: string): void {
-  if (listItems === undefined) return;
-  if (kind !== "collection") {
-    throw new SurfaceError("WRONG_KIND", `${attempt}: only a collection has items that "listItems" could list`);
-  }
-  if (typeof listItems !== "boolean") {
-    throw new SurfaceError("INVALID_OPTION", `${attempt}: "listItems" must be true or false`);
+/** The options of collections, and the form that each must have. */
+const collectionOptions = {
+  list: [
+    '"keys", "items" or a function',
+    (list: unknown) => list === "keys" || list === "items" || typeof list === "function",
+  ],
+  listDescription: ["a text", (text: unknown) => typeof text === "string"],
+  listItems: ["true or false", (listItems: unknown) => typeof listItems === "boolean"],
+} as const;
+
+function checkCollectionOptions(kind: string, options: AnyResourceOptions, attempt: string): void {
+  for (const name of ["list", "listDescription", "listItems"] as const) {
+    if (options[name] === undefined) continue;
+    if (kind !== "collection") {
+      throw new SurfaceError("WRONG_KIND", `${attempt}: only a collection has items that "${name}" could list`);
+    }
+    const [form, fits] = collectionOptions[name];
+    if (!fits(options[name])) throw new SurfaceError("INVALID_OPTION", `${attempt}: "${name}" must be ${form}`);
   }
 }
 
@@ -75,8 +90,8 @@ function checkListItems(kind: string, listItems: unknown, attempt: string): void
  */
 export function assertResourceOptions(kind: string, options: AnyResourceOptions, attempt: string): void {
   assertKnownOptions(options, resourceOptionNames, attempt);
-  const { windowMs, listItems, icons, meta } = options;
-  checkListItems(kind, listItems, attempt);
+  const { windowMs, icons, meta } = options;
+  checkCollectionOptions(kind, options, attempt);
   assertIcons(icons, attempt);
   assertMeta(meta, attempt);
   assertAccessWithoutArgument(options, attempt);

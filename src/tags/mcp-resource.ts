@@ -51,12 +51,27 @@ export type ResourceProblem<TMember extends Taggable> = [TMember[typeof kExposur
   ? ResourceKindProblem<TMember>
   : TaggedProblem<TMember[typeof kExposure]>;
 
-/** The options that a member of a kind takes; one of another kind carries the sentence that says why not. */
-export type ResourceOptionsOf<TKind> = [TKind] extends ["collection"]
-  ? CollectionResourceOptions
+/** The options of a resource for a member of one kind; an option of another kind carries the sentence that says why not. */
+export type ResourceOptionsOf<TMember extends { readonly kind: string }> = [TMember["kind"]] extends ["collection"]
+  ? CollectionOptionsOf<TMember>
   : ResourceOptions & {
+      readonly list?: TypeProblem<"only a collection has a list: leave list out">;
+      readonly listDescription?: TypeProblem<"only a collection has a list: leave listDescription out">;
       readonly listItems?: TypeProblem<"only a collection has items that could be listed: leave listItems out">;
     };
+
+// Of zod from `_zod`: to compare a zod object with the whole of `StandardSchemaV1` costs the compiler more than the member.
+/** The type that a schema makes. */
+type OutputOf<TSchema> = TSchema extends { readonly _zod: { readonly output: infer Output } }
+  ? Output
+  : TSchema extends StandardSchemaV1
+    ? StandardSchemaV1.InferOutput<TSchema>
+    : unknown;
+
+/** The options of a collection, whose summaries are of its own keys and items. */
+type CollectionOptionsOf<TMember> = [TMember] extends [{ readonly key: infer Key; readonly schema: infer Item }]
+  ? CollectionResourceOptions<OutputOf<Key>, OutputOf<Item>>
+  : CollectionResourceOptions;
 
 function assertTaggable(member: Taggable): void {
   assertMember(member, "mcpResource()");
@@ -73,7 +88,7 @@ function assertTaggable(member: Taggable): void {
 
 /**
  * Tags a cell, collection, stream or event as a resource that an agent may read. Returns a tagged copy; the argument
- * is not changed. Of a collection, `listItems` lists the items too.
+ * is not changed. For a collection, `list` says what its list contains.
  *
  * @throws SurfaceError `ALREADY_EXPOSED` or `WRONG_KIND`, for callers who cast: each is a compile error too;
  * `INVALID_OPTION`.
@@ -84,7 +99,7 @@ function assertTaggable(member: Taggable): void {
  */
 export function mcpResource<const $Member extends Taggable>(
   member: $Member & ResourceProblem<$Member>,
-  options?: ResourceOptionsOf<$Member["kind"]>,
+  options?: ResourceOptionsOf<$Member>,
 ): Retagged<$Member, "resource", "read"> {
   assertTaggable(member);
   const said: ResourceOptions = options ?? {};

@@ -16,8 +16,19 @@ export interface ResourceOptions extends Looks, ScopeOptions {
   readonly windowMs?: number;
 }
 
+/** Makes the summary of an item, as JSON, for the list of a collection. */
+export type SummariseItem<TKey, TItem> = (item: TItem, key: TKey) => unknown;
+
 /** What an author may say about a collection as a resource. */
-export interface CollectionResourceOptions extends ResourceOptions {
+export interface CollectionResourceOptions<TKey = never, TItem = never> extends ResourceOptions {
+  /**
+   * The content of the list: the keys; or pages of keys with their items, or with what a function makes of each item.
+   *
+   * @default "keys"
+   */
+  readonly list?: "keys" | "items" | SummariseItem<TKey, TItem>;
+  /** The description of the list, for the model. `description` is that of an item. @default made of `description` */
+  readonly listDescription?: string;
   /**
    * List its items too, each as a resource of its own, up to 1,000 of them, and announce when items come or go. For
    * collections whose items a person would pick from a list. Default `false`: its keys are a resource, its items a template.
@@ -113,6 +124,8 @@ export const resourceOptionNames: readonly (keyof CollectionResourceOptions)[] =
   "title",
   "description",
   "windowMs",
+  "list",
+  "listDescription",
   "listItems",
   "icons",
   "meta",

@@ -55,6 +55,11 @@ interface TestClientDeps {
   readonly readerOf: (tool: string) => ReadValue;
 }
 
+/** A collection may have a template of items and one of pages. */
+function hasVariables(template: string, names: readonly string[]): boolean {
+  return names.every((name) => new RegExp(`[{/?,]${name}[},]`).test(template));
+}
+
 class InMemoryClient {
   readonly #runtime: AppRuntime;
   readonly #session: TestSession;
@@ -108,7 +113,7 @@ class InMemoryClient {
       "prompt" in of
         ? { ref: { type: "ref/prompt", name: of.prompt }, argument: { name: of.argument, value: begun } }
         : {
-            ref: { type: "ref/resource", uri: await this.#listedUri(of.resource, true) },
+            ref: { type: "ref/resource", uri: await this.#listedUri(of.resource, [of.variable]) },
             argument: { name: of.variable, value: begun },
           };
     const params = filled === undefined ? asked : { ...asked, context: { arguments: filled } };
@@ -164,15 +169,16 @@ class InMemoryClient {
   }
 
   async #uri(key: string, variables: TemplateVariables | undefined): Promise<string> {
-    return expandTemplate(await this.#listedUri(key, variables !== undefined), variables ?? {});
+    return expandTemplate(await this.#listedUri(key, variables && Object.keys(variables)), variables ?? {});
   }
 
-  /** The URI of a resource, or the template of a family of them. */
-  async #listedUri(key: string, isTemplate: boolean): Promise<string> {
-    const [method, list, field] = isTemplate
+  /** The URI of a resource, or the template that has these variables. */
+  async #listedUri(key: string, variables: readonly string[] | undefined): Promise<string> {
+    const [method, list, field] = variables
       ? (["resources/templates/list", "resourceTemplates", "uriTemplate"] as const)
       : (["resources/list", "resources", "uri"] as const);
-    const entry = (await this.#list(method, list)).find((each) => each["name"] === key);
+    const named = (await this.#list(method, list)).filter((each) => each["name"] === key);
+    const entry = named.find((each) => hasVariables(textAt(each, field), variables ?? [])) ?? named[0];
     if (entry === undefined) throw new SurfaceError("NOT_FOUND", `Reading "${key}": no such resource is listed`);
     return textAt(entry, field);
   }

@@ -8,6 +8,7 @@ import { originOf, type Exposed, type KindMapping } from "../mapping.ts";
 import { renderCarried } from "../render-carried.ts";
 import { toResourceEntry, toTemplateEntry } from "../resource-entries.ts";
 import { toTemplateShape } from "../template-variables.ts";
+import { toListWords, toPages, toPageViews } from "./collection-pages.ts";
 import { maxListedItems, toListedItems } from "../to-listed-items.ts";
 
 function keyList(exposed: Exposed<MemberOfKind<"collection">>): ResourceEntry {
@@ -36,15 +37,10 @@ function items(exposed: Exposed<MemberOfKind<"collection">>): TemplateEntry {
   });
 }
 
-/** Says that it is the list of keys: the description of a collection is often that of its items. */
-function asKeys(resource: ResourceEntry): ResourceEntry {
-  const { description } = resource;
-  return description === undefined ? resource : { ...resource, description: `The keys of: ${description}` };
-}
-
-/** What the list of keys says where items are listed too, so that nobody takes those for all. */
-function withItems(resource: ResourceEntry, template: TemplateEntry): ResourceEntry {
-  const note = `Every key; of the items at most ${maxListedItems} are listed`;
+/** Adds the items that are listed to a list, and says that they may not be all. */
+function withItems(resource: ResourceEntry, template: TemplateEntry, list: unknown): ResourceEntry {
+  const some = `of the items at most ${maxListedItems} are listed`;
+  const note = list === "keys" ? `Every key; ${some}` : some;
   const { description } = resource;
   return {
     ...resource,
@@ -54,13 +50,21 @@ function withItems(resource: ResourceEntry, template: TemplateEntry): ResourceEn
 }
 
 /**
- * A collection is the list of its keys, and one resource for each of them by template. Its author may have the items
- * listed too.
+ * A collection is a list of its keys or of its items, by pages, and one resource for each item by template. Its author may have
+ * the items listed too.
  */
 export const collectionMapping: KindMapping<"collection"> = {
   asResource(exposed) {
-    const resource = asKeys(keyList(exposed));
-    const template = withKeyCompleters(items(exposed), resource);
-    return { resource: exposed.options.listItems === true ? withItems(resource, template) : resource, template };
+    const { list = "keys", listItems } = exposed.options;
+    const keys = keyList(exposed);
+    const template = withKeyCompleters(items(exposed), keys);
+    const pages = list === "keys" ? undefined : toPageViews(exposed);
+    const entry = pages === undefined ? keys : toResourceEntry(exposed, pages({}));
+    const resource = { ...entry, ...toListWords(exposed, list === "keys" ? "The keys" : "The items") };
+    return {
+      resource: listItems === true ? withItems(resource, template, list) : resource,
+      template,
+      ...(pages === undefined ? {} : { pages: toPages(exposed, pages) }),
+    };
   },
 };

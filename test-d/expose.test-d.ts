@@ -42,6 +42,32 @@ const linked = app.bridge(link);
 app.expose({ state: "resource", rows: "resource", log: "resource", done: "resource", "node.run": "tool" });
 app.expose({ log: "tool", done: { tool: { timeoutMs: 1000 } }, "node.run": { tool: { idempotent: true } } });
 
+// A resource with its options; the list of a collection knows its own keys and items.
+const listed = linked.expose({
+  state: { resource: { title: "State" } },
+  rows: {
+    resource: {
+      list: (item, key) => {
+        expectType<number>(item);
+        expectType<string>(key);
+        return { key, item };
+      },
+    },
+  },
+  log: { resource: { windowMs: 5 } },
+});
+expectType<"state" | "rows" | "log" | "taggedState">(nameOf<ResourceNames<typeof listed>>());
+expectType<"tagged">(nameOf<ToolNames<typeof listed>>());
+app.expose({ rows: { resource: { list: "items", listDescription: "All", listItems: true } } });
+expectError(app.expose({ rows: { resource: { list: "values" } } }));
+expectError(app.expose({ rows: { resource: { list: (item: string) => item } } }));
+expectError(app.expose({ rows: { resource: { lists: "items" } } }));
+expectError(app.expose({ rows: { resource: {}, tool: {} } }));
+expectError(app.expose({ state: { resource: { list: "items" } } }));
+expectError(app.expose({ "node.run": { resource: {} } }));
+expectError(app.expose({ deep: { resource: {} } }));
+expectError(app.expose({ taggedState: { resource: {} } }));
+
 // And as nothing else.
 expectError(app.expose({ state: "tool" }));
 expectError(app.expose({ state: { tool: {} } }));

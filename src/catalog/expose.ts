@@ -1,4 +1,4 @@
-import type { ResourceKindProblem } from "../tags/mcp-resource.ts";
+import type { ResourceKindProblem, ResourceOptionsOf } from "../tags/mcp-resource.ts";
 import type {
   ConfirmOptionProblem,
   ContradictionProblem,
@@ -8,18 +8,29 @@ import type {
 } from "../tags/mcp-tool.ts";
 import type { ProvablyReads } from "../tags/provably-reads.ts";
 import type { kExposure, Taggable } from "../tags/symbols.ts";
-import type { Confirm, ToolOptions } from "../tags/tool-options.ts";
+import type { CollectionResourceOptions, Confirm, ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 
 /** How one member is exposed by an expose map. */
-export type ExposeValue = "resource" | "tool" | { readonly tool: ToolOptions };
+export type ExposeValue =
+  | "resource"
+  | "tool"
+  | { readonly tool: ToolOptions }
+  | { readonly resource: CollectionResourceOptions };
+
+/** The exposures as a resource that are legal for a member. */
+type ResourceFor<TMember extends { readonly kind: string }> =
+  | "resource"
+  | { readonly resource: ResourceOptionsOf<TMember> };
 
 /** The exposures that are legal for a member by its kind. */
 type ExposureFor<TMember> = TMember extends { readonly kind: "procedure" }
   ? "tool" | { readonly tool: ToolOptions }
   : TMember extends { readonly kind: "cell" | "collection" }
-    ? "resource"
-    : ExposeValue;
+    ? ResourceFor<TMember>
+    : TMember extends { readonly kind: string }
+      ? "tool" | { readonly tool: ToolOptions } | ResourceFor<TMember>
+      : ExposeValue;
 
 /** The expose map of a surface: its untagged members, each by its kind. What is left out is not exposed. */
 export type Expose<TSpec> = {
@@ -64,10 +75,25 @@ type OptionsProblem<TValue> = 0 extends 1 & OptionsOf<TValue>
         }
     : TypeProblem<`"${BesideTool<TValue> & string}" does not belong beside "tool"`>;
 
-/** The sentence for an expose value that has none of the three forms. */
-type FormProblem<TValue> = [Extract<TValue, { readonly resource: unknown }>] extends [never]
-  ? TypeProblem<'expose a member as "tool", "resource" or { tool: { … } }'>
-  : TypeProblem<'write "resource": its options belong to mcpResource(), where the member is defined'>;
+/** The expose values that make a resource. */
+type ResourceValue = "resource" | { readonly resource: object };
+
+/** Resource options -> the names of those that are not options of the member's kind. */
+type BadResourceOptions<TMember extends Taggable, TValue> = TValue extends { readonly resource: infer Options }
+  ? Exclude<keyof Options, keyof ResourceOptionsOf<TMember>> | Exclude<keyof TValue, "resource">
+  : never;
+
+/** `unknown` when the member may be exposed by the resource values of a union, else the sentence that says why not. */
+type ResourceValueProblem<TMember extends Taggable, TValue> = [TValue] extends [never]
+  ? unknown
+  : [TValue] extends ["resource"]
+    ? ResourceKindProblem<TMember>
+    : ResourceKindProblem<TMember> &
+        ([BadResourceOptions<TMember, TValue>] extends [never]
+          ? [TValue] extends [ResourceFor<TMember>]
+            ? unknown
+            : { readonly resource: ResourceOptionsOf<TMember> }
+          : TypeProblem<`"${BadResourceOptions<TMember, TValue> & string}" is not an option`>);
 
 /** The expose values that make a tool. */
 type ToolValue = "tool" | { readonly tool: object };
@@ -82,13 +108,13 @@ type ToolValueProblem<TMember extends Taggable, TValue> = [TValue] extends [neve
           OptionsProblem<TValue> &
           ContradictionProblem<TMember, OptionsOf<TValue>> &
           ("confirm" extends KeysOfArms<OptionsOf<TValue>> ? ConfirmOptionProblem<TMember, OptionsOf<TValue>> : unknown)
-      : FormProblem<TValue>;
+      : TypeProblem<'expose a member as "tool", "resource", { tool: { … } } or { resource: { … } }'>;
 
 // The two kinds of value are asked for apart and the answers intersected: one objection is enough for a union.
 /** `unknown` when the member may be exposed this way, else the sentence that says why not. */
 type ExposureProblem<TMember, TValue> = [TMember] extends [Taggable & { readonly [kExposure]: "none" }]
-  ? ("resource" extends TValue ? ResourceKindProblem<TMember> : unknown) &
-      ToolValueProblem<TMember, Exclude<TValue, "resource" | undefined>>
+  ? ResourceValueProblem<TMember, Extract<TValue, ResourceValue>> &
+      ToolValueProblem<TMember, Exclude<TValue, ResourceValue | undefined>>
   : TypeProblem<"this member is tagged already: expose it in one place">;
 
 /** The options of a tool, whose `confirm` knows the input of the member and the client of the app. */
@@ -96,8 +122,19 @@ interface TypedTool<TMember, TSpec> {
   readonly tool: { readonly confirm?: Confirm<InputOf<TMember>, TSpec> };
 }
 
-/** The types by which the compiler types the functions of `confirm` in an expose map. */
-export type ExposeTyped<TSpec> = { readonly [Key in keyof TSpec]?: string | object | TypedTool<TSpec[Key], TSpec> };
+/** The options of a resource, whose `list` knows the keys and items of the member. */
+interface TypedResource<TMember extends { readonly kind: string }> {
+  readonly resource: { readonly list?: ResourceOptionsOf<TMember>["list"] };
+}
+
+/** The types by which the compiler types the functions of `confirm` and `list` in an expose map. */
+export type ExposeTyped<TSpec> = {
+  readonly [Key in keyof TSpec]?:
+    | string
+    | object
+    | TypedTool<TSpec[Key], TSpec>
+    | (TSpec[Key] extends { readonly kind: "collection" } ? TypedResource<TSpec[Key]> : never);
+};
 
 // The parameter of expose(): the map itself, with an objection on every key that is wrong. Mapped over the map's own
 // keys, so that excess keys are caught also when it arrives in a variable.
@@ -117,7 +154,7 @@ export type ExposedToolKeys<TExpose> = [TExpose] extends [never]
     ? {
         [Key in keyof TExpose]: [TExpose[Key]] extends [never]
           ? Key
-          : TExpose[Key] extends "resource" | undefined
+          : TExpose[Key] extends ResourceValue | undefined
             ? never
             : Key;
       }[keyof TExpose] &
@@ -129,7 +166,13 @@ export type ExposedResourceKeys<TExpose> = [TExpose] extends [never]
   ? string
   : TExpose extends unknown
     ? {
-        [Key in keyof TExpose]: [TExpose[Key]] extends [never] ? Key : "resource" extends TExpose[Key] ? Key : never;
+        [Key in keyof TExpose]: [TExpose[Key]] extends [never]
+          ? Key
+          : "resource" extends TExpose[Key]
+            ? Key
+            : [Extract<TExpose[Key], { readonly resource: unknown }>] extends [never]
+              ? never
+              : Key;
       }[keyof TExpose] &
         string
     : never;
@@ -141,7 +184,7 @@ type SaysReadOnly<TValue> = [TValue] extends [never]
     ? SaidEffect<Said> extends "read"
       ? true
       : false
-    : TValue extends "resource" | undefined
+    : TValue extends ResourceValue | undefined
       ? true
       : false;
 

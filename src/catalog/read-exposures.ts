@@ -1,15 +1,16 @@
 import { SurfaceError } from "../errors.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
-import { assertEffect, assertToolOptions } from "../tags/check-options.ts";
+import { assertEffect, assertResourceOptions, assertToolOptions } from "../tags/check-options.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { hasProperty } from "./has-property.ts";
 import { keepConfirm } from "../tags/confirm.ts";
+import { keepLooks } from "../tags/looks.ts";
 import { tagOf } from "../tags/tag-of.ts";
 import { keepScopes } from "../tags/scopes.ts";
-import type { TagOptions, ToolOptions } from "../tags/tool-options.ts";
+import type { CollectionResourceOptions, TagOptions, ToolOptions } from "../tags/tool-options.ts";
 import type { ExposeValue } from "./expose.ts";
 import { kindMappings } from "./kind-mappings.ts";
 
@@ -32,19 +33,35 @@ export function readTags(surface: Surface<Spec>): readonly Exposure[] {
   });
 }
 
-/** `"tool"` and `{ tool: … }` -> what they mean. */
-function readValue(key: string, value: unknown): { readonly as: "resource" | "tool"; readonly options: ToolOptions } {
+interface ReadValue {
+  readonly as: "resource" | "tool";
+  readonly options: TagOptions;
+}
+
+/** Returns the options of an expose value that has only these. */
+function optionsAt(value: unknown, as: "resource" | "tool"): object | undefined {
+  if (typeof value !== "object" || value === null || Object.keys(value).length !== 1) return undefined;
+  const options: unknown = Reflect.get(value, as);
+  return typeof options === "object" && options !== null ? options : undefined;
+}
+
+/** Reads an expose value. @throws SurfaceError `INVALID_OPTION`, or `WRONG_KIND` for an option of another kind. */
+function readValue(key: string, kind: string, value: unknown): ReadValue {
   if (value === "resource" || value === "tool") return { as: value, options: {} };
-  if (typeof value === "object" && value !== null && "tool" in value && Object.keys(value).length === 1) {
-    const { tool } = value;
-    if (typeof tool === "object" && tool !== null) {
-      // Its keys and values are checked next.
-      const options = tool as ToolOptions;
-      assertToolOptions(options, `Exposing "${key}"`);
-      return { as: "tool", options: { ...options, ...keepScopes(options), ...keepConfirm(options) } };
-    }
+  const tool: ToolOptions | undefined = optionsAt(value, "tool");
+  if (tool !== undefined) {
+    assertToolOptions(tool, `Exposing "${key}"`);
+    return { as: "tool", options: { ...tool, ...keepScopes(tool), ...keepConfirm(tool) } };
   }
-  throw new SurfaceError("INVALID_OPTION", `Exposing "${key}": say "resource", "tool" or { tool: { … } }`);
+  const resource: CollectionResourceOptions | undefined = optionsAt(value, "resource");
+  if (resource !== undefined) {
+    assertResourceOptions(kind, resource, `Exposing "${key}"`);
+    return { as: "resource", options: { ...resource, ...keepLooks(resource), ...keepScopes(resource) } };
+  }
+  throw new SurfaceError(
+    "INVALID_OPTION",
+    `Exposing "${key}": say "resource", "tool", { tool: { … } } or { resource: { … } }`,
+  );
 }
 
 function assertExposable(key: string, member: Member, as: "resource" | "tool"): void {
@@ -99,7 +116,7 @@ export function readExposeMap(
     if (tag.exposure !== "none") {
       throw new SurfaceError("ALREADY_EXPOSED", `Exposing "${key}": it is tagged already, as a ${tag.exposure}`);
     }
-    const { as, options } = readValue(key, value);
+    const { as, options } = readValue(key, member.kind, value);
     assertExposable(key, member, as);
     assertEffect(member, options, `Exposing "${key}"`);
     return [{ key, member, as, effect: tag.effect, options }];

@@ -141,7 +141,7 @@ describe("boot errors, for callers who cast", () => {
     [{ value: "resource" }, "ALREADY_EXPOSED", "it is tagged already, as a resource"],
     [{ "count.bump": "tool" }, "ALREADY_EXPOSED", "it is tagged already, as a tool"],
     [{ reset: "resource" }, "WRONG_KIND", "a procedure cannot be a resource"],
-    [{ reset: "Tool" }, "INVALID_OPTION", 'say "resource", "tool" or { tool: { … } }'],
+    [{ reset: "Tool" }, "INVALID_OPTION", 'say "resource", "tool", { tool: { … } } or { resource: { … } }'],
     [{ reset: true }, "INVALID_OPTION", "say"],
     [{ reset: null }, "INVALID_OPTION", "say"],
     [{ reset: {} }, "INVALID_OPTION", "say"],

@@ -51,7 +51,9 @@ const text = z.string();
 const surface = defineSurface("rows", {
   cell: mcpResource(cell({ schema: text, default: "" })),
   pushed: mcpResource(cell({ schema: text })),
+  later: mcpResource(cell({ schema: text })),
   items: mcpResource(collection({ key: text, schema: text })),
+  rows: mcpResource(collection({ key: text, schema: text })),
   latest: mcpResource(stream({ output: text })),
   recent: mcpResource(event({ input: text, output: text })),
   pull: mcpTool(stream({ output: text })),
@@ -72,7 +74,9 @@ function openRows(options: McpOptions) {
     .implement({
       cell: source,
       pushed: { [Symbol.asyncIterator]: iterable },
+      later: { get: async () => raise() },
       items: { ...source, keys: raise },
+      rows: { keys: async () => ["a"], get: async () => raise() },
       latest: iterable,
       recent: raise,
       pull: iterable,
@@ -101,7 +105,9 @@ const tools = ["pull", "sync", "late", "steps", "bespoke", "through"];
 const uses: readonly (readonly [string, (client: Client) => Promise<unknown>])[] = [
   ...tools.map((name) => [name, callTool(name, {})] as const),
   ["wait", callTool("wait", { n: 1, timeout_ms: 5000 })],
-  ...["cell", "pushed", "items", "items/a", "latest", "by_hand"].map((path) => [path, read(path)] as const),
+  ...["cell", "pushed", "later", "items", "items/a", "rows/a", "latest", "by_hand"].map(
+    (path) => [path, read(path)] as const,
+  ),
   ["prompt", (client) => failureOf(client.prompt("ask"))],
 ];
 

@@ -2,7 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { addDemoData } from "../../examples/tracker/demo-data.ts";
+import { createTestClient } from "surface-mcp/testing";
+import { ada as adaUser, addDemoData } from "../../examples/tracker/demo-data.ts";
+import { createAgentApp } from "../../examples/tracker/mcp.ts";
 import { startServer, type TrackerServer } from "../../examples/tracker/server.ts";
 import { atEndOfTest } from "../setup/end-of-test.ts";
 import { bundleScript } from "../fixtures/bundle-script.ts";
@@ -96,8 +98,16 @@ describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server
       status: 503,
       body: { error: "the database cannot be reached" },
     });
-    for (const ada of all) await expect(ada.read(open)).rejects.toThrow(/503|cannot be reached|verif/i);
+    for (const ada of all) await expect(ada.read(open)).rejects.toThrow("Tokens cannot be verified now");
+    // The database may go between the sign-in and the call.
+    const caller = { id: "ada", isAnonymous: false, scopes: ["tracker:read"], claims: { ...adaUser } };
+    const signedIn = createTestClient(createAgentApp(server.db), { caller });
+    atEndOfTest(() => signedIn.close());
+    const refused = { isError: true, text: "DATABASE_AWAY: the database cannot be reached" };
+    expect(await signedIn.tools.issue_show({ id: 1 })).toMatchObject(refused);
+    await expect(signedIn.read("open")).rejects.toThrow("the database cannot be reached");
     postgres.start();
+    expect(await signedIn.tools.issue_show({ id: 1 })).toMatchObject({ isError: false });
     for (const ada of all) expect(await ada.read(open)).toEqual(expect.any(Number));
     expect((await post(server.url, "Written again")).status).toBe(201);
     await vi.waitFor(() => expect(seen.every(({ changed }) => changed > 0)).toBe(true), {

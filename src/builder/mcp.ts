@@ -138,7 +138,8 @@ class App implements ServableApp {
   async serve(target: ServeTarget = stdio()): Promise<Serving> {
     this.#assertLinked("serve()");
     if (typeof target?.serve !== "function") {
-      throw new SurfaceError("INVALID_OPTION", "Calling serve(): where to serve is made by stdio() or http()");
+      const must = "write serve(http({ port: 3000 })), with http of surface-mcp/http, or serve() for stdio";
+      throw new SurfaceError("INVALID_OPTION", `Calling serve(): its argument is no target; ${must}`);
     }
     return target.serve(this);
   }

@@ -1,7 +1,9 @@
 import { SurfaceError } from "../errors.ts";
 import { isSchema } from "../schema/standard.ts";
+import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { assertResourceOptions } from "../tags/check-options.ts";
 import { isMimeType } from "../tags/looks.ts";
+import { resourceOptionNames } from "../tags/tool-options.ts";
 
 /** What a hand-written resource says that is not an option of every resource. */
 const ownWords: ReadonlySet<string> = new Set([
@@ -50,6 +52,8 @@ export function assertBespokeResource(key: string, resource: unknown): void {
   if (typeof resource !== "object" || resource === null) throw refuse(key, "it must be an object");
   // An object has keys, whatever they hold.
   const given = resource as Readonly<Record<string, unknown>>;
+  // First: a misspelt field explains the missing one.
+  assertKnownOptions(given, [...ownWords, ...resourceOptionNames], `Adding resource "${key}"`);
   assertHandlers(key, given["read"], given["watch"]);
   const options = Object.fromEntries(Object.entries(given).filter(([name]) => !ownWords.has(name)));
   assertResourceOptions("resource", options, `Adding resource "${key}"`);

@@ -71,7 +71,8 @@ export interface AnyBespokePrompt extends PromptWords {
   handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
-const knownWords: readonly string[] = [
+/** The names of all fields of a prompt. */
+export const bespokePromptNames: readonly string[] = [
   "title",
   "description",
   "icons",
@@ -87,7 +88,7 @@ const knownWords: readonly string[] = [
 const maxMessages = 1000;
 
 function assertWords(prompt: AnyBespokePrompt, origin: string): void {
-  assertKnownOptions(prompt, knownWords, `Adding ${origin}`);
+  assertKnownOptions(prompt, bespokePromptNames, `Adding ${origin}`);
   assertIcons(prompt.icons, `Adding ${origin}`);
   assertMeta(prompt.meta, `Adding ${origin}`);
   assertAccessWithoutArgument(prompt, `Adding ${origin}`);

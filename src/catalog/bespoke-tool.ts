@@ -3,7 +3,13 @@ import type { MaybeSchema } from "../surface/member.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
 import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
-import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
+import {
+  defaultOnDisconnect,
+  defaultTimeoutMs,
+  toolOptionNames,
+  type Confirm,
+  type ToolOptions,
+} from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import { SurfaceError } from "../errors.ts";
 import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.ts";
@@ -96,6 +102,9 @@ export interface AnyBespokeTool extends BespokeWords {
 
 /** What a bespoke tool says that is not an option of every tool. */
 const ownWords: ReadonlySet<string> = new Set(["input", "output", "handler", "allowDash", "reach", "authority"]);
+
+/** The names of all fields of a bespoke tool. */
+export const bespokeToolNames: readonly string[] = [...ownWords, ...toolOptionNames];
 
 function optionsOf(tool: AnyBespokeTool): ToolOptions {
   return Object.fromEntries(Object.entries(tool).filter(([key]) => !ownWords.has(key)));

@@ -34,7 +34,7 @@ export function assertKnownOptions(
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const shown = name.slice(0, maxShown);
-    const hint = didYouMean(shown, known) || `; there are "${known.join('", "')}"`;
+    const hint = didYouMean(shown, known) || `; known options: "${known.join('", "')}"`;
     throw new SurfaceError("INVALID_OPTION", `${doing}: "${shown}" is not an option${hint}`);
   }
 }

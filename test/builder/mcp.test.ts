@@ -273,12 +273,24 @@ describe("boot errors, for callers who cast", () => {
     },
   );
 
-  it.each([
-    [{ nope: 1 }, "INVALID_OPTION", '"nope" is not an option'],
-    [{ mutates: false, destructive: true }, "CONTRADICTION", "cannot be destructive"],
-  ] as const)("opening throws when a bespoke tool says %j", (said, code, sentence) => {
-    const app = any(mcp(counter).bridge(link)).tools({ extra: { ...said, handler: () => 1 } });
-    expectRefusal(() => app.open(), code, sentence);
+  it("tools() throws INVALID_OPTION for an unknown field of a tool", () => {
+    const add = () => any(mcp(counter).bridge(link)).tools({ extra: { nope: 1, handler: () => 1 } });
+    expectRefusal(add, "INVALID_OPTION", '"nope" is not an option');
+  });
+
+  it("opening throws when what a bespoke tool says contradicts itself", () => {
+    const app = any(mcp(counter).bridge(link)).tools({
+      extra: { mutates: false, destructive: true, handler: () => 1 },
+    });
+    expectRefusal(() => app.open(), "CONTRADICTION", "cannot be destructive");
+  });
+
+  it("serve() shows the line to write when it is given options", async () => {
+    const app = any(mcp(counter).bridge(link));
+    await expect(app.serve({ port: 3000 })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining("serve(http({ port: 3000 }))"),
+    });
   });
 
   it("opening throws MISSING_HANDLER or UNKNOWN_HANDLER when the handlers do not fit", () => {

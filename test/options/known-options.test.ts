@@ -68,6 +68,7 @@ const fed: Readonly<Record<string, Feed>> = {
   mcpResource: (no) => main.mcpResource(member, no),
   mcpTool: (no) => main.mcpTool(main.procedure({}) as never, no),
   "operationRegistry().register": (no) => main.operationRegistry().register({ name: "a" }, () => 1, no),
+  polled: (no) => main.polled(() => 1, no),
   procedure: (no: object) => main.procedure({ ...no }),
   serveOverStdio: (no) => main.serveOverStdio(live, no),
   serveSurfaceAsMcp: (no: object) => main.serveSurfaceAsMcp({ surface, link, ...no }),
@@ -158,5 +159,17 @@ describe("options of public functions", () => {
     expect(await messageOf(() => main.stdio(typo as never))).toContain('did you mean "surface"?');
     expect(await messageOf(() => main.stdio({ Surface: "a" } as never))).toContain('did you mean "surface"?');
     expect(await messageOf(() => http.http({ alowedHosts: [] } as never))).toContain('did you mean "allowedHosts"?');
+    expect(await messageOf(() => http.bearer({ resource, verfiy: verify } as never))).toContain(
+      'did you mean "verify"?',
+    );
+    expect(await messageOf(() => app.tools({ t: { handelr: () => 1 } } as never))).toContain('did you mean "handler"?');
+    expect(await messageOf(() => app.prompts({ p: { handle: () => "" } } as never))).toContain(
+      'did you mean "handler"?',
+    );
+    const misspelt = { read: () => 1, mimetype: "text/plain" };
+    expect(await messageOf(() => app.resources({ r: misspelt } as never))).toContain('did you mean "mimeType"?');
+    expect(await messageOf(() => testing.createTestClient(app, { surface: "hub" } as never))).toMatch(
+      /known options: .*"view"/,
+    );
   });
 });

@@ -188,7 +188,7 @@ it("the value of a refused call throws what it was refused with", async () => {
 it("refuses an old name and what is not a function, and names what there is", () => {
   // What a test in JavaScript may pass.
   expect(() => open({ surface: "hub" } as never)).toThrow(
-    '"surface" is not an option; there are "era", "caller", "view"',
+    '"surface" is not an option; known options: "era", "caller", "view"',
   );
   expect(() => open({ elicit: true } as never)).toThrow('"elicit" must be a function');
 });

@@ -24,6 +24,7 @@ import {
 } from "../../src/index.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { createTestClient } from "../../src/testing/index.ts";
+import { noteRejections, settle } from "../surface/support.ts";
 
 /** An error class of an application's database layer. */
 class NotFound extends Error {
@@ -157,6 +158,7 @@ describe("toRefusal", () => {
     ["nothing, because it throws", () => explode(), [new Error("broken toRefusal")]],
   ])("keeps an error masked where it returns %s, and reports its own fault beside it", async (_what, wrong, own) => {
     const faults: Fault[] = [];
+    const rejections = noteRejections();
     // What authors without types return.
     const client = openOwn({ toRefusal: wrong, onFault: (fault: Fault) => faults.push(fault) } as McpOptions, raise);
     for (const call of [client.tools.member, client.tools.tool]) {
@@ -167,6 +169,8 @@ describe("toRefusal", () => {
       expect(faults.map(({ cause }) => cause)).toEqual([...own, expect.any(NotFound)]);
       expect(answer).toContain(faults.at(-1)?.correlationId);
     }
+    await settle();
+    expect(rejections.end()).toEqual([]);
   });
 
   it("is not asked about a refusal or an error of this package", async () => {

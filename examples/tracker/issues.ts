@@ -15,27 +15,19 @@ function assertMaintainer({ role }: User): void {
   if (role !== "maintainer") throw new ForbiddenError("only maintainers may change issues");
 }
 
-/** Returns a page of issues, by id. */
+/** Returns a page of issues, the newest first. */
 export async function searchIssues(db: Queries, reader: Reader, search: Search): Promise<Page> {
-  const { text = null, state = null, after, limit } = search;
+  const { text = null, state = null, after = null, limit } = search;
   const rows = await db.query<Issue>(
     `SELECT ${columns} FROM issues
-     WHERE id > $1 AND (NOT confidential OR $2) AND ($3::text IS NULL OR state = $3)
+     WHERE ($1::int IS NULL OR id < $1) AND (NOT confidential OR $2) AND ($3::text IS NULL OR state = $3)
        AND ($4::text IS NULL OR position(lower($4) in lower(title || ' ' || body)) > 0)
-     ORDER BY id LIMIT $5`,
+     ORDER BY id DESC LIMIT $5`,
     [after, seesConfidential(reader), state, text, limit + 1],
   );
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   return rows.length > limit && last !== undefined ? { items, next: last.id } : { items };
-}
-
-/** Returns the ids of all issues. */
-export async function listIds(db: Queries, reader: Reader): Promise<readonly number[]> {
-  const rows = await db.query<{ id: number }>("SELECT id FROM issues WHERE NOT confidential OR $1 ORDER BY id", [
-    seesConfidential(reader),
-  ]);
-  return rows.map(({ id }) => id);
 }
 
 /** Counts the open issues that every user may see. */

@@ -4,7 +4,7 @@ import { bearer, type HttpAuth } from "surface-mcp/http";
 import type { Database } from "./database.ts";
 import { ConflictError, ForbiddenError, NotFoundError, UnavailableError } from "./errors.ts";
 import * as issues from "./issues.ts";
-import { User } from "./schemas.ts";
+import { Issue, User } from "./schemas.ts";
 import { tracker } from "./surface.ts";
 import { findUser } from "./users.ts";
 
@@ -27,12 +27,20 @@ export function toRefusal(error: unknown): Refusal | undefined {
   return undefined;
 }
 
+/** Returns a page of the issues that all users see. A cursor is the id of the last issue of the page before. */
+async function listIssues(db: Database, { after, limit }: { after: string | undefined; limit: number }) {
+  const { success, data } = Issue.shape.id.optional().safeParse(after && Number(after));
+  if (!success) throw new NotFoundError(`there is no page after "${after}"`);
+  const { items, next } = await issues.searchIssues(db, issues.everyone, { after: data, limit });
+  return { items: items.map((issue) => [issue.id, issue] as const), next: next?.toString() };
+}
+
 export function createAgentApp(db: Database) {
   return mcp(tracker, { toRefusal })
     .implement({
       open: { get: () => issues.countOpen(db), pollMs },
       issues: {
-        keys: () => issues.listIds(db, issues.everyone),
+        list: (page) => listIssues(db, page),
         get: (id) => issues.findIssue(db, issues.everyone, id),
         pollMs,
       },

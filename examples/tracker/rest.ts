@@ -9,7 +9,9 @@ import { findUser } from "./users.ts";
 
 class UnauthorizedError extends Error {}
 
+// A path and a query are text.
 const Id = z.coerce.number().pipe(Issue.shape.id);
+const Query = Search.extend({ after: z.coerce.number().optional(), limit: z.coerce.number().optional() });
 
 function statusOf(error: unknown): number {
   if (error instanceof UnauthorizedError) return 401;
@@ -47,7 +49,7 @@ export function createRoutes(db: Database): Router {
   const routes = express.Router();
   routes.use(express.json());
   routes.get("/issues", async (request, response) => {
-    response.json(await searchIssues(db, await signedIn(request), Search.parse(request.query)));
+    response.json(await searchIssues(db, await signedIn(request), Search.parse(Query.parse(request.query))));
   });
   routes.get("/issues/:id", async (request, response) => {
     response.json(await getIssue(db, await signedIn(request), Id.parse(request.params.id)));

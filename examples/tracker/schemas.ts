@@ -9,7 +9,7 @@ export const User = z.object({
 export type User = z.infer<typeof User>;
 
 export const Issue = z.object({
-  id: z.number().int().positive(),
+  id: z.int32().positive(),
   title: z.string().min(1).max(200),
   body: z.string(),
   state: z.enum(["open", "closed"]),
@@ -33,14 +33,14 @@ export const Assignment = z.object({ assignee: z.string().describe("The id of a 
 export const Search = z.object({
   text: z.string().optional().describe("Text in the title or body"),
   state: Issue.shape.state.optional(),
-  after: z.coerce.number().int().default(0).describe("The `next` of the page before"),
-  limit: z.coerce.number().int().min(1).max(100).default(20),
+  after: Issue.shape.id.optional().describe("The `next` of the page before"),
+  limit: z.int32().min(1).max(100).default(20),
 });
 export type Search = z.infer<typeof Search>;
 
 export const Page = z.object({
   items: z.array(Issue),
   /** Left out on the last page. */
-  next: z.number().optional(),
+  next: Issue.shape.id.optional(),
 });
 export type Page = z.infer<typeof Page>;

@@ -17,7 +17,10 @@ async function confirmClosing({ id }: { id: number }, context: ConfirmContext<{ 
 
 export const tracker = defineSurface("tracker", {
   open: mcpResource(cell({ schema: z.number(), description: "The number of open issues" })),
-  issues: mcpResource(collection({ key: Issue.shape.id, schema: Issue, description: "The issues that all users see" })),
+  issues: mcpResource(collection({ key: Issue.shape.id, schema: Issue, description: "An issue that all users see" }), {
+    list: ({ title, state }) => ({ title, state }),
+    listDescription: "The issues that all users see, the newest first",
+  }),
   "issue.search": readOnly(
     mcpTool(procedure({ input: Search, output: Page, description: "Find issues by text and state" })),
   ),

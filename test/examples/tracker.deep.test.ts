@@ -14,6 +14,7 @@ import { agents } from "./tracker-clients.ts";
 if (!PostgresServer.isInstalled) console.warn("skipped: there is no Postgres here; apt-get install postgresql");
 
 const open = "surface://tracker/open";
+const issues = "surface://tracker/issues";
 
 describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server", { timeout: 120_000 }, () => {
   let postgres: PostgresServer;
@@ -85,6 +86,38 @@ describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server
       expect(await ada.read(open)).toBe(before + 1);
       await vi.waitFor(() => expect(seen.changed).toBe(1), { timeout: 20_000, interval: 20 });
     }
+  });
+
+  it("reads a table of 100,000 issues by pages, and never as a whole", async () => {
+    await server.db.query(
+      "INSERT INTO issues (title, author) SELECT 'Row ' || n, 'ada' FROM generate_series(1, 100000) n",
+    );
+    const all = await Promise.all(connect());
+    const [ada] = all;
+    const reads = vi.spyOn(server.db, "query");
+    for (const agent of all) {
+      const seen = await agent.watch(issues);
+      expect(await agent.resources()).toEqual([issues, open]);
+      expect(Object(await agent.read(issues)).items).toHaveLength(100);
+      expect((await post(server.url, "On top of the list")).status).toBe(201);
+      const { items } = Object(await agent.read(`${issues}?limit=1`));
+      expect(items).toEqual([{ key: expect.any(Number), item: { title: "On top of the list", state: "open" } }]);
+      await vi.waitFor(() => expect(seen.changed).toBeGreaterThan(0), { timeout: 20_000, interval: 20 });
+    }
+    const rows = await Promise.all(reads.mock.results.map(({ value }) => value));
+    reads.mockRestore();
+    expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(1001);
+
+    const keys = new Set<number>();
+    for (let uri: string | undefined = `${issues}?limit=1000`; uri !== undefined;) {
+      const page: { items: { key: number }[]; next?: string } = Object(await ada?.read(uri));
+      for (const { key } of page.items) keys.add(key);
+      uri = page.next === undefined ? undefined : `${issues}?limit=1000&after=${page.next}`;
+    }
+    const [count] = await server.db.query<{ n: number }>(
+      "SELECT count(*)::int AS n FROM issues WHERE NOT confidential",
+    );
+    expect(keys.size).toBe(count?.n);
   });
 
   it("refuses while the database is away, and goes on when it is back", async () => {

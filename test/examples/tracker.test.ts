@@ -35,13 +35,13 @@ const stateOf = async (id: unknown) => (await rest(tokens.ada, `/issues/${String
 describe("the tracker, by REST", () => {
   it("answers each user with the issues that they may see", async () => {
     const [all, some] = await Promise.all([rest(tokens.ada, "/issues"), rest(tokens.bob, "/issues")]);
-    expect(all).toMatchObject({ status: 200, body: { items: [{ id: 1 }, { id: 2 }, { id: 3, confidential: true }] } });
-    expect(some).toMatchObject({ status: 200, body: { items: [{ id: 1 }, { id: 2 }] } });
-    expect(await rest(tokens.ada, "/issues?limit=1&after=1&text=TYPO")).toEqual({
+    expect(all).toMatchObject({ status: 200, body: { items: [{ id: 3, confidential: true }, { id: 2 }, { id: 1 }] } });
+    expect(some).toMatchObject({ status: 200, body: { items: [{ id: 2 }, { id: 1 }] } });
+    expect(await rest(tokens.ada, "/issues?limit=1&after=3&text=TYPO")).toEqual({
       status: 200,
       body: { items: [expect.objectContaining({ id: 2, title: "Typo on the login page" })] },
     });
-    expect(await rest(tokens.ada, "/issues?limit=1")).toMatchObject({ body: { next: 1 } });
+    expect(await rest(tokens.ada, "/issues?limit=1")).toMatchObject({ body: { next: 3 } });
   });
 
   it.each([
@@ -69,6 +69,7 @@ describe("the tracker, by REST", () => {
       status: 404,
       error: 'there is no user "eve"',
     },
+    { what: "a number that is no id", as: "ada", path: "/issues/4000000000", status: 400, error: expect.any(String) },
     { what: "a body that is not JSON", as: "ada", body: "{", status: 400, error: expect.stringContaining("JSON") },
     { what: "a body that does not fit", as: "ada", body: {}, status: 400, error: expect.stringContaining("title") },
     {
@@ -109,6 +110,15 @@ describe.each(agents)("the tracker, by MCP with $name", ({ name, connect }) => {
     ]);
     expect(await ada.resources()).toEqual([issues, open]);
     await expect(ada.call("issue_delete", { id: 1 })).rejects.toThrow("there is no such tool");
+    const page = Object(await ada.read(`${issues}?limit=1`));
+    expect(page).toEqual({ items: [{ key: expect.any(Number), item: expect.any(Object) }], next: expect.any(String) });
+    expect(await ada.read(`${issues}?limit=2&after=3`)).toEqual({
+      items: [
+        { key: 2, item: { title: "Typo on the login page", state: "open" } },
+        { key: 1, item: { title: "Crash on start", state: "open" } },
+      ],
+    });
+    await expect(ada.read(`${issues}?after=first`)).rejects.toThrow('there is no page after "first"');
     expect(await ada.read(`${issues}/1`)).toMatchObject({ title: "Crash on start", state: "open" });
     expect(await ada.call("read_resource", { uri: `${issues}/1` })).toMatchObject({ isError: false });
     expect(await ada.call("issue_show", { id: 999 })).toMatchObject({

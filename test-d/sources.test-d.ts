@@ -8,6 +8,7 @@ import {
   defineSurface,
   fromSignal,
   implementSurface,
+  mcpResource,
   polled,
   type AsyncSource,
   type CellImplementation,
@@ -93,6 +94,36 @@ declare const shelves: SurfaceClient<(typeof shelf)["members"]>;
 expectType<Promise<CollectionPage<string, number>>>(shelves.rows.list({ after: "a", limit: 5 }));
 expectType<AsyncIterable<CollectionPage<string, number>>>(shelves.rows.watchList());
 expectError(shelves.rows.list({ limit: "5" }));
+expectError(shelves.rows.list({ filter: {} }));
+
+// A filter that a collection declares, for clients and for its source, which has to page.
+const find = defineSurface("find", {
+  rows: mcpResource(
+    collection({
+      key: z.string(),
+      schema: z.number(),
+      filter: z.object({ least: z.string().transform(Number).optional() }),
+    }),
+    { list: "items" },
+  ),
+});
+implementSurface(find, {
+  rows: {
+    list: ({ filter }) => {
+      expectType<number | undefined>(filter.least);
+      return { items: [] };
+    },
+    get: () => 1,
+  },
+});
+declare const found: SurfaceClient<(typeof find)["members"]>;
+found.rows.list({ filter: { least: "5" } });
+found.rows.watchList({ filter: {} });
+expectError(found.rows.list({ filter: { least: 5 } }));
+expectError(found.rows.list({ filter: { most: "5" } }));
+expectError(implementSurface(find, { rows: { get: () => rows } }));
+expectError(implementSurface(find, { rows: { keys: () => ["a"], get: () => 1 } }));
+expectError(collection({ key: z.string(), schema: z.number(), filter: 5 }));
 expectError(implementSurface(shelf, { rows: { keys: async () => ["a"], get: async () => "1" } }));
 expectError(implementSurface(shelf, { rows: { keys: async () => [1], get: async () => 1 } }));
 expectError(implementSurface(shelf, { rows: polled(async () => new Map([["a", "1"]])) }));

@@ -10,15 +10,17 @@ export interface UseOptions {
 }
 
 /** The page of a collection that a client reads. */
-export interface PageOptions {
+export interface PageOptions<TFilter = unknown> {
   /** The `next` of the page before. @default the first page */
   readonly after?: string | undefined;
   /** The highest number of items, from 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
+  /** Leaves out items, as the collection's source does it. @default all items */
+  readonly filter?: TFilter | undefined;
 }
 
 /** Options of one read of a page. */
-export interface ListOptions extends UseOptions, PageOptions {}
+export interface ListOptions<TFilter = undefined> extends UseOptions, PageOptions<TFilter> {}
 
 /** What a caller may say about one call of a procedure. */
 export interface CallOptions<TProgress = unknown> extends UseOptions {
@@ -69,6 +71,11 @@ export interface EventPage<TOccurrence = unknown> {
 /** A schema's output side, or `void` where there is no schema. */
 type Out<TSchema> = TSchema extends Schema ? InferOutput<TSchema> : void;
 
+/** The filter that a client gives; `undefined` for a collection that declares none. */
+type FilterIn<TMember> = TMember extends { readonly filter: infer Filter extends Schema }
+  ? InferInput<Filter>
+  : undefined;
+
 /** The arguments of a use: the input first where there is one. */
 type Arguments<TInput, TOptions> = TInput extends Schema
   ? [input: InferInput<TInput>, options?: TOptions]
@@ -86,15 +93,15 @@ export interface CellClient<TValue> {
 }
 
 /** A collection, from a client's side. */
-export interface CollectionClient<TKeyIn, TKey, TValue> {
+export interface CollectionClient<TKeyIn, TKey, TValue, TFilter = undefined> {
   keys(options?: UseOptions): Promise<readonly TKey[]>;
   /** The item now, or `undefined` at once where there is none. */
   get(key: TKeyIn, options?: UseOptions): Promise<TValue | undefined>;
   /** A page of keys and items. */
-  list(options?: ListOptions): Promise<CollectionPage<TKey, TValue>>;
+  list(options?: ListOptions<TFilter>): Promise<CollectionPage<TKey, TValue>>;
   watchKeys(options?: UseOptions): AsyncIterable<readonly TKey[]>;
   /** The page now, then after each change of it; may skip to the newest. */
-  watchList(options?: ListOptions): AsyncIterable<CollectionPage<TKey, TValue>>;
+  watchList(options?: ListOptions<TFilter>): AsyncIterable<CollectionPage<TKey, TValue>>;
   /** The item now, then each change (`undefined` when it is removed); may skip to the newest. */
   watch(key: TKeyIn, options?: UseOptions): AsyncIterable<TValue | undefined>;
   /** What `get` gives, with whether it is known to be the newest. */
@@ -140,7 +147,7 @@ export type MemberClient<TMember> = TMember extends { readonly kind: "cell"; rea
         readonly key: infer Key extends Schema;
         readonly schema: infer Value;
       }
-    ? CollectionClient<InferInput<Key>, InferOutput<Key>, Out<Value>>
+    ? CollectionClient<InferInput<Key>, InferOutput<Key>, Out<Value>, FilterIn<TMember>>
     : TMember extends { readonly kind: "stream"; readonly input: infer Input; readonly output: infer Output }
       ? StreamClient<Input, Out<Output>>
       : TMember extends { readonly kind: "event"; readonly input: infer Input; readonly output: infer Output }

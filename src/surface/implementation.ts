@@ -38,11 +38,14 @@ export type MemberImplementation<TMember> = TMember extends {
   : TMember extends { readonly kind: "cell"; readonly schema: infer Value }
     ? CellImplementation<Made<Value>> | TypeProblem<"it needs a source with get(), such as cellSource(…) or polled(…)">
     : TMember extends { readonly kind: "collection"; readonly key: infer Key; readonly schema: infer Value }
-      ? | MapSource<Made<Key>, Made<Value>>
-        | KeyedSource<Made<Key>, Made<Value>>
-        | PagedSource<Made<Key>, Made<Value>>
-        | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
-        | TypeProblem<"it needs a source with get(), such as cellSource(…) or polled(…), or with keys() or list(page) beside get(key)">
+      ? TMember extends { readonly filter: infer Filter extends Schema }
+        ? | PagedSource<Made<Key>, Made<Value>, InferOutput<Filter>>
+          | TypeProblem<"it declares a filter: it needs a source with list(page) and get(key)">
+        : | MapSource<Made<Key>, Made<Value>>
+          | KeyedSource<Made<Key>, Made<Value>>
+          | PagedSource<Made<Key>, Made<Value>>
+          | PushedCollection<Made<Key>, Given<Key>, Made<Value>>
+          | TypeProblem<"it needs a source with get(), such as cellSource(…) or polled(…), or with keys() or list(page) beside get(key)">
       : TMember extends {
             readonly kind: "stream" | "event";
             readonly input: infer Input;

@@ -33,8 +33,15 @@ export interface Collection<
   readonly kind: "collection";
   readonly key: TKey;
   readonly schema: TValue;
+  /** The schema of the filter that its pages take. */
+  readonly filter?: MaybeSchema;
   readonly [kExposure]: TExposure;
 }
+
+// Not a parameter of `Collection`: few have a filter, and each parameter costs the compiler for all. The conditional type keeps
+// the compiler from inferring a filter from the type of any member.
+/** The filter of a collection, of a schema or of none. */
+export type Filtered<TFilter> = TFilter extends infer Known extends Schema ? { readonly filter: Known } : unknown;
 
 /** Frames derived from an input, for as long as somebody listens. */
 export interface Stream<

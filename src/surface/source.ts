@@ -122,20 +122,22 @@ export interface CollectionPage<TKey, TValue> {
 }
 
 /** What a {@link PagedSource} receives with each read of a page. */
-export interface PageUse extends SourceUse {
+export interface PageUse<TFilter = undefined> extends SourceUse {
   /** The `next` of the page before; `undefined` for the first page. */
   readonly after: string | undefined;
   /** The highest number of items that the page may have; at most 1,000. */
   readonly limit: number;
+  /** The filter, validated; `undefined` for a collection that declares none. */
+  readonly filter: TFilter;
 }
 
 /**
  * A collection that is read page by page, such as a table of a database. It is never read as a whole: its keys are those of one
  * page of 1,000. Without `subscribe` it is polled while it is watched.
  */
-export interface PagedSource<TKey, TValue> extends PollOptions {
+export interface PagedSource<TKey, TValue, TFilter = undefined> extends PollOptions {
   /** One page. */
-  list(page: PageUse): Later<CollectionPage<TKey, TValue>>;
+  list(page: PageUse<TFilter>): Later<CollectionPage<TKey, TValue>>;
   /** The item now, or `undefined` where there is none. */
   get(key: TKey, use: SourceUse): Later<TValue | undefined>;
   /** Calls `fn` after each change. Returns a function that stops it. */

@@ -1,4 +1,4 @@
-import type { Cell, Collection, Event, Procedure, Stream } from "../surface/member.ts";
+import type { Cell, Collection, Event, Filtered, Procedure, Stream } from "../surface/member.ts";
 import type { Effect, Exposure } from "./symbols.ts";
 
 // A table and not a chain of conditionals: only the row of the member's own kind is ever looked at.
@@ -6,7 +6,8 @@ import type { Effect, Exposure } from "./symbols.ts";
 interface RetaggedByKind<TMember, TExposure extends Exposure, TEffect extends Effect> {
   readonly cell: TMember extends Cell<infer Value, Exposure> ? Cell<Value, TExposure> : never;
   readonly collection: TMember extends Collection<infer Key, infer Value, Exposure>
-    ? Collection<Key, Value, TExposure>
+    ? Collection<Key, Value, TExposure> &
+        (TMember extends { readonly filter: infer Filter } ? Filtered<Filter> : unknown)
     : never;
   readonly stream: TMember extends Stream<infer Input, infer Output, Exposure>
     ? Stream<Input, Output, TExposure>

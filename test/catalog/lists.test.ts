@@ -26,6 +26,13 @@ const tracker = defineSurface("tracker", {
     listDescription: "All issues, by title",
   }),
   keys: mcpResource(collection(definition)),
+  search: mcpResource(
+    collection({
+      ...definition,
+      filter: z.object({ state: z.enum(["open", "closed"]).optional(), since: z.date().optional() }),
+    }),
+    { list: ({ title }) => title },
+  ),
 });
 
 const at = new Date(0);
@@ -74,10 +81,19 @@ describe.each([
 ])("the list of a collection %s", (_where, linkTo) => {
   async function open() {
     const table = bigTable();
+    const filters: unknown[] = [];
     const live = implementSurface(tracker, {
       issues: table.source,
       titles: new Map([issue(1), issue(2), issue(3)]),
       keys: table.source,
+      search: {
+        list: ({ filter, limit }) => {
+          filters.push(filter);
+          return { items: [filter.state === "closed" ? issue(2) : issue(1), issue(3)].slice(0, limit) };
+        },
+        get: (id) => issue(id)[1],
+        subscribe: (fn) => table.source.subscribe(fn),
+      },
     });
     const client = createTestClient(
       mcp(tracker)
@@ -88,7 +104,7 @@ describe.each([
       await client.close();
       await live.close();
     });
-    return { ...table, client };
+    return { ...table, client, filters };
   }
 
   it("has pages of keys and items, which an agent walks by their cursor", async () => {
@@ -130,6 +146,37 @@ describe.each([
       "surface://tracker/issues/{key}",
       "surface://tracker/issues{?after,limit}",
     ]);
+  });
+
+  it("takes the fields of its filter as variables of its pages", async () => {
+    const { client, filters, removeFirst } = await open();
+    const since = "2026-01-02T03:04:05.678Z";
+    const closed = { state: "closed", limit: 1, since };
+    expect(await client.read("search", closed)).toEqual({ items: [{ key: 2, item: "Issue 2" }] });
+    expect(await client.read("search")).toMatchObject({ items: [{ key: 1 }, { key: 3 }] });
+    expect(filters).toEqual([{ state: "closed", since: new Date(since) }, {}]);
+    expect(await client.complete({ resource: "search", variable: "state" }, "c")).toMatchObject({ values: ["closed"] });
+    const uri = "surface://tracker/search?state=new";
+    await expect(client.request("resources/read", { uri })).rejects.toMatchObject({ code: -32602 });
+    let told = 0;
+    const stop = await client.watch("search", () => (told += 1), { state: "closed" });
+    filters.splice(0);
+    removeFirst();
+    await until(() => filters.length > 0, "the read of a change");
+    expect(filters[0]).toEqual({ state: "closed" });
+    expect(told).toBe(0);
+    stop();
+  });
+
+  it.each([
+    [z.object({ state: z.string() }), '"state" must be optional'],
+    [z.object({ limit: z.string().optional() }), '"limit" has the name of a variable that every page takes'],
+    [z.object({ at: z.object({}) }), "must be a scalar or a flat object of scalars"],
+  ])("is refused at startup with a filter that no URI can carry", (filter, sentence) => {
+    const rows = mcpResource(collection({ ...definition, filter: filter as z.ZodObject }), { list: "items" });
+    const app = mcp(defineSurface("probe", { rows }));
+    const link = { connect: () => Promise.reject(new Error("not reached")) };
+    expect(() => createTestClient(app.bridge(link))).toThrow(sentence);
   });
 
   it("takes no more than a page for anything that an agent may ask", async () => {

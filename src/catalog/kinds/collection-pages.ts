@@ -1,5 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { JsonValue } from "../../schema/json.ts";
+import { toInputSchema } from "../../schema/to-input-schema.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { PageOptions } from "../../surface/client.ts";
 import { isThenable } from "../../surface/is-thenable.ts";
@@ -7,6 +8,7 @@ import type { MemberOfKind } from "../../surface/member.ts";
 import type { CollectionPage } from "../../surface/source.ts";
 import type { SummariseItem } from "../../tags/tool-options.ts";
 import { encodeBare } from "../bare-value.ts";
+import { toTemplateShape, type TemplateShape } from "../template-variables.ts";
 import { compileOutput } from "../compile-output.ts";
 import type { TemplateEntry, TemplateVariable } from "../entry.ts";
 import { originOf, type Exposed } from "../mapping.ts";
@@ -56,6 +58,7 @@ export function toPageViews(exposed: ExposedCollection): PageViews {
   });
 }
 
+/** The variables of every page. */
 const pageVariables: readonly TemplateVariable[] = Object.freeze([
   Object.freeze({ name: "after", json: Object.freeze({ type: "string" }), required: false }),
   Object.freeze({
@@ -65,9 +68,40 @@ const pageVariables: readonly TemplateVariable[] = Object.freeze([
   }),
 ]);
 
+/**
+ * The variables of a filter, and how they become one; `undefined` without a filter.
+ *
+ * @throws SurfaceError `INVALID_MEMBER` for a field that is required, or that every page has.
+ */
+function toFilterShape({ key, member: { filter } }: ExposedCollection): TemplateShape | undefined {
+  if (filter === undefined) return undefined;
+  const origin = `the filter of collection "${key}"`;
+  const shape = toTemplateShape({ schema: toInputSchema(filter, origin), single: "filter", origin });
+  for (const { name, required } of shape.variables) {
+    const problem = required ? "must be optional" : "has the name of a variable that every page takes";
+    if (!required && pageVariables.every((variable) => variable.name !== name)) continue;
+    throw new SurfaceError("INVALID_MEMBER", `Exposing ${origin} as a resource: its field "${name}" ${problem}`);
+  }
+  return shape;
+}
+
+/** The shape of the pages of a collection: `{?after,limit}`, and the fields of its filter. */
+function toPageShape(exposed: ExposedCollection): TemplateShape {
+  const filter = toFilterShape(exposed);
+  const variables = [...pageVariables, ...(filter?.variables ?? [])];
+  return {
+    variables: Object.freeze(variables),
+    suffix: `{?${variables.map(({ name }) => name).join(",")}}`,
+    toInput({ after, limit, ...fields }) {
+      const isFiltered = Object.keys(fields).length > 0;
+      return { after, limit, ...(isFiltered ? { filter: filter?.toInput(fields) } : {}) };
+    },
+  };
+}
+
 /** The template of the pages of a collection. */
 export function toPages(exposed: ExposedCollection, viewOf: PageViews): TemplateEntry {
-  const shape = { variables: pageVariables, suffix: "{?after,limit}", toInput: (variables: PageOptions) => variables };
+  const shape = toPageShape(exposed);
   // Its owner checks what the variables are.
   const pages = toTemplateEntry(exposed, { shape, viewOf: (page) => viewOf(page as PageOptions) });
   const { description = "A page of the list" } = toListWords(exposed, "A page");

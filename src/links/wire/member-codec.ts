@@ -4,7 +4,7 @@ import { SurfaceError } from "../../errors.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
 import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
-import type { EventPage, EventWait } from "../../surface/client.ts";
+import type { EventPage, EventWait, PageOptions } from "../../surface/client.ts";
 import type { CollectionPage } from "../../surface/source.ts";
 import type { Kind, Member } from "../../surface/member.ts";
 import { toMissed } from "../../surface/to-missed.ts";
@@ -155,6 +155,10 @@ function encodeArgument({ codec, wrapped }: CompiledSchema, value: unknown): Jso
   return wrapped && isJsonObject(json) ? json["value"] : json;
 }
 
+function decodeArgument({ codec, wrapped }: CompiledSchema, json: JsonValue | undefined): unknown {
+  return json === undefined ? undefined : codec.decode(wrapped ? { value: json } : json);
+}
+
 /** How the values of one member travel. Made once a member. */
 export class MemberCodec {
   readonly schemas: MemberSchemas;
@@ -180,17 +184,31 @@ export class MemberCodec {
 
   /** Writes an argument; `undefined` where there is none. Errors: `UNSERIALISABLE`. */
   encodeArgument(verb: Verb, value: unknown): JsonValue | undefined {
-    if (takesPage(verb)) return anyCodec.encode(value);
+    if (takesPage(verb)) return this.#encodePage(value);
     const { argument } = this.schemas;
     return argument === undefined ? undefined : encodeArgument(argument, value);
   }
 
   /** Reads an argument, for its owner to validate. Never throws. */
   decodeArgument(verb: Verb, json: JsonValue | undefined): unknown {
-    if (takesPage(verb)) return json;
+    if (takesPage(verb)) return this.#decodePage(json);
     const { argument } = this.schemas;
-    if (argument === undefined || json === undefined) return undefined;
-    return argument.codec.decode(argument.wrapped ? { value: json } : json);
+    return argument === undefined ? undefined : decodeArgument(argument, json);
+  }
+
+  #encodePage(page: unknown): JsonValue {
+    // A channel takes a page with these verbs.
+    const { filter, ...rest } = page as PageOptions;
+    const schema = this.schemas.filter;
+    const written = schema === undefined ? filter : encodeArgument(schema, filter);
+    return anyCodec.encode(written === undefined ? rest : { ...rest, filter: written });
+  }
+
+  #decodePage(json: JsonValue | undefined): unknown {
+    const { filter: schema } = this.schemas;
+    const given = isJsonObject(json) ? json["filter"] : undefined;
+    if (!isJsonObject(json) || given === undefined || schema === undefined) return json;
+    return { ...json, filter: decodeArgument(schema, given) };
   }
 }
 

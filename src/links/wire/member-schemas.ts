@@ -11,12 +11,14 @@ export interface MemberSchemas {
   readonly value: CompiledSchema | undefined;
   /** Of a collection's keys, as they are listed. */
   readonly key: CompiledSchema | undefined;
+  /** Of the filter of a collection. Input side. */
+  readonly filter: CompiledSchema | undefined;
   readonly progress: CompiledSchema | undefined;
   /** Of the details of declared refusals, by code. */
   readonly errors: Readonly<Record<string, CompiledSchema>>;
 }
 
-type Part = "key" | "schema" | "input" | "output" | "progress";
+type Part = "key" | "schema" | "filter" | "input" | "output" | "progress";
 
 /** A schema of a member, where members of its kind have one by that name. */
 function schemaAt(member: Member, part: Part): Schema | undefined {
@@ -38,10 +40,12 @@ function compileErrors(member: Member, where: string): Record<string, CompiledSc
 function compileMember(member: Member, key: string): MemberSchemas {
   const where = `${member.kind} "${key}"`;
   const argument = schemaAt(member, "key") ?? schemaAt(member, "input");
+  const filter = schemaAt(member, "filter");
   return {
     argument: argument === undefined ? undefined : toInputSchema(argument, where),
     value: toOutputSchema(schemaAt(member, "schema") ?? schemaAt(member, "output"), where),
     key: toOutputSchema(schemaAt(member, "key"), where),
+    filter: filter === undefined ? undefined : toInputSchema(filter, `the filter of ${where}`),
     progress: toOutputSchema(schemaAt(member, "progress"), where),
     errors: compileErrors(member, where),
   };

@@ -11,7 +11,7 @@ import { CheckedOnce } from "./checked-once.ts";
 import { concerns, toKeyed, type CollectionSource, type Keyed, type WantedKey } from "./keyed.ts";
 import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { readPage } from "./page.ts";
+import { readAll, readPage, refusePage, type AskedPage } from "./page.ts";
 import { toAbsentSchema, toListSchema, toPageSchema } from "./part-schemas.ts";
 import { Recent } from "./recent.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
@@ -41,6 +41,8 @@ export class CollectionOwner {
   readonly #setting: OwnerSetting;
   readonly #check: OutputCheck;
   readonly #reader: SourceReader;
+  /** The filter of all items, checked. */
+  readonly #all: unknown;
   readonly #sampled = new Recent<SampledWatches>(maxParts);
 
   constructor(member: MemberOfKind<"collection">, source: CollectionSource, setting: OwnerSetting) {
@@ -49,6 +51,7 @@ export class CollectionOwner {
     this.#setting = setting;
     this.#check = { where: `collection "${setting.key}"`, report: setting.report };
     this.#reader = new SourceReader(setting.scope, this.#check);
+    this.#all = readAll(member.filter, this.#check.where);
   }
 
   /** The keys now. @throws SurfaceError `INVALID_OUTPUT` when one does not fit its schema. */
@@ -64,7 +67,7 @@ export class CollectionOwner {
 
   /** A page now. @throws SurfaceError `VALIDATION_ERROR`, or `INVALID_OUTPUT`. */
   async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
-    const part = this.#pagePart(given);
+    const part = await this.#pagePart(given);
     // Its schema gives pages.
     return (await this.#checkPart(part, await this.#reader.read(use, part.raw))) as CollectionPage<unknown, unknown>;
   }
@@ -105,8 +108,8 @@ export class CollectionOwner {
   }
 
   /** @throws SurfaceError `VALIDATION_ERROR`. */
-  #pagePart(given: PageOptions): Part {
-    const asked = readPage(given, this.#check.where);
+  async #pagePart(given: PageOptions): Promise<Part> {
+    const asked = await this.#ask(given);
     const toSteady = createSteady();
     const part: Part = {
       id: `page ${canonical(asked)}`,
@@ -152,13 +155,22 @@ export class CollectionOwner {
     );
   }
 
+  async #ask(given: PageOptions): Promise<AskedPage> {
+    const { where } = this.#check;
+    const page = readPage(given, where);
+    if (page.filter === undefined) return { ...page, filter: this.#all };
+    const { filter } = this.#member;
+    if (filter === undefined) throw refusePage(where, "filter", "the collection has no filter");
+    return { ...page, filter: await checkOwnedInput(filter, page.filter, this.#check) };
+  }
+
   async #want(given: unknown): Promise<WantedKey> {
     return { given, valid: await checkOwnedInput(this.#member.key, given, this.#check) };
   }
 
   // By the type of its source, it gives an iterable; anything else throws here, and is masked.
   readonly #rawKeys: ReadSource = (use) =>
-    whenThere(this.#source.keys(use), (keys) => [...(keys as Iterable<unknown>)]);
+    whenThere(this.#source.keys(use, this.#all), (keys) => [...(keys as Iterable<unknown>)]);
 
   async #checkKeys(raw: unknown): Promise<readonly unknown[]> {
     // As above.

@@ -91,6 +91,12 @@ export function createOwner(member: Member, handler: unknown, setting: OwnerSett
     case "cell":
       return createCellOwner(member, handler, setting);
     case "collection":
+      if (member.filter !== undefined && !hasMethods(handler, ["list", "get"])) {
+        throw new SurfaceError(
+          "MISSING_HANDLER",
+          `Implementing ${where}: it declares a filter: it needs a source with list(page) and get(key)`,
+        );
+      }
       if (isPushedCollection(handler)) return new PushedCollectionOwner(member, handler, setting);
       assertSource(handler, where);
       return new CollectionOwner(member, handler, setting);

@@ -5,15 +5,15 @@ import { maxPage, pageOfKeys, toPageUse, type AskedPage } from "./page.ts";
 import { whenThere } from "./source-reader.ts";
 
 type AnyKeyed = KeyedSource<unknown, unknown>;
-type AnyPaged = PagedSource<unknown, unknown>;
+type AnyPaged = PagedSource<unknown, unknown, unknown>;
 
 /** What a collection is implemented by: a source of a map, key by key, or page by page. */
 export type CollectionSource = MapSource<unknown, unknown> | AnyKeyed | AnyPaged;
 
 /** Any kind of source, read key by key or page by page, at once or later. */
 export interface Keyed {
-  /** An iterable of raw keys, or a promise of one. */
-  keys(use: SourceUse): unknown;
+  /** An iterable of raw keys, or a promise of one. A source that pages is given the filter of all items. */
+  keys(use: SourceUse, all: unknown): unknown;
   /** The raw item under a key or `undefined`, or a promise of either. */
   item(wanted: WantedKey, use: SourceUse): unknown;
   /** A raw page, or a promise of one. */
@@ -38,15 +38,16 @@ function fromPaged(source: AnyPaged): Keyed {
   const page = (asked: AskedPage, use: SourceUse): unknown => source.list(toPageUse(asked, use));
   return {
     // By the type of its source, it gives pages.
-    keys: (use) => whenThere(page(firstKeys, use), (first) => (first as AnyPage).items.map(([key]) => key)),
+    keys: (use, filter) =>
+      whenThere(page({ after: undefined, limit: maxPage, filter }, use), (first) =>
+        (first as AnyPage).items.map(([key]) => key),
+      ),
     item: (wanted, use) => getItem(source, wanted, use),
     page,
     subscribe: source.subscribe && ((fn) => source.subscribe?.(fn)),
     pollMs: source.pollMs,
   };
 }
-
-const firstKeys: AskedPage = Object.freeze({ after: undefined, limit: maxPage });
 
 /** Makes a page of keys and their items; an item may have gone since its key was read. */
 export function toPage(keys: readonly unknown[], items: readonly unknown[], next: string | undefined): AnyPage {

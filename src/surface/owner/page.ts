@@ -1,5 +1,7 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { createIssue } from "../../schema/render-issues.ts";
+import { validateInput } from "../../schema/validate.ts";
+import type { MaybeSchema } from "../member.ts";
 import type { PageUse, SourceUse } from "../source.ts";
 import { canonical } from "./canonical.ts";
 
@@ -10,30 +12,46 @@ const defaultLimit = 100;
 export const maxPage = 1000;
 
 /** A page that is asked for, checked. */
-export type AskedPage = Pick<PageUse, "after" | "limit">;
+export type AskedPage = Omit<PageUse<unknown>, "signal">;
 
-function refuse(where: string, field: string, message: string): SurfaceError {
+/** Makes the error of a page that does not fit. */
+export function refusePage(where: string, field: string, message: string): SurfaceError {
   const issues = [createIssue([field], message)];
   return new SurfaceError("VALIDATION_ERROR", `Cannot list ${where}: the page does not fit`, { issues });
 }
 
-/** Checks a page that a client asks for. @throws SurfaceError `VALIDATION_ERROR`. */
+/** Checks a page that a client asks for, but for its filter. @throws SurfaceError `VALIDATION_ERROR`. */
 export function readPage(given: unknown, where: string): AskedPage {
-  const page: { readonly after?: unknown; readonly limit?: unknown } =
+  const page: { readonly after?: unknown; readonly limit?: unknown; readonly filter?: unknown } =
     typeof given === "object" && given !== null ? given : {};
-  const { after, limit = defaultLimit } = page;
-  if (after !== undefined && typeof after !== "string") throw refuse(where, "after", "expected the `next` of a page");
+  const { after, limit = defaultLimit, filter } = page;
+  if (after !== undefined && typeof after !== "string")
+    throw refusePage(where, "after", "expected the `next` of a page");
   if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1 || limit > maxPage) {
-    throw refuse(where, "limit", `expected a whole number from 1 to ${maxPage}`);
+    throw refusePage(where, "limit", `expected a whole number from 1 to ${maxPage}`);
   }
-  return { after, limit };
+  return { after, limit, filter };
+}
+
+/**
+ * Returns what the schema of a filter makes of an empty one, which leaves out nothing.
+ *
+ * @throws SurfaceError `INVALID_MEMBER` for a schema that refuses it.
+ */
+export function readAll(filter: MaybeSchema, where: string): unknown {
+  if (filter === undefined) return undefined;
+  const checked = validateInput(filter, {});
+  if (!(checked instanceof Promise) && checked.ok) return checked.value;
+  throw new SurfaceError(
+    "INVALID_MEMBER",
+    `Implementing ${where}: its filter must accept {}, at once; make every field optional`,
+  );
 }
 
 /** The context of the read of a page. Its signal is made only if the source asks for it. */
-export function toPageUse({ after, limit }: AskedPage, use: SourceUse): PageUse {
+export function toPageUse(asked: AskedPage, use: SourceUse): PageUse<unknown> {
   return {
-    after,
-    limit,
+    ...asked,
     get signal() {
       return use.signal;
     },
@@ -60,7 +78,7 @@ function positionOf(after: string, keys: readonly unknown[]): number {
 }
 
 /** Cuts a page out of keys that are all there. @throws Refusal `INVALID_CURSOR`. */
-export function pageOfKeys(all: Iterable<unknown>, { after, limit }: AskedPage): KeyPage {
+export function pageOfKeys(all: Iterable<unknown>, { after, limit }: Pick<AskedPage, "after" | "limit">): KeyPage {
   const keys = [...all];
   const start = after === undefined ? 0 : positionOf(after, keys);
   const page = keys.slice(start, start + limit);

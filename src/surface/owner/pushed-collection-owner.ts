@@ -12,7 +12,7 @@ import { checkedSchema, toAbsentSchema, toListSchema } from "./part-schemas.ts";
 import { canonical } from "./canonical.ts";
 import { toPage } from "./keyed.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { pageOfKeys, readPage } from "./page.ts";
+import { pageOfKeys, readPage, refusePage } from "./page.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
 import { Recent } from "./recent.ts";
 import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
@@ -67,6 +67,7 @@ export class PushedCollectionOwner {
   /** A page now, or a stale one: each of its items is read. @throws SurfaceError as `keys`, and `VALIDATION_ERROR`. */
   async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
     const asked = readPage(given, this.#check.where);
+    if (asked.filter !== undefined) throw refusePage(this.#check.where, "filter", "the collection has no filter");
     const all = toReading(await this.keys(use));
     // What its schema gives.
     const { keys, next } = pageOfKeys(all.value as readonly unknown[], asked);

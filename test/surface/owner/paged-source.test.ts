@@ -6,6 +6,7 @@ import type { CollectionClient } from "../../../src/surface/client.ts";
 import { collection } from "../../../src/surface/collection.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";
 import { derive } from "../../../src/surface/derive/derive.ts";
+import { implementSurface } from "../../../src/surface/implement-surface.ts";
 import { polled } from "../../../src/surface/polled.ts";
 import { projectSurface } from "../../../src/surface/project-surface.ts";
 import type { CollectionChange, CollectionPage, PageUse } from "../../../src/surface/source.ts";
@@ -122,6 +123,67 @@ describe("a collection that pages", () => {
     source.count = 2;
     expect((await pages.next()).value).toEqual({ items: [row(1), row(2)] });
     await pages.return?.();
+  });
+});
+
+const State = z.enum(["open", "closed"]);
+const Filter = z.object({ state: State.optional(), since: z.date().optional(), deep: z.boolean().default(false) });
+const filtered = defineSurface("filtered", { rows: collection({ key: z.number(), schema: Row, filter: Filter }) });
+
+describe("a collection with a filter", () => {
+  async function open() {
+    const filters: unknown[] = [];
+    const list = ({ filter, limit }: PageUse<z.infer<typeof Filter>>) => {
+      filters.push(filter);
+      const ids = filter.state === "closed" ? [2] : [1, 2, 3];
+      return { items: ids.slice(0, limit).map(row) };
+    };
+    return { filters, ...(await openLive(filtered, { rows: { list, get: (id) => row(id)[1], pollMs: 10 } })) };
+  }
+
+  it("gives its source the filter of each page, validated, and one that leaves out nothing without it", async () => {
+    const { client, filters } = await open();
+    const since = new Date(0);
+    expect(await client.rows.list({ filter: { state: "closed", since }, limit: 2 })).toEqual({ items: [row(2)] });
+    expect((await client.rows.list()).items).toHaveLength(3);
+    expect(await client.rows.keys()).toEqual([1, 2, 3]);
+    expect(filters).toEqual([{ state: "closed", since, deep: false }, { deep: false }, { deep: false }]);
+    await expect(client.rows.list({ filter: { state: "new" as never } })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      issues: [{ path: "state" }],
+    });
+  });
+
+  it("has pages of each filter watched by themselves", async () => {
+    const { client } = await open();
+    const closed = client.rows.watchList({ filter: { state: "closed" } })[Symbol.asyncIterator]();
+    const all = client.rows.watchList()[Symbol.asyncIterator]();
+    expect([(await closed.next()).value, (await all.next()).value]).toEqual([
+      { items: [row(2)] },
+      { items: [row(1), row(2), row(3)] },
+    ]);
+    for (const watch of [closed, all]) await watch.return?.();
+  });
+
+  it("is implemented by a source that pages, and nothing else", () => {
+    for (const rows of [new Map(), { get: () => new Map() }, { keys: () => [], get: () => undefined }]) {
+      expect(() => implementSurface(filtered, { rows: rows as never })).toThrow(
+        "it declares a filter: it needs a source with list(page) and get(key)",
+      );
+    }
+    const strict = defineSurface("strict", {
+      rows: collection({ key: z.number(), schema: Row, filter: z.object({ state: State }) }),
+    });
+    const rows = { list: () => ({ items: [] }), get: () => undefined };
+    expect(() => implementSurface(strict, { rows })).toThrow("its filter must accept {}");
+  });
+
+  it("is refused a filter where it declares none", async () => {
+    const { client } = await openLive(table, { rows: new BigTable() });
+    await expect(client.rows.list({ filter: { state: "open" } as never })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      issues: [{ path: "filter" }],
+    });
   });
 });
 

@@ -245,22 +245,22 @@ const exposeMap: readonly Guard[] = [
   {
     promise: "a widened value counts as a tool",
     file: "catalog/expose.d.ts",
-    guard: 'TExpose[Key] extends "resource" | undefined ? never : Key; }',
+    guard: "TExpose[Key] extends ResourceValue | undefined ? never : Key; }",
     without: 'TExpose[Key] extends "tool" | { readonly tool: unknown } ? Key : never; }',
     caughtBy: "expose.test-d.ts",
   },
   {
     promise: "a widened value counts as a resource",
     file: "catalog/expose.d.ts",
-    guard: '"resource" extends TExpose[Key] ? Key : never',
-    without: 'TExpose[Key] extends "resource" ? Key : never',
+    guard: '"resource" extends TExpose[Key] ? Key :',
+    without: 'TExpose[Key] extends "resource" ? Key :',
     caughtBy: "expose.test-d.ts",
   },
   {
     promise: "a value of type never counts as a tool",
     file: "catalog/expose.d.ts",
-    guard: '[TExpose[Key]] extends [never] ? Key : TExpose[Key] extends "resource"',
-    without: 'TExpose[Key] extends "resource"',
+    guard: "[TExpose[Key]] extends [never] ? Key : TExpose[Key] extends ResourceValue",
+    without: "TExpose[Key] extends ResourceValue",
     caughtBy: "expose.test-d.ts",
   },
   {

@@ -46,7 +46,7 @@ async function showMaintainer({ url }: TrackerServer, tokens: Tokens): Promise<n
   await changed;
   console.log(`It watches ${uri}: ${String(before)} open issues. Then a person reports one by REST.`);
   console.log(`  The agent is notified, reads again, and finds ${String(await agent.read(uri))}.`);
-  const { items } = await agent.call("issue_search");
+  const { items } = await agent.call("issue_search", { text: "password" });
   await agent.close();
   return items.length;
 }
@@ -54,11 +54,11 @@ async function showMaintainer({ url }: TrackerServer, tokens: Tokens): Promise<n
 async function showReviewer({ url }: TrackerServer, tokens: Tokens, seenByAda: number): Promise<void> {
   const agent = await DemoAgent.connect({ url: `${url}/mcp`, token: tokens.bob, onQuestion: () => "decline" });
   const tools = await agent.tools();
-  const { items } = await agent.call("issue_search");
+  const { items } = await agent.call("issue_search", { text: "password" });
   console.log("Bob is a reviewer. His agent signs in with his token, and may use less:");
   console.log(`  tools      ${tools.join(", ")}`);
   console.log(
-    `  It finds ${items.length} issues where Ada's agent finds ${seenByAda}: confidential ones are not for reviewers.`,
+    `  It finds ${items.length} issues about a password, Ada's agent ${seenByAda}: reviewers see nothing confidential.`,
   );
   await agent.close();
 }

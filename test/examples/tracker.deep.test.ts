@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -62,6 +62,16 @@ describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server
     child.stdout.resume();
     return url;
   }
+
+  it("shows the demo of npm start, again and again", async () => {
+    const script = await bundleScript(new URL("../../examples/tracker/demo.ts", import.meta.url), "tracker-demo");
+    for (let round = 1; round <= 2; round += 1) {
+      const env = { ...process.env, DATABASE_URL: postgres.url };
+      const run = spawnSync(process.execPath, [script], { env, encoding: "utf8", timeout: 60_000 });
+      expect(run).toMatchObject({ stderr: "", status: 0, stdout: expect.stringContaining("The agent is notified") });
+    }
+    token = (await addDemoData(server.db)).ada;
+  });
 
   it("closes issues in a transaction of their own, and keeps nothing of one that failed", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {});

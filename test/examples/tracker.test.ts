@@ -112,7 +112,7 @@ describe.each(agents)("the tracker, by MCP with $name", ({ name, connect }) => {
     await expect(ada.call("issue_delete", { id: 1 })).rejects.toThrow("there is no such tool");
     const page = Object(await ada.read(`${issues}?limit=1`));
     expect(page).toEqual({ items: [{ key: expect.any(Number), item: expect.any(Object) }], next: expect.any(String) });
-    expect(await ada.read(`${issues}?limit=2&after=3`)).toEqual({
+    expect(await ada.read(`${issues}?limit=2&after=4`)).toEqual({
       items: [
         { key: 2, item: { title: "Typo on the login page", state: "open" } },
         { key: 1, item: { title: "Crash on start", state: "open" } },

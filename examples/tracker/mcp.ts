@@ -8,17 +8,17 @@ import { Issue, User } from "./schemas.ts";
 import { tracker } from "./surface.ts";
 import { findUser } from "./users.ts";
 
-/** Milliseconds between two looks at the database while an agent watches. */
+/** Milliseconds between two reads of a value while an agent watches it. */
 const pollMs = 1000;
 
-/** Returns the user of a call, as `verify` below found them. */
+/** Returns the user of a call, found by `signIn`. */
 export function userOf({ claims }: Caller): User {
   const { data: user } = User.safeParse(claims);
   if (user === undefined) throw new ForbiddenError("sign in first");
   return user;
 }
 
-/** Says which errors an agent may read. It is told of all others that the tracker has failed. */
+/** Translates the errors that an agent may read. All others are masked. */
 export function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof NotFoundError) return new Refusal("NOT_FOUND", error.message);
   if (error instanceof ConflictError) return new Refusal("CONFLICT", error.message);

@@ -16,7 +16,7 @@ async function confirmClosing({ id }: { id: number }, context: ConfirmContext<{ 
 }
 
 export const tracker = defineSurface("tracker", {
-  open: mcpResource(cell({ schema: z.number(), description: "The number of open issues" })),
+  open: mcpResource(cell({ schema: z.number(), description: "The number of open issues that all users see" })),
   issues: mcpResource(collection({ key: Issue.shape.id, schema: Issue, description: "An issue that all users see" }), {
     list: ({ title, state }) => ({ title, state }),
     listDescription: "The issues that all users see, the newest first",
@@ -25,9 +25,12 @@ export const tracker = defineSurface("tracker", {
     mcpTool(procedure({ input: Search, output: Page, description: "Find issues by text and state" })),
   ),
   "issue.show": readOnly(mcpTool(show)),
-  "issue.create": mcpTool(procedure({ input: NewIssue, output: Issue, description: "Report an issue" })),
+  "issue.create": mcpTool(procedure({ input: NewIssue, output: Issue, description: "Report an issue" }), {
+    destructive: false,
+  }),
   "issue.assign": mcpTool(
     procedure({ input: Id.extend(Assignment.shape), output: Issue, description: "Assign an issue to a user" }),
+    { destructive: false },
   ),
   "issue.close": mcpTool(
     procedure({ input: Id.extend(Closing.shape), output: Issue, description: "Close an issue with a comment" }),

@@ -4,8 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** What only a process of its own allows: module mocks, and counts of the timers and listeners of the process. */
-const needsOwnProcess = /vi\.mock\(|getTimerCount|countTimers|getActiveResourcesInfo|process\.listenerCount/;
+/**
+ * Files that need a process for themselves: module mocks, counts of the timers and listeners of the process, and PGlite, whose
+ * 700 MB stay until the process ends.
+ */
+const needsOwnProcess =
+  /vi\.mock\(|getTimerCount|countTimers|getActiveResourcesInfo|process\.listenerCount|tracker\/server\.ts/;
 const root = fileURLToPath(new URL(".", import.meta.url));
 const isolated = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
   .map((path) => `test/${path.replaceAll("\\", "/")}`)

@@ -1,7 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addDemoData } from "../../examples/tracker/demo-data.ts";
 import { startServer, type TrackerServer } from "../../examples/tracker/server.ts";
@@ -14,7 +15,12 @@ const issues = "surface://tracker/issues";
 
 let server: TrackerServer;
 let tokens = { ada: "", bob: "" };
+// Runs beside the other tests.
+let demo: Promise<{ stdout: string; stderr: string }>;
 beforeAll(async () => {
+  const args = ["--import", import.meta.resolve("tsx"), "examples/tracker/demo.ts"];
+  demo = promisify(execFile)(process.execPath, args, { cwd: root, timeout: 50_000 });
+  demo.catch(() => {}); // its own test reports it
   server = await startServer({});
   tokens = await addDemoData(server.db);
 });
@@ -210,17 +216,16 @@ describe.each(agents)("the tracker, by MCP with $name", ({ name, connect }) => {
 });
 
 describe("npm start", () => {
-  it("shows the tracker in one screen, as the README does, without an error", { timeout: 60_000 }, () => {
+  it("shows the tracker in one screen, as the README does, without an error", { timeout: 60_000 }, async () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     expect(scripts.start).toBe("tsx examples/tracker/demo.ts");
-    const args = ["--import", import.meta.resolve("tsx"), "examples/tracker/demo.ts"];
-    const run = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8", timeout: 50_000 });
-    expect(run).toMatchObject({ stderr: "", status: 0 });
-    const lines = run.stdout.trimEnd().split("\n");
+    const { stdout, stderr } = await demo;
+    expect(stderr).toBe("");
+    const lines = stdout.trimEnd().split("\n");
     expect(lines.length).toBeLessThanOrEqual(24);
     expect(lines.filter((line) => line.length > 100)).toEqual([]);
     const withoutPort = (text: string): string => text.replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
     const readme = readFileSync(join(root, "README.md"), "utf8");
-    expect(withoutPort(readme)).toContain(`\`\`\`text\n${withoutPort(run.stdout)}\`\`\``);
+    expect(withoutPort(readme)).toContain(`\`\`\`text\n${withoutPort(stdout)}\`\`\``);
   });
 });

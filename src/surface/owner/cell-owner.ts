@@ -8,7 +8,8 @@ import { subscribeMasked } from "./author-code.ts";
 import { CheckedOnce } from "./checked-once.ts";
 import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
+import { WatchedSamples } from "./watched-samples.ts";
+import type { SampledSource } from "./sampled-watches.ts";
 import { SourceReader, whenThere, type ReadSource } from "./source-reader.ts";
 
 /** Owns a cell's source: reads it, validates what it reads, and lets it be watched. */
@@ -19,7 +20,7 @@ export class CellOwner {
   readonly #setting: OwnerSetting;
   readonly #check: OutputCheck;
   readonly #reader: SourceReader;
-  #sampled: SampledWatches | undefined;
+  readonly #sampled: WatchedSamples;
 
   constructor(member: MemberOfKind<"cell">, source: AsyncSource<unknown>, setting: OwnerSetting) {
     this.#member = member;
@@ -27,6 +28,7 @@ export class CellOwner {
     this.#setting = setting;
     this.#check = { where: `cell "${setting.key}"`, report: setting.report };
     this.#reader = new SourceReader(setting.scope, this.#check);
+    this.#sampled = new WatchedSamples(setting);
   }
 
   /**
@@ -42,7 +44,7 @@ export class CellOwner {
   watch(use: UseOptions): AsyncIterable<unknown> {
     const open = (signal: AbortSignal): AsyncIterable<unknown> =>
       this.#source.subscribe === undefined || this.#reader.answersLater(this.#read)
-        ? this.#sample().watch({ signal })
+        ? this.#sampled.watch("", this.#sampledSource, signal)
         : this.#follow();
     return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }
@@ -54,16 +56,14 @@ export class CellOwner {
     return new LatestIterator({ read, listen: this.#listen });
   }
 
-  #sample(): SampledWatches {
-    const source: SampledSource = {
+  get #sampledSource(): SampledSource {
+    return {
       kind: this.kind,
       schema: this.#member.schema,
       read: (use: UseOptions): unknown => this.#reader.readRaw(use, this.#read),
       listen: this.#source.subscribe === undefined ? undefined : this.#listen,
       pollMs: this.#source.pollMs ?? defaultPollMs,
     };
-    this.#sampled ??= new SampledWatches(source, this.#setting);
-    return this.#sampled;
   }
 
   readonly #listen = (changed: () => void): (() => void) =>

@@ -13,13 +13,10 @@ import { LatestIterator } from "./latest-iterator.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { readAll, readPage, refusePage, type AskedPage } from "./page.ts";
 import { toAbsentSchema, toListSchema, toPageSchema } from "./part-schemas.ts";
-import { Recent } from "./recent.ts";
-import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
+import { WatchedSamples } from "./watched-samples.ts";
+import type { SampledSource } from "./sampled-watches.ts";
 import { SourceReader, whenThere, type ReadSource } from "./source-reader.ts";
 import { createSteady } from "./steady.ts";
-
-/** Of how many parts the watches are shared; those of a part that is forgotten go on. */
-const maxParts = 256;
 
 /** A part of a collection: its keys, a page, or one item. */
 interface Part {
@@ -43,7 +40,7 @@ export class CollectionOwner {
   readonly #reader: SourceReader;
   /** The filter of all items, checked. */
   readonly #all: unknown;
-  readonly #sampled = new Recent<SampledWatches>(maxParts);
+  readonly #sampled: WatchedSamples;
 
   constructor(member: MemberOfKind<"collection">, source: CollectionSource, setting: OwnerSetting) {
     this.#member = member;
@@ -51,6 +48,7 @@ export class CollectionOwner {
     this.#setting = setting;
     this.#check = { where: `collection "${setting.key}"`, report: setting.report };
     this.#reader = new SourceReader(setting.scope, this.#check);
+    this.#sampled = new WatchedSamples(setting);
     this.#all = readAll(member.filter, this.#check.where);
   }
 
@@ -124,7 +122,7 @@ export class CollectionOwner {
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
       const part = await toPart();
       const isSampled = this.#source.subscribe === undefined || this.#reader.answersLater(part.raw);
-      return isSampled ? this.#sample(part).watch({ signal }) : this.#follow(part);
+      return isSampled ? this.#sampled.watch(part.id, this.#toSource(part), signal) : this.#follow(part);
     };
     return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }
@@ -135,16 +133,15 @@ export class CollectionOwner {
     return new LatestIterator({ read, listen: (changed) => this.#listen(part, changed) });
   }
 
-  #sample(part: Part): SampledWatches {
+  #toSource(part: Part): SampledSource {
     const { subscribe, pollMs = defaultPollMs } = this.#source;
-    const source: SampledSource = {
+    return {
       kind: this.kind,
       schema: part.schema,
       read: (use: UseOptions): unknown => this.#reader.readRaw(use, part.raw),
       listen: subscribe === undefined ? undefined : (changed: () => void) => this.#listen(part, changed),
       pollMs,
     };
-    return this.#sampled.of(part.id, () => new SampledWatches(source, this.#setting));
   }
 
   #listen({ wanted }: Part, changed: () => void): () => void {

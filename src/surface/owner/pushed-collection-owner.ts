@@ -12,15 +12,15 @@ import { checkedSchema, toAbsentSchema, toListSchema } from "./part-schemas.ts";
 import { canonical } from "./canonical.ts";
 import { toPage } from "./keyed.ts";
 import type { OwnerSetting } from "./owner.ts";
-import { pageOfKeys, readPage, refusePage } from "./page.ts";
+import { pageOfKeys, readPage, refusePage, type AskedPage } from "./page.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
-import { Recent } from "./recent.ts";
-import { SampledWatches, type SampledSource } from "./sampled-watches.ts";
+import { WatchedSamples } from "./watched-samples.ts";
+import type { SampledSource } from "./sampled-watches.ts";
 import { fromPushed } from "./upstream.ts";
 
 type AnyCollection = PushedCollection<unknown, unknown, unknown>;
 
-/** The number of items whose last value is remembered. One that is forgotten while it is in use goes on for its users. */
+/** Of how many items what was read last is remembered; the least recently used one is forgotten first. */
 const maxItems = 256;
 
 /** Whether a value is a {@link PushedCollection}. */
@@ -40,8 +40,8 @@ export class PushedCollectionOwner {
   readonly #check: OutputCheck;
   readonly #keys: PushedCellOwner;
   readonly #itemSchema: Schema;
-  readonly #pages = new Recent<SampledWatches>(maxItems);
-  readonly #items = new Recent<PushedCellOwner>(maxItems);
+  readonly #pages: WatchedSamples;
+  readonly #items = new Map<string, PushedCellOwner>();
 
   constructor(member: MemberOfKind<"collection">, source: AnyCollection, setting: OwnerSetting) {
     const origin = source[kPushedCollection];
@@ -49,6 +49,7 @@ export class PushedCollectionOwner {
     this.#origin = origin;
     this.#setting = setting;
     this.#check = { where: `collection "${setting.key}"`, report: setting.report };
+    this.#pages = new WatchedSamples(setting);
     this.#itemSchema = toAbsentSchema(member.schema);
     this.#keys = this.#own(toListSchema(member.key), { open: origin.watchKeys, read: origin.keys });
   }
@@ -66,8 +67,7 @@ export class PushedCollectionOwner {
 
   /** A page now, or a stale one: each of its items is read. @throws SurfaceError as `keys`, and `VALIDATION_ERROR`. */
   async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
-    const asked = readPage(given, this.#check.where);
-    if (asked.filter !== undefined) throw refusePage(this.#check.where, "filter", "the collection has no filter");
+    const asked = this.#ask(given);
     const all = toReading(await this.keys(use));
     // What its schema gives.
     const { keys, next } = pageOfKeys(all.value as readonly unknown[], asked);
@@ -85,15 +85,15 @@ export class PushedCollectionOwner {
 
   /** The page now, then after each change of it: it is read again every 2 seconds. */
   watchList(given: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>> {
-    const source: SampledSource = {
-      kind: this.kind,
-      schema: checkedSchema,
-      read: async (own: UseOptions) => toPlainValue(await this.list(given, own)),
-      pollMs: defaultPollMs,
+    const open = (signal: AbortSignal): AsyncIterable<unknown> => {
+      const asked = this.#ask(given);
+      const read = async (own: UseOptions): Promise<unknown> => toPlainValue(await this.list(asked, own));
+      const source: SampledSource = { kind: this.kind, schema: checkedSchema, read, pollMs: defaultPollMs };
+      return this.#pages.watch(canonical(asked), source, signal);
     };
-    const sampled = this.#pages.of(canonical(given), () => new SampledWatches(source, this.#setting));
+    const watch = new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
     // As `read` gives.
-    return sampled.watch(use) as AsyncIterable<CollectionPage<unknown, unknown>>;
+    return watch as AsyncIterable<CollectionPage<unknown, unknown>>;
   }
 
   /** The keys now, then after each change, also of whether they are stale. */
@@ -114,12 +114,27 @@ export class PushedCollectionOwner {
     });
   }
 
+  /** @throws SurfaceError `VALIDATION_ERROR`. */
+  #ask(given: PageOptions): AskedPage {
+    const asked = readPage(given, this.#check.where);
+    if (asked.filter === undefined) return asked;
+    throw refusePage(this.#check.where, "filter", "the collection has no filter");
+  }
+
   async #want(given: unknown): Promise<unknown> {
     return checkOwnedInput(this.#member.key, given, this.#check);
   }
 
   #item(key: unknown): PushedCellOwner {
-    return this.#items.of(canonical(key), () => this.#own(this.#itemSchema, this.#itemOrigin(key)));
+    const id = canonical(key);
+    const known = this.#items.get(id);
+    const owner = known ?? this.#own(this.#itemSchema, this.#itemOrigin(key));
+    // Put in again, so that a map's own order is the order of use.
+    this.#items.delete(id);
+    this.#items.set(id, owner);
+    // One that is forgotten while it is in use goes on for those who use it.
+    for (const oldest of this.#items.keys()) if (this.#items.size > maxItems) this.#items.delete(oldest);
+    return owner;
   }
 
   #itemOrigin(key: unknown): PushedOrigin<unknown> {

@@ -285,6 +285,24 @@ describe("a source without subscribe", () => {
     }
   });
 
+  it("has each part of a collection read once for all its watchers, and forgotten with the last of them", async () => {
+    const pass = stopTime();
+    const table = new Table();
+    const { client } = await opened(table);
+    const watches = [1, 2].map(() => note(client.issues.watch(1)));
+    await until(() => watches.every(({ seen }) => seen.length === 1));
+    await settle(8);
+    const before = table.queries;
+    await pass(6000);
+    expect(table.queries - before).toBe(3);
+    for (const { leave } of watches) await leave();
+    table.failure = new Error("away");
+    const late = note(client.issues.watch(1));
+    await pass(6000);
+    expect(late.seen).toEqual([]);
+    await late.leave();
+  });
+
   it("is refused at startup where its time between reads is out of bounds", () => {
     const { open, issues } = new Table();
     for (const pollMs of [0, 9, -1, Number.NaN, 3_600_001, "2000" as never]) {

@@ -234,5 +234,7 @@ describe("a derived collection", () => {
     const pages = client.rows.watchList({ limit: 1 })[Symbol.asyncIterator]();
     expect((await pages.next()).value).toMatchObject({ items: [[1, "ROW 1"]] });
     await pages.return?.();
+    const unfit = client.rows.watchList({ limit: 0 })[Symbol.asyncIterator]();
+    await expect(unfit.next()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 });

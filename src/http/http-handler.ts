@@ -12,7 +12,11 @@ import { toFetch } from "./web/to-fetch.ts";
 
 /** An app that is open, for frameworks and runtimes that have a server of their own. Whoever made it closes it. */
 export interface HttpHandler {
-  /** Answers a request of the web's. Never rejects. */
+  /**
+   * Answers a web `Request`. Never rejects.
+   *
+   * @throws SurfaceError `INVALID_OPTION`, at once, for any other argument: Express and `node:http` take `node`.
+   */
   (request: Request): Promise<Response>;
   /** The same, for runtimes that take an object with it. */
   fetch(this: void, request: Request): Promise<Response>;

@@ -205,6 +205,18 @@ describe("httpHandler()", () => {
     expect(handler.stats().stages.backend).toBe(2);
   });
 
+  it("names its form for node:http when Express is given the web's form", async () => {
+    const app = express();
+    app.all("/mcp", handle());
+    const url = await listening(app.listen(0, "127.0.0.1"), "/mcp");
+    const answer = await fetch(url, modernPost("tools/list"));
+    expect(answer.status).toBe(500);
+    // Outside production Express answers with the error.
+    expect(await answer.text()).toContain(
+      "it is not a web Request; pass handler.node to Express, Fastify and node:http",
+    );
+  });
+
   it("answers no other host than this machine's when none is named", async () => {
     const answer = await handle()(new Request("http://evil.example/mcp", modernPost("tools/list")));
     expect(answer.status).toBe(403);

@@ -2,7 +2,7 @@ import { Refusal, SurfaceError } from "../errors.ts";
 import { fromJsonSchema } from "../schema/from-json-schema.ts";
 import { isJsonObject, type JsonObject, type JsonSchema } from "../schema/json.ts";
 import { setOwn } from "../schema/set-own.ts";
-import { isSchema, type Schema } from "../schema/standard.ts";
+import { isBrokenSchema, isSchema, whyNoSchema, type Schema } from "../schema/standard.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { AskSchema } from "./asking.ts";
@@ -69,6 +69,7 @@ function toUnfit(cause: SurfaceError, json: JsonObject): Refusal {
  * @throws SurfaceError `SCHEMA_UNSUPPORTED` naming the first field that no form can have.
  */
 export function toAskForm(schema: AskSchema, where: string): AskForm {
+  if (isBrokenSchema(schema)) throw refuse(where, whyNoSchema(schema));
   const isOwn = !isSchema(schema);
   const validator: Schema = isOwn ? fromJsonSchema(schema) : schema;
   const compiled = toInputSchema(validator, where);

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { isBrokenSchema } from "../schema/standard.ts";
 import { assertToolOptions } from "../tags/check-options.ts";
 import { assertScopes } from "../tags/scopes.ts";
 import { unknownKeyOf } from "./keep-operation.ts";
@@ -58,22 +59,26 @@ function checkLists({ tags, reach, authority }: MountedOperation, attempt: strin
   assertScopes(authority, attempt, "authority");
 }
 
-function isObject(value: unknown): boolean {
+function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether a value may be a schema. Those of some libraries are functions. What a JSON Schema holds is checked on conversion. */
+function mayBeSchema(value: unknown): boolean {
+  return (isObject(value) || typeof value === "function") && !isBrokenSchema(value);
 }
 
 function checkSchemas(operation: MountedOperation, attempt: string): void {
   for (const side of ["inputSchema", "outputSchema"] as const) {
     const schema: unknown = operation[side];
-    // A schema of some libraries is a function.
-    if (schema === undefined || isObject(schema) || typeof schema === "function") continue;
+    if (schema === undefined || mayBeSchema(schema)) continue;
     fail(attempt, `"${side}" must be a Standard Schema or a JSON Schema`);
   }
   const errors: unknown = operation.errorSchemas;
   if (errors === undefined) return;
   const codes = typeof errors === "object" && errors !== null ? Object.entries(errors) : [];
   const fit = codes.every(([code, schema]) => {
-    return code !== "" && code.length <= maxCodeLength && (isObject(schema) || typeof schema === "function");
+    return code !== "" && code.length <= maxCodeLength && mayBeSchema(schema);
   });
   if (!isObject(errors) || !fit) {
     fail(attempt, `"errorSchemas" must be schemas by code, each code 1 to ${maxCodeLength} characters`);

@@ -7,10 +7,12 @@ export interface IndexedOperation {
   readonly entry: ToolEntry;
   readonly slot: number;
   readonly document: IndexedDocument;
-  /** The name on the wire, in lower case as all names here. */
+  /** In lower case, as the names below. */
+  readonly id: string;
+  /** The name on the wire. */
   readonly wireName: string;
-  /** The wire name without the first segment of the id; left out where the id has only one. */
-  readonly shortName?: string;
+  /** The name on the wire without the first segment, which may be the prefix of a mount. The whole name where there is only one. */
+  readonly shortName: string;
   /** The last segment of the id. */
   readonly name: string;
 }
@@ -23,14 +25,14 @@ export function toIndexedOperation(entry: ToolEntry, slot: number): IndexedOpera
   const { id, title = "", description = "", tags = [] } = entry;
   const texts = { tags: tags.join(" "), description: `${title} ${description}` };
   const wireName = entry.name.toLowerCase();
-  const dot = id.indexOf(".");
   return {
     entry,
     slot,
     document: { slot, name: nameOf(id), namespace: namespaceOf(id), ...texts },
+    id: id.toLowerCase(),
     wireName,
-    // In a wire name, each character stands where it stands in the id.
-    ...(dot === -1 ? {} : { shortName: wireName.slice(dot + 1) }),
+    // In a name on the wire, each character stands where it stands in the id.
+    shortName: wireName.slice(id.indexOf(".") + 1),
     name: nameOf(id).toLowerCase(),
   };
 }

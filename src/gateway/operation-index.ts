@@ -41,7 +41,7 @@ export class OperationIndex {
   #ordered: readonly IndexedOperation[] = [];
   /** Their slots. */
   #order = new Uint32Array();
-  #names = new SortedNames([]);
+  #names = new SortedNames();
   readonly #byTool = new Map<ToolEntry, IndexedOperation>();
   readonly #bySlot: (IndexedOperation | undefined)[] = [];
   readonly #free: number[] = [];
@@ -78,9 +78,12 @@ export class OperationIndex {
   async #follow(tools: Catalog["tools"], index: WordIndex): Promise<void> {
     // Where one catalog could not be followed to its end, the index is between two.
     const isBetween = this.#tools === undefined;
-    const ordered = isBetween
-      ? patchSorted([], { gone: new Set(), come: [...this.#byTool.values()] }, idOf)
-      : this.#ordered;
+    if (isBetween) {
+      const all = { gone: new Set<IndexedOperation>(), come: [...this.#byTool.values()] };
+      this.#ordered = patchSorted([], all, idOf);
+      this.#names = new SortedNames();
+      this.#names.patch(all);
+    }
     const { gone, come } = toolChanges(this.#tools ?? [...this.#byTool.keys()], tools);
     this.#tools = undefined;
     const left = new Set<IndexedOperation>();
@@ -103,9 +106,10 @@ export class OperationIndex {
       this.#byTool.set(tool, indexed);
       added.push(indexed);
     }
-    this.#ordered = patchSorted(ordered, { gone: left, come: added }, idOf);
+    const change = { gone: left, come: added };
+    this.#ordered = patchSorted(this.#ordered, change, idOf);
     this.#order = Uint32Array.from(this.#ordered, ({ slot }) => slot);
-    this.#names = new SortedNames(this.#ordered);
+    this.#names.patch(change);
     this.#tools = tools;
   }
 }

@@ -4,8 +4,8 @@ export interface SortedPatch<TItem> {
   readonly come: readonly TItem[];
 }
 
-/** Where in a list, from a place on, the first item stands that does not go before `id`. */
-function placeOf<TItem>(list: readonly TItem[], id: string, toId: (item: TItem) => string): number {
+/** Returns the index of the first item of a sorted list that does not come before `id`. */
+export function placeOf<TItem>(list: readonly TItem[], id: string, toId: (item: TItem) => string): number {
   let low = 0;
   let high = list.length;
   while (low < high) {

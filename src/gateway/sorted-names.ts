@@ -1,60 +1,45 @@
 import { named, type IndexedOperation } from "./indexed-operation.ts";
+import { patchSorted, placeOf, type SortedPatch } from "./patch-sorted.ts";
 
-interface NamedSlot {
-  readonly name: string;
-  readonly slot: number;
-}
+type ToName = (operation: IndexedOperation) => string;
 
-function sortByName(names: readonly NamedSlot[]): readonly NamedSlot[] {
-  return names.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-}
+const toWireName: ToName = ({ wireName }) => wireName;
+const toShortName: ToName = ({ shortName }) => shortName;
+const toSegment: ToName = ({ name }) => name;
 
-/** Returns the index of the first name that does not come before `text`. */
-function placeOf(names: readonly NamedSlot[], text: string): number {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((names[middle]?.name ?? "") < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Returns the names that begin with `text`: they stand together, before all that a greater character follows. */
-function startingWith(names: readonly NamedSlot[], text: string): readonly NamedSlot[] {
-  return names.slice(placeOf(names, text), placeOf(names, `${text}\uffff`));
+/** Returns the operations whose name begins with `text`: they stand together, before a name with a greater character. */
+function startingWith(list: readonly IndexedOperation[], text: string, toName: ToName): readonly IndexedOperation[] {
+  return list.slice(placeOf(list, text, toName), placeOf(list, `${text}\uffff`, toName));
 }
 
 /** The names of all operations in order, to find those that a text names, or begins to name. */
 export class SortedNames {
-  readonly #names: readonly NamedSlot[];
-  /** The names without their first segment, which may be the prefix of a mount. */
-  readonly #short: readonly NamedSlot[];
-  /** The slots by the last segment of the id. */
-  readonly #bySegment = new Map<string, number[]>();
+  #byWireName: readonly IndexedOperation[] = [];
+  #byShortName: readonly IndexedOperation[] = [];
+  #bySegment: readonly IndexedOperation[] = [];
 
-  constructor(operations: readonly IndexedOperation[]) {
-    this.#names = sortByName(operations.map(({ slot, wireName: name }) => ({ slot, name })));
-    this.#short = sortByName(
-      operations.flatMap(({ slot, shortName: name }) => (name === undefined ? [] : [{ slot, name }])),
-    );
-    for (const { slot, name } of operations) {
-      const slots = this.#bySegment.get(name);
-      if (slots === undefined) this.#bySegment.set(name, [slot]);
-      else slots.push(slot);
-    }
+  /** Follows a change of the operations. */
+  patch(change: SortedPatch<IndexedOperation>): void {
+    this.#byWireName = patchSorted(this.#byWireName, change, toWireName);
+    this.#byShortName = patchSorted(this.#byShortName, change, toShortName);
+    this.#bySegment = patchSorted(this.#bySegment, change, toSegment);
   }
 
   /** Visits operations with the rank that `text` gives them. One that has several is visited with the best of them last. */
   eachNamed(text: string, visit: (slot: number, rank: number) => void): void {
+    // A name on the wire has `_` for each dot of the id, and for nothing else that a text with dots may mean.
     const wireText = text.replaceAll(".", "_");
-    const names = startingWith(this.#names, wireText);
-    const short = startingWith(this.#short, wireText);
-    for (const { slot } of names) visit(slot, named.prefix);
+    const isMeant = ({ id }: IndexedOperation, from: number): boolean => wireText === text || id.startsWith(text, from);
+    const whole = startingWith(this.#byWireName, wireText, toWireName).filter((one) => isMeant(one, 0));
+    const short = startingWith(this.#byShortName, wireText, toShortName).filter((one) =>
+      isMeant(one, one.id.length - one.shortName.length),
+    );
+    for (const { slot } of whole) visit(slot, named.prefix);
     for (const { slot } of short) visit(slot, named.prefix);
-    for (const { slot, name } of short) if (name === wireText) visit(slot, named.name);
-    for (const slot of this.#bySegment.get(text) ?? []) visit(slot, named.name);
-    for (const { slot, name } of names) if (name === wireText) visit(slot, named.id);
+    for (const { slot, shortName } of short) if (shortName === wireText) visit(slot, named.name);
+    for (const { slot, name } of startingWith(this.#bySegment, text, toSegment)) {
+      if (name === text) visit(slot, named.name);
+    }
+    for (const { slot, wireName } of whole) if (wireName === wireText) visit(slot, named.id);
   }
 }

@@ -42,6 +42,11 @@ export function isSchema(value: unknown): value is Schema {
   return "version" in standard && standard.version === 1 && "validate" in standard && isFunction(standard.validate);
 }
 
+/** Tells whether a value has a `~standard` and is no Standard Schema of version 1. It is no JSON Schema either. */
+export function isBrokenSchema(value: object): boolean {
+  return "~standard" in value && !isSchema(value);
+}
+
 /** Says what a value is that is no Standard Schema, and what to do about it; for the end of an error. */
 export function whyNoSchema(value: unknown): string {
   if (typeof value !== "object" || value === null) return "it must be a Standard Schema, such as z.object({ … })";

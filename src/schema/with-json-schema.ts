@@ -1,8 +1,12 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import { SurfaceError } from "../errors.ts";
 import type { JsonSchema } from "./json.ts";
+import { isSchema, standardOf, whyNoSchema, type InferInput, type InferOutput, type Schema } from "./standard.ts";
 
 /** A validator with a JSON Schema beside it. */
 export type SchemaWithJson<TInput, TOutput> = StandardSchemaV1<TInput, TOutput> & StandardJSONSchemaV1<TInput, TOutput>;
+
+type JsonSides = JsonSchema | { readonly input: JsonSchema; readonly output: JsonSchema };
 
 /**
  * Puts an explicit JSON Schema beside a validator, for libraries that give none (TypeBox, hand-written ones) or whose
@@ -11,14 +15,24 @@ export type SchemaWithJson<TInput, TOutput> = StandardSchemaV1<TInput, TOutput> 
  *
  * @param json - draft 2020-12 or draft-07; one for both sides, or `{ input, output }` where they differ. The types
  *   `"Date"` and `"bigint"`, as TypeBox writes them, become their wire forms.
+ * @throws SurfaceError `INVALID_OPTION` when `validator` is not a Standard Schema.
  */
+// The first types the parameters of a validator that is written in place; the second takes one whose type is only `Schema`.
 export function withJsonSchema<TSchema extends StandardSchemaV1>(
   validator: TSchema,
-  json: JsonSchema | { readonly input: JsonSchema; readonly output: JsonSchema },
-): SchemaWithJson<StandardSchemaV1.InferInput<TSchema>, StandardSchemaV1.InferOutput<TSchema>> {
+  json: JsonSides,
+): SchemaWithJson<InferInput<TSchema>, InferOutput<TSchema>>;
+export function withJsonSchema<TSchema extends Schema>(
+  validator: TSchema,
+  json: JsonSides,
+): SchemaWithJson<InferInput<TSchema>, InferOutput<TSchema>>;
+export function withJsonSchema(validator: Schema, json: JsonSides): SchemaWithJson<unknown, unknown> {
+  if (!isSchema(validator)) {
+    throw new SurfaceError("INVALID_OPTION", `Putting JSON Schema beside a validator: ${whyNoSchema(validator)}`);
+  }
   const sides = isPair(json) ? json : { input: json, output: json };
-  const standard = validator["~standard"];
-  const schema: SchemaWithJson<StandardSchemaV1.InferInput<TSchema>, StandardSchemaV1.InferOutput<TSchema>> = {
+  const standard = standardOf(validator);
+  return {
     "~standard": {
       version: 1,
       vendor: standard.vendor,
@@ -26,11 +40,8 @@ export function withJsonSchema<TSchema extends StandardSchemaV1>(
       jsonSchema: { input: () => sides.input, output: () => sides.output },
     },
   };
-  return schema;
 }
 
-function isPair(
-  json: JsonSchema | { readonly input: JsonSchema; readonly output: JsonSchema },
-): json is { readonly input: JsonSchema; readonly output: JsonSchema } {
+function isPair(json: JsonSides): json is { readonly input: JsonSchema; readonly output: JsonSchema } {
   return typeof json["input"] === "object" && typeof json["output"] === "object";
 }

@@ -71,6 +71,10 @@ describe("toAskForm()", () => {
     ["a text", z.string()],
     ["a list", { type: "array", items: { type: "string" } }],
     ["nothing that is said", {}],
+    [
+      "of fields beside a ~standard that is none",
+      { "~standard": {}, type: "object", properties: { a: { type: "string" } } },
+    ],
   ])("refuses a form that is %s", (_name, schema) => {
     expect(() => toAskForm(schema, where)).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
   });

@@ -9,6 +9,9 @@ import type { SurfaceError } from "../../src/errors.ts";
 import { context, mount, registryOf } from "./mount-support.ts";
 import { thrownBy } from "./support.ts";
 
+/** Read as a JSON Schema, it would take every value. */
+const brokenSchema = { "~standard": { version: 1, vendor: "x", valdate: () => ({ issues: [] }) } };
+
 describe("operationRegistry()", () => {
   it("register() refuses a name that is taken, also on the wire, and replaces only what has that very name", () => {
     const registry = registryOf("a.b");
@@ -114,6 +117,9 @@ describe("operationRegistry()", () => {
     ["scopes that no token could carry", { name: "a", scopes: ["a b"] }, "INVALID_OPTION"],
     ["a deadline out of range", { name: "a", timeoutMs: 0 }, "INVALID_OPTION"],
     ["a schema that is none", { name: "a", inputSchema: "string" }, "INVALID_OPTION"],
+    ["an input whose ~standard is none", { name: "a", inputSchema: brokenSchema }, "INVALID_OPTION"],
+    ["an output whose ~standard is none", { name: "a", outputSchema: brokenSchema }, "INVALID_OPTION"],
+    ["details whose ~standard is none", { name: "a", errorSchemas: { BUSY: brokenSchema } }, "INVALID_OPTION"],
     ["details without a schema", { name: "a", errorSchemas: { BUSY: true } }, "INVALID_OPTION"],
     ["a query that destroys", { name: "a", type: "query", destructive: true }, "CONTRADICTION"],
     ["an input that nobody could hold", { name: "a", inputSchema: { unevaluatedItems: false } }, "SCHEMA_UNSUPPORTED"],

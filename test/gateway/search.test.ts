@@ -242,6 +242,11 @@ describe("search", () => {
     expect(await bench.find({ q: "z_a" })).toEqual(["z.a", "z.A1"]);
   });
 
+  it("puts first what begins with an id when a dot says that it is one", async () => {
+    const bench = GatewayBench.over([operation("admin.ci_status"), operation("ci.run")]);
+    expect(await bench.find({ q: "ci." })).toEqual(["ci.run", "admin.ci_status"]);
+  });
+
   it("finds by plurals, slips of one letter, and words joined or apart", async () => {
     const bench = GatewayBench.over([
       operation("mail.send", { description: "Send an e-mail" }),

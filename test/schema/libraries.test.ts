@@ -187,6 +187,16 @@ describe("withJsonSchema()", () => {
     expect(validate(schema, { b: 1 })).toEqual({ ok: true, value: { b: 1 } });
   });
 
+  it.each([null, 5, {}, { "~standard": {} }, { "~standard": { version: 2, vendor: "x", validate: Boolean } }])(
+    "withJsonSchema() refuses %j, which is no validator",
+    (value) => {
+      // For authors who cast.
+      expect(() => withJsonSchema(value as unknown as z.ZodType, json)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION" }),
+      );
+    },
+  );
+
   it("withJsonSchema() leaves its arguments as they are when the result is compiled", () => {
     const validator = z.object({ a: z.string() });
     toInputSchema(withJsonSchema(validator, json), "t");

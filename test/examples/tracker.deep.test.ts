@@ -94,7 +94,7 @@ describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server
       const before = Number(await ada.read(open));
       expect((await post(other, "Written by another process")).status).toBe(201);
       expect(await ada.read(open)).toBe(before + 1);
-      await vi.waitFor(() => expect(seen.changed).toBe(1), { timeout: 20_000, interval: 20 });
+      await vi.waitFor(() => expect(seen.changed).toBeGreaterThan(0), { timeout: 20_000, interval: 20 });
     }
   });
 

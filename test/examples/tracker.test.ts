@@ -187,7 +187,7 @@ describe.each(agents)("the tracker, by MCP with $name", ({ name, connect }) => {
     const before = Number(await ada.read(open));
     expect(await rest(tokens.ada, "/issues", { title: "Reported by REST" })).toMatchObject({ status: 201 });
     expect(await ada.read(open)).toBe(before + 1);
-    await vi.waitFor(() => expect(seen.changed).toBe(1), { timeout: 20_000, interval: 20 });
+    await vi.waitFor(() => expect(seen.changed).toBeGreaterThan(0), { timeout: 20_000, interval: 20 });
   });
 
   it("changes nothing, and says nothing of the database, if a transaction fails", async () => {

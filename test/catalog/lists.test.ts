@@ -203,6 +203,12 @@ describe.each([
     expect(await client.read("issues", { limit: 2 })).toEqual({ items: [shown(2), shown(3)], next: "4" });
     for (const stop of stops) stop();
     await until(() => tellers.size === 0, "the end of the watches");
+    const uris = ["surface://tracker/issues?limit=1"];
+    const first = await client.tools.wait_for_change({ uris, timeout_ms: 0 });
+    const since = String(Reflect.get(Object(Reflect.get(first, "structured")), "cursor"));
+    const waiting = client.tools.wait_for_change({ uris, since, timeout_ms: 20_000 });
+    removeFirst();
+    expect(await waiting).toMatchObject({ structured: { status: "changed", changed: uris } });
   });
 
   it.each(["limit=0", "limit=1001", "limit=x", "after", "other=1", "limit=1&limit=2", "after=%zz", "after=%00"])(

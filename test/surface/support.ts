@@ -8,6 +8,7 @@ import type { Fault } from "../../src/surface/fault.ts";
 import { implementSurface, type LiveSurface } from "../../src/surface/implement-surface.ts";
 import type { Implementation } from "../../src/surface/implementation.ts";
 import type { Spec } from "../../src/surface/member.ts";
+import { atEndOfTest } from "../setup/end-of-test.ts";
 import type { Source } from "../../src/surface/source.ts";
 
 /** Lets every promise and immediate that is due have its turn. */
@@ -37,6 +38,8 @@ export async function openLive<TSpec extends Spec>(
 ): Promise<Opened<TSpec>> {
   const faults: Fault[] = [];
   const live = implementSurface(surface, handlers, { onFault: (fault) => void faults.push(fault) });
+  // Otherwise a handler that failed would be started again in a later test. Not waited for: some handlers never end.
+  atEndOfTest(() => void live.close().catch(() => {}));
   const { client } = await inProcess(live).connect(surface);
   return { live, client, faults };
 }

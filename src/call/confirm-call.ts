@@ -4,15 +4,15 @@ import { lackingOf } from "../catalog/client-cannot.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { readFilled } from "../catalog/read-ask-answers.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { shortText } from "../schema/visible-text.ts";
-import { anyCodec } from "../schema/wire-codec.ts";
 import type { ConfirmLines } from "../tags/confirm-text.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import { changedAgain, nameWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
 import { argumentLines } from "./argument-lines.ts";
+import { toShownJson } from "./shown-json.ts";
 
 /** What becomes of calls whose users are asked, where they cannot be. */
 export type AskedRule = Exclude<ConfirmRule, "never">;
@@ -30,22 +30,12 @@ const maxDetailsLength = 2048;
 /** The field of the form into which the user types the word. */
 const typedField = "confirm";
 
-/** What a tool is to run with, defaults and all: what the face made of the arguments, or what a live surface will make of them. */
-function toText({ entry, input }: Checked, args: JsonObject): string {
-  const { root } = entry.input;
-  if (input === undefined) return JSON.stringify(args);
-  try {
-    return anyCodec.stringify(root === "" ? input : { [root]: input });
-  } catch {
-    // Its schema made something of them that is no JSON.
-    return JSON.stringify(args);
-  }
-}
-
-function toLines(checked: Checked, args: JsonObject): string {
-  // The text is of our own codec, which writes JSON.
-  const value = JSON.parse(toText(checked, args)) as JsonValue;
-  return argumentLines(isJsonObject(value) ? value : { value }, checked.entry.input.json);
+/** Writes the input that the handler will get. An argument that the schema dropped is no part of it. */
+function toLines({ entry, input }: Checked): string {
+  const { root, json } = entry.input;
+  if (input === undefined) return "";
+  const shown = toShownJson(root === "" ? input : { [root]: input });
+  return argumentLines(isJsonObject(shown) ? shown : { value: shown }, json);
 }
 
 /** The author's words above a question, one text for each line. */
@@ -80,9 +70,9 @@ function toHead({ title, name }: ToolEntry, words: Words | undefined): string {
   return [...lines, `Tool: ${tool}`].join("\n");
 }
 
-function toQuestion(checked: Checked, args: JsonObject, words: Words | undefined): ClientAsk {
+function toQuestion(checked: Checked, words: Words | undefined): ClientAsk {
   const { confirmWord } = checked.entry;
-  const message = `${toHead(checked.entry, words)}${toLines(checked, args)}`;
+  const message = `${toHead(checked.entry, words)}${toLines(checked)}`;
   if (confirmWord === undefined) {
     return { kind: "elicit", params: { message, requestedSchema: { type: "object", properties: {} } } };
   }
@@ -129,10 +119,10 @@ function assertAgreed(answer: JsonObject, { confirmWord }: ToolEntry): void {
 }
 
 /** Returns the author's words, if the author wrote a function and the client can show them. */
-async function wordsOf({ entry, input }: Checked, args: JsonObject, call: CallContext): Promise<Words | undefined> {
+async function wordsOf({ entry, input }: Checked, call: CallContext): Promise<Words | undefined> {
   const { asking } = call.root;
   if (entry.confirmText === undefined || asking?.kinds.has("elicit") !== true) return undefined;
-  return readWords(await entry.confirmText({ args, input, caller: call.caller }), entry);
+  return readWords(await entry.confirmText({ input, caller: call.caller }), entry);
 }
 
 function isSame(some: Words | undefined, others: Words | undefined): boolean {
@@ -148,10 +138,10 @@ async function ask(checked: Checked, args: JsonObject, call: CallContext): Promi
   // What agrees to these arguments agrees to no others; no author's key has a dot.
   const key = `.confirm.${nameWithin(call, { id: entry.id, args }).slice(0, 16)}`;
   const shown = await preview(checked, args);
-  let words = await wordsOf(shown, args, call);
+  let words = await wordsOf(shown, call);
   for (const again of ["", ".again"]) {
-    assertAgreed(await call.ask(`${key}${again}`, toQuestion(shown, args, words)), entry);
-    const now = call.root.asking?.push === undefined ? words : await wordsOf(shown, args, call);
+    assertAgreed(await call.ask(`${key}${again}`, toQuestion(shown, words)), entry);
+    const now = call.root.asking?.push === undefined ? words : await wordsOf(shown, call);
     if (isSame(now, words)) return assertStillShown(call);
     words = now;
   }

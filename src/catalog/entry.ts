@@ -156,9 +156,7 @@ export interface Requirements {
 
 /** A call whose user is about to be asked, as the author's function of `confirm` needs it. */
 export interface ConfirmedCall {
-  /** The arguments off the wire. */
-  readonly args: JsonObject;
-  /** What the schema of the arguments made of them. */
+  /** The validated arguments. */
   readonly input: unknown;
   readonly caller: Caller;
 }

@@ -2,10 +2,10 @@ import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm
 import { toConfirmText } from "./confirm-text.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
-import type { ConfirmedCall, EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
+import type { EntryLooks, ToolEntry, ToolHints, ToolInput } from "./entry.ts";
 import type { MemberOfKind } from "../surface/member.ts";
 import { originOf, wordsOf, type Exposed } from "./mapping.ts";
-import { previewOf, toPreview, type ToolKind } from "./preview-input.ts";
+import { toPreview, type ToolKind } from "./preview-input.ts";
 import { toWireName } from "./wire-name.ts";
 
 /** What the tools of all members share: who they are, who may call them, and that the live surface validates. */
@@ -28,16 +28,6 @@ export type ToolHead = EntryLooks &
     | "preview"
   >;
 
-/** Of streams and events, the function of `confirm` receives the input of the member, without the arguments of its kind. */
-function toInputOf(
-  exposed: Exposed<MemberOfKind<ToolKind>>,
-  own: ToolInput,
-): { readonly inputOf?: (call: ConfirmedCall) => unknown } {
-  if (exposed.member.kind === "procedure") return {};
-  const preview = previewOf(exposed, own);
-  return { inputOf: ({ args }) => preview(args) };
-}
-
 /**
  * The head of the tool of an exposed member, which takes this of its own.
  *
@@ -58,8 +48,8 @@ export function toToolHead(exposed: Exposed<MemberOfKind<ToolKind>>, hints: Tool
     onDisconnect: options.onDisconnect ?? defaultOnDisconnect,
     confirm: toConfirmRule(options.confirm),
     confirmWord: toConfirmWord(options.confirm),
-    confirmText: toConfirmText(toConfirmFunction(options.confirm), { client, origin, ...toInputOf(exposed, own) }),
+    confirmText: toConfirmText(toConfirmFunction(options.confirm), { client, origin }),
     owner: "surface",
-    ...toPreview(exposed, own, guard),
+    preview: toPreview(exposed, own),
   };
 }

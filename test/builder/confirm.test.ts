@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { kDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
+import { event } from "../../src/surface/event.ts";
 import { procedure } from "../../src/surface/procedure.ts";
+import { stream } from "../../src/surface/stream.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient, type TestClient } from "../../src/testing/index.ts";
@@ -61,6 +64,26 @@ const anyStage = (stage: unknown): AnyStage => stage as AnyStage;
 const legacy = { era: "legacy" } as const;
 
 const all = ["write", "look", "free", "always"] as const;
+
+describe("the arguments in a question", () => {
+  const Given = z.object({ amount: z.bigint(), force: z.boolean().default(true) });
+  const bank = defineSurface("bank", {
+    pay: mcpTool(procedure({ input: Given }), { confirm: true }),
+    rates: mcpTool(stream({ input: Given, output: z.number() }), { confirm: true }),
+    paid: mcpTool(event({ input: Given, output: z.number() }), { confirm: true }),
+  });
+
+  async function* none(): AsyncGenerator<number> {}
+
+  it.each(["pay", "rates", "paid"])("are the validated input of the member: %s", async (name) => {
+    const app = mcp(bank).implement({ pay: () => undefined, rates: none, paid: none });
+    const read: string[] = [];
+    const client = createTestClient(app, { elicit: ({ message }) => (read.push(message), { action: "decline" }) });
+    await client.request("tools/call", { name, arguments: { amount: "5", dryRun: true } });
+    await client.close();
+    expect(read).toEqual([`Run "${name}"?\namount: "5"\nforce: true`]);
+  });
+});
 
 describe("confirm()", () => {
   it("refuses clients that cannot ask what may change something and says nothing of it, and nothing of that runs", async () => {

@@ -5,7 +5,7 @@ import type { ClientAsk } from "../../src/catalog/asking.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import { createInvoker } from "../../src/call/create-invoker.ts";
 import { CallContext } from "../../src/call/call-context.ts";
-import type { JsonObject } from "../../src/schema/json.ts";
+import type { JsonObject, JsonValue } from "../../src/schema/json.ts";
 import { accepting, callInRounds, everyKind, pushing, type Reply } from "./asking-support.ts";
 import { ada, shortOf, toolsOf, type Tools } from "./nesting-support.ts";
 
@@ -282,10 +282,62 @@ describe("what a user is shown", () => {
   it("is what runs, with what its schema says by default", async () => {
     const schema = z.object({ dir: z.string().default("/"), at: z.coerce.date().optional() });
     expect(await shown({ input: schema })).toBe('Run "wipe"?\ndir: "/"');
-    expect(await shown({ input: schema.transform(() => ({ call: () => {} })) }, { dir: "a" })).toBe(
-      'Run "wipe"?\ndir: "a"',
-    );
     expect(await shown({})).toBe('Run "wipe"?');
+    expect(await shown({}, { dryRun: true })).toBe('Run "wipe"?');
+  });
+
+  class Sealed {
+    readonly #dir = "a";
+    read() {
+      return this.#dir;
+    }
+  }
+  class Folder {
+    readonly dir = "a";
+  }
+  const cyclic: { dir: string; self?: unknown } = { dir: "a" };
+  cyclic.self = cyclic;
+  const hidden = '"(a value that cannot be shown)"';
+
+  it.each<[string, readonly [schema: z.ZodType, sent: JsonValue], string]>([
+    ["a bigint", [z.bigint(), "5"], '"5"'],
+    ["a date", [z.date(), "2020-01-01"], '"2020-01-01T00:00:00.000Z"'],
+    ["a set", [z.set(z.bigint()), ["1", "2"]], '["1","2"]'],
+    ["a map", [z.map(z.string(), z.bigint()), [["a", "1"]]], '[["a","1"]]'],
+    ["a regular expression", [z.string().transform((text) => new RegExp(text, "i")), "a+"], '"/a+/i"'],
+    ["bytes", [z.string().transform((text) => new TextEncoder().encode(text)), "ab"], '"YWI="'],
+    ["a buffer", [z.string().transform((text) => Buffer.from(text)), "ab"], '"YWI="'],
+    ["no number", [z.number().transform(() => Number.NaN), 1], '"NaN"'],
+    ["a URL", [z.string().transform((text) => new URL(text)), "http://a"], '"http://a/"'],
+    ["what an invalid value is read as", [z.enum(["dry", "real"]).catch("real"), "dry "], '"real"'],
+    ["an instance with fields", [z.string().transform(() => new Folder()), "b"], '{"dir":"a"}'],
+    ["an instance without fields", [z.string().transform(() => new Sealed()), "b"], hidden],
+    ["a function", [z.string().transform(() => () => {}), "b"], hidden],
+    ["a symbol", [z.string().transform(() => Symbol("b")), "b"], hidden],
+    ["an invalid date", [z.string().transform(() => new Date(Number.NaN)), "b"], hidden],
+    ["a cycle", [z.string().transform(() => cyclic), "b"], `{"dir":"a","self":${hidden}}`],
+    [
+      "a getter that throws",
+      [
+        z.string().transform(() => ({
+          dir: "a",
+          get bad(): string {
+            throw new Error("secret");
+          },
+        })),
+        "b",
+      ],
+      `{"dir":"a","bad":${hidden}}`,
+    ],
+  ])("shows %s beside defaults, and nothing of what the schema drops", async (_what, [value, sent], text) => {
+    const schema = z.object({ value, to: z.string().trim().toLowerCase(), force: z.boolean().default(true) });
+    const args = { value: sent, to: " EVE ", dryRun: true, note: "refund to ada" };
+    expect(await shown({ input: schema }, args)).toBe(`Run "wipe"?\nvalue: ${text}\nto: "eve"\nforce: true`);
+  });
+
+  it("shows no argument that the agent sent when the whole input is one value that cannot be shown", async () => {
+    const schema = z.object({ dir: z.string() }).transform(() => new Sealed());
+    expect(await shown({ input: schema }, { dir: "a", dryRun: true })).toBe(`Run "wipe"?\nvalue: ${hidden}`);
   });
 
   const order = z.looseObject({ note: z.string(), to: z.string(), amount: z.number(), more: z.string() });

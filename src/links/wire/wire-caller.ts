@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
-import { deepFreeze } from "../../schema/deep-freeze.ts";
+import { deepFreeze, isDeepFrozen } from "../../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { callerKey, isCallerKey, withCallerKey } from "../../surface/caller-key.ts";
 import { anonymous, type Caller, type CallerView } from "../../surface/caller.ts";
@@ -122,7 +122,8 @@ function write(caller: Caller, what: string): JsonObject {
 }
 
 /**
- * Writes a caller for the wire; `undefined` for the anonymous one, which a server assumes. Keeps the JSON of frozen callers.
+ * Writes a caller for the wire; `undefined` for the anonymous one, which a server assumes. Keeps the JSON of callers that
+ * are frozen all the way down.
  *
  * @throws SurfaceError `INVALID_OPTION` for an object that is no caller, or too large.
  */
@@ -131,6 +132,6 @@ export function toCallerJson(caller: Caller, what: string): JsonObject | undefin
   const known = written.get(caller);
   if (known !== undefined) return known;
   const json = write(caller, what);
-  if (Object.isFrozen(caller)) written.set(caller, json);
+  if (isDeepFrozen(caller)) written.set(caller, json);
   return json;
 }

@@ -1,5 +1,5 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
-import { sameCaller } from "../surface/caller-key.ts";
+import { callerKey, withCallerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
@@ -57,7 +57,7 @@ function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
   const { id, isAnonymous, view } = caller;
   const scopes = by.authority ?? by.scopes.slice(0, 1);
   const agent = { id, isAnonymous, isTool: true, scopes, ...(view === undefined ? {} : { view }) } as const;
-  return sameCaller(Object.freeze(agent), caller);
+  return isAnonymous ? Object.freeze(agent) : withCallerKey(Object.freeze(agent), callerKey(caller));
 }
 
 /** Calls tools within calls: what they may not reach is not there for them. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalText } from "../schema/canonical-text.ts";
+import { isDeepFrozen } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { anonymous, type Caller } from "./caller.ts";
 
@@ -10,6 +11,34 @@ const anonymousKey = anonymousPrefix + anonymous.id;
 /** The longest key that is used as it is, in UTF-16 units; a longer one is replaced by its SHA-256. */
 const maxKeyLength = 256;
 
+/** A key that the caller's own fields do not make. Opaque, because it may name claims that a handler does not receive. */
+class GivenKey {
+  readonly #key: string;
+  readonly #owner: Caller;
+
+  constructor(key: string, owner: Caller) {
+    this.#key = key;
+    this.#owner = owner;
+  }
+
+  /** Returns the key; `undefined` for a copy with another id, issuer, client or claims. */
+  of({ id, issuer, clientId, claims }: Caller): string | undefined {
+    const owner = this.#owner;
+    const isOwner =
+      id === owner.id && issuer === owner.issuer && clientId === owner.clientId && claims === owner.claims;
+    return isOwner ? this.#key : undefined;
+  }
+}
+
+/**
+ * Holds the {@link GivenKey} of a caller. Enumerable, so that `{ ...caller, scopes: [] }` keeps it; and registered, so that two
+ * copies of this package know it.
+ */
+const kGivenKey: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.caller-key");
+
+type KeyedCaller = Caller & { readonly [kGivenKey]?: GivenKey };
+
+/** The keys of callers that cannot change. */
 const keys = new WeakMap<Caller, string>();
 
 function toKey({ issuer, id, clientId }: Caller, claims: JsonObject = {}): string {
@@ -21,14 +50,16 @@ function toKey({ issuer, id, clientId }: Caller, claims: JsonObject = {}): strin
 /**
  * Returns the identity of a caller as one text: issuer, id, client and claims. Two callers that differ in one of them never
  * share a key. Everything kept for a caller is kept under this key, never under `id`: sessions, streams, consent, parts of
- * large values, limits, places. Computed once for each caller object.
+ * large values, limits, places. A copy with other scopes has the same key.
  */
 export function callerKey(caller: Caller): string {
   if (caller.isAnonymous) return caller.id === anonymous.id ? anonymousKey : anonymousPrefix + caller.id;
   const known = keys.get(caller);
   if (known !== undefined) return known;
-  const key = toKey(caller, caller.claims);
-  keys.set(caller, key);
+  const { [kGivenKey]: given }: KeyedCaller = caller;
+  const key = given?.of(caller) ?? toKey(caller, caller.claims);
+  // The key of an object that may change is computed each time, so that it never names a previous caller.
+  if (Object.isFrozen(caller) && isDeepFrozen(caller.claims)) keys.set(caller, key);
   return key;
 }
 
@@ -36,8 +67,7 @@ export function callerKey(caller: Caller): string {
 export function identifiedBy(caller: Caller, names: readonly string[] | undefined): Caller {
   if (names === undefined) return caller;
   const claims = Object.entries(caller.claims ?? {}).filter(([name]) => names.includes(name));
-  keys.set(caller, toKey(caller, Object.fromEntries(claims)));
-  return caller;
+  return withCallerKey(caller, toKey(caller, Object.fromEntries(claims)));
 }
 
 /** Whether a text has the form of a known caller's key. */
@@ -45,16 +75,11 @@ export function isCallerKey(text: unknown): text is string {
   return typeof text === "string" && text.length <= maxKeyLength && /^[[#]/.test(text);
 }
 
-/** Gives a known caller the key that another process computed for them. Returns the caller. */
+/** Returns a known caller with this key: a frozen copy, or the same object if its own fields make the key. */
 export function withCallerKey(caller: Caller, key: string): Caller {
-  keys.set(caller, key);
-  return caller;
-}
-
-/** Gives a changed copy of a caller the key of the original: for another view, or with other grants. Returns the copy. */
-export function sameCaller(copy: Caller, original: Caller): Caller {
-  if (!original.isAnonymous) keys.set(copy, callerKey(original));
-  return copy;
+  if (callerKey(caller) === key) return caller;
+  // Copied, because the given object may change.
+  return Object.freeze({ ...caller, [kGivenKey]: new GivenKey(key, { ...caller }) });
 }
 
 /**
@@ -70,14 +95,7 @@ export function grantKey(caller: Caller): string {
   return JSON.stringify([callerKey(caller), isTool, [...new Set(scopes)].toSorted(), sorted]);
 }
 
-const seen = new WeakMap<Caller, string>();
-
 /** Returns everything a handler can tell a caller by as one text: {@link grantKey}, the view and all claims. */
 export function visibleKey(caller: Caller): string {
-  const known = seen.get(caller);
-  if (known !== undefined) return known;
-  const { view, claims } = caller;
-  const key = JSON.stringify([grantKey(caller), view, claims]);
-  seen.set(caller, key);
-  return key;
+  return JSON.stringify([grantKey(caller), caller.view, caller.claims]);
 }

@@ -1,8 +1,10 @@
+import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { NestedCall, ToolEntry } from "../../src/catalog/entry.ts";
 import { content, textBlock } from "../../src/catalog/content.ts";
+import { callerKey } from "../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { ToolContext } from "../../src/catalog/tool-context.ts";
@@ -277,7 +279,9 @@ describe("reach and authority", () => {
     const inner: AnyBespokeTool = { handler: (_args, context) => void seen.push(context.caller) };
     await toolsOf({ outer: calling("inner"), inner }).call("outer", {}, { caller });
     const known = { id: "ada", isAnonymous: false, isTool: true, scopes: ["probe:read", "probe:write"], view };
-    expect(seen).toEqual([known]);
+    expect(JSON.parse(JSON.stringify(seen))).toEqual([known]);
+    expect(inspect(seen, { depth: null, showHidden: true })).not.toContain("secret");
+    expect(seen.map(callerKey)).toEqual([callerKey(caller)]);
   });
 
   it("what is called for somebody anonymous is told so, and by a tool that only reads may change nothing", async () => {

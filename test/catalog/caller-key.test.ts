@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callerKey, grantKey, identifiedBy, sameCaller } from "../../src/surface/caller-key.ts";
+import { callerKey, grantKey, identifiedBy, visibleKey, withCallerKey } from "../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { canonicalText } from "../../src/schema/canonical-text.ts";
@@ -56,16 +56,56 @@ describe("callerKey()", () => {
     expect(keyOf({ tenant: "red" }, [])).toBe(callerKey(callerOf({})));
   });
 
-  it("stays that of the caller in copies that are made for a view or a tool", () => {
+  it("stays that of the caller in copies with other scopes, another view, or a tool's authority", () => {
     const caller = identifiedBy(callerOf({ claims: { tenant: "red", jti: "1" } }), ["tenant"]);
-    const copy = sameCaller({ ...caller, view: { surface: "narrow" } }, caller);
-    expect(callerKey(copy)).toBe(callerKey(caller));
-    expect(callerKey({ ...caller })).not.toBe(callerKey(caller));
+    const tool = withCallerKey(callerOf({ isTool: true }), callerKey(caller));
+    for (const original of [caller, tool]) {
+      const copy = { ...original, scopes: ["oven:read"], view: { surface: "narrow" } };
+      expect(callerKey(copy)).toBe(callerKey(caller));
+      expect(callerKey(Object.freeze({ ...copy }))).toBe(callerKey(caller));
+    }
+  });
+
+  it.each([
+    { id: "bob" },
+    { issuer: "https://login.example" },
+    { clientId: "ide" },
+    { claims: { tenant: "blue", jti: "1" } },
+    { isAnonymous: true },
+  ])("is another one in a copy with %o", (change) => {
+    const caller = identifiedBy(callerOf({ claims: { tenant: "red", jti: "1" } }), ["tenant"]);
+    const plain = callerOf({ ...change, claims: change.claims ?? { tenant: "red", jti: "1" } });
+    expect(callerKey({ ...caller, ...change })).toBe(callerKey(plain));
+    expect(callerKey(plain)).not.toBe(callerKey(caller));
+  });
+
+  it("follows a caller whose fields or claims change, also in a frozen object", () => {
+    const said = { tenant: "red" };
+    const caller = { ...callerOf({ claims: said }) };
+    const frozen = Object.freeze({ ...caller });
+    expect([callerKey(caller), callerKey(frozen)]).toEqual([callerKey(caller), callerKey(caller)]);
+    said.tenant = "blue";
+    expect(callerKey(frozen)).toBe(callerKey(callerOf({ claims: { tenant: "blue" } })));
+    Object.assign(caller, { id: "bob" });
+    expect(callerKey(caller)).toBe(callerKey(callerOf({ id: "bob", claims: said })));
   });
 
   it("is short, however long the claims are", () => {
     const long = (tenant: string): Caller => callerOf({ claims: { tenant, text: "x".repeat(10_000) } });
     expect(callerKey(long("red")).length).toBeLessThan(100);
     expect(callerKey(long("red"))).not.toBe(callerKey(long("blue")));
+  });
+});
+
+describe("visibleKey()", () => {
+  it("follows the scopes and claims of an object that changes", () => {
+    const [scopes, said] = [["oven:read"], { tenant: "red" }];
+    const caller = Object.freeze(callerOf({ scopes, claims: said }));
+    const keys = new Set([visibleKey(caller)]);
+    scopes.pop();
+    keys.add(visibleKey(caller));
+    said.tenant = "blue";
+    keys.add(visibleKey(caller));
+    expect(keys.size).toBe(3);
   });
 });

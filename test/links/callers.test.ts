@@ -12,7 +12,7 @@ import { siblingLinks } from "../../src/links/sibling-links.ts";
 import { surfaceClients } from "../../src/links/surface-clients.ts";
 import { unixSocket } from "../../src/links/unix-socket.ts";
 import { webSocket } from "../../src/links/web-socket.ts";
-import { callerKey, identifiedBy, sameCaller } from "../../src/surface/caller-key.ts";
+import { callerKey, identifiedBy, withCallerKey } from "../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import { composeSurfaces } from "../../src/surface/compose-surfaces.ts";
@@ -42,7 +42,7 @@ const ada: Caller = Object.freeze({
 });
 
 /** A caller as a tool makes them, and one with a claim that changes with each token: their keys are not made of their fields. */
-const tool = sameCaller(Object.freeze({ id: "ada", isAnonymous: false, isTool: true, scopes: ["ci:read"] }), ada);
+const tool = withCallerKey({ id: "ada", isAnonymous: false, isTool: true, scopes: ["ci:read"] }, callerKey(ada));
 const tenant = identifiedBy(Object.freeze({ ...ada, id: "bob" }), ["tenant"]);
 
 async function startHere(): Promise<ReturnType<typeof startEcho>["live"]> {
@@ -75,14 +75,20 @@ const passed = defineSurface("passed", {
   who: procedure({ output: z.unknown() }),
   silent: procedure({ output: z.unknown() }),
   explicit: procedure({ output: z.unknown() }),
+  narrowed: procedure({ output: z.unknown() }),
+  renamed: procedure({ output: z.unknown() }),
 });
 
 const projection = projectSurface(echo, passed, (client) => ({
   who: derive.procedure(client.who),
   silent: () => client.who.call(),
   explicit: (_input, { caller }) => client.who.call(undefined, { caller }),
+  narrowed: (_input, { caller }) => client.who.call(undefined, { caller: { ...caller, scopes: [] } }),
+  renamed: (_input, { caller }) => client.who.call(undefined, { caller: { ...caller, id: "eve" } }),
 }));
 
+/** An answer as it is over a wire: without the symbol that carries a key. */
+const toJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 const known = (caller: Caller): object => ({ caller, key: callerKey(caller) });
 const unknown = known(anonymous);
 
@@ -90,10 +96,41 @@ describe.each(links)("the caller of a procedure %s", (_where, open) => {
   it("is the caller that the client names, with all fields and the same key", async () => {
     const client = await clientOf((await open()).connect(echo));
     expect(await client.who.call(undefined, { caller: ada })).toEqual(known(ada));
-    expect(await client.who.call(undefined, { caller: tool })).toEqual({ caller: { ...tool }, key: callerKey(ada) });
-    expect(await client.who.call(undefined, { caller: tenant })).toEqual(known(tenant));
+    for (const [caller, key] of [
+      [tool, callerKey(ada)],
+      [tenant, callerKey(tenant)],
+    ] as const) {
+      const answer = await client.who.call(undefined, { caller });
+      expect(toJson(answer)).toEqual(toJson({ caller, key }));
+    }
     const local = { ...anonymous, scopes: ["ci:read"] };
     expect(await client.who.call(undefined, { caller: local })).toEqual(known(local));
+  });
+
+  it("is the caller as the client's object is at the time of each call", async () => {
+    const client = await clientOf((await open()).connect(echo));
+    const scopes = ["ci:read"];
+    const mutable = { id: "ada", isAnonymous: false, scopes };
+    const frozen = Object.freeze({ ...mutable });
+    for (const caller of [mutable, frozen]) await client.who.call(undefined, { caller });
+    mutable.id = "bob";
+    scopes.pop();
+    for (const { id, caller } of [
+      { id: "bob", caller: mutable },
+      { id: "ada", caller: frozen },
+    ]) {
+      const now = { id, isAnonymous: false, scopes: [] };
+      expect(await client.who.call(undefined, { caller })).toEqual({ caller: now, key: callerKey(now) });
+    }
+  });
+
+  it("has the same key with fewer scopes, and no other user's key under another id", async () => {
+    const client = await clientOf(projected(projection, await open()).connect(passed));
+    for (const caller of [ada, tool, tenant]) {
+      const key = callerKey(caller);
+      expect(await client.narrowed.call(undefined, { caller })).toMatchObject({ key, caller: { scopes: [] } });
+      expect(await client.renamed.call(undefined, { caller })).not.toMatchObject({ key });
+    }
   });
 
   it("is anonymous if the client names none", async () => {
@@ -168,4 +205,6 @@ const noHandlers = {
   who: (_input: undefined, { caller }: { readonly caller: Caller }) => caller.id,
   silent: () => undefined,
   explicit: () => undefined,
+  narrowed: () => undefined,
+  renamed: () => undefined,
 };

@@ -11,7 +11,7 @@ export function deepFreeze(json: JsonObject): JsonObject {
   return json;
 }
 
-/** Whether data that JSON can hold is frozen all the way down. */
+/** Returns whether JSON data is frozen all the way down. */
 export function isDeepFrozen(data: unknown): boolean {
   if (typeof data !== "object" || data === null) return true;
   return Object.isFrozen(data) && Object.values(data).every(isDeepFrozen);

@@ -70,7 +70,7 @@ export function identifiedBy(caller: Caller, names: readonly string[] | undefine
   return withCallerKey(caller, toKey(caller, Object.fromEntries(claims)));
 }
 
-/** Whether a text has the form of a known caller's key. */
+/** Returns whether a text has the form of a known caller's key. */
 export function isCallerKey(text: unknown): text is string {
   return typeof text === "string" && text.length <= maxKeyLength && /^[[#]/.test(text);
 }

@@ -1,6 +1,6 @@
 import type { Caller, CallerView } from "../../surface/caller.ts";
 
-/** A caller as they come by a view: by this one, whatever was said of another. */
+/** Returns the caller with this view, or with none. */
 export function withView(caller: Caller, view: CallerView | undefined): Caller {
   if (view !== undefined) return Object.freeze({ ...caller, view });
   const { view: before, ...rest } = caller;

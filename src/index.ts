@@ -23,6 +23,7 @@ export type { TypeProblem } from "./tags/type-problem.ts";
 export { withJsonSchema } from "./schema/with-json-schema.ts";
 export type { SchemaWithJson } from "./schema/with-json-schema.ts";
 export type { JsonObject, JsonSchema, JsonValue } from "./schema/json.ts";
+/** The interface that validators of the Standard Schema share, as its specification declares it. */
 export type { StandardSchemaV1 } from "@standard-schema/spec";
 export type { InferInput, InferOutput, Schema } from "./schema/standard.ts";
 

@@ -8,6 +8,7 @@ export type SchemaWithJson<TInput, TOutput> = StandardSchemaV1<TInput, TOutput> 
 
 type JsonSides = JsonSchema | { readonly input: JsonSchema; readonly output: JsonSchema };
 
+// The first types the parameters of a validator that is written in place; the second takes one whose type is only `Schema`.
 /**
  * Puts an explicit JSON Schema beside a validator, for libraries that give none (TypeBox, hand-written ones) or whose
  * own is not what agents should read. It wins over whatever the validator's library would say. The argument is not
@@ -17,7 +18,6 @@ type JsonSides = JsonSchema | { readonly input: JsonSchema; readonly output: Jso
  *   `"Date"` and `"bigint"`, as TypeBox writes them, become their wire forms.
  * @throws SurfaceError `INVALID_OPTION` when `validator` is not a Standard Schema.
  */
-// The first types the parameters of a validator that is written in place; the second takes one whose type is only `Schema`.
 export function withJsonSchema<TSchema extends StandardSchemaV1>(
   validator: TSchema,
   json: JsonSides,

@@ -16,8 +16,11 @@ const maxNameLength = 64;
 /** Objects and lists at most of which the last line names the values that are left out. */
 const maxRanges = 8;
 
-/** Other names are quoted, so that no name looks like a path. */
-const plainName = /^[\w-]+$/;
+/** Other names are quoted, so that no name looks like a path, or like a line of the question that begins with a dash. */
+const plainName = /^\w[\w-]*$/;
+
+/** The label of the tool's name, which stands above the arguments. An argument of that name is quoted. */
+const toolLabel = /^tool$/i;
 
 /** Tells whether the JSON of a value has at most so many characters, escaped as the user reads it. Looks at no more of a large value. */
 function fits(value: JsonValue, length: number): boolean {
@@ -116,7 +119,8 @@ class Part {
 
   #toSegment(name: string): string {
     const isTop = this.#above === undefined;
-    if (plainName.test(name)) return `${isTop ? "" : "."}${shortText(name, maxNameLength)}`;
+    if (plainName.test(name) && !(isTop && toolLabel.test(name)))
+      return `${isTop ? "" : "."}${shortText(name, maxNameLength)}`;
     const quoted = shortText(JSON.stringify(name), maxNameLength);
     return isTop ? quoted : `[${quoted}]`;
   }

@@ -394,6 +394,28 @@ describe("what a user is shown", () => {
     expect(lines.slice(2)).toEqual(['"order.to": "alice"', '"order[0]": 1']);
   });
 
+  it("quotes a name that looks like another line of the question", async () => {
+    const args = {
+      Tool: "Look",
+      tool: "Look",
+      "-": "as bob",
+      "- as bob": 1,
+      "a-b": 1,
+      order: { tool: "Look", ...stolen },
+    };
+    const message = await shown({ input: z.looseObject({}), confirm: () => "Wipe it?" }, args);
+    expect(String(message).split("\n")).toEqual([
+      "Wipe it?",
+      'Tool: "wipe"',
+      '"Tool": "Look"',
+      '"tool": "Look"',
+      '"-": "as bob"',
+      '"- as bob": 1',
+      "a-b: 1",
+      'order: {"tool":"Look","to":"mallory","amount":1000000}',
+    ]);
+  });
+
   it("is bounded, however deep and wide the arguments and however long their names are", async () => {
     const deep = (depth: number): JsonObject =>
       depth === 0 ? { ["k".repeat(5000)]: "v".repeat(5000) } : { ["n".repeat(5000)]: deep(depth - 1), b: deep(0) };

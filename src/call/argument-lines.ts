@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { fieldAt, fieldsOf } from "../schema/object-fields.ts";
 import { shortText, visibleText } from "../schema/visible-text.ts";
+import { digestOf } from "./digest-of.ts";
 
 /** Lines at most, one a value. */
 const maxLines = 50;
 
-/** UTF-16 units of all values together. Each has an equal share, and at least `minValueLength`. */
+/** UTF-16 units of all values together, and of all paths. Each has an equal share, and at least `minValueLength`. */
 const maxValuesLength = 2048;
 const minValueLength = 80;
 
-/** UTF-16 units of the path of a value, and of one name in it. */
-const maxPathLength = 80;
-const maxNameLength = 64;
+/** Characters of the digest of a path that is cut, of 6 bits each. */
+const digestLength = 8;
 
 /** Objects and lists at most of which the last line names the values that are left out. */
 const maxRanges = 8;
@@ -71,6 +71,7 @@ class Part {
   /** The schemas of which the value meets one. */
   readonly #schemas: readonly JsonObject[];
   #opened: Opened | undefined;
+  #digest: string | undefined;
 
   constructor(
     value: JsonValue,
@@ -84,6 +85,12 @@ class Part {
 
   get path(): string {
     return `${this.#above?.path ?? ""}${this.#segment}`;
+  }
+
+  /** Names the path, each segment by the digest of those above it: long names are read once, however many parts they have. */
+  get digest(): string {
+    this.#digest ??= digestOf([this.#above?.digest ?? "", this.#segment]);
+    return this.#digest;
   }
 
   get opened(): Opened {
@@ -119,11 +126,15 @@ class Part {
 
   #toSegment(name: string): string {
     const isTop = this.#above === undefined;
-    if (plainName.test(name) && !(isTop && toolLabel.test(name)))
-      return `${isTop ? "" : "."}${shortText(name, maxNameLength)}`;
-    const quoted = shortText(JSON.stringify(name), maxNameLength);
+    if (plainName.test(name) && !(isTop && toolLabel.test(name))) return `${isTop ? "" : "."}${name}`;
+    const quoted = JSON.stringify(name);
     return isTop ? quoted : `[${quoted}]`;
   }
+}
+
+/** Paths that are cut differ by their digests. */
+function shortPath(part: Part, maxLength: number): string {
+  return shortText(part.path, maxLength, () => part.digest.slice(0, digestLength));
 }
 
 /**
@@ -167,7 +178,8 @@ interface Chosen {
 }
 
 function toLeftOut(parts: readonly Part[]): readonly LeftOut[] {
-  const paths = [...new Set([parts.at(0), parts.at(-1)])].map((part) => shortText(part?.path ?? "", maxPathLength));
+  const ends = [...new Set([...parts.slice(0, 1), ...parts.slice(-1)])];
+  const paths = ends.map((part) => shortPath(part, minValueLength));
   const count = parts.reduce((sum, { value }) => sum + countValues(value), 0);
   return count === 0 ? [] : [{ range: paths.join(" to "), count }];
 }
@@ -195,7 +207,7 @@ function toLastLine(leftOut: readonly LeftOut[]): string {
 
 /**
  * Writes the arguments that a user is to confirm, one value a line, each behind its path: `order.to: "ada"`. A long text loses its
- * middle. Of an object or list that does not fit whole, each value has a line. The last line counts the values without one, and
+ * middle, and so does a long path, whose digest stands there. Of an object or list that does not fit whole, each value has a line. The last line counts the values without one, and
  * says where they are.
  */
 export function argumentLines(args: JsonObject, schema: JsonSchema): string {
@@ -203,8 +215,8 @@ export function argumentLines(args: JsonObject, schema: JsonSchema): string {
   chooseLines(top);
   const { lines, leftOut } = collect(top, { lines: [], leftOut: [] });
   const maxLength = Math.max(minValueLength, Math.floor(maxValuesLength / lines.length));
-  const shown = lines.map(({ path, value }) => {
-    return `\n${shortText(path, maxPathLength)}: ${shortText(JSON.stringify(value), maxLength)}`;
+  const shown = lines.map((part) => {
+    return `\n${shortPath(part, maxLength)}: ${shortText(JSON.stringify(part.value), maxLength)}`;
   });
   return shown.join("") + (leftOut.length === 0 ? "" : toLastLine(leftOut));
 }

@@ -416,6 +416,33 @@ describe("what a user is shown", () => {
     ]);
   });
 
+  it("shows the whole of a path when there are few lines", async () => {
+    const files = {
+      ["/home/ada/projects/surface/packages/payment/src/configuration/settings.json"]: "content ".repeat(12),
+    };
+    const message = await shown({ input: z.object({ files: z.record(z.string(), z.string()) }) }, { files });
+    expect(message).toBe(`Run "wipe"?\nfiles["${Object.keys(files)[0]}"]: ${JSON.stringify(Object.values(files)[0])}`);
+  });
+
+  it("never shows two paths alike, however long they are and wherever they differ", async () => {
+    const schema = z.object({ grants: z.record(z.string(), z.json()) });
+    const around = (text: string, length: number): string => `${"x".repeat(length)}${text}${"x".repeat(length)}`;
+    const grantsOf = (...[org, repo]: readonly [string, string]): JsonObject => {
+      return { [around(org, 1500)]: { [around(repo, 1500)]: "yes ".repeat(30) } };
+    };
+    const other = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`${around("a", 100)}${index}`, index]));
+    const messages = [
+      await shown({ input: schema }, { grants: grantsOf("ada", "one") }),
+      await shown({ input: schema }, { grants: grantsOf("eve", "one") }),
+      await shown({ input: schema }, { grants: grantsOf("ada", "two") }),
+      await shown({ input: schema }, { grants: { ...grantsOf("ada", "one"), ...other } }),
+      await shown({ input: schema }, { grants: { ...grantsOf("ada", "two"), ...other } }),
+    ];
+    expect(new Set(messages).size).toBe(messages.length);
+    expect(messages[0]).toMatch(/^Run "wipe"\?\ngrants\.x+ … \(6014 characters, [\w-]{8}\) … x+: "yes .*"$/);
+    expect(messages[0]).toBe(await shown({ input: schema }, { grants: grantsOf("ada", "one") }));
+  });
+
   it("is bounded, however deep and wide the arguments and however long their names are", async () => {
     const deep = (depth: number): JsonObject =>
       depth === 0 ? { ["k".repeat(5000)]: "v".repeat(5000) } : { ["n".repeat(5000)]: deep(depth - 1), b: deep(0) };

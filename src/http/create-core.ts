@@ -7,6 +7,7 @@ import { createAdmission } from "./create-admission.ts";
 import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { createAddressReader } from "./client-address.ts";
 import { createFront } from "./front.ts";
+import { LocalClients } from "./head/local-clients.ts";
 import { Health } from "./health.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { createLegacyLeg } from "./legacy-leg.ts";
@@ -111,7 +112,7 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
   const modern: Leg = createModernLeg(setting);
   const legacy: SessionLeg | undefined = options.sessions ? createLegacyLeg(setting) : undefined;
   const legs = legacy === undefined ? [modern] : [modern, legacy];
-  const { hosts, origins, path } = options;
+  const { hosts, origins, path, isLocalOnly } = options;
   const addressOf = createAddressReader(options.clientAddress, app.report);
   return {
     budgets,
@@ -119,6 +120,7 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
       setting,
       hosts,
       origins,
+      localClients: isLocalOnly ? new LocalClients() : undefined,
       path,
       addressOf,
       authenticator,

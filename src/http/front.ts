@@ -21,6 +21,7 @@ import {
 } from "./envelope/judge-envelope.ts";
 import { checkBodyHead, checkOrigin, checkRepeated, type HeadRules } from "./head/check-head.ts";
 import { HostList } from "./head/host-list.ts";
+import type { LocalClients } from "./head/local-clients.ts";
 import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
 import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
 import type { HttpExchange, HttpPost, Leg, SessionLeg } from "./leg.ts";
@@ -37,6 +38,8 @@ export interface FrontParts {
   /** The values of `Host` that are answered: a name with any port, or with the one that it names. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
+  /** Left out where clients on other machines are served. */
+  readonly localClients?: LocalClients | undefined;
   /** Reads the address of a client. @default the address of the connection */
   readonly addressOf?: ((request: HttpRequest) => string | undefined) | undefined;
   /** The path of messages. A slash at its end may be left out or added. */
@@ -97,7 +100,7 @@ class Front {
   /** Takes one request, before anything of its body is read. */
   readonly serve: HttpServe = (request, reply) => {
     this.#parts.setting.counters.reached("head");
-    const refusal = checkOrigin(request, this.#rules);
+    const refusal = checkOrigin(request, this.#rules) ?? this.#parts.localClients?.check(request);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const origin = request.header("origin");
     const heard = origin === undefined ? reply : new CorsReply(reply, origin);

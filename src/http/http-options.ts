@@ -13,7 +13,7 @@ export interface RateLimits {
 
 /** What {@link httpHandler} may be told. All sizes and times are upper bounds. */
 export interface HttpHandlerOptions {
-  /** Who may ask: `bearer()` or `oauthResource()`. Default: whoever can reach it, anonymously. */
+  /** Authentication: `bearer()` or `oauthResource()`. Default: clients on this machine are served, anonymously. */
   readonly auth?: HttpAuth;
   /**
    * The values of `Host` that are answered, exactly: `"ci.example"` with any port, `"ci.example:8443"` with that one.
@@ -21,8 +21,11 @@ export interface HttpHandlerOptions {
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Whether whoever can reach it may use all that is exposed, what changes something, too, though `allowedHosts` names others
-   * than this machine. Default `false`. Not beside `auth`, which knows everybody.
+   * Serves clients on other machines without `auth`: everyone who can reach the server may use all that is exposed, also tools
+   * that change something. A container whose port is published needs it, because its clients come from the bridge. Not together
+   * with `auth`.
+   *
+   * @default false
    */
   readonly allowAnonymous?: boolean;
   /**

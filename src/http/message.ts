@@ -26,6 +26,8 @@ export interface HttpRequest {
   readonly isHeadCut?: boolean;
   /** The address of the client, where that is known. Behind a proxy: the proxy's. */
   readonly address?: string | undefined;
+  /** Whether the connection may come from another machine. Undefined where the runtime tells no address. */
+  readonly isRemote?: boolean | undefined;
   /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */
   header(name: string): string | undefined;
   /** How often a header came. */

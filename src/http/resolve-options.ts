@@ -11,6 +11,8 @@ export interface ResolvedHandler extends Pick<HttpHandlerOptions, "auth" | "rate
   /** The values of `Host` that are answered; without a port: with any. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
+  /** Whether clients on other machines are refused. */
+  readonly isLocalOnly: boolean;
   readonly path: string;
   readonly sessions: boolean;
   readonly bounds: HttpBounds;
@@ -76,6 +78,7 @@ function toHandler(options: HttpHandlerOptions, hosts: readonly string[]): Resol
     ...(clientAddress === undefined ? {} : { clientAddress }),
     hosts: [...(options.allowedHosts ?? hosts)],
     origins: toOrigins(options),
+    isLocalOnly: auth === undefined && options.allowAnonymous !== true,
     path: options.path ?? "/mcp",
     sessions: options.sessions ?? true,
     bounds: toBounds(options),

@@ -5,6 +5,7 @@ import express from "express";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { http } from "../../src/http/http.ts";
 import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
+import type { HttpHandlerOptions } from "../../src/http/http-options.ts";
 import { createDemo, type Demo } from "./support/demo-app.ts";
 import { createHono, serveHono, type HonoApp } from "./support/hono.ts";
 import { type HttpClient, httpClients, type HttpEnd } from "./support/http-clients.ts";
@@ -22,8 +23,8 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-function handle(path = "/mcp"): HttpHandler {
-  const handler = httpHandler(remake(), { path });
+function handle(options?: HttpHandlerOptions): HttpHandler {
+  const handler = httpHandler(remake(), options);
   closers.push(() => handler.close());
   return handler;
 }
@@ -56,19 +57,19 @@ const mounts: Readonly<Record<string, () => Promise<HttpEnd>>> = {
     return { url: serving.url };
   },
   "Hono on Node": async () => {
-    const { fetch } = await toHono(handle());
+    const { fetch } = await toHono(handle({ allowAnonymous: true }));
     const server = await serveHono({ fetch, port: 0, hostname: "127.0.0.1" });
     return { url: await listening(server, "/mcp") };
   },
   "Hono's fetch": async () => {
-    const app = await toHono(handle());
+    const app = await toHono(handle({ allowAnonymous: true }));
     const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
       app.fetch(new Request(url, init));
     return { url: "http://localhost/mcp", fetch };
   },
   Express: async () => {
     const app = express();
-    app.use("/api", handle("/api/mcp").node);
+    app.use("/api", handle({ path: "/api/mcp" }).node);
     return { url: await listening(app.listen(0, "127.0.0.1"), "/api/mcp") };
   },
   "Express behind a body parser": async () => {
@@ -104,7 +105,7 @@ async function use(client: HttpClient): Promise<number[]> {
 
 describe("a stream under Hono on Node", () => {
   it("is closed without a word when its client ends it", async () => {
-    const handler = handle();
+    const handler = handle({ allowAnonymous: true });
     const { fetch: serveFetch } = await toHono(handler);
     const url = await listening(await serveHono({ fetch: serveFetch, port: 0, hostname: "127.0.0.1" }), "/mcp");
     const errors = vi.spyOn(console, "error").mockReturnValue();
@@ -125,7 +126,7 @@ describe("a stream under Hono on Node", () => {
 
 describe("an app mounted at another path than its own", () => {
   it("warns once, with the option that changes it, and not of what is no message", async () => {
-    const handler = handle();
+    const handler = handle({ allowAnonymous: true });
     const app = await createHono();
     app.all("/api/*", (context) => handler(context.req.raw));
     const errors = vi.spyOn(console, "error").mockReturnValue();
@@ -145,7 +146,7 @@ describe("an app mounted at another path than its own", () => {
   });
 
   it("says nothing of a stray path once a message has come to its own", async () => {
-    const handler = handle();
+    const handler = handle({ allowAnonymous: true });
     const errors = vi.spyOn(console, "error").mockReturnValue();
     await handler(new Request("http://localhost/mcp", modernPost("tools/list")));
     await handler(new Request("http://localhost/other", modernPost("tools/list")));
@@ -193,7 +194,7 @@ describe("httpHandler()", () => {
   });
 
   it("is what its fetch is, counts, and answers that it is closing once it is closed", async () => {
-    const handler = handle();
+    const handler = handle({ allowAnonymous: true });
     const ask = (): Request =>
       new Request("http://localhost/mcp", modernPost("tools/call", { name: "add", arguments: { by: 1 } }));
     expect((await handler(ask())).status).toBe(200);

@@ -21,6 +21,7 @@ describe("the options of http()", () => {
     expect(resolveServerOptions({})).toEqual({
       hosts: ["localhost", "127.0.0.1", "[::1]"],
       origins: "loopback",
+      isLocalOnly: true,
       path: "/mcp",
       sessions: true,
       bounds: {

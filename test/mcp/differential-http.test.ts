@@ -20,6 +20,7 @@ interface Answered {
   readonly messages: readonly Sent[];
 }
 
+const anyone = { allowAnonymous: true };
 const telling = ["content-type", "cache-control", "www-authenticate", "retry-after", "x-accel-buffering"];
 
 function readMessages(text: string): readonly Sent[] {
@@ -144,9 +145,9 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path over H
     const silent = { onFault: () => {} };
     const paths = [true, false];
     hostile = await Promise.all(
-      paths.map((hotPath) => open(httpHandler(createHostileApp({ hotPath, pageSize: 7, ...silent })))),
+      paths.map((hotPath) => open(httpHandler(createHostileApp({ hotPath, pageSize: 7, ...silent }), anyone))),
     );
-    features = await Promise.all(paths.map((hotPath) => open(httpHandler(createFeaturesApp({ hotPath })))));
+    features = await Promise.all(paths.map((hotPath) => open(httpHandler(createFeaturesApp({ hotPath }), anyone))));
   });
   afterAll(() => Promise.all(clients.map((client) => client.close())));
 
@@ -203,7 +204,7 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path over H
   function toDoor(hotPath: boolean, { surface, scopes }: Coming): Door {
     const { app } = createViewsApp({ hotPath });
     const query = `?surface=${encodeURIComponent(surface)}`;
-    if (scopes === undefined) return { handler: httpHandler(app), era, query };
+    if (scopes === undefined) return { handler: httpHandler(app, anyone), era, query };
     const auth = bearer({ resource, verify: async () => ({ id: "ann", scopes, resource }) });
     return { handler: httpHandler(app, { auth, rateLimit: false }), era, query, token: "t" };
   }

@@ -67,7 +67,7 @@ const resource = "https://s.example/mcp";
 
 function openHandler(app: ServableApp, caller: Caller | undefined): HttpHandler {
   const open = { maxStreamsPerPrincipal: 1000, rateLimit: false } as const;
-  if (caller === undefined) return httpHandler(app, open);
+  if (caller === undefined) return httpHandler(app, { ...open, allowAnonymous: true });
   const { id, scopes } = caller;
   return httpHandler(app, { ...open, auth: bearer({ resource, verify: async () => ({ id, scopes, resource }) }) });
 }

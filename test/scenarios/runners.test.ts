@@ -123,7 +123,7 @@ describe.each(agentKinds)("a runner by $name", (kind) => {
   });
 
   it("uses a hub that is one route of somebody else's server", async () => {
-    const handler = httpHandler(createHub().app);
+    const handler = httpHandler(createHub().app, { allowAnonymous: true });
     const hono = await createHono();
     hono.all("/mcp", (context) => handler(context.req.raw));
     const server = await serveHono({ fetch: hono.fetch, port: 0, hostname: "127.0.0.1" });

@@ -56,7 +56,9 @@ export class PostgresServer {
     this.#run("pg_ctl", "stop", "-w", "-t", "60", "-m", "fast", "-D", this.#data);
   }
 
+  /** Removes the data, and ends the server if it runs. */
   remove(): void {
+    if (existsSync(join(this.#data, "postmaster.pid"))) this.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 

@@ -28,7 +28,6 @@ describe.skipIf(!PostgresServer.isInstalled)("the tracker over a Postgres server
   }, 120_000);
   afterAll(async () => {
     await server.close();
-    postgres.stop();
     postgres.remove();
   });
 

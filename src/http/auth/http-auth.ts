@@ -9,6 +9,7 @@ export interface VerifiedToken {
   readonly id: string;
   /** The authority that issued the token. Two issuers may use one id for different callers. At most 1 KiB. */
   readonly issuer?: string;
+  /** The granted scopes: at most 1,024, and 16 Ki characters as JSON. */
   readonly scopes: readonly string[];
   /**
    * Whom the token was made for, its audience (RFC 8707). Compared with the server's own `resource`, character by
@@ -19,7 +20,7 @@ export interface VerifiedToken {
   readonly expiresAt?: number;
   /** Seconds since 1970 before which it is no good yet. */
   readonly notBefore?: number;
-  /** The program that acts for them. */
+  /** The program that acts for them. At most 1 KiB. */
   readonly clientId?: string;
   /**
    * What they may do to things of the application's own: actions by `type:id`, where `type:*` is all of a type. At most 1,024

@@ -5,6 +5,7 @@ import { handleThrown } from "../../spine/handle-thrown.ts";
 import { clipText } from "../../schema/clip-text.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { copyClaims, maxClaimsChars } from "./copy-claims.ts";
+import { copyScopes, maxScopeChars, maxScopes } from "./copy-scopes.ts";
 import { maxResourceChars, maxResources, readResources, type Resources } from "./read-resources.ts";
 import { withRevocation } from "./revocation.ts";
 
@@ -39,15 +40,15 @@ function readId(id: unknown): string {
 }
 
 function readScopes(scopes: unknown): readonly string[] {
-  const isFit = Array.isArray(scopes) && scopes.every((scope) => typeof scope === "string");
-  if (isFit) return Object.freeze([...scopes]);
-  throw refuse('"scopes" must be a list of texts');
+  const copy = copyScopes(scopes);
+  if (copy !== undefined) return copy;
+  throw refuse(`"scopes" must be a list of texts, at most ${maxScopes} of them and ${maxScopeChars} characters`);
 }
 
 function readClientId(clientId: unknown): { clientId?: string } {
   if (clientId === undefined) return {};
-  if (typeof clientId === "string") return { clientId };
-  throw refuse('"clientId" must be a text');
+  if (typeof clientId === "string" && encoder.encode(clientId).length <= maxIdBytes) return { clientId };
+  throw refuse(`"clientId" must be a text of at most ${maxIdBytes} bytes`);
 }
 
 function readIssuer(issuer: unknown): { issuer?: string } {

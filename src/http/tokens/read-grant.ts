@@ -2,6 +2,7 @@ import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { copyClaims, maxClaimsChars } from "../auth/copy-claims.ts";
 import { refuseAuthOption } from "../auth/read-auth-options.ts";
+import { copyScopes, maxScopeChars, maxScopes } from "../auth/copy-scopes.ts";
 import { maxResourceChars, maxResources, readResources } from "../auth/read-resources.ts";
 import { isScopeToken } from "../auth/scope-token.ts";
 import type { TokenRecord } from "./token-store.ts";
@@ -35,10 +36,12 @@ function readText(value: unknown, name: string): string {
 }
 
 function readScopes(scopes: unknown): readonly string[] {
-  if (Array.isArray(scopes) && scopes.every(isScopeToken)) return Object.freeze([...new Set(scopes)]);
+  const copy = copyScopes(Array.isArray(scopes) ? [...new Set(scopes)] : scopes);
+  if (copy?.every(isScopeToken) === true) return copy;
+  const rule = `at most ${maxScopes} of them and ${maxScopeChars} characters`;
   throw refuseAuthOption(
     doing,
-    '"scopes" must be a list of scopes, each of visible ASCII without quotes and backslashes',
+    `"scopes" must be a list of scopes, each of visible ASCII without quotes and backslashes, ${rule}`,
   );
 }
 

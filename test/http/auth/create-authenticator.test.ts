@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/surface/system-clock.ts";
 import { bearer, type BearerOptions } from "../../../src/http/auth/bearer.ts";
+import { toCallerJson } from "../../../src/links/wire/wire-caller.ts";
 import { noteRejections, settle } from "../../surface/support.ts";
 import { callerOf, doorOf, doorSaying, resource, saying, told, verdict } from "./setup.ts";
 
@@ -132,12 +133,15 @@ describe("Authenticator", () => {
     ["no scopes", verdict({ scopes: undefined })],
     ["scopes in one text", verdict({ scopes: "ci:read ci:write" })],
     ["scopes that are no texts", verdict({ scopes: [7] })],
+    ["more than 1,024 scopes", verdict({ scopes: Array.from({ length: 1025 }, () => "a") })],
+    ["scopes of more than 16 KiB", verdict({ scopes: ["a", "x".repeat(16 * 1024)] })],
     ["an audience that is a number", verdict({ resource: 7 })],
     ["an expiry that is no number", verdict({ expiresAt: Number.NaN })],
     ["an expiry in words", verdict({ expiresAt: "2030-01-01" })],
     ["an expiry that never comes", verdict({ expiresAt: Number.POSITIVE_INFINITY })],
     ["a beginning that is null", verdict({ notBefore: null })],
     ["a client that is an object", verdict({ clientId: {} })],
+    ["a client of more than 1 KiB", verdict({ clientId: "ä".repeat(513) })],
     ["claims that are a list", verdict({ claims: [] })],
     ["claims that are no JSON", verdict({ claims: { big: 1n } })],
     ["claims of more than 16 KiB", verdict({ claims: { much: "a".repeat(16 * 1024) } })],
@@ -158,6 +162,15 @@ describe("Authenticator", () => {
     const { ask, faults } = doorSaying(async () => saying(said));
     expect(told(await ask(`Bearer ${token}`))).toEqual({ status: 503, challenge: undefined });
     expect(faults).toHaveLength(1);
+  });
+
+  it("lets in a caller with as much of everything as a verifier may say, whom every link carries", async () => {
+    const long = "\n".repeat(1024);
+    const scopes = Array.from({ length: 1024 }, (_, at) => `a:${at}`.padEnd(12));
+    const said = { id: long, issuer: long, clientId: long, scopes, claims: { all: "x".repeat(16 * 1024 - 10) } };
+    const { ask } = doorSaying(async () => verdict({ ...said, resources: { all: ["x".repeat(16 * 1024 - 4)] } }));
+    const caller = callerOf(await ask(`Bearer ${token}`));
+    expect(toCallerJson(caller, "a member")).toMatchObject({ ...said });
   });
 
   it("answers 503 with the id of the fault alone when the verifier throws, at once or later", async () => {

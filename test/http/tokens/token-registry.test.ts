@@ -226,6 +226,8 @@ describe("a registry of tokens", () => {
     ["its caller's name is longer than 1 KiB", { id: "é".repeat(513) }],
     ["it has no scopes", { scopes: undefined }],
     ["a scope has a space", { scopes: ["a b"] }],
+    ["there are too many scopes", { scopes: Array.from({ length: 1025 }, (_, at) => `a:${at}`) }],
+    ["there is too much of scopes", { scopes: Array.from({ length: 200 }, (_, at) => `a:${at}`.padEnd(99, "x")) }],
     ["its resources are a list", { resources: [] }],
     ["an action is no text", { resources: { "repo:a": [1] } }],
     [

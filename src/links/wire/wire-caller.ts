@@ -95,7 +95,8 @@ export function readCaller(given: JsonValue): Caller | undefined {
   const said = JSON.stringify(given);
   const known = recent.get(said);
   if (known !== undefined) return known;
-  const caller = read(given);
+  // Read from that text, because 1e999 is infinite in the frame and null here. What JSON.parse returns is a JSON value.
+  const caller = read(JSON.parse(said) as JsonValue);
   if (caller === undefined || said.length > maxRecentLength) return caller;
   if (recent.size >= maxRecent) recent.clear();
   recent.set(said, caller);

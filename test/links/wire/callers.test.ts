@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
-import { maxCallerLength } from "../../../src/links/wire/wire-caller.ts";
+import { maxCallerLength, readCaller } from "../../../src/links/wire/wire-caller.ts";
 import { callerKey } from "../../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { echo, startEcho } from "../support/echo-surface.ts";
@@ -67,6 +67,13 @@ describe("a caller on the wire", () => {
     const { result } = await who(sent);
     expect(result.value.caller).toEqual({ ...ada, view });
     await live.close();
+  });
+
+  it("has no numbers that JSON cannot write, whatever was read before", () => {
+    const read = (fields: string): Caller | undefined =>
+      readCaller(JSON.parse(`{"id":"ada","isAnonymous":false,"scopes":[],${fields}}`));
+    for (const time of ["1e999", "null", "-1e999"]) expect(read(`"expiresAt":${time}`)).toBeUndefined();
+    for (const size of ["1e999", "null"]) expect(read(`"claims":{"size":${size}}`)?.claims).toEqual({ size: null });
   });
 
   it("has the key that the client says, or else one of issuer, id, client and claims", async () => {

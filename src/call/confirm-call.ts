@@ -6,6 +6,7 @@ import { readFilled } from "../catalog/read-ask-answers.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { shortText } from "../schema/visible-text.ts";
+import { checkInput } from "../surface/check-value.ts";
 import type { ConfirmLines } from "../tags/confirm-text.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import { changedAgain, nameWithin } from "./asker.ts";
@@ -97,9 +98,11 @@ function assertStillShown({ stillShown }: CallContext): void {
   if (stillShown?.() === false) throw new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
-/** A tool and what it is to run with, which a live surface has not looked at yet. @throws SurfaceError `VALIDATION_ERROR`. */
-async function preview({ entry, input }: Checked, args: JsonObject): Promise<Checked> {
-  return { entry, input: entry.owner === "surface" ? await entry.preview?.(args) : input };
+/** Validates the arguments as the owner of the tool does. @throws SurfaceError `VALIDATION_ERROR`. */
+async function decode(entry: ToolEntry, args: JsonObject): Promise<Checked> {
+  const { owner, origin } = entry;
+  if (owner === "surface") return { entry, input: await entry.preview?.(args) };
+  return { entry, input: await checkInput(owner.input, entry.input.decode(args), origin) };
 }
 
 /** Returns a text in the Unicode form of {@link toConfirmWord}. */
@@ -125,25 +128,27 @@ async function wordsOf({ entry, input }: Checked, call: CallContext): Promise<Wo
   return readWords(await entry.confirmText({ input, caller: call.caller }), entry);
 }
 
-function isSame(some: Words | undefined, others: Words | undefined): boolean {
-  return JSON.stringify(some) === JSON.stringify(others);
+async function writeQuestion(checked: Checked, call: CallContext): Promise<ClientAsk> {
+  return toQuestion(checked, await wordsOf(checked, call));
 }
 
 /**
- * Asks once, and once more if the author's words are others when the user has agreed. A client that answers with another request
- * needs no such look: the words are written anew for that request, and its answer counts for the same words only.
+ * Asks once, and once more if the question is another one when the user has agreed: by the author's words, or by a default that is
+ * another value each time. A client that answers with another request needs no such look: the question is written again for that
+ * request, and its answer counts for the same question only.
  */
 async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   const { entry } = checked;
   // What agrees to these arguments agrees to no others; no author's key has a dot.
   const key = `.confirm.${nameWithin(call, { id: entry.id, args }).slice(0, 16)}`;
-  const shown = await preview(checked, args);
-  let words = await wordsOf(shown, call);
+  // What the invoker has validated is what runs.
+  let question = await writeQuestion(entry.owner === "surface" ? await decode(entry, args) : checked, call);
   for (const again of ["", ".again"]) {
-    assertAgreed(await call.ask(`${key}${again}`, toQuestion(shown, words)), entry);
-    const now = call.root.asking?.push === undefined ? words : await wordsOf(shown, call);
-    if (isSame(now, words)) return assertStillShown(call);
-    words = now;
+    assertAgreed(await call.ask(`${key}${again}`, question), entry);
+    const isRetried = call.root.asking?.push === undefined;
+    const now = isRetried ? question : await writeQuestion(await decode(entry, args), call);
+    if (now.params["message"] === question.params["message"]) return assertStillShown(call);
+    question = now;
   }
   throw changedAgain(key);
 }

@@ -85,6 +85,22 @@ describe("the arguments in a question", () => {
   });
 });
 
+describe.each(["legacy", "modern"] as const)("a member whose schema makes another default each time, %s", (era) => {
+  it("is refused, and does not run", async () => {
+    let count = 0;
+    const fields = z.object({ id: z.number().default(() => (count += 1)) });
+    const shop = defineSurface("shop", { order: mcpTool(procedure({ input: fields }), { confirm: true }) });
+    const ran: unknown[] = [];
+    const app = mcp(shop).implement({ order: (input) => void ran.push(input) });
+    const client = createTestClient(app, { era, elicit: () => ({ action: "accept", content: {} }) });
+    expect(await client.tools.order({})).toMatchObject({ isError: true, code: "ASK_FAILED" });
+    expect(ran).toEqual([]);
+    expect(await client.tools.order({ id: 7 })).toMatchObject({ isError: false });
+    expect(ran).toEqual([{ id: 7 }]);
+    await client.close();
+  });
+});
+
 describe("confirm()", () => {
   it("refuses clients that cannot ask what may change something and says nothing of it, and nothing of that runs", async () => {
     const { app, ran } = counted();

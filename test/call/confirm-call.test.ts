@@ -120,6 +120,17 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     expect(reply).not.toHaveBeenCalled();
   });
 
+  it("is refused when its schema makes another default each time: the user cannot agree to what will run", async () => {
+    let count = 0;
+    const fields = z.object({ id: z.number().default(() => (count += 1)) });
+    const { tools, handler } = removing({ confirm: true, input: fields });
+    const reply = vi.fn<Reply>(accepting());
+    expect(shortOf(await run(tools, reply, {}))).toBe("ASK_FAILED");
+    expect(reply).toHaveBeenCalledTimes(2);
+    expect(handler).not.toHaveBeenCalled();
+    expect(shortOf(await run(tools, reply, { id: 7 }))).toEqual({ id: 7 });
+  });
+
   it("asks each time that it is called, by whoever calls it", async () => {
     const { handler } = removing();
     const tools = toolsOf({

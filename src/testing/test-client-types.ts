@@ -102,7 +102,13 @@ export interface Proposals {
 export interface TestClientOptions extends TestUserOptions {
   /** The protocol of the client: `legacy` up to 2025-11-25, `modern` from 2026-07-28. @default "modern" */
   readonly era?: Era;
-  /** The caller, as if a token had said so. @default an anonymous caller */
+  /**
+   * The caller, as if a token had named them: `{ id: "ben", isAnonymous: false, scopes: ["shop:read"] }`. Default scopes do not
+   * bind an anonymous caller, who therefore sees more than a signed-in reader. A call rejects with an `RpcFailure` if a scope
+   * is missing; a refusal of the tool resolves with `isError`.
+   *
+   * @default an anonymous caller
+   */
   readonly caller?: Caller;
   /** The view that the client chooses. @default the caller's own, else `"default"` */
   readonly view?: string;

@@ -1,3 +1,4 @@
+import { withCallerView } from "../surface/caller-key.ts";
 import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { envelopeClientOf, readClient } from "./envelope.ts";
@@ -9,7 +10,7 @@ export function withClient(caller: Caller, client: CallerView["client"]): Caller
   const known = caller.view?.client;
   if (client === undefined || (client.name === known?.name && client.version === known.version)) return caller;
   const view = Object.freeze({ surface: defaultView, ...caller.view, client: Object.freeze(client) });
-  return Object.freeze({ ...caller, view });
+  return withCallerView(caller, view);
 }
 
 /** Who asks on one connection: the same caller all the time, with the program that they have said they are. */

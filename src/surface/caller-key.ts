@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalText } from "../schema/canonical-text.ts";
 import { isDeepFrozen } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { anonymous, type Caller } from "./caller.ts";
+import { anonymous, type Caller, type CallerView } from "./caller.ts";
 
 /** Starts the key of an anonymous caller; a known caller's key starts with `[` or `#`. */
 const anonymousPrefix = "anonymous ";
@@ -80,6 +80,14 @@ export function withCallerKey(caller: Caller, key: string): Caller {
   if (callerKey(caller) === key) return caller;
   // Copied, because the given object may change.
   return Object.freeze({ ...caller, [kGivenKey]: new GivenKey(key, { ...caller }) });
+}
+
+/** Returns a frozen copy of a caller with another view. Hands a kept key on, because every request over HTTP makes such copies. */
+export function withCallerView(caller: Caller, view: CallerView): Caller {
+  const copy = Object.freeze({ ...caller, view });
+  const known = keys.get(caller);
+  if (known !== undefined) keys.set(copy, known);
+  return copy;
 }
 
 /**

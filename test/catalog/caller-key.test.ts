@@ -1,6 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { callerKey, grantKey, identifiedBy, visibleKey, withCallerKey } from "../../src/surface/caller-key.ts";
+import {
+  callerKey,
+  grantKey,
+  identifiedBy,
+  visibleKey,
+  withCallerKey,
+  withCallerView,
+} from "../../src/surface/caller-key.ts";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { canonicalText } from "../../src/schema/canonical-text.ts";
@@ -60,6 +67,7 @@ describe("callerKey()", () => {
     const caller = identifiedBy(callerOf({ claims: { tenant: "red", jti: "1" } }), ["tenant"]);
     const tool = withCallerKey(callerOf({ isTool: true }), callerKey(caller));
     for (const original of [caller, tool]) {
+      expect(callerKey(withCallerView(original, { surface: "narrow" }))).toBe(callerKey(caller));
       const copy = { ...original, scopes: ["oven:read"], view: { surface: "narrow" } };
       expect(callerKey(copy)).toBe(callerKey(caller));
       expect(callerKey(Object.freeze({ ...copy }))).toBe(callerKey(caller));

@@ -48,6 +48,8 @@ interface Item {
   isShown: boolean;
   /** It was there, and is not any more: that is a change. */
   isGone: boolean;
+  /** Whether the read that joining the watch takes has ended. */
+  isFresh: boolean;
 }
 
 /** How long an answer is kept back for values that are not known yet, so that its cursor can tell them from others. */
@@ -110,11 +112,25 @@ export class ChangeWait {
       const watching = watches.join({ uri, resolved, caller }, { moved: () => this.#look() });
       this.#watchings.push(watching);
       const { resource } = watching;
-      this.#items.push({ uri, resource, base: marks?.of(uri) ?? markOf(resource), isShown: true, isGone: false });
+      const base = marks?.of(uri) ?? markOf(resource);
+      const item: Item = { uri, resource, base, isShown: true, isGone: false, isFresh: true };
+      this.#items.push(item);
+      // The watch that this cursor names has run since, and knows every change.
+      if (marks?.of(uri)?.epoch !== resource.epoch) this.#refresh(item, watching);
     }
     this.#leaveShown = this.#setting.onShown((why) => this.#lookForGone(why));
     this.#arm(reset ? 0 : timeoutMs);
     this.#look();
+  }
+
+  #refresh(item: Item, watching: Watching): void {
+    const refreshed = watching.refresh();
+    if (refreshed === undefined) return;
+    item.isFresh = false;
+    void refreshed.then(() => {
+      item.isFresh = true;
+      this.#look();
+    });
   }
 
   #arm(delayMs: number): void {
@@ -134,7 +150,8 @@ export class ChangeWait {
     // Told while it begins: it looks at the end of that.
     if (this.#items.length < size) return;
     const changed = this.#items.filter(hasChanged);
-    const isEnough = this.#isLate && this.#items.every(({ resource }) => resource.seen !== undefined);
+    const isEnough =
+      this.#isLate && this.#items.every(({ resource, isFresh }) => isFresh && resource.seen !== undefined);
     if (changed.length > 0 || isEnough) this.#settle(changed);
   }
 

@@ -288,6 +288,8 @@ interface WatchWords {
 export interface LinkedWatch extends WatchWords {
   /** Its value now, then after each change; may skip to the newest. Ends where there is nothing more to come. */
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<unknown>;
+  /** Reads the value once; the next poll of its source is compared with that too. Left out for resources without a source. */
+  readonly refresh?: (channel: SurfaceChannel, use: UseOptions) => Promise<unknown>;
 }
 
 /** What following something takes that the face itself has. */

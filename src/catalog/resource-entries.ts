@@ -25,8 +25,10 @@ async function readView<TValue>(
   return view.render(await view.fetch(channel, call));
 }
 
-function toWatch<TValue>({ options }: Exposed, view: ResourceView<TValue>): LinkedWatch {
-  return { windowMs: options.windowMs, ...view };
+function toWatch<TValue>({ options, member }: Exposed, view: ResourceView<TValue>): LinkedWatch {
+  const watch = { windowMs: options.windowMs, ...view };
+  const hasSource = member.kind === "cell" || member.kind === "collection";
+  return hasSource ? { ...watch, refresh: (channel, use) => view.fetch(channel, use) } : watch;
 }
 
 /** The resource of an exposed member, under the member's own URI. */

@@ -3,6 +3,7 @@ import type { OpenedLink } from "../links/dial-link.ts";
 import type { Clock, Random } from "../spine/clock.ts";
 import { ConnectionHolder } from "../spine/connection-holder.ts";
 import type { Dial, HeldLink } from "../spine/dial.ts";
+import { LinkedAbort } from "../spine/linked-abort.ts";
 import type { WatchEvents, Watcher } from "../spine/shared-watch.ts";
 import { Subscriptions, type Subscription } from "../spine/subscriptions.ts";
 import { systemClock } from "../surface/system-clock.ts";
@@ -12,6 +13,9 @@ import { visibleKey } from "../surface/caller-key.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { maxWatched, WatchRoom } from "./watch-room.ts";
 import { WatchedResource } from "./watched-resource.ts";
+
+/** Milliseconds until the read of a watcher who joins others is aborted. The watcher has joined then in any case. */
+const maxRefreshMs = 10_000;
 
 /** What {@link ResourceWatches} are made of. */
 export interface ResourceWatchesSetting {
@@ -44,6 +48,11 @@ export interface WatchTold {
 /** One watcher's part in a resource that is watched. Whoever made it ends it. */
 export interface Watching {
   readonly resource: WatchedResource;
+  /**
+   * Reads the source of a resource that others watched before: a poll could otherwise miss a change that this watcher knows
+   * of. Resolves when the source has answered, and never rejects. `undefined` if no read is needed. Call it once.
+   */
+  refresh(): Promise<void> | undefined;
   /** Ends it: nothing is told after this. Callable twice. */
   end(): void;
 }
@@ -196,17 +205,21 @@ export class ResourceWatches {
   /** Watches what a URI has resolved to. Nothing is told of the snapshot that watching opens with. Returns what ends it. */
   watch(wanted: Wanted, told: WatchTold): () => void {
     let isTold = false;
+    let isOver = false;
     const tell = (): void => {
       const { isThere } = watching.resource;
       if (isTold || isThere === undefined) return;
       isTold = true;
-      told.opened?.(isThere);
+      const refreshed = isThere ? watching.refresh() : undefined;
+      if (refreshed === undefined) told.opened?.(isThere);
+      else void refreshed.then(() => (isOver ? undefined : told.opened?.(isThere)));
     };
     const watching: Watching = this.join(wanted, { changed: () => told.changed(), moved: () => tell() });
     // Known before, where somebody else watches it.
     tell();
     return () => {
       isTold = true;
+      isOver = true;
       watching.end();
     };
   }
@@ -216,24 +229,42 @@ export class ResourceWatches {
     const { caller, resolved } = wanted;
     const { watch } = resolved;
     const key = this.#placeOf(keyOf(wanted, watch), resolved.id);
-    const shared = this.#shared.get(key) ?? this.#share(key, wanted, watch);
+    const known = this.#shared.get(key);
+    const shared = known ?? this.#share(key, wanted, watch);
     shared.watchers += 1;
     const giveBack = this.#room.take(caller, key);
     const { resource } = shared;
     const windowMs = watch.windowMs ?? this.#setting.windowMs;
     const subscription = this.#subscribe({ key, windowMs, resource }, watcher, watch);
-    let isOver = false;
+    const leaving = new AbortController();
     return {
       resource,
+      refresh: () => (known === undefined ? undefined : this.#refresh(resource, leaving)),
       end: () => {
-        if (isOver) return;
-        isOver = true;
+        if (leaving.signal.aborted) return;
+        leaving.abort();
         subscription.end();
         giveBack();
         shared.watchers -= 1;
         if (shared.watchers === 0) this.#shared.delete(key);
       },
     };
+  }
+
+  /** Ignores a failure: readers get it, and the watch goes on. */
+  #refresh(resource: WatchedResource, leaving: AbortController): Promise<void> | undefined {
+    const abort = new LinkedAbort(leaving.signal);
+    const stopTimer = this.#clock.after(maxRefreshMs, () => abort.abort());
+    const end = (): void => {
+      stopTimer();
+      abort.dispose();
+    };
+    const refreshed = resource.refresh(abort.signal);
+    if (refreshed === undefined) {
+      end();
+      return undefined;
+    }
+    return refreshed.then(end, end);
   }
 
   #subscribe({ key, windowMs, resource }: Followed, watcher: Watcher, watch: ResourceWatch): Subscription {

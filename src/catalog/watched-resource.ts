@@ -91,6 +91,7 @@ export class WatchedResource {
   #version = 0;
   #isThere: boolean | undefined;
   #digest: { readonly of: unknown; readonly digest: string } | undefined;
+  #link: OpenedLink | undefined;
   #written: { readonly of: unknown; readonly written: Written | undefined } | undefined;
 
   constructor(setting: WatchedSetting) {
@@ -148,6 +149,7 @@ export class WatchedResource {
   /** Follows it for the spine: over a link, or without one where the face itself has it. */
   open(link: OpenedLink | undefined, events: WatchEvents<unknown>): () => void {
     const openedAfter = this.#changes();
+    this.#link = link;
     this.#isOvertaken = false;
     this.#isRemote = link?.isRemote === true;
     let isSnapshot = true;
@@ -177,6 +179,13 @@ export class WatchedResource {
         events.failed(lasting);
       },
     });
+  }
+
+  /** Has the owner read the source once. `undefined` if the resource has no source. */
+  refresh(signal: AbortSignal): Promise<unknown> | undefined {
+    const { watch } = this.#followed;
+    if (this.#link === undefined || "followHere" in watch) return undefined;
+    return watch.refresh?.(this.#link.channel, { signal });
   }
 
   /** What a value is written as; `undefined` where it cannot be written, or says nothing yet. */
@@ -210,9 +219,9 @@ export class WatchedResource {
   #see(value: unknown, isSnapshot: boolean): void {
     const before = this.#seen;
     this.#seen = { value };
-    if (before === undefined || Object.is(before.value, value)) return;
-    // Only what comes back after a while is compared: to write every value would cost more than to announce it.
-    if (isSnapshot && isSame(this.write(before.value), this.write(value))) return;
+    if (before === undefined) return;
+    // Only snapshots are compared. A stream repeats a value if a reader has seen another one in between: that is a change.
+    if (isSnapshot && (Object.is(before.value, value) || isSame(this.write(before.value), this.write(value)))) return;
     this.#version += 1;
   }
 }

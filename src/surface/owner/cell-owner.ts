@@ -12,6 +12,9 @@ import { WatchedSamples } from "./watched-samples.ts";
 import type { SampledSource } from "./sampled-watches.ts";
 import { SourceReader, whenThere, type ReadSource } from "./source-reader.ts";
 
+/** The only part of a cell. */
+const toWhole = (): string => "";
+
 /** Owns a cell's source: reads it, validates what it reads, and lets it be watched. */
 export class CellOwner {
   readonly kind = "cell";
@@ -37,14 +40,17 @@ export class CellOwner {
    * @throws SurfaceError `INVALID_OUTPUT`, or `INTERNAL` when the source throws.
    */
   get(use: UseOptions): unknown {
-    return whenThere(this.#reader.read(use, this.#read), (raw) => this.#validate(raw));
+    const { ended } = this.#sampled;
+    return whenThere(this.#reader.read(use, this.#read), (raw) =>
+      this.#sampled.noted(this.#validate(raw), toWhole, ended),
+    );
   }
 
   /** The value now, then each change, until `use.signal` fires or the surface closes. */
   watch(use: UseOptions): AsyncIterable<unknown> {
     const open = (signal: AbortSignal): AsyncIterable<unknown> =>
       this.#source.subscribe === undefined || this.#reader.answersLater(this.#read)
-        ? this.#sampled.watch("", this.#sampledSource, signal)
+        ? this.#sampled.watch(toWhole(), this.#sampledSource, signal)
         : this.#follow();
     return new OwnedIterator({ open, scope: this.#setting.scope, signal: use.signal });
   }

@@ -30,6 +30,10 @@ interface Part {
   readonly wanted?: WantedKey;
 }
 
+const toKeysId = (): string => "keys";
+
+const toItemId = ({ given }: WantedKey): string => `item ${canonical(given)}`;
+
 /** Owns a collection's source: reads keys, pages and items, validates what it reads, and lets them be watched. */
 export class CollectionOwner {
   readonly kind = "collection";
@@ -54,27 +58,33 @@ export class CollectionOwner {
 
   /** The keys now. @throws SurfaceError `INVALID_OUTPUT` when one does not fit its schema. */
   async keys(use: UseOptions): Promise<readonly unknown[]> {
-    return this.#checkKeys(await this.#reader.read(use, this.#rawKeys));
+    const { ended } = this.#sampled;
+    const keys = await this.#checkKeys(await this.#reader.read(use, this.#rawKeys));
+    return this.#sampled.noted(keys, toKeysId, ended);
   }
 
   /** The item now, validated on each read, or `undefined` at once where there is none. @throws SurfaceError `VALIDATION_ERROR`. */
   async item(given: unknown, use: UseOptions): Promise<unknown> {
     const wanted = await this.#want(given);
-    return this.#checkItem(await this.#reader.read(use, (asked) => this.#source.item(wanted, asked)));
+    const { ended } = this.#sampled;
+    const item = this.#checkItem(await this.#reader.read(use, (asked) => this.#source.item(wanted, asked)));
+    return this.#sampled.noted(item, () => toItemId(wanted), ended);
   }
 
   /** A page now. @throws SurfaceError `VALIDATION_ERROR`, or `INVALID_OUTPUT`. */
   async list(given: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>> {
     const part = await this.#pagePart(given);
+    const { ended } = this.#sampled;
+    const page = await this.#checkPart(part, await this.#reader.read(use, part.raw));
     // Its schema gives pages.
-    return (await this.#checkPart(part, await this.#reader.read(use, part.raw))) as CollectionPage<unknown, unknown>;
+    return this.#sampled.noted(page as CollectionPage<unknown, unknown>, () => part.id, ended);
   }
 
   /** The keys now, then after each change of them. */
   watchKeys(use: UseOptions): AsyncIterable<readonly unknown[]> {
     const toSteady = createSteady<readonly unknown[]>();
     const part = {
-      id: "keys",
+      id: toKeysId(),
       raw: this.#rawKeys,
       schema: toListSchema(this.#member.key),
       keep: async (raw: unknown) => toSteady(await this.#checkKeys(raw)),
@@ -97,7 +107,7 @@ export class CollectionOwner {
   #itemPart(wanted: WantedKey): Part {
     const checked = new CheckedOnce((raw) => this.#checkItem(raw));
     return {
-      id: `item ${canonical(wanted.given)}`,
+      id: toItemId(wanted),
       raw: (use) => this.#source.item(wanted, use),
       schema: toAbsentSchema(this.#member.schema),
       keep: (raw) => checked.of(raw),

@@ -64,13 +64,12 @@ export interface Sample {
   readonly raw: unknown;
 }
 
-/** The schema of a {@link Sample} of what a schema takes. It gives the same value again for as long as its content is the same. */
-export function toSampleSchema(schema: Schema): Schema {
-  const toSteady = createSteady<unknown>();
+/** The schema of a {@link Sample} of what a schema takes. It gives what `keep` makes of the value. */
+export function toSampleSchema(schema: Schema, keep: (value: unknown) => unknown): Schema {
   return createSchema(async (sample) => {
     // Only what is sampled is given to it.
     const { raw } = sample as Sample;
     const result = await standardOf(schema).validate(raw);
-    return result.issues === undefined ? { value: toSteady(result.value) } : result;
+    return result.issues === undefined ? { value: keep(result.value) } : result;
   });
 }

@@ -20,6 +20,8 @@ export interface PushedMember {
   readonly schema: Schema;
 }
 
+const always = (): boolean => true;
+
 type ReadFrame = (signal: AbortSignal) => Promise<unknown>;
 
 /** Makes what is told of what a read came to. */
@@ -75,19 +77,26 @@ export class PushedCellOwner {
   /**
    * The value now, then each change, also of whether it is stale; skips what nobody waited for. Waits for the first value
    * through every failure; fails with `ABSENT` where there will be none.
+   *
+   * @param isReady - Returns whether the value may be the first one. A value that is lost may be, in any case.
    */
-  watch(use: UseOptions): AsyncIterable<unknown> {
+  watch(use: UseOptions, isReady: () => boolean = always): AsyncIterable<unknown> {
     const { scope } = this.#setting;
-    return new OwnedIterator({ open: (signal) => this.#follow(signal), scope, signal: use.signal });
+    return new OwnedIterator({ open: (signal) => this.#follow(signal, isReady), scope, signal: use.signal });
   }
 
-  async *#follow(signal: AbortSignal): AsyncGenerator {
+  /** Has watchers receive the next value even if it equals the value before. */
+  renew(): void {
+    this.#value.renew();
+  }
+
+  async *#follow(signal: AbortSignal, isReady: () => boolean): AsyncGenerator {
     const release = this.#hold();
-    let told: { readonly carried: unknown } | undefined;
+    let told: Carried | undefined;
     try {
       while (!signal.aborted) {
         const { shown, failure } = this.#value;
-        if (shown !== undefined && (told === undefined || !Object.is(told.carried, shown.carried))) {
+        if (shown !== undefined && shown !== told && (told !== undefined || isReady() || this.#value.isLost)) {
           told = shown;
           yield shown.carried;
         } else if (shown === undefined && failure !== undefined && this.#shared.isFinished) throw failure;

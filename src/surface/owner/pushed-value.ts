@@ -52,6 +52,7 @@ export class PushedValue {
   #last: Reading | undefined;
   /** What stands for readers now; `undefined` until what was opened has told, one way or the other. */
   #shown: Shown | undefined;
+  #isRenewed = false;
   #failure: Error | undefined;
   /** Since when there has been no good value. */
   #since: string | undefined;
@@ -93,6 +94,11 @@ export class PushedValue {
   /** Opened again, for readers who are still there: those without a value wait for how it goes this time. */
   retry(): void {
     this.#failure = undefined;
+  }
+
+  /** Has the next value count as a change even if it equals the value before. */
+  renew(): void {
+    this.#isRenewed = true;
   }
 
   /** Nobody looks any more. */
@@ -192,7 +198,8 @@ export class PushedValue {
   }
 
   #show(reading: Reading): void {
-    if (this.#shown !== undefined && isSame(this.#shown.reading, reading)) return;
+    if (this.#shown !== undefined && !this.#isRenewed && isSame(this.#shown.reading, reading)) return;
+    this.#isRenewed = false;
     this.#shown = { reading, carried: fromReading(reading) };
   }
 

@@ -6,6 +6,7 @@ import { systemClock } from "../system-clock.ts";
 import type { OwnerSetting } from "./owner.ts";
 import { toSampleSchema, type Sample } from "./part-schemas.ts";
 import { PushedCellOwner } from "./pushed-cell-owner.ts";
+import { ToldContent } from "./told-content.ts";
 import { Wakeups } from "./wakeups.ts";
 
 /** Milliseconds until a read that a watch makes is aborted: the default deadline of a call. */
@@ -31,12 +32,19 @@ export interface SampledSource {
 export class SampledWatches {
   readonly #source: SampledSource;
   readonly #where: string;
+  readonly #onEnded: () => void;
   readonly #owner: PushedCellOwner;
   readonly #due = new Wakeups();
+  readonly #told = new ToldContent();
   #isDue = false;
+  /** How many samples have begun. */
+  #begun = 0;
+  /** The number of the last sample that was read, or that failed. */
+  #ended = 0;
 
-  constructor(source: SampledSource, setting: OwnerSetting) {
+  constructor(source: SampledSource, setting: OwnerSetting, onEnded: () => void) {
     this.#source = source;
+    this.#onEnded = onEnded;
     this.#where = `${source.kind} "${setting.key}"`;
     const upstream = {
       open: (signal: AbortSignal) => this.#samples(signal),
@@ -45,13 +53,28 @@ export class SampledWatches {
       isFinalAtEnd: false,
       isOpenedOnce: false,
     };
-    this.#owner = new PushedCellOwner({ kind: source.kind, schema: toSampleSchema(source.schema) }, upstream, setting);
+    const keep = (value: unknown): unknown => this.#told.take(value, this.#begun, () => this.#owner.renew());
+    const schema = toSampleSchema(source.schema, keep);
+    this.#owner = new PushedCellOwner({ kind: source.kind, schema }, upstream, setting);
   }
 
-  /** The value now, then each change. A watcher who joins others has the source read again at once. */
+  /** The value now, then each change. The first value of each watcher comes from a sample that begins after it has joined. */
   watch(use: UseOptions): AsyncIterable<unknown> {
+    const begun = this.#begun;
     this.#makeDue();
-    return this.#owner.watch(use);
+    return this.#owner.watch(use, () => this.#ended > begun);
+  }
+
+  /**
+   * Records a value that a client has read.
+   *
+   * @param isOverlapped - Whether a sample has ended since that read began.
+   */
+  note(value: unknown, isOverlapped: boolean): void {
+    // The first sample is no change, so it cannot announce this value: count from there.
+    if (!this.#told.note(value, Math.max(this.#begun, 1)) || this.#source.listen === undefined) return;
+    // If this value is newer than the last sample, the source calls its listener. If the sample may be newer, sample again.
+    if (isOverlapped || this.#begun > this.#ended) this.#makeDue();
   }
 
   readonly #makeDue = (): void => {
@@ -64,6 +87,7 @@ export class SampledWatches {
     try {
       while (!signal.aborted) {
         this.#isDue = false;
+        this.#begun += 1;
         yield { raw: await this.#read(signal) };
         await this.#untilDue(signal);
       }
@@ -81,6 +105,8 @@ export class SampledWatches {
       if (signal.aborted || !abort.signal.aborted) throw cause;
       throw new SurfaceError("INTERNAL", `Cannot read ${this.#where}: no answer within ${maxReadMs} ms`);
     } finally {
+      this.#ended = this.#begun;
+      this.#onEnded();
       stopTimer();
       abort.dispose();
     }

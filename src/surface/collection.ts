@@ -10,9 +10,12 @@ import type { Collection, Filtered, MaybeSchema, MemberMeta } from "./member.ts"
 export type CollectionKey = Scalar | { readonly [field: string]: Scalar | undefined };
 
 /** `unknown` when a key can be spelled in a URI, else the sentence that says why not. */
-export type KeyProblem<TKey extends Schema> = [UnfitForUri<InferOutput<TKey>>] extends [never]
-  ? unknown
-  : TypeProblem<"the key of a collection must be a scalar or a flat object of declared scalars: it is spelled in a URI">;
+export type KeyProblem<TKey extends Schema> = [Schema] extends [TKey]
+  ? // Inferred where the definition has no key.
+    TypeProblem<"a collection needs a key: the schema of its keys, such as z.string()">
+  : [UnfitForUri<InferOutput<TKey>>] extends [never]
+    ? unknown
+    : TypeProblem<"the key of a collection must be a scalar or a flat object of declared scalars: it is spelled in a URI">;
 
 /** What {@link collection} takes. */
 export interface CollectionDefinition<

@@ -45,6 +45,7 @@ const mistakes: readonly (readonly [string, string])[] = [
     "mcpResource(stream({ input: z.object({ at: z.array(z.string()) }), output: z.string() }))",
     "the input of a resource must be a scalar or a flat object of scalars: it is spelled in a URI",
   ],
+  ["collection({ schema: z.string() })", "a collection needs a key: the schema of its keys, such as z.string()"],
   [
     "collection({ key: z.record(z.string(), z.string()), schema: z.string() })",
     "the key of a collection must be a scalar or a flat object of declared scalars: it is spelled in a URI",

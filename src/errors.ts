@@ -103,7 +103,7 @@ export class Refusal extends Error {
   readonly details: unknown;
 
   /**
-   * @param code - `UPPER_SNAKE`, chosen by the author.
+   * @param code - chosen by the author, in `UPPER_SNAKE` by convention; any text reaches the agent as it is.
    * @param message - one sentence for the agent.
    * @param details - any JSON value.
    */

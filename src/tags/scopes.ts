@@ -17,7 +17,10 @@ export interface ResourceRequirement {
   readonly argument?: string;
 }
 
-/** What an author may ask of callers, of an entry of any sort. What they lack is not listed, and answers as what does not exist. */
+/**
+ * Requirements of an entry of any kind. An entry that a caller may not use is not listed. Calling or reading it fails as if it did
+ * not exist, with one exception: a signed-in caller who lacks only scopes gets "Insufficient scope" and their names.
+ */
 export interface ScopeOptions {
   /**
    * What callers must have been granted besides `<surface>:read`, or `<surface>:write` where it may change something: at

@@ -38,7 +38,7 @@ export interface CollectionResourceOptions<TKey = never, TItem = never> extends 
 
 /**
  * What an author may say about a tool: one set of options for tags, `expose` and bespoke tools alike. The four hints
- * are advertised as MCP tool annotations, always all of them.
+ * become MCP tool annotations. `readOnlyHint` and `idempotentHint` are left out where they are false, the default of the protocol.
  */
 export interface ToolOptions extends Looks, ScopeOptions, Pick<ResourceOptions, "title" | "description"> {
   /** Does a call change anything? Default `true` for procedures and bespoke tools; stream and event tools never do. */

@@ -15,6 +15,13 @@ function doorTo(registry: TokenRegistry): Door {
 class SlowStore implements TokenStore {
   readonly records: TokenRecord[] = [];
   wait: Promise<void> = Promise.resolve();
+  /** Resolves when a token is looked for. */
+  readonly asked: Promise<void>;
+  #onAsked = (): void => {};
+
+  constructor() {
+    this.asked = new Promise((resolve) => (this.#onAsked = resolve));
+  }
 
   async add(record: TokenRecord): Promise<void> {
     this.records.push(record);
@@ -22,6 +29,7 @@ class SlowStore implements TokenStore {
 
   async find(hash: string): Promise<TokenRecord | undefined> {
     const found = this.records.find((one) => one.hash.toLowerCase() === hash.toLowerCase());
+    this.#onAsked();
     await this.wait;
     return found;
   }
@@ -153,8 +161,8 @@ describe("a registry of tokens", () => {
     let answer = (): void => {};
     store.wait = new Promise((resolve) => (answer = resolve));
     const verdict = registry.verify(token, { signal });
-    // The hash is made by the platform, in its own time.
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // The platform makes the hash in its own time.
+    await store.asked;
     await registry.revoke(tokenId);
     answer();
     expect(await verdict).toBeUndefined();
@@ -169,11 +177,15 @@ describe("a registry of tokens", () => {
       const [record] = store.records;
       let find = (_found: TokenRecord | undefined): void => {};
       let remove = (_wasThere: boolean): void => {};
-      store.find = () => new Promise((resolve) => (find = resolve));
+      const asked = new Promise<void>((ask) => {
+        store.find = () => {
+          ask();
+          return new Promise((resolve) => (find = resolve));
+        };
+      });
       store.remove = () => new Promise((resolve) => (remove = resolve));
       const verdict = registry.verify(token, { signal });
-      // As above.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await asked;
       const revoking = registry.revoke(tokenId);
       find(record);
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();

@@ -27,8 +27,9 @@ describe("the packed package", () => {
     packed = (first?.files ?? []).map((file) => file.path);
   }, 60_000);
 
-  it("holds dist, a schema, the templates, the licence, the readme and package.json when it is packed", () => {
-    const others = packed.filter((path) => !path.startsWith("dist/")).toSorted();
+  it("holds dist, documents, examples, a schema, the templates, the licence, the readme and package.json when it is packed", () => {
+    const documented = /^(?:docs\/(?:guide\/)?[\w-]+\.md$|examples\/)/;
+    const others = packed.filter((path) => !path.startsWith("dist/") && !documented.test(path)).toSorted();
     expect(others).toEqual([
       "LICENSE",
       "README.md",
@@ -46,6 +47,19 @@ describe("the packed package", () => {
       "templates/stdio/manifest.json",
       "templates/stdio/src/server.ts",
     ]);
+  });
+
+  it("holds what the readme links to, except for what only contributors read, when it is packed", () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
+    const dead = links.filter((link) => !packed.some((path) => path === link || path.startsWith(`${link}/`)));
+    expect(links.length).toBeGreaterThan(50);
+    expect([...new Set(dead)].toSorted()).toEqual(["AGENTS.md", "docs/decisions"]);
+  });
+
+  it("holds no example that is not a file of the repository when it is packed", () => {
+    const kept = new Set(execFileSync("git", ["ls-files", "examples"], { cwd: root, encoding: "utf8" }).split("\n"));
+    expect(packed.filter((path) => path.startsWith("examples/") && !kept.has(path))).toEqual([]);
   });
 
   it("has no script that npm runs, or warns of, when it is installed", () => {

@@ -21,14 +21,14 @@ function counting(): { readonly schema: Schema; readonly conversions: () => read
     seen.push(side);
     return { type: "string" };
   };
-  const schema: Schema = {
+  const schema = {
     "~standard": {
       version: 1,
       vendor: "counting",
       validate: (value: unknown) => ({ value }),
       jsonSchema: { input: convert("input"), output: convert("output") },
     },
-  } as Schema;
+  };
   return { schema, conversions: () => seen.toSorted() };
 }
 

@@ -76,12 +76,15 @@ function take(schema: JsonSchema, value: JsonValue): Validated {
   return checked;
 }
 
-/** Tells whether the oracle refuses a value. Below `allOf`, its code for `not: {}` uses a variable that it does not declare. */
-function isRefusedBy(json: JsonSchema, value: JsonValue): boolean {
+/**
+ * Tells whether the oracle accepts a value; `undefined` where the code that it generates fails: `not: {}` below `allOf` uses a
+ * variable that is not declared, and some combinations set a field of one that is `undefined`.
+ */
+function isAcceptedBy(accepts: (value: JsonValue) => unknown, value: JsonValue): boolean | undefined {
   try {
-    return !ajv.compile(json)(value);
+    return accepts(value) === true;
   } catch (cause) {
-    if (cause instanceof ReferenceError) return false;
+    if (cause instanceof ReferenceError || cause instanceof TypeError) return undefined;
     throw cause;
   }
 }
@@ -94,7 +97,8 @@ describe("fromJsonSchema()", () => {
       for (const value of given) {
         const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
         const checked = take(schema, value);
-        expect(checked.ok).toBe(accepts(value) && (wrapped || isObject));
+        const isAccepted = isAcceptedBy(accepts, value);
+        expect(checked.ok).toBe(isAccepted === undefined ? checked.ok : isAccepted && (wrapped || isObject));
         expect("issues" in checked ? checked.issues.length > 0 : checked.value === value).toBe(true);
       }
     });
@@ -122,7 +126,11 @@ describe("fromJsonSchema()", () => {
       (schema, given) => {
         const { json, wrapped } = toInputSchema(fromJsonSchema(schema), "probe");
         const advertised = ajv.compile(json);
-        for (const value of given) expect(take(schema, value).ok).toBe(advertised(wrapped ? { value } : value));
+        for (const value of given) {
+          const isAccepted = isAcceptedBy(advertised, wrapped ? { value } : value);
+          const { ok } = take(schema, value);
+          expect(ok).toBe(isAccepted ?? ok);
+        }
       },
     );
     fc.assert(property, { numRuns: 250 });
@@ -132,7 +140,9 @@ describe("fromJsonSchema()", () => {
     const property = fc.property(schemasOf(true), fc.array(values, { minLength: 1, maxLength: 8 }), (schema, given) => {
       const { json, wrapped } = toInputSchema(fromJsonSchema(schema), "probe");
       const accepted = given.filter((value) => take(schema, value).ok);
-      expect(accepted.filter((value) => isRefusedBy(json, wrapped ? { value } : value))).toEqual([]);
+      const advertised = ajv.compile(json);
+      const isRefused = (value: JsonValue): boolean => isAcceptedBy(advertised, wrapped ? { value } : value) === false;
+      expect(accepted.filter(isRefused)).toEqual([]);
     });
     fc.assert(property, { numRuns: 250 });
   });

@@ -28,6 +28,8 @@ export interface HttpRequest {
   readonly address?: string | undefined;
   /** Whether the connection may come from another machine. Undefined where the runtime tells no address. */
   readonly isRemote?: boolean | undefined;
+  /** Whether the client has reset its connection. @default false */
+  readonly isReset?: boolean;
   /** The value of a header, by its name in lower case. Values of one that came more than once are joined. */
   header(name: string): string | undefined;
   /** How often a header came. */

@@ -55,7 +55,7 @@ describe("the negatives of the type tests", () => {
     }
     rmSync(join(workshop.folder, "package"), { recursive: true });
     diagnostics = compile(workshop, ["*/test-d/*.ts"]);
-  }, 120_000);
+  }, 300_000);
 
   // One folder for each guard: a busy disk takes its time.
   afterAll(() => workshop.remove(), 120_000);

@@ -12,15 +12,15 @@ function warn(text: string): void {
 
 /**
  * Guards a server without `auth` against other machines. The list of hosts does not: a program writes any `Host`. Warns once,
- * because an author who forgot `auth` learns it from nothing else.
+ * because an author who forgot `auth` learns it from nothing else. A client that has gone is no reason to warn.
  */
 export class LocalClients {
   #hasWarned = false;
 
   /** Returns a refusal if the connection does not come from this machine. A web `Request` names no address and passes. */
-  check({ isRemote, address }: HttpRequest): HttpRefusal | undefined {
+  check({ isRemote, isReset, address }: HttpRequest): HttpRefusal | undefined {
     if (isRemote === false) return undefined;
-    if (!this.#hasWarned) {
+    if (!this.#hasWarned && isReset !== true) {
       this.#hasWarned = true;
       if (isRemote === undefined) warn('Serving web requests, which name no address, without "auth"');
       else warn(`Cannot serve a client at ${address ?? "an unknown address"} without "auth"`);

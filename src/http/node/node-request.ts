@@ -56,6 +56,12 @@ export class NodeRequest implements HttpRequest {
     return address === undefined || !isLoopbackAddress(address);
   }
 
+  get isReset(): boolean {
+    const { destroyed, remoteAddress, localAddress } = this.#incoming.socket;
+    // A Unix socket has neither address.
+    return destroyed || (remoteAddress === undefined && localAddress !== undefined);
+  }
+
   header(name: string): string | undefined {
     let value: string | undefined;
     // Node's own object keeps but the first of some headers: whoever checks must see what others could see.

@@ -49,8 +49,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { extends: true, test: { name: "isolated", include: isolated, sequence: { groupOrder: 0 } } },
-      { extends: true, test: { name: "deep", include: [deep], sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: "isolated", include: isolated, sequence: { groupOrder: 1 } } },
+      { extends: true, test: { name: "deep", include: [deep], sequence: { groupOrder: 2 } } },
     ],
   },
 });

@@ -30,7 +30,6 @@ const quick = [
   { name: "check:tests", needs: "build" },
   { name: "check:lint", needs: "build" },
   { name: "check:types", needs: "build" },
-  { name: "check:types-cost" },
   { name: "check:type-tests", needs: "build" },
   { name: "check:publish", needs: "build" },
 ];
@@ -38,6 +37,7 @@ const deep = [
   build,
   { name: "deep:tests", needs: "build" },
   { name: "matrix:types", needs: "build" },
+  { name: "deep:types-cost" },
   { name: "attack", needs: "build" },
   { name: "matrix:zod", needs: "build" },
   { name: "deep:resolution", needs: "build" },

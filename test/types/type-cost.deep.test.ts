@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../architecture/source.ts";
 
-// `npm test` holds the budget itself: the check `check:types-cost`.
+// `npm run test:deep` holds the budget itself: the check `deep:types-cost`.
 describe("the cost of the types", () => {
   it("npm run bench:types fails when a size is over budget", () => {
     const script = join(root, "bench", "types.mjs");

@@ -31,7 +31,7 @@ const POLL_MS = 25;
 
 /** Takes hold of one that somebody else has started, and that ends with whoever that was. */
 export function adoptCoordinator(pid: number): CoordinatorProcess {
-  const gone = untilGone(pid);
+  const gone = untilGone(pid, { ref: false });
   return {
     pid,
     gone,
@@ -46,13 +46,15 @@ export function adoptCoordinator(pid: number): CoordinatorProcess {
     },
     async kill() {
       kill(pid);
-      await gone;
+      // Not by `gone`: where nothing else is left to do, this process would end before it.
+      await untilGone(pid, { ref: true });
     },
   };
 }
 
-async function untilGone(pid: number): Promise<void> {
-  while (kill(pid, 0)) await delay(POLL_MS, undefined, { ref: false });
+/** @param options - whether waiting keeps this process alive. */
+async function untilGone(pid: number, options: { readonly ref: boolean }): Promise<void> {
+  while (kill(pid, 0)) await delay(POLL_MS, undefined, options);
 }
 
 function kill(pid: number, signal: NodeJS.Signals | 0 = "SIGKILL"): boolean {

@@ -28,21 +28,25 @@ const quick = [
   { name: "check:words" },
   { name: "check:unused" },
   { name: "check:tests", needs: "build" },
-  { name: "check:lint", needs: "build" },
-  { name: "check:types", needs: "build" },
-  { name: "check:type-tests", needs: "build" },
+  { name: "check:code", needs: "build" },
   { name: "check:publish", needs: "build" },
 ];
 const deep = [
   build,
   { name: "deep:tests", needs: "build" },
   { name: "matrix:types", needs: "build" },
+  { name: "deep:type-tests", needs: "build" },
   { name: "deep:types-cost" },
   { name: "attack", needs: "build" },
   { name: "matrix:zod", needs: "build" },
   { name: "deep:resolution", needs: "build" },
+  { name: "conformance", needs: "build" },
+  { name: "inspect", needs: "build" },
 ];
 const checks = options.deep ? deep : quick;
+
+/** Checks whose output is worth reading when they pass, too. */
+const wholeOutput = new Set(["attack", "conformance"]);
 
 /** What a check is told about the terminal, which it does not see. */
 const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
@@ -103,7 +107,7 @@ function closingLines(output) {
 
 function show(result) {
   console.log(line(result));
-  const shown = result.ok && result.name !== "attack" ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
+  const shown = result.ok && !wholeOutput.has(result.name) ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
   for (const text of shown) console.log(readable(text));
 }
 

@@ -9,27 +9,18 @@ import { watchHttp, type Names } from "./http/run-http-case.ts";
 
 const resource = "https://ci.example/mcp";
 
-/** Where the corpus and what this part was asked for differ, the latter holds. */
-const settled: Readonly<Record<string, HttpBadInput["expect"]>> = {
-  // Sessions give way once they are idle for ten seconds, and not to a flood.
-  "hlegacy-init-flood-10k": { httpAnyOf: [200, 409], maxRssDeltaMB: 64 },
-};
-
 /** Cases that need a server of their own: what they use up, or how patient it is. */
 const alone: Readonly<Record<string, HttpSettings>> = {
   "http-body-5MiB-chunked": {},
   "http-slowloris-headers": { options: { headersTimeoutMs: 500, requestTimeoutMs: 800 } },
   "http-slow-body": { options: { headersTimeoutMs: 500, requestTimeoutMs: 800 } },
   "http-listen-unread-flood": {},
-  "hlegacy-init-flood-10k": {},
 };
 
-/** What is said in words alone, and has a test of its own below. */
-const inWords = new Set(["auth-foreign-handle"]);
+/** What has a test of its own: one case that is said in words alone, and one of 10,000 requests (`http.deep.test.ts`). */
+const elsewhere = new Set(["auth-foreign-handle", "hlegacy-init-flood-10k"]);
 
-const cases = readHttpCorpus()
-  .filter(({ id }) => !inWords.has(id))
-  .map((each) => ({ ...each, expect: settled[each.id] ?? each.expect }));
+const cases = readHttpCorpus().filter(({ id }) => !elsewhere.has(id));
 
 let script = "";
 let issuer: Issuer;
@@ -62,7 +53,7 @@ async function problems(badInput: HttpBadInput): Promise<readonly string[]> {
 
 describe("the corpus of bad inputs over HTTP", () => {
   it("is run whole", () => {
-    expect(cases).toHaveLength(64);
+    expect(cases).toHaveLength(63);
   });
 
   it.each(cases)("$id", { timeout: 120_000 }, async (badInput) => {

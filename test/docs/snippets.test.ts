@@ -17,7 +17,7 @@ const folder = join(root, ".scratch-snippets");
 
 const options = {
   extends: "../tsconfig.json",
-  // The libraries are checked with the sources: `npm run check:types`.
+  // The libraries are checked with the sources: `npm run check:code`.
   compilerOptions: { noUnusedLocals: false, noUnusedParameters: false, skipLibCheck: true },
   // What the types of the SDK 1.x take as given.
   include: ["*.ts", "../test/sdk-v1-globals.d.ts"],

@@ -199,7 +199,7 @@ describe("search", () => {
           expect(operations).toMatchObject(scan(kept, "").map((tool) => ({ tool })));
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 

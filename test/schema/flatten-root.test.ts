@@ -300,7 +300,7 @@ describe("the input schema of a tool", () => {
         const outputs = inputs.flatMap((input) => schema.safeParse(input).data ?? []);
         expectAccepted({ ...toToolInput(schema, "t").json }, outputs);
       }),
-      { numRuns: 150, seed: 1 },
+      { numRuns: 60, seed: 1 },
     );
     fc.assert(
       fc.property(jsonUnions, values, (json, inputs) => {
@@ -311,9 +311,9 @@ describe("the input schema of a tool", () => {
           inputs.filter((input) => accepts(input)),
         );
       }),
-      { numRuns: 250, seed: 2 },
+      { numRuns: 100, seed: 2 },
     );
-    expect(accepted).toBeGreaterThan(3000);
+    expect(accepted).toBeGreaterThan(1000);
   });
 
   it.each([

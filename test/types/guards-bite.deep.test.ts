@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compile, createWorkshop, emitDeclarations, type Diagnostic, type Workshop } from "./compile.ts";
@@ -14,11 +14,26 @@ function plain(text: string): string {
   return text.replaceAll(/\/\*[^]*?\*\//g, "").replaceAll(/\s+/g, " ");
 }
 
-/** Takes a guard out of a copy of the package. A guard that is no longer where the table says fails the test. */
+/** Links every file of a folder, which takes a third of the time of copies. */
+function linkFiles(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linkFiles(source, target);
+    else linkSync(source, target);
+  }
+}
+
+function addPackage(folder: string): void {
+  linkFiles(join(workshop.folder, "package"), join(workshop.folder, folder, "package"));
+}
+
+/** Takes a guard out of a package of its own. A guard that is no longer where the table says fails the test. */
 function removeGuard(folder: string, guard: Guard): void {
-  cpSync(join(workshop.folder, "package"), join(workshop.folder, folder, "package"), { recursive: true });
+  addPackage(folder);
   const path = join(workshop.folder, folder, "package", guard.file);
   const text = plain(readFileSync(path, "utf8"));
+  rmSync(path);
   if (!text.includes(guard.guard)) throw new Error(`Removing a guard: ${guard.file} has no ${guard.guard}`);
   workshop.write(join(folder, "package", guard.file), text.replaceAll(guard.guard, guard.without));
 }
@@ -47,7 +62,7 @@ describe("the negatives of the type tests", () => {
   beforeAll(() => {
     workshop = createWorkshop("guards");
     emitDeclarations(workshop);
-    cpSync(join(workshop.folder, "package"), join(workshop.folder, "whole", "package"), { recursive: true });
+    addPackage("whole");
     for (const test of tests) writeTest("whole", test);
     for (const [index, guard] of guards.entries()) {
       removeGuard(`without-${index}`, guard);

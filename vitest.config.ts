@@ -22,8 +22,8 @@ const deep = "test/**/*.deep.test.ts";
 export default defineConfig({
   test: {
     pool: "forks",
-    // Many tests wait for processes, deadlines or ends of sockets: half as many workers again use the cores meanwhile.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // Many tests wait for processes, deadlines or ends of sockets: twice as many workers use the cores meanwhile.
+    maxWorkers: Math.ceil(availableParallelism() * 2),
     watch: false,
     // Upper bounds on a hang, not expectations of speed: a matrix test starts processes on a machine that may be busy.
     testTimeout: 30_000,

@@ -107,7 +107,8 @@ function closingLines(output) {
 
 function show(result) {
   console.log(line(result));
-  const shown = result.ok && !wholeOutput.has(result.name) ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
+  const shown =
+    result.ok && !wholeOutput.has(result.name) ? closingLines(result.output) : ["", result.output.trimEnd(), ""];
   for (const text of shown) console.log(readable(text));
 }
 

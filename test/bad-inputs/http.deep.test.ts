@@ -8,7 +8,7 @@ import { watchHttp } from "./http/run-http-case.ts";
 const id = "hlegacy-init-flood-10k";
 
 describe("the case of the corpus over HTTP that takes long", () => {
-  it(id, { timeout: 120_000 }, async () => {
+  it("hlegacy-init-flood-10k", { timeout: 120_000 }, async () => {
     const [flood] = readHttpCorpus().filter((badInput) => badInput.id === id);
     if (flood === undefined) throw new Error(`Reading the corpus: there is no ${id}`);
     const script = await bundleScript(new URL("../fixtures/hostile.ts", import.meta.url), "bad-inputs-flood");

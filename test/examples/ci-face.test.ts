@@ -243,7 +243,7 @@ describe("createFace()", () => {
   it("settles at the first red node with the name of its run, and again when the run has ended", async () => {
     const { client } = await faceOf({
       bad: { script: "process.exit(1)" },
-      slow: { script: "setTimeout(() => {}, 300)" },
+      slow: { script: "setTimeout(() => {}, 2000)" },
       last: {},
     });
     const started = await client.tools.run({});

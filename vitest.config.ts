@@ -5,16 +5,16 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /**
- * Files that need a process for themselves: module mocks, counts of the timers and listeners of the process, and PGlite, whose
- * 700 MB stay until the process ends.
+ * Files that need a process for themselves: module mocks, counts of the timers and listeners of the process, its memory, and
+ * PGlite, whose 700 MB stay until the process ends.
  */
 const needsOwnProcess =
-  /vi\.mock\(|getTimerCount|countTimers|getActiveResourcesInfo|process\.listenerCount|tracker\/server\.ts/;
+  /vi\.mock\(|getTimerCount|countTimers|getActiveResourcesInfo|process\.listenerCount|memoryUsage|tracker\/server\.ts/;
 const root = fileURLToPath(new URL(".", import.meta.url));
 const isolated = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
   .map((path) => `test/${path.replaceAll("\\", "/")}`)
-  .filter((path) => path.endsWith(".test.ts") && !path.endsWith(".deep.test.ts"))
-  .filter((path) => needsOwnProcess.test(readFileSync(join(root, path), "utf8")));
+  .filter((path) => path.endsWith(".test.ts") && needsOwnProcess.test(readFileSync(join(root, path), "utf8")));
+const isDeep = (path: string): boolean => path.endsWith(".deep.test.ts");
 
 /** Tests that take minutes by nature, for `npm run test:deep`. */
 const deep = "test/**/*.deep.test.ts";
@@ -49,8 +49,18 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { extends: true, test: { name: "isolated", include: isolated, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: "deep", include: [deep], sequence: { groupOrder: 2 } } },
+      {
+        extends: true,
+        test: { name: "isolated", include: isolated.filter((path) => !isDeep(path)), sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: "deep", include: [deep], exclude: isolated, isolate: false, sequence: { groupOrder: 2 } },
+      },
+      {
+        extends: true,
+        test: { name: "deep-isolated", include: isolated.filter(isDeep), sequence: { groupOrder: 2 } },
+      },
     ],
   },
 });

@@ -1,6 +1,6 @@
 /**
  * Runs every check of the repository, two at a time, and reports each: `npm test`. With `--deep` it runs those that take
- * minutes by nature instead: `npm run test:deep`.
+ * minutes by nature instead: `npm run test:deep`. With `--long` besides, those run at full length.
  *
  * A check is a script in package.json; this file knows their order and what each needs. All of them run even if one
  * fails, so that one run reports everything (`--bail` starts no further one). The output of a failing check is shown, and
@@ -13,7 +13,9 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, stripVTControlCharacters } from "node:util";
 import { reports, tally } from "./tally.mjs";
 
-const { values: options } = parseArgs({ options: { deep: { type: "boolean" }, bail: { type: "boolean" } } });
+const { values: options } = parseArgs({
+  options: { deep: { type: "boolean" }, long: { type: "boolean" }, bail: { type: "boolean" } },
+});
 const root = fileURLToPath(new URL("..", import.meta.url));
 const terminal = process.stdout.isTTY === true && !process.env.NO_COLOR;
 
@@ -41,7 +43,8 @@ const deep = [
   { name: "matrix:zod", needs: "build" },
   { name: "deep:resolution", needs: "build" },
   { name: "conformance", needs: "build" },
-  { name: "inspect", needs: "build" },
+  // Both install the same tools.
+  { name: "inspect", needs: "conformance" },
 ];
 const checks = options.deep ? deep : quick;
 
@@ -50,6 +53,9 @@ const wholeOutput = new Set(["attack", "conformance"]);
 
 /** What a check is told about the terminal, which it does not see. */
 const looks = terminal ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
+
+/** Tells the tests how much to do: `test/setup/test-length.ts`. */
+const length = options.long ? { TEST_LENGTH: "long" } : {};
 
 /** Some tools take a CI for a terminal, even with NO_COLOR. */
 const readable = (text) => (terminal ? text : stripVTControlCharacters(text));
@@ -84,7 +90,7 @@ function run({ name, args = [] }) {
   const child = spawn("npm", ["run", "--silent", name, ...args], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...looks, npm_config_ignore_scripts: "true" },
+    env: { ...process.env, ...looks, ...length, npm_config_ignore_scripts: "true" },
   });
   let output = "";
   const keep = (chunk) => (output += chunk);

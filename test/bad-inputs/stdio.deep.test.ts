@@ -1,33 +1,64 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleScript } from "../fixtures/bundle-script.ts";
 import { openingCases } from "../fixtures/bad-inputs-more.ts";
+import { ServerProcess } from "../fixtures/server-process.ts";
 import { readCorpus, type BadInput } from "./bad-input.ts";
 import { judge } from "./judge.ts";
-import { runCase } from "./run-case.ts";
+import { runCase, watch } from "./run-case.ts";
+import { prepare } from "./send-input.ts";
 
 const cases = readCorpus();
 
+/** Whether a case needs a process for itself: it is about its end, its memory or its pipes, or leaves something open. */
+function isAlone({ precondition, input, expect: due }: BadInput): boolean {
+  if (precondition === "none" || JSON.stringify(input).includes("subscriptions/listen")) return true;
+  const ends = due.exit !== undefined || due.rpcAnyOf?.includes("close") === true;
+  const pipe = input.closeStdoutFirst ?? input.doNotReadStdout ?? input.thenEof ?? false;
+  const isOpen = input.rawNoNewline !== undefined || input.gen?.noNewline === true;
+  return ends || pipe || isOpen || due.maxRssMB !== undefined;
+}
+
+const shared = cases.filter((badInput) => !isAlone(badInput));
+const servers = new Map<string, ServerProcess>();
 let script = "";
+
+/** The process that takes all cases of a precondition. */
+async function serverFor(precondition: BadInput["precondition"]): Promise<ServerProcess> {
+  const running = servers.get(precondition);
+  if (running !== undefined) return running;
+  const server = new ServerProcess(script);
+  servers.set(precondition, server);
+  await prepare(server, precondition);
+  return server;
+}
+
 beforeAll(async () => {
   script = await bundleScript(new URL("../fixtures/hostile.ts", import.meta.url), "bad-inputs");
 });
 
-async function problems(badInput: BadInput): Promise<readonly string[]> {
+afterAll(() => Promise.all(Array.from(servers.values(), (server) => server.kill())));
+
+async function problemsAlone(badInput: BadInput): Promise<readonly string[]> {
   return judge(badInput, await runCase(script, badInput));
 }
 
 describe("the corpus of bad inputs over stdio", () => {
   it("is run whole", () => {
     expect(cases).toHaveLength(106);
+    expect(shared.length).toBeGreaterThan(60);
   });
 
-  it.concurrent.each(cases)("$id", { timeout: 60_000 }, async (badInput) => {
-    expect(await problems(badInput)).toEqual([]);
+  it.each(shared)("$id", { timeout: 60_000 }, async (badInput) => {
+    expect(judge(badInput, await watch(await serverFor(badInput.precondition), badInput))).toEqual([]);
+  });
+
+  it.concurrent.each(cases.filter(isAlone))("in a process of its own: $id", { timeout: 60_000 }, async (badInput) => {
+    expect(await problemsAlone(badInput)).toEqual([]);
   });
 });
 
 describe("more bad inputs over stdio", () => {
   it.concurrent.each(openingCases)("opening: $id", { timeout: 60_000 }, async (badInput) => {
-    expect(await problems(badInput)).toEqual([]);
+    expect(await problemsAlone(badInput)).toEqual([]);
   });
 });

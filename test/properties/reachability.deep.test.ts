@@ -1,5 +1,6 @@
 import { assert, asyncProperty, interruptAfterTimeLimit } from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { amount } from "../setup/test-length.ts";
 import { disagreements } from "./reachability.ts";
 import { randomSurface } from "./random-surface.ts";
 
@@ -14,7 +15,7 @@ describe("what can be reached", () => {
         expect(await disagreements(surface)).toEqual([]);
       }),
       // As many as the time limit allows: `npm run properties` tries more.
-      { numRuns: 300, seed: 20_260_729, plugins: [interruptAfterTimeLimit(10_000)] },
+      { numRuns: 300, seed: 20_260_729, plugins: [interruptAfterTimeLimit(amount(10_000, 25_000))] },
     );
   }, 120_000);
 });

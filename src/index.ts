@@ -194,8 +194,8 @@ export type { LimitVerdict, RateLimiter } from "./call/rate-limiter.ts";
 
 export { readViewRules } from "./views/read-view-rules.ts";
 export { viewRulesFile } from "./views/view-rules-file.ts";
-export type { HiddenEntry } from "./views/showing.ts";
-export type { ViewReplay } from "./views/view-replay.ts";
+export type { HiddenEntry } from "./views/show.ts";
+export type { ViewReplay } from "./views/replay-view.ts";
 export type {
   DenyVerdict,
   OneOf,

@@ -4,8 +4,8 @@ import { pullOrigin, pullToolNames } from "../catalog/pull-tool-names.ts";
 import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
+import { findGateway } from "../views/create-views.ts";
 import type { AppDefinition } from "./app-definition.ts";
-import { mayBeGateway } from "./may-be-gateway.ts";
 
 /** Names of one sort, with where they come from. */
 type Claims = Map<string, string>;
@@ -43,11 +43,11 @@ function claimMounts(claims: Claims, mounts: AppDefinition["mounts"]): void {
   }
 }
 
-/** The names of a gateway, if there may ever be one: that no rule shows it yet is said, since nobody would find that rule. */
+/** Claims the names of a gateway's tools if a view shows a gateway, or may show one later: a source may get other rules. */
 function claimGateway(claims: Claims, views: AppDefinition["views"]): void {
-  const chance = mayBeGateway(views);
-  if (chance === undefined) return;
-  const when = chance === "later" ? ", which rules may turn on later" : "";
+  const isLater = views !== undefined && "get" in views;
+  if (views === undefined || (!isLater && findGateway(views) === undefined)) return;
+  const when = isLater ? ", which rules may turn on later" : "";
   for (const name of gatewayToolNames) claim(claims, name, `${gatewayOrigin(name)}${when}`);
 }
 

@@ -16,14 +16,14 @@ import { implementSurface } from "../surface/implement-surface.ts";
 import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
-import type { ViewReplay } from "../views/view-replay.ts";
+import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import { addMount, addPrompts, addResources, addTools } from "./add-entries.ts";
 import { assertContext } from "./assert-context.ts";
 import { assertMcpOptions } from "./check-mcp-options.ts";
 import { claimNames } from "./claim-names.ts";
+import { assembleApp } from "./assemble-app.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
-import { createRuntime } from "./create-runtime.ts";
 import { readConfirm } from "./read-confirm.ts";
 import { readViewsInput } from "./read-views-input.ts";
 import { replayApp, type ReplayOptions } from "./replay-app.ts";
@@ -132,7 +132,7 @@ class App implements ServableApp {
   }
 
   open(): AppRuntime {
-    return createRuntime(this[kDefinition]);
+    return assembleApp(this[kDefinition]);
   }
 
   async serve(target: ServeTarget = stdio()): Promise<Serving> {

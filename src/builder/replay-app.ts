@@ -2,14 +2,12 @@ import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
-import { toFaceTools } from "../mcp/to-face-tools.ts";
 import { Scope } from "../spine/scope.ts";
 import { internalError, reportToConsole, toSafeReporter } from "../surface/fault.ts";
-import { replayView } from "../views/replay-view.ts";
-import type { ViewReplay } from "../views/view-replay.ts";
+import { replayView, type ViewReplay } from "../views/replay-view.ts";
 import type { AppDefinition } from "./app-definition.ts";
+import { assembleViews } from "./assemble-app.ts";
 import { checkReplayOptions } from "./check-replay-options.ts";
-import { createWhole, type Finding } from "./create-whole.ts";
 
 /** Of whom `app.replay()` is asked. */
 export interface ReplayOptions {
@@ -23,9 +21,6 @@ export interface ReplayOptions {
 const nowhere: Link = Object.freeze({
   connect: () => Promise.reject(new SurfaceError("UNAVAILABLE", "Replaying a view: nothing is connected for it")),
 });
-
-/** Nobody calls the tools that would look. */
-const nothing: Finding = Object.freeze({ open: () => undefined, readable: () => undefined, onShown: () => () => {} });
 
 function toAsking({ surface, project, caller = anonymous }: ReplayOptions): Caller {
   const { view } = caller;
@@ -51,8 +46,8 @@ export function replayApp(definition: AppDefinition, options: ReplayOptions = {}
   try {
     const held = new HeldSurface({ link: nowhere, surface });
     scope.add(() => held.close());
-    const { views, live } = createWhole({ definition, held, report, scope }, nothing);
-    return replayView({ views, catalog: live.current, caller: toAsking(options), faceTools: toFaceTools });
+    const { views, live } = assembleViews({ definition, held, report, scope });
+    return replayView({ views, catalog: live.current, caller: toAsking(options) });
   } finally {
     // Nothing was connected, so that there is nothing to wait for.
     void scope.close().catch((cause: unknown) => void internalError(cause, "replaying a view", report));

@@ -211,8 +211,16 @@ export interface ToolEntry extends EntryLooks, EntryGuard {
   readonly preview?: ((args: JsonObject) => unknown) | undefined;
   /** What there is now of its name; `undefined`: nothing. It runs only while that is itself. Left out: it always is. */
   readonly now?: (() => ToolEntry | undefined) | undefined;
+  /** Returns this tool with a description that names only the given resources. Left out: the description names none. */
+  readonly describedFor?: ((shown: ShownResources) => ToolEntry) | undefined;
   /** Runs it. Only `call/` does. */
   run(input: unknown, call: EntryCall): unknown;
+}
+
+/** The resources that a view shows. */
+export interface ShownResources {
+  readonly resources: readonly ResourceEntry[];
+  readonly templates: readonly TemplateEntry[];
 }
 
 /** What hosts show of an entry, and what they are told besides. */

@@ -5,7 +5,7 @@ import type { JsonObject } from "../schema/json.ts";
 import type { Caller } from "../surface/caller.ts";
 import { noSuchResource } from "./change-waits.ts";
 import type { Catalog } from "./catalog.ts";
-import type { EntryCall, ResourceContent, ToolEntry } from "./entry.ts";
+import type { EntryCall, ResourceContent, ShownResources, ToolEntry } from "./entry.ts";
 import { isAbsent } from "./is-absent.ts";
 import { pullOrigin } from "./pull-tool-names.ts";
 import type { Resolved } from "./resolve-uri.ts";
@@ -47,11 +47,11 @@ const outputSchema = deepFreeze({
   additionalProperties: false,
 });
 
-/** What is told of the resources that there are. */
-type Told = Pick<Catalog, "resources" | "templates" | "scopes">;
+/** The number of descriptions that are kept, each for other resources. */
+const maxDescriptions = 64;
 
-/** A line for each resource, as many as fit. */
-function listResources({ resources, templates }: Told): string {
+/** Lists resources, one a line, as many as fit. */
+function listResources({ resources, templates }: ShownResources): string {
   const lines = [
     ...resources.map(({ uri, title, description }) => toLine(uri, title ?? description)),
     ...templates.map(({ uriTemplate, title, description }) => toLine(uriTemplate, title ?? description)),
@@ -105,15 +105,15 @@ function writeContent(content: ResourceContent): string {
   ].join();
 }
 
-/** The tool that reads a resource, for hosts whose agents cannot. */
-export function createReadResourceTool(catalog: Told, resolve: FindReadable): ToolEntry {
+/** Creates the tool that reads a resource, for hosts whose agents cannot. Its description names the resources of the catalog. */
+export function createReadResourceTool(catalog: Catalog, resolve: FindReadable): ToolEntry {
   const name = readResourceName;
-  return {
+  const described = new Map<string, ToolEntry>();
+  const tool: Omit<ToolEntry, "description"> = {
     id: name,
     name,
     origin: pullOrigin(name),
     title: "Read a resource",
-    description: `Get the value of one resource now, as JSON. To hear of its next change call wait_for_change. Resources:${listResources(catalog)}`,
     hints: toToolHints("read", {}),
     scopes: Object.freeze([catalog.scopes.read]),
     input: { root: "", json: inputSchema, decode: readUri },
@@ -128,7 +128,18 @@ export function createReadResourceTool(catalog: Told, resolve: FindReadable): To
     timeoutMs,
     onDisconnect: defaultOnDisconnect,
     owner: "surface",
+    describedFor,
     // decode() made the URI.
     run: (uri, call) => readResource(uri as string, resolve, call),
   };
+  // The same object for the same description: a list of tools changes only if an entry does.
+  function describedFor(shown: ShownResources): ToolEntry {
+    const description = `Get the value of one resource now, as JSON. To hear of its next change call wait_for_change. Resources:${listResources(shown)}`;
+    const entry = described.get(description) ?? { ...tool, description };
+    described.set(description, entry);
+    const [oldest] = described.keys();
+    if (described.size > maxDescriptions && oldest !== undefined) described.delete(oldest);
+    return entry;
+  }
+  return describedFor(catalog);
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ReplayOptions } from "../builder/replay-app.ts";
-import type { ViewReplay } from "../views/view-replay.ts";
+import type { ViewReplay } from "../views/replay-view.ts";
 import { refused } from "./cli-errors.ts";
 import { codeOf } from "./file-errors.ts";
 

@@ -1,4 +1,4 @@
-import type { ViewReplay } from "../views/view-replay.ts";
+import type { ViewReplay } from "../views/replay-view.ts";
 import { columns } from "./columns.ts";
 import { visibleText } from "../schema/visible-text.ts";
 

@@ -1,4 +1,4 @@
-import { unknownView } from "../views/unknown-view.ts";
+import { unknownView } from "../views/compile-rules.ts";
 import { refused } from "./cli-errors.ts";
 import type { CliSetting } from "./cli-setting.ts";
 import { loadApp } from "./load-app.ts";

@@ -59,7 +59,7 @@ function toOutput<TInput, TAnswer>(tool: GatewayTool<TInput, TAnswer>): ToolOutp
 /** A tool of a gateway as the catalog has tools: it takes what whatever reads takes, validates by itself, and is not counted. */
 export function toGatewayEntry<TInput, TAnswer>(
   tool: GatewayTool<TInput, TAnswer>,
-  { catalog }: GatewayParts,
+  { readScope }: GatewayParts,
 ): ToolEntry {
   const { name, title, description, hints = reads, timeoutMs = lookUpMs } = tool;
   return {
@@ -69,7 +69,7 @@ export function toGatewayEntry<TInput, TAnswer>(
     title,
     description,
     hints,
-    scopes: Object.freeze([catalog().scopes.read]),
+    scopes: Object.freeze([readScope]),
     input: toInput(tool),
     output: toOutput(tool),
     timeoutMs,

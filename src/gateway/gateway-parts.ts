@@ -11,10 +11,12 @@ export interface IndexedParts extends GatewayParts {
 /** What the tools of a gateway are made over. */
 export interface GatewayParts {
   /**
-   * What the view shows now, as `direct` would show it; for a caller, what they are shown by the rules as they are now, which may
-   * be nothing of it any more. Asked for each operation of each call; the same object until something changes.
+   * Returns what a caller can call by the rules as they are now. Called for each operation of each call; the same object until
+   * something changes.
    */
-  readonly catalog: (caller?: Caller) => Catalog;
+  readonly catalog: (caller: Caller) => Catalog;
+  /** The scope that a known caller needs to call the gateway's own tools. */
+  readonly readScope: string;
   /** Whether a caller was granted what an operation takes: what they lack is not there. */
   readonly isGranted: (entry: ToolEntry, caller: Caller) => boolean;
   /**

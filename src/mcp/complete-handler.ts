@@ -4,8 +4,7 @@ import type { Completer, EntryGuard, Filled, PromptEntry, TemplateEntry } from "
 import { isProposal, maxCountedProposals } from "../catalog/proposals.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
-import type { Faces } from "./faces.ts";
-import type { Handler } from "./handlers.ts";
+import type { ViewHandler } from "./handlers.ts";
 import { ownParam } from "./own-param.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
 import { writeJson } from "./write-json.ts";
@@ -33,8 +32,6 @@ type Completers = ReadonlyMap<string, Completer | undefined>;
 export interface CompleteSource {
   /** Everything that there is when it is made. */
   readonly catalog: Catalog;
-  /** What callers are shown of it. */
-  readonly faces: Pick<Faces, "of">;
   readonly invoker: Invoker;
 }
 
@@ -151,7 +148,7 @@ function toCompletion(values: readonly unknown[], begun: string): RpcAnswer {
  * Makes the handler of `completion/complete`; `undefined` where there is nothing to propose. What proposes values and
  * fails, or does not answer in time, proposes none: whoever types goes on without.
  */
-export function createCompleteHandler({ catalog, faces, invoker }: CompleteSource): Handler | undefined {
+export function createCompleteHandler({ catalog, invoker }: CompleteSource): ViewHandler | undefined {
   if (new References(catalog).isEmpty) return undefined;
   const known = new WeakMap<Catalog, References>();
   const referencesOf = (shown: Catalog): References => {
@@ -159,10 +156,8 @@ export function createCompleteHandler({ catalog, faces, invoker }: CompleteSourc
     known.set(shown, references);
     return references;
   };
-  return async (params, request) => {
-    const face = faces.of(request.call.caller);
-    if ("kind" in face) return face;
-    const begun = referencesOf(face.catalog).read(params);
+  return async (params, request, view) => {
+    const begun = referencesOf(view.catalog).read(params);
     if (begun === undefined) return badParams;
     request.call.reached("gate");
     const { target, name, value, where, filled } = begun;

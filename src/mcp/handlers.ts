@@ -10,23 +10,30 @@ import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
-import type { FaceLists } from "./face-lists.ts";
-import type { Face, Faces } from "./faces.ts";
 import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
 import { toAbsent, toNotFound } from "./not-found.ts";
 import { ownParam } from "./own-param.ts";
-import type { PagedList } from "./pages.ts";
-import { createPromptHandlers, type PromptHandlers } from "./prompt-handlers.ts";
+import type { CatalogLists } from "./pages.ts";
+import { createPromptHandler } from "./prompt-handlers.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type McpRequest, type RpcAnswer } from "./protocol.ts";
 import { renderContent, toLargeBlocks, toLargeResult, type Keeping } from "./render-large.ts";
 import { toReadOnCall } from "./read-on.ts";
+import type { ResolvedView } from "./resolved-view.ts";
 import { ResourceList } from "./resource-list.ts";
 import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
+import type { ViewResolver } from "./view-resolver.ts";
 import { withMeta } from "./with-meta.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
 /** Answers one method: params off the wire -> an answer. Knows nothing of the SDK, and never rejects. */
 export type Handler = (params: JsonObject | undefined, request: McpRequest) => RpcAnswer | Promise<RpcAnswer>;
+
+/** Answers one method for a caller whose view is resolved. Never rejects. */
+export type ViewHandler = (
+  params: JsonObject | undefined,
+  request: McpRequest,
+  view: ResolvedView,
+) => RpcAnswer | Promise<RpcAnswer>;
 
 /** The methods that the package answers itself, on either path. */
 export type HandledMethod =
@@ -38,7 +45,7 @@ export type HandledMethod =
   | OptionalMethod;
 
 /** Those of them that an app has only where there is something for them to answer. */
-type OptionalMethod = keyof PromptHandlers | "completion/complete";
+type OptionalMethod = "prompts/list" | "prompts/get" | "completion/complete";
 
 /** One handler a method. */
 export type Handlers = Readonly<
@@ -49,11 +56,8 @@ export type Handlers = Readonly<
 export interface HandlerSource {
   /** Everything that there is when they are made: what there is nothing of, there is no handler for. */
   readonly catalog: Catalog;
-  /** What callers are shown of it. */
-  readonly faces: Pick<Faces, "of">;
-  readonly lists: FaceLists;
-  /** Finds what a caller can read under a URI, of what they are shown. */
-  readonly resolve: (uri: string, caller: Caller) => Readable | undefined;
+  readonly resolver: Pick<ViewResolver, "resolve" | "shownTo">;
+  readonly lists: CatalogLists;
   /** Asks clients of the modern era. */
   readonly asking: InputRequired;
   /** What was too large for one answer. */
@@ -96,7 +100,7 @@ function toRichAnswer(tool: ToolEntry, { blocks, structured, isError }: RichOutc
 }
 
 /** Where the parts of a large result are kept, and for whom. */
-type Answering = Pick<Keeping, "large" | "caller"> & { readonly face: Face };
+type Answering = Pick<Keeping, "large" | "caller"> & { readonly view: ResolvedView };
 
 /** No structuredContent: it would have to fit the tool's output schema, which clients of both eras check. */
 function toRefusedAnswer(refused: Refused): RpcAnswer {
@@ -108,11 +112,11 @@ function toRefusedAnswer(refused: Refused): RpcAnswer {
 function toLargeAnswer(
   tool: ToolEntry,
   { text, bytes }: { readonly text: string; readonly bytes: number },
-  { large, caller, face }: Answering,
+  { large, caller, view }: Answering,
 ): RpcAnswer {
   const { scopes, requires } = tool;
-  const excerpt = large.keep(text, bytes, { caller, rules: face.rules, scopes, requires });
-  const readOn = excerpt.next === undefined ? undefined : toReadOnCall(face, caller, excerpt.next);
+  const excerpt = large.keep(text, bytes, { caller, rules: view.rules, scopes, requires });
+  const readOn = excerpt.next === undefined ? undefined : toReadOnCall(view, caller, excerpt.next);
   return toLargeResult(tool, { excerpt, readOn });
 }
 
@@ -135,10 +139,9 @@ function toReadError(refused: Refused): RpcAnswer {
   return toRpcError(rpcCodes.internal, refusalText(refused), refusalData(refused));
 }
 
-function isShown(tool: ToolEntry, caller: Caller, { faces }: HandlerSource): boolean {
-  const face = faces.of(caller);
-  // What has taken its place is checked again.
-  return !("kind" in face) && face.catalog.tool(tool.name) === (tool.now?.() ?? tool);
+function isShown(tool: ToolEntry, caller: Caller, { resolver }: HandlerSource): boolean {
+  // The invoker compares a replaced entry with the entry that was called.
+  return resolver.shownTo(caller)?.catalog.tool(tool.name) === (tool.now?.() ?? tool);
 }
 
 /** Returns the tool and the arguments that a request names; `undefined` where the params do not fit. */
@@ -149,19 +152,17 @@ function readCall(params: Parameters<Handler>[0]): { readonly name: string; read
   return { name, args };
 }
 
-function createCallHandler(source: HandlerSource): Handler {
-  return async (params, request) => {
+function createCallHandler(source: HandlerSource): ViewHandler {
+  return async (params, request, view) => {
     const said = readCall(params);
     if (said === undefined) return badToolParams;
     const { name, args } = said;
     request.call.reached("gate");
     const { call } = request;
-    const face = source.faces.of(call.caller);
-    if ("kind" in face) return face;
     const limited = limitAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
     try {
-      const tool = face.catalog.tool(name);
+      const tool = view.catalog.tool(name);
       if (tool === undefined) return unknownTool;
       call.stillShown = () => isShown(tool, call.caller, source);
       const asking = { params, request, method: "tools/call", target: name, args };
@@ -170,7 +171,7 @@ function createCallHandler(source: HandlerSource): Handler {
       const outcome = await source.invoker.call(tool, args, call);
       const asked = source.asking.answer(outcome, asking);
       return withMeta(
-        asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, face }),
+        asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, view }),
         call.meta,
       );
     } finally {
@@ -201,64 +202,62 @@ function toReadAnswer(
   return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
 }
 
-function createReadHandler(source: HandlerSource): Handler {
-  return async (params, request) => {
+function createReadHandler(source: HandlerSource): ViewHandler {
+  return async (params, request, view) => {
     const uri = ownParam(params, "uri");
     if (typeof uri !== "string") return badReadParams;
     const { call } = request;
     call.reached("gate");
-    const face = source.faces.of(call.caller);
-    if ("kind" in face) return face;
-    const resolved = source.resolve(uri, call.caller);
+    const { rules } = view;
+    const resolved = source.large.resolve(uri, { caller: call.caller, rules }) ?? view.resource(uri);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const asking = { params, request, method: "resources/read", target: uri, args: noArguments };
     const refused = source.asking.begin(asking);
     if (refused !== undefined) return refused;
     const outcome = await source.invoker.read(resolved, call);
     const asked = source.asking.answer(outcome, asking);
-    return withMeta(asked ?? toReadAnswer({ resolved, uri, rules: face.rules, outcome }, request, source), call.meta);
+    return withMeta(asked ?? toReadAnswer({ resolved, uri, rules, outcome }, request, source), call.meta);
   };
 }
 
-/** Makes the handler of a list that is read from nobody: what of it a caller is shown, and was granted. */
-export function createListHandler(
-  { faces }: Pick<HandlerSource, "faces">,
-  toList: (listed: Catalog) => PagedList,
-): Handler {
-  return (params, { call }) => {
-    const face = faces.of(call.caller);
-    return "kind" in face ? face : toList(face.listedFor(call.caller)).page(params);
-  };
-}
-
-function createResourcesHandler(source: HandlerSource): Handler {
-  const { faces, lists, invoker, pageSize, items } = source;
-  if (items === undefined) return createListHandler(source, (listed) => lists.resources(listed));
+function createResourcesHandler(source: HandlerSource): ViewHandler {
+  const { lists, invoker, pageSize, items } = source;
+  if (items === undefined) return createListHandler(lists, "resources");
   const known = new WeakMap<Catalog, ResourceList>();
-  return (params, { call }) => {
-    const face = faces.of(call.caller);
-    if ("kind" in face) return face;
-    const catalog = face.listedFor(call.caller);
+  return (params, { call }, view) => {
+    const catalog = view.listedFor(call.caller);
     const list = known.get(catalog) ?? new ResourceList({ catalog, invoker, pageSize, items });
     known.set(catalog, list);
     return list.page(params, call.caller);
   };
 }
 
-/** Makes the handlers of an app: each answers from what its caller is shown. */
+function createListHandler(lists: CatalogLists, name: Parameters<CatalogLists["of"]>[0]): ViewHandler {
+  return (params, { call }, view) => lists.of(name, view.listedFor(call.caller)).page(params);
+}
+
+/** Creates the handlers of an app. Each answers from the view of its caller. */
 export function createHandlers(source: HandlerSource): Handlers {
-  const { lists } = source;
+  const { lists, catalog, resolver } = source;
+  // The view is resolved when the handler starts: the rules may have changed while the request waited for its turn.
+  const inView = (handler: ViewHandler): Handler => {
+    return (params, request) => {
+      const view = resolver.resolve(request.call.caller);
+      return "kind" in view ? view : handler(params, request, view);
+    };
+  };
   const complete = createCompleteHandler(source);
+  const prompts = {
+    "prompts/list": inView(createListHandler(lists, "prompts")),
+    "prompts/get": inView(createPromptHandler(source)),
+  };
   return Object.freeze({
-    "tools/list": createListHandler(source, (listed) => lists.tools(listed)),
-    "tools/call": createCallHandler(source),
-    "resources/list": createResourcesHandler(source),
-    "resources/templates/list": createListHandler(source, (listed) => lists.templates(listed)),
-    "resources/read": createReadHandler(source),
-    ...createPromptHandlers(
-      source,
-      createListHandler(source, (listed) => lists.prompts(listed)),
-    ),
-    ...(complete === undefined ? {} : { "completion/complete": complete }),
+    "tools/list": inView(createListHandler(lists, "tools")),
+    "tools/call": inView(createCallHandler(source)),
+    "resources/list": inView(createResourcesHandler(source)),
+    "resources/templates/list": inView(createListHandler(lists, "templates")),
+    "resources/read": inView(createReadHandler(source)),
+    ...(catalog.prompts.length === 0 ? {} : prompts),
+    ...(complete === undefined ? {} : { "completion/complete": inView(complete) }),
   } satisfies Handlers);
 }

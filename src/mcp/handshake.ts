@@ -2,7 +2,7 @@ import type { JsonObject } from "../schema/json.ts";
 import type { Handler, Handlers } from "./handlers.ts";
 import { modernVersions, toRpcResult } from "./protocol.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { ListName } from "./faces.ts";
+import type { ListName } from "./pages.ts";
 import type { ServerInfo } from "./servable-app.ts";
 import { writeJson } from "./write-json.ts";
 

@@ -50,7 +50,7 @@ export interface Excerpt {
 /** Who may read the parts of a value. The guard is that of the tool or resource which gave the value. */
 export interface KeptFor extends EntryGuard {
   readonly caller: Caller;
-  /** {@link Face.rules} of the view that the value was made by: by other rules, or another view, it may be another value. */
+  /** The `rules` of the view that showed the value: by other rules it may be another value. */
   readonly rules: symbol;
 }
 

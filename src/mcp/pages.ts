@@ -1,4 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+import { describePrompt, describeResource, describeTemplate, describeTool } from "./describe-entries.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "./protocol.ts";
 
 /** A list, cut into pages and serialised once. */
@@ -69,4 +72,60 @@ export function createPagedList(source: PagedListSource): PagedList {
       return (typeof cursor === "string" ? byCursor.get(cursor) : undefined) ?? unknownCursor;
     },
   };
+}
+
+/** The lists whose changes a client can be notified of. Templates are part of the resources there. */
+export const listNames = ["tools", "prompts", "resources"] as const;
+
+/** The name of such a list. */
+export type ListName = (typeof listNames)[number];
+
+type EntryList = ListName | "templates";
+
+const described = new WeakMap<ToolEntry, string>();
+
+/** Describes a tool, once: most entries of a changed list were in the list before. */
+function describeOnce(tool: ToolEntry): string {
+  const text = described.get(tool) ?? describeTool(tool);
+  described.set(tool, text);
+  return text;
+}
+
+const describe: { readonly [TList in EntryList]: (catalog: Catalog) => readonly string[] } = {
+  tools: ({ tools }) => tools.map(describeOnce),
+  prompts: ({ prompts }) => prompts.map(describePrompt),
+  resources: ({ resources }) => resources.map(describeResource),
+  templates: ({ templates }) => templates.map(describeTemplate),
+};
+
+/** The lists of all catalogs that are shown. Each is serialised once and kept as long as its entries. */
+export class CatalogLists {
+  readonly #pageSize: number;
+  readonly #known: { readonly [TList in EntryList]: WeakMap<object, PagedList> } = {
+    tools: new WeakMap(),
+    prompts: new WeakMap(),
+    resources: new WeakMap(),
+    templates: new WeakMap(),
+  };
+
+  /** @param pageSize - how many entries a page holds. */
+  constructor(pageSize: number) {
+    this.#pageSize = pageSize;
+  }
+
+  /** Returns a list of a catalog. Of the resources only those that are listed always. */
+  of(name: EntryList, catalog: Catalog): PagedList {
+    const known = this.#known[name].get(catalog[name]);
+    if (known !== undefined) return known;
+    const key = name === "templates" ? "resourceTemplates" : name;
+    const list = createPagedList({ key, items: describe[name](catalog), pageSize: this.#pageSize });
+    this.#known[name].set(catalog[name], list);
+    return list;
+  }
+
+  /** Returns a text that is the same for two catalogs if and only if clients see the same list. */
+  digestOf(name: ListName, catalog: Catalog): string {
+    const { digest } = this.of(name, catalog);
+    return name === "resources" ? `${digest} ${this.of("templates", catalog).digest}` : digest;
+  }
 }

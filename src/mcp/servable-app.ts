@@ -2,7 +2,7 @@ import type { Caller } from "../surface/caller.ts";
 import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/looks.ts";
-import type { ListName } from "./faces.ts";
+import type { ListName } from "./pages.ts";
 import type { Handlers } from "./handlers.ts";
 import type { HeaderParam } from "./header-params.ts";
 import type { FrameLimits } from "./limits.ts";

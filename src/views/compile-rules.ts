@@ -1,124 +1,144 @@
-import { defaultView } from "../surface/caller.ts";
+import { defaultView, type Caller } from "../surface/caller.ts";
 import type { Decision } from "./decision.ts";
-import { unknownView } from "./unknown-view.ts";
 import type { OneOf, ViewCondition, ViewEntity, ViewPacket } from "./view-rules.ts";
 
-/** A field of an entity that rules may ask about. */
-export type EntityField = "surface" | "user_agent" | "project" | "principal" | "client.name" | "client.version";
+/** The reason for denying a view that no rule defines. */
+export const unknownView = "unknown MCP surface";
 
-/** How each is read. */
-const readers: Readonly<Record<EntityField, (entity: ViewEntity) => string | undefined>> = {
-  surface: (entity) => entity.surface,
-  user_agent: (entity) => entity.user_agent,
-  project: (entity) => entity.project,
-  principal: (entity) => entity.principal,
-  "client.name": (entity) => entity.client?.name,
-  "client.version": (entity) => entity.client?.version,
-};
+/** The reader of each field that a condition may name. A rule is filed under the first of them that it names. */
+const readers = {
+  principal: (entity: ViewEntity) => entity.principal,
+  surface: (entity: ViewEntity) => entity.surface,
+  project: (entity: ViewEntity) => entity.project,
+  "client.name": (entity: ViewEntity) => entity.client?.name,
+  "client.version": (entity: ViewEntity) => entity.client?.version,
+  user_agent: (entity: ViewEntity) => entity.user_agent,
+} satisfies Readonly<Record<string, (entity: ViewEntity) => string | undefined>>;
 
-/** The fields that rules may ask about, in one order. */
-const fieldNames = Object.keys(readers).filter((name): name is EntityField => Object.hasOwn(readers, name));
+type EntityField = keyof typeof readers;
 
-/** Some packets, ready to be asked. */
-export interface CompiledRules {
-  /** What their answer hangs on: of an entity nothing else matters. */
-  readonly fields: readonly EntityField[];
-  /** Decides anew each time. The same object for all whom the same rule is for. */
-  decide(entity: ViewEntity): Decision;
-}
-
-/** Reads a field of an entity; `undefined` where it is not known. */
-export function readField(entity: ViewEntity, field: EntityField): string | undefined {
-  return readers[field](entity);
-}
-
-/** One condition of a rule. */
+/** One field of a condition, with the values that fit. */
 interface Wanted {
   readonly field: EntityField;
   readonly values: ReadonlySet<string>;
 }
 
+interface CompiledRule {
+  /** Position in the packet: of the rules that fit, the lowest decides. */
+  readonly order: number;
+  readonly wanted: readonly Wanted[];
+  readonly decision: Decision;
+}
+
+/** Rules of one field by the value that they require. */
+type FiledRules = Map<string, CompiledRule[]>;
+
+interface CompiledPacket {
+  /** Rules with a condition: a decision only looks at those that require a value of the entity. */
+  readonly filed: ReadonlyMap<EntityField, FiledRules>;
+  /** The first rule without a condition. */
+  readonly open: CompiledRule | undefined;
+  /** The decisions where no rule fits: the default view shows everything, and no other view exists. */
+  readonly passed: Decision;
+  readonly unknown: Decision;
+}
+
 function toWanted({ client, ...texts }: ViewCondition): readonly Wanted[] {
-  const named: Readonly<Record<string, OneOf | undefined>> = {
-    ...texts,
+  const named: Readonly<Record<EntityField, OneOf | undefined>> = {
+    principal: texts.principal,
+    surface: texts.surface,
+    project: texts.project,
     "client.name": client?.name,
     "client.version": client?.version,
+    user_agent: texts.user_agent,
   };
-  return fieldNames.flatMap((field) => {
+  // The names of a record that lists every field.
+  return (Object.keys(readers) as EntityField[]).flatMap((field) => {
     const oneOf = named[field];
     return oneOf === undefined ? [] : { field, values: new Set(typeof oneOf === "string" ? [oneOf] : oneOf) };
   });
 }
 
-/** What is not known fits nothing. */
-function isFor(entity: ViewEntity, wanted: readonly Wanted[]): boolean {
+/** Tells whether a rule applies. An unknown field of the entity fits no value. */
+function isFor(entity: ViewEntity, { wanted }: CompiledRule): boolean {
   return wanted.every(({ field, values }) => {
-    const value = readField(entity, field);
+    const value = readers[field](entity);
     return value !== undefined && values.has(value);
   });
 }
 
-interface CompiledRule {
-  readonly wanted: readonly Wanted[];
-  readonly decision: Decision;
+function fileRule(filed: Map<EntityField, FiledRules>, { field, values }: Wanted, rule: CompiledRule): void {
+  const byValue: FiledRules = filed.get(field) ?? new Map();
+  filed.set(field, byValue);
+  for (const value of values) {
+    const rules = byValue.get(value);
+    if (rules === undefined) byValue.set(value, [rule]);
+    else rules.push(rule);
+  }
 }
 
-/** The packet that holds for a scope. */
-interface CompiledPacket {
-  readonly rules: readonly CompiledRule[];
-  readonly passed: Decision;
-  readonly unknown: Decision;
-}
-
-/** What is said of an entity for which no rule is: the default view shows everything, and there is no other. */
-function toFallbacks(about: Omit<Decision, "verdict">): Pick<CompiledPacket, "passed" | "unknown"> {
+function compilePacket(packet: ViewPacket | undefined, server: string | undefined): CompiledPacket {
+  const about = {
+    ...(packet === undefined ? {} : { packet: packet.id }),
+    ...(server === undefined ? {} : { server }),
+  };
+  const filed = new Map<EntityField, FiledRules>();
+  let open: CompiledRule | undefined;
+  for (const [order, { id, when = {}, verdict }] of packet?.rules.entries() ?? []) {
+    const wanted = toWanted(when);
+    const rule = { order, wanted, decision: Object.freeze({ ...about, verdict, rule: id ?? `${order + 1}` }) };
+    const [first] = wanted;
+    if (first !== undefined) fileRule(filed, first, rule);
+    else open ??= rule;
+  }
   return {
+    filed,
+    open,
     passed: Object.freeze({ ...about, verdict: Object.freeze({ kind: "tool_surface" }) }),
     unknown: Object.freeze({ ...about, verdict: Object.freeze({ kind: "deny", reason: unknownView }) }),
   };
 }
 
-function toServer(server: string | undefined): Pick<Decision, "server"> {
-  return server === undefined ? {} : { server };
-}
-
-function compilePacket({ id, rules }: ViewPacket, server: string | undefined): CompiledPacket {
-  const about = { packet: id, ...toServer(server) };
-  return {
-    rules: rules.map((rule, index) => ({
-      wanted: toWanted(rule.when ?? {}),
-      decision: Object.freeze({ ...about, verdict: rule.verdict, rule: rule.id ?? `${index + 1}` }),
-    })),
-    ...toFallbacks(about),
-  };
-}
-
-function fieldsOf(packets: readonly CompiledPacket[], byProject: boolean): readonly EntityField[] {
-  const used = new Set<EntityField>(byProject ? ["surface", "project"] : ["surface"]);
-  for (const { rules } of packets) for (const { wanted } of rules) for (const { field } of wanted) used.add(field);
-  return fieldNames.filter((name) => used.has(name));
+function findRule({ filed, open }: CompiledPacket, entity: ViewEntity): CompiledRule | undefined {
+  let first = open;
+  for (const [field, byValue] of filed) {
+    const value = readers[field](entity);
+    const rules = value === undefined ? undefined : byValue.get(value);
+    const found = rules?.find((rule) => isFor(entity, rule));
+    if (found !== undefined && (first === undefined || found.order < first.order)) first = found;
+  }
+  return first;
 }
 
 /**
- * Makes packets ready to be asked: of those of one scope the last holds, and that of an entity's project stands in the place of
- * the one for everybody. The first rule that is for an entity decides; where none is, the default view shows everything and
- * nobody gets in by another. Pure.
+ * Compiles packets to the function that decides about an entity. Of the packets of one scope the last holds, and the packet of the
+ * entity's project replaces the packet for everybody. The first rule that fits decides; without one the default view shows everything
+ * and every other view is denied. Entities that one rule decides about get the same object.
  */
-export function compileRules(packets: readonly ViewPacket[], server?: string): CompiledRules {
-  const byProject = new Map<string, CompiledPacket>();
-  let global: CompiledPacket = { rules: [], ...toFallbacks(toServer(server)) };
-  for (const packet of packets) {
-    const compiled = compilePacket(packet, server);
-    if (packet.project === undefined) global = compiled;
-    else byProject.set(packet.project, compiled);
-  }
-  return {
-    fields: fieldsOf([global, ...byProject.values()], byProject.size > 0),
-    decide(entity) {
-      const own = entity.project === undefined ? undefined : byProject.get(entity.project);
-      const { rules, passed, unknown } = own ?? global;
-      const found = rules.find(({ wanted }) => isFor(entity, wanted));
-      return found?.decision ?? (entity.surface === defaultView ? passed : unknown);
-    },
+export function compileRules(packets: readonly ViewPacket[], server?: string): (entity: ViewEntity) => Decision {
+  const byProject = new Map<string | undefined, ViewPacket>(packets.map((packet) => [packet.project, packet]));
+  const compiled = new Map(
+    Array.from(byProject, ([project, packet]) => [project, compilePacket(packet, server)] as const),
+  );
+  const global = compiled.get(undefined) ?? compilePacket(undefined, server);
+  return (entity) => {
+    const packet = (entity.project === undefined ? undefined : compiled.get(entity.project)) ?? global;
+    const { passed, unknown } = packet;
+    return findRule(packet, entity)?.decision ?? (entity.surface === defaultView ? passed : unknown);
   };
+}
+
+const anonymousEntity: ViewEntity = Object.freeze({ surface: defaultView });
+
+/** Returns the facts about a caller that rules may ask for; unknown ones are left out. */
+export function toEntity({ view, isAnonymous, id }: Caller): ViewEntity {
+  if (view === undefined && isAnonymous) return anonymousEntity;
+  const { surface = defaultView, userAgent, project, client } = view ?? {};
+  return Object.freeze({
+    surface,
+    ...(userAgent === undefined ? {} : { user_agent: userAgent }),
+    ...(project === undefined ? {} : { project }),
+    ...(client === undefined ? {} : { client }),
+    ...(isAnonymous ? {} : { principal: id }),
+  });
 }

@@ -8,13 +8,11 @@ import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { Views } from "./decision.ts";
-import { describeViews } from "./describe-views.ts";
-import { listViews } from "./list-views.ts";
-import { toEntity } from "./to-entity.ts";
-import { toTelling } from "./to-telling.ts";
-import { replayView, type ToFaceTools } from "./replay-view.ts";
+import { describeViews, listViews } from "./describe-views.ts";
+import { replayView, visibilityFor } from "./replay-view.ts";
+import { toEntity } from "./compile-rules.ts";
 
-/** How long a replay may take, in milliseconds: it waits for nobody. */
+/** The deadline of a replay in milliseconds. It waits for nothing. */
 const timeoutMs = 10_000;
 
 const maxNameLength = 256;
@@ -58,34 +56,32 @@ function readRequest(args: JsonObject): ReplayRequest {
   return { action, surface: readName(args, "surface") ?? defaultView, project: readName(args, "project") };
 }
 
-/** What the tool is made over. */
-export interface ReplayToolParts {
+/** Dependencies of {@link createReplayTool}. */
+export interface ReplayToolDeps {
   readonly views: Views;
-  /** Everything that there is now. Asked for each call. */
+  /** The scope that a known caller needs to call it. */
+  readonly readScope: string;
+  /** Returns all entries as of now. Called for each call. */
   readonly catalog: () => Catalog;
-  /** As in a replay. */
-  readonly faceTools?: ToFaceTools | undefined;
 }
 
-/** The same caller by another view. What they connected with stays. */
+/** Returns the same caller with another view. The facts about the program stay. */
 function byView(caller: Caller, { surface, project }: ReplayRequest): Caller {
   const { project: _own, surface: _by, ...program } = caller.view ?? {};
   return { ...caller, view: { ...program, surface, ...(project === undefined ? {} : { project }) } };
 }
 
-function answer({ views, catalog, faceTools }: ReplayToolParts, request: ReplayRequest, asking: Caller): object {
+function answer({ views, catalog }: ReplayToolDeps, request: ReplayRequest, asking: Caller): object {
   if (request.action === "list") return listViews(views);
   const caller = byView(asking, request);
   const whole = catalog();
-  if (request.action === "replay") return replayView({ views, catalog: whole, caller, faceTools, isForCaller: true });
-  const verdict = toTelling(whole, caller).verdict(views.decide(toEntity(caller)));
+  if (request.action === "replay") return replayView({ views, catalog: whole, caller, isForCaller: true });
+  const verdict = visibilityFor(whole, caller).verdict(views.decide(toEntity(caller)));
   return { ...describeViews(views, caller), verdict };
 }
 
-/**
- * The tool that tells agents what views show them, of an app that wants that: names of what a view hides are told, and the rules.
- */
-export function createReplayTool(parts: ReplayToolParts): ToolEntry {
+/** Creates the tool that tells agents what views show them: it names the entries that a view hides, and the rules. */
+export function createReplayTool(deps: ReplayToolDeps): ToolEntry {
   return {
     id: replayToolName,
     name: replayToolName,
@@ -93,13 +89,13 @@ export function createReplayTool(parts: ReplayToolParts): ToolEntry {
     title: "Replay a view",
     description,
     hints: toToolHints("read", {}),
-    scopes: Object.freeze([parts.catalog().scopes.read]),
+    scopes: Object.freeze([deps.readScope]),
     input: { root: "", json: inputSchema, decode: readRequest },
     output: { json: undefined, stringify: (value) => JSON.stringify(value) },
     timeoutMs,
     onDisconnect: defaultOnDisconnect,
     owner: "surface",
     // decode() made the request.
-    run: (request, call) => answer(parts, request as ReplayRequest, call.caller),
+    run: (request, call) => answer(deps, request as ReplayRequest, call.caller),
   };
 }

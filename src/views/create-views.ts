@@ -1,4 +1,6 @@
+import { gatewayOrigin, gatewayToolNames } from "../catalog/gateway-tool-names.ts";
 import { SurfaceError } from "../errors.ts";
+import { defaultView } from "../surface/caller.ts";
 import {
   internalError,
   onRejection,
@@ -9,28 +11,25 @@ import {
 } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Source } from "../surface/source.ts";
-import { assertNoGatewayCollision, type NamedTool } from "./assert-no-gateway-collision.ts";
-import { compileRules, readField, type CompiledRules } from "./compile-rules.ts";
+import { didYouMean } from "../tags/assert-known-options.ts";
+import { compileRules } from "./compile-rules.ts";
 import type { Decision, InstalledViews, Views } from "./decision.ts";
 import { readViewRules } from "./read-view-rules.ts";
 import type { ViewEntity, ViewPacket } from "./view-rules.ts";
 import type { ViewRules, ViewsInput } from "./views-input.ts";
 
-/** How many decisions are remembered: what they are about is what callers say. */
-const maxRemembered = 64;
-
-/** What is told of rules that cannot be had. Nothing of why: that is for whoever reads the log. */
+/** The reason for denying every view while the rules cannot be read. The cause goes to the log only. */
 export const unreadableRules = "the view rules cannot be read";
 
 const where = "reading the view rules";
 
-/** What views are made with besides their rules. */
-export interface ViewsSetting {
-  /** How the server names itself: patterns may spell a tool with it. */
+/** Dependencies of {@link createViews}. */
+export interface ViewsDeps {
+  /** The server's name: patterns may put it in front of the name of a tool. */
   readonly server?: string;
-  /** The tools of the app: a view with a gateway has no room for one that is called as one of its four. Default: none. */
-  readonly tools?: readonly NamedTool[];
-  /** Told why rules that were put in the place of others cannot be read. Default: the console. */
+  /** The app's own tools: none may have the name of a gateway's tool if a rule shows a gateway. @default none */
+  readonly tools?: readonly { readonly name: string; readonly origin: string }[];
+  /** Receives the reason if rules of a source cannot be read. @default the console */
   readonly report?: FaultReporter;
 }
 
@@ -42,32 +41,40 @@ function isSource(input: ViewsInput | undefined): input is Source<ViewRules> {
   );
 }
 
-/** What is in force, and what was made of it. */
+/** The rules in force. */
 interface Installed {
   readonly views: InstalledViews;
-  readonly rules: CompiledRules;
+  readonly decide: (entity: ViewEntity) => Decision;
 }
 
 const denied: Decision = Object.freeze({ verdict: Object.freeze({ kind: "deny", reason: unreadableRules }) });
 
-/** Nobody gets in, by the default view neither. */
+/** Denies every view, the default view included. */
 const unreadable: Installed = Object.freeze({
   views: Object.freeze({ kind: "unreadable", reason: unreadableRules }),
-  rules: Object.freeze({ fields: Object.freeze([]), decide: () => denied }),
+  decide: () => denied,
 });
 
-function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsSetting): Installed {
-  assertNoGatewayCollision(packets, tools);
-  return { views: Object.freeze({ kind: "packets", packets }), rules: compileRules(packets, server) };
+/** Returns the first rule that shows a gateway, in words; `undefined` if there is none. */
+export function findGateway(packets: readonly ViewPacket[]): string | undefined {
+  for (const { id, rules } of packets) {
+    const index = rules.findIndex(({ verdict }) => verdict.kind === "tool_surface" && verdict.face === "gateway");
+    if (index !== -1) return `rule "${rules[index]?.id ?? index + 1}" of packet "${id}"`;
+  }
+  return undefined;
 }
 
-/** All of an entity that matters to some rules, as a text. */
-function toKey(entity: ViewEntity, { fields }: CompiledRules): string {
-  const [only, ...more] = fields;
-  if (only === undefined) return "";
-  // Most rules ask for the view alone.
-  if (more.length === 0) return readField(entity, only) ?? "";
-  return JSON.stringify(fields.map((field) => readField(entity, field) ?? null));
+function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDeps): Installed {
+  const gateway = findGateway(packets);
+  for (const { name, origin } of gateway === undefined ? [] : tools) {
+    const taken = gatewayToolNames.find((reserved) => reserved === name);
+    if (taken === undefined) continue;
+    throw new SurfaceError(
+      "NAME_COLLISION",
+      `Naming ${origin}: its name on the wire, "${name}", is taken by ${gatewayOrigin(taken)} that ${gateway} shows`,
+    );
+  }
+  return { views: Object.freeze({ kind: "packets", packets }), decide: compileRules(packets, server) };
 }
 
 /** What stands for the value of a source that gave none. */
@@ -75,27 +82,22 @@ const noValue = Symbol("no value");
 
 class CompiledViews implements Views {
   readonly canChange: boolean;
-  #generation = 0;
+  #hasTaken = false;
   #installed = unreadable;
   /** What the source gave last, whatever was made of it. */
   #value: unknown = noValue;
-  #remembered = new Map<string, Decision>();
   #stop: (() => unknown) | undefined;
   #isClosed = false;
   readonly #listeners = new Listeners();
-  readonly #setting: ViewsSetting;
+  readonly #deps: ViewsDeps;
   readonly #report: FaultReporter;
 
-  constructor(input: ViewsInput | undefined, setting: ViewsSetting) {
-    this.#setting = setting;
-    this.#report = toSafeReporter(setting.report ?? reportToConsole);
+  constructor(input: ViewsInput | undefined, deps: ViewsDeps) {
+    this.#deps = deps;
+    this.#report = toSafeReporter(deps.report ?? reportToConsole);
     this.canChange = isSource(input);
     if (isSource(input)) this.#follow(input);
-    else this.#installed = install(input === undefined ? [] : readViewRules(input), setting);
-  }
-
-  get generation(): number {
-    return this.#generation;
+    else this.#installed = install(input === undefined ? [] : readViewRules(input), deps);
   }
 
   get installed(): InstalledViews {
@@ -103,14 +105,7 @@ class CompiledViews implements Views {
   }
 
   decide(entity: ViewEntity): Decision {
-    const { rules } = this.#installed;
-    const key = toKey(entity, rules);
-    const known = this.#remembered.get(key);
-    if (known !== undefined) return known;
-    const decision = rules.decide(entity);
-    if (this.#remembered.size >= maxRemembered) this.#forgetOldest();
-    this.#remembered.set(key, decision);
-    return decision;
+    return this.#installed.decide(entity);
   }
 
   subscribe(changed: () => void): () => void {
@@ -122,11 +117,6 @@ class CompiledViews implements Views {
     this.#isClosed = true;
     this.#listeners.clear();
     this.#guard(() => this.#stop?.());
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined) this.#remembered.delete(oldest);
   }
 
   /** Runs code of somebody else, whose faults are nobody's but the log's. */
@@ -157,9 +147,9 @@ class CompiledViews implements Views {
     try {
       value = source.get();
       if (Object.is(value, this.#value)) return;
-      next = install(readViewRules(value), this.#setting);
+      next = install(readViewRules(value), this.#deps);
     } catch (cause) {
-      if (value === noValue && this.#value === noValue && this.#generation > 0) return;
+      if (value === noValue && this.#value === noValue && this.#hasTaken) return;
       // A promise in the place of rules: its rejection is nobody's else.
       onRejection(value, () => {});
       this.#tell(cause);
@@ -170,18 +160,33 @@ class CompiledViews implements Views {
 
   #replace(next: Installed): void {
     this.#installed = next;
-    this.#generation++;
-    this.#remembered = new Map();
+    this.#hasTaken = true;
     this.#listeners.tell(undefined, (cause) => this.#tell(cause));
   }
 }
 
 /**
- * Makes the rules of an app ready to be asked, once and for all or as long as its source has others. Rules of a source that cannot
- * be read, or do not fit, let nobody in, and are reported. Whoever made them closes them.
+ * Compiles the rules of an app, and follows them if they come from a source. While the rules of a source cannot be read every view is
+ * denied and the reason is reported. Call `close()` when done.
  *
  * @throws SurfaceError `INVALID_OPTION` for rules that do not fit and come from no source, `NAME_COLLISION`.
  */
-export function createViews(input: ViewsInput | undefined, setting: ViewsSetting = {}): Views {
-  return new CompiledViews(input, setting);
+export function createViews(input: ViewsInput | undefined, deps: ViewsDeps = {}): Views {
+  return new CompiledViews(input, deps);
+}
+
+/**
+ * Refuses the name of a view that no rule can match, where a program and not a client chooses the view. Rules that cannot be
+ * read yet deny everyone until they can be, so no name is refused then.
+ *
+ * @param doing - the action of the caller, the start of the message.
+ * @throws SurfaceError `INVALID_OPTION` naming views that may have been meant.
+ */
+export function assertViewName({ installed }: Views, name: string, doing: string): void {
+  if (name === defaultView || installed.kind === "unreadable") return;
+  const rules = installed.packets.flatMap((packet) => packet.rules);
+  if (rules.some(({ when, verdict }) => when?.surface === undefined && verdict.kind !== "deny")) return;
+  const known = [...new Set([defaultView, ...rules.flatMap(({ when }) => when?.surface ?? [])])];
+  if (known.includes(name)) return;
+  throw new SurfaceError("INVALID_OPTION", `${doing}: there is no view "${name}"${didYouMean(name, known)}`);
 }

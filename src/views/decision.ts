@@ -18,8 +18,6 @@ export type InstalledViews =
 
 /** The rules of an app, compiled. Whoever made it closes it. */
 export interface Views {
-  /** Counts up whenever the rules are others. */
-  readonly generation: number;
   /** Whether the rules can ever be others. */
   readonly canChange: boolean;
   readonly installed: InstalledViews;

@@ -1,67 +1,106 @@
 import { authorise } from "../call/authorise.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { ToolEntry } from "../catalog/entry.ts";
+import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { gatewayToolNames } from "../catalog/gateway-tool-names.ts";
+import { toMatcher, type Named } from "../catalog/glob.ts";
+import { toEntity } from "./compile-rules.ts";
 import type { Decision, Views } from "./decision.ts";
-import { show, showTo } from "./show.ts";
-import { toEntity } from "./to-entity.ts";
-import { toTelling } from "./to-telling.ts";
-import type { ViewReplay } from "./view-replay.ts";
+import { show, showTo, type HiddenEntry } from "./show.ts";
+import type { ViewEntity, ViewVerdict } from "./view-rules.ts";
 
-/** Makes the tools that are listed of a gateway over what a view shows. */
-export type ToFaceTools = (shown: Catalog) => readonly ToolEntry[];
+/** The answer of a replay: what a caller would be shown, and what hides the rest. Requests get the same decision. */
+export interface ViewReplay {
+  /** The facts about the caller that the rules were given. */
+  readonly entity: ViewEntity;
+  readonly verdict: ViewVerdict;
+  /** The names of the tools that would be listed, on the wire. Empty if the view is denied. */
+  readonly visible_tools: readonly string[];
+  readonly visible_tool_count: number;
+  /** The ids of the resources and templates that would be listed. */
+  readonly visible_resources: readonly string[];
+  /** The ids of the operations behind a gateway; left out without one. */
+  readonly operations?: readonly string[];
+  /** All other entries, each with what hides it. */
+  readonly hidden: readonly HiddenEntry[];
+}
 
-/** What is replayed. */
+/** The input of a replay. */
 export interface ReplayParts {
   readonly views: Views;
-  /** Everything that there is, with whatever else is listed beside it: the tools of `pull()`, that of `views()`. */
+  /** All entries, with the tools of `pull()` and `views()`. */
   readonly catalog: Catalog;
-  /** Who would ask, and by which view. */
+  /** The caller of the imagined request, with the view. */
   readonly caller: Caller;
-  /** Left out: a gateway lists its four names to everybody. */
-  readonly faceTools?: ToFaceTools | undefined;
-  /** Leaves out of what is hidden, and of the patterns, whatever the caller was not granted: who asks for themselves is not told that it exists. */
+  /** Leaves entries that the caller was not granted out of `hidden` and out of the patterns: the answer goes to that caller. */
   readonly isForCaller?: boolean;
+}
+
+/** The parts of a replay that name hidden entries, without those that the caller has no right to. */
+interface Visibility {
+  readonly hidden: (hidden: readonly HiddenEntry[]) => readonly HiddenEntry[];
+  /** Returns the verdict without patterns that only fit entries which the caller has no right to. */
+  readonly verdict: (decision: Decision) => ViewVerdict;
+}
+
+type Entry = Named & EntryGuard & Pick<ToolEntry, "isInternal">;
+
+/** Returns the test of whether a pattern fits an entry. Only tools can be written with the server's name in front. */
+function toFits(pattern: string, tools: ReadonlySet<Entry>, server: string | undefined): (entry: Entry) => boolean {
+  const [ofTool, ofOther] = [toMatcher([pattern], server), toMatcher([pattern])];
+  return (entry) => (tools.has(entry) ? ofTool : ofOther)(entry) !== undefined;
+}
+
+/** Divides a catalog into what a caller may know of and the rest. */
+export function visibilityFor(catalog: Catalog, caller: Caller): Visibility {
+  const { tools, prompts, resources, templates } = catalog;
+  const all: readonly Entry[] = [...tools, ...prompts, ...resources, ...templates];
+  const known = all.filter((entry) => entry.isInternal !== true && authorise(caller, entry) === undefined);
+  const ofTools: ReadonlySet<Entry> = new Set(tools);
+  const knownEntries = new Set(known);
+  const unknown = all.filter((entry) => !knownEntries.has(entry));
+  const unknownIds = new Set(unknown.map(({ id }) => id));
+  const keep = (patterns: readonly string[] | undefined, server: string | undefined): readonly string[] | undefined =>
+    patterns?.filter((pattern) => {
+      const fits = toFits(pattern, ofTools, server);
+      return !unknown.some(fits) || known.some(fits);
+    });
+  return {
+    hidden: (hidden) => Object.freeze(hidden.filter(({ name }) => !unknownIds.has(name))),
+    verdict({ verdict, server }) {
+      if (verdict.kind === "deny" || unknown.length === 0) return verdict;
+      const [allow, disallow] = [keep(verdict.allow, server), keep(verdict.disallow, server)];
+      return { ...verdict, ...(allow === undefined ? {} : { allow }), ...(disallow === undefined ? {} : { disallow }) };
+    },
+  };
 }
 
 function idsOf(entries: readonly { readonly id: string }[]): readonly string[] {
   return Object.freeze([...new Set(entries.map(({ id }) => id))].toSorted());
 }
 
-function namesOf(tools: readonly { readonly name: string }[]): readonly string[] {
-  return Object.freeze(tools.map(({ name }) => name).toSorted());
+/** The names of the tools that are listed: of a gateway its own, which need what every read needs. */
+function listedTools({ face, catalog }: ReturnType<typeof show>, caller: Caller): readonly string[] {
+  if (face === "direct") return Object.freeze(catalog.tools.map(({ name }) => name).toSorted());
+  const isGranted = authorise(caller, { scopes: [catalog.scopes.read] }) === undefined;
+  return isGranted ? gatewayToolNames : Object.freeze([]);
 }
 
-/** The names of what is listed of a gateway, for a caller. */
-function gatewayNames(shown: Catalog, { caller, faceTools }: ReplayParts): readonly string[] {
-  if (faceTools === undefined) return gatewayToolNames;
-  return namesOf(faceTools(shown).filter((tool) => authorise(caller, tool) === undefined));
-}
-
-/** What somebody would be shown by a decision. */
-function toReplay(parts: ReplayParts, decision: Decision): Omit<ViewReplay, "entity"> {
-  const shown = show(parts.catalog, decision);
-  const { catalog, hidden } = showTo(shown, parts.caller);
-  const telling = parts.isForCaller === true ? toTelling(parts.catalog, parts.caller) : undefined;
-  const isGateway = shown.face === "gateway";
-  const visible = isGateway ? gatewayNames(shown.catalog, parts) : namesOf(catalog.tools);
-  return {
-    verdict: telling?.verdict(decision) ?? decision.verdict,
+/** Returns what a caller would be shown by a view and what hides the rest, by the functions that decide for requests. */
+export function replayView({ views, catalog: whole, caller, isForCaller = false }: ReplayParts): ViewReplay {
+  const entity = toEntity(caller);
+  const decision = views.decide(entity);
+  const shown = showTo(show(whole, decision), caller);
+  const visibility = isForCaller ? visibilityFor(whole, caller) : undefined;
+  const { face, catalog, hidden } = shown;
+  const visible = listedTools(shown, caller);
+  return Object.freeze({
+    entity,
+    verdict: visibility?.verdict(decision) ?? decision.verdict,
     visible_tools: visible,
     visible_tool_count: visible.length,
-    ...(isGateway ? { operations: idsOf(catalog.tools) } : {}),
+    ...(face === "gateway" ? { operations: idsOf(catalog.tools) } : {}),
     visible_resources: idsOf([...catalog.resources, ...catalog.templates]),
-    hidden: telling?.hidden(hidden) ?? hidden,
-  };
-}
-
-/**
- * Tells what a caller would be shown by their view, and what hides the rest: by the functions that decide it for requests, and
- * without one. Pure.
- */
-export function replayView(parts: ReplayParts): ViewReplay {
-  const entity = toEntity(parts.caller);
-  const decision = parts.views.decide(entity);
-  return Object.freeze({ entity, ...toReplay(parts, decision) });
+    hidden: visibility?.hidden(hidden) ?? hidden,
+  });
 }

@@ -5,8 +5,23 @@ import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher, type Named } from "../catalog/glob.ts";
 import { narrowCatalog } from "../catalog/narrow-catalog.ts";
 import type { Decision } from "./decision.ts";
-import type { HiddenEntry, Shown } from "./showing.ts";
-import type { SurfaceVerdict } from "./view-rules.ts";
+import type { SurfaceVerdict, ViewFace } from "./view-rules.ts";
+
+/** An entry of the catalog that is not shown. */
+export interface HiddenEntry {
+  /** The entry's id. */
+  readonly name: string;
+  /** The reason in words: `rule "readonly": disallow "node_*"`, `scopes`, `deny`. */
+  readonly by: string;
+}
+
+/** The part of a catalog that a view shows. */
+export interface Shown {
+  readonly face: ViewFace;
+  /** Only visible entries; tools that only tools may call are never visible. */
+  readonly catalog: Catalog;
+  readonly hidden: readonly HiddenEntry[];
+}
 
 /** What hides an entry; `undefined`: nothing does. */
 type Hides<TEntry> = (entry: TEntry) => string | undefined;

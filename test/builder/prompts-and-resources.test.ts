@@ -4,7 +4,7 @@ import { z } from "zod";
 import { kDefinition, type AppDefinition } from "../../src/builder/app-definition.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import { serveSurfaceAsMcp } from "../../src/builder/serve-surface-as-mcp.ts";
-import { createRuntime } from "../../src/builder/create-runtime.ts";
+import { assembleApp } from "../../src/builder/assemble-app.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
@@ -119,7 +119,7 @@ describe("prompts() and resources()", () => {
 
   it("an open app says whether anybody can tell the client's log", () => {
     const logs = (made: { readonly [kDefinition]: AppDefinition }): boolean => {
-      const runtime = createRuntime(definitionOf(made));
+      const runtime = assembleApp(definitionOf(made));
       opened.push(runtime);
       return runtime.logs;
     };
@@ -128,7 +128,7 @@ describe("prompts() and resources()", () => {
 
   it("an open app names itself with all that its author said", () => {
     const words = { description: "D", websiteUrl: "https://a.test", icons: [{ src: "https://a.test/i" }] };
-    const runtime = createRuntime(definitionOf(mcp(surface, words).bridge(deadLink())));
+    const runtime = assembleApp(definitionOf(mcp(surface, words).bridge(deadLink())));
     opened.push(runtime);
     expect(runtime.info).toEqual({ name: "both", version: "0.0.0", ...words });
   });

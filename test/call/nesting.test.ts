@@ -9,7 +9,7 @@ import { anonymous, type Caller } from "../../src/surface/caller.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { ToolContext } from "../../src/catalog/tool-context.ts";
 import { Refusal, SurfaceError } from "../../src/errors.ts";
-import { toEntity } from "../../src/views/to-entity.ts";
+import { toEntity } from "../../src/views/compile-rules.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
 type Context = ToolContext<unknown, unknown>;

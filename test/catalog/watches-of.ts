@@ -1,11 +1,10 @@
-import { createResourcesFor } from "../../src/builder/create-resources-for.ts";
+import { ResourceLookup } from "../../src/builder/resource-lookup.ts";
 import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
-import { ReadableUris } from "../../src/builder/readable-uris.ts";
 import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
-import { createFaces } from "../../src/mcp/create-faces.ts";
-import { FaceLists } from "../../src/mcp/face-lists.ts";
 import { LargeValues } from "../../src/mcp/large-values.ts";
+import { CatalogLists } from "../../src/mcp/pages.ts";
+import { ViewResolver } from "../../src/mcp/view-resolver.ts";
 import { createViews } from "../../src/views/create-views.ts";
 import { createListedItems } from "../../src/catalog/listed-items.ts";
 import { readTags } from "../../src/catalog/read-exposures.ts";
@@ -14,6 +13,7 @@ import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createClient } from "../../src/surface/create-client.ts";
+import type { Caller } from "../../src/surface/caller.ts";
 import type { Surface } from "../../src/surface/define-surface.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import type { Spec } from "../../src/surface/member.ts";
@@ -40,14 +40,20 @@ export function watchesOf(surface: Surface<Spec>, link: Link, more: Readonly<Rec
     watches.close();
     await held.close();
   };
-  const faces = createFaces({
+  const resolver = new ViewResolver({
     live: createLiveCatalog({ base: catalog, mounts: new Map(), report: () => {} }),
     views: createViews(undefined),
+    watches,
     instructions: undefined,
-    dress: (shown) => shown,
-    lists: new FaceLists(1000),
+    lists: new CatalogLists(1000),
     windowMs: 0,
+    report: () => {},
   });
-  const uris = new ReadableUris({ faces, watches, large: new LargeValues({ uriPrefix: catalog.uriPrefix }) });
-  return { watches, items, resourcesFor: createResourcesFor({ watches, items, faces, uris }), close };
+  const lookup = new ResourceLookup({
+    resolver,
+    watches,
+    items,
+    large: new LargeValues({ uriPrefix: catalog.uriPrefix }),
+  });
+  return { watches, items, resourcesFor: (caller: Caller) => lookup.watcherFor(caller), close };
 }

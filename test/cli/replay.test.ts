@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { ViewReplay } from "../../src/views/view-replay.ts";
+import type { ViewReplay } from "../../src/views/replay-view.ts";
 import { bench, type Bench } from "./support.ts";
 
 const shown: ViewReplay = {

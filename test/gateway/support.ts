@@ -76,8 +76,8 @@ export function callOf({ caller = anonymous, nest = cannotNest, signal }: CallGi
 export class GatewayBench {
   readonly tools: readonly ToolEntry[];
 
-  constructor(parts: GatewayParts) {
-    this.tools = createGatewayTools(parts);
+  constructor(parts: Omit<GatewayParts, "readScope">) {
+    this.tools = createGatewayTools({ ...parts, readScope: "hub:read" });
   }
 
   /** Over a catalog that stays as it is, all of it granted. */

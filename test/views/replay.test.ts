@@ -2,15 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import { replayOrigin, replayToolName } from "../../src/catalog/replay-tool-name.ts";
-import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { createReplayTool } from "../../src/views/create-replay-tool.ts";
 import { createViews } from "../../src/views/create-views.ts";
-import { describeViews } from "../../src/views/describe-views.ts";
-import { listViews } from "../../src/views/list-views.ts";
+import { describeViews, listViews } from "../../src/views/describe-views.ts";
 import { replayView } from "../../src/views/replay-view.ts";
 import { show, showTo } from "../../src/views/show.ts";
-import { toEntity } from "../../src/views/to-entity.ts";
+import { toEntity } from "../../src/views/compile-rules.ts";
 import type { ViewPacket } from "../../src/views/view-rules.ts";
 import { callOnce } from "../call/support.ts";
 import { callerBy, sampleCatalog } from "./support.ts";
@@ -65,11 +63,8 @@ describe("replaying a view", () => {
     expect(replay.visible_tools).toEqual(["call", "list", "schema", "search"]);
     expect(replay.operations).toEqual(["node.log", "summarise"]);
     expect(replay.entity).toEqual({ surface: "hub", principal: "ci" });
-    const log = catalog.toolOf("node.log");
-    const rerun = catalog.toolOf("node.rerun");
-    // A tool of the gateway is listed for whom it takes no more than they have.
-    const faceTools = (): readonly ToolEntry[] => [log, rerun].filter((tool) => tool !== undefined);
-    expect(replayView({ views, catalog, caller, faceTools }).visible_tools).toEqual(["node_log"]);
+    // Without the scope of every read, the gateway's own tools are not listed either.
+    expect(replayView({ views, catalog, caller: { ...caller, scopes: ["other"] } }).visible_tools).toEqual([]);
   });
 
   it("replayView() agrees with what is listed when callers and views are drawn (B17)", () => {
@@ -138,7 +133,7 @@ describe("replaying a view", () => {
 });
 
 describe("the tool that replays", () => {
-  const tool = createReplayTool({ views: createViews(packets), catalog: () => catalog });
+  const tool = createReplayTool({ views: createViews(packets), readScope: "probe:read", catalog: () => catalog });
 
   async function replayed(args: JsonObject, more: object = {}): Promise<unknown> {
     const call = new CallContext({ caller: callerBy("default", more) });
@@ -178,7 +173,7 @@ describe("the tool that replays", () => {
   it("the tool names no pattern that fits only what its caller has no right to when they ask (B19)", async () => {
     const disallow = ["purge", "purg?", "node_*", "*", "nothing.yet"];
     const rules = [{ id: "look", verdict: { kind: "tool_surface", disallow, allow: ["purge", "node.*"] } }] as const;
-    const asked = createReplayTool({ views: createViews(rules), catalog: () => catalog });
+    const asked = createReplayTool({ views: createViews(rules), readScope: "probe:read", catalog: () => catalog });
     for (const action of ["replay", "describe"]) {
       const call = new CallContext({ caller: callerBy("default") });
       const { outcome } = await callOnce(asked, { action }, call);

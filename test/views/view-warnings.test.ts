@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createViews } from "../../src/views/create-views.ts";
-import { viewWarnings } from "../../src/views/view-warnings.ts";
+import { viewWarnings } from "../../src/views/pattern-warnings.ts";
 import { sampleCatalog } from "./support.ts";
 
 const catalog = sampleCatalog();

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { rpcCodes, toRpcError, type RpcError } from "../protocol.ts";
-import { listNames, type ListName } from "../faces.ts";
+import { listNames, type ListName } from "../pages.ts";
 import { ownParam } from "../own-param.ts";
 import { topicsOfLists, urisOf, type Topic } from "./topic.ts";
 

@@ -2,7 +2,7 @@ import { authorise } from "../../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
 import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
-import type { ListName } from "../../../src/mcp/faces.ts";
+import type { ListName } from "../../../src/mcp/pages.ts";
 import type { Era, RpcAnswer } from "../../../src/mcp/protocol.ts";
 import type { RequestId } from "../../../src/mcp/request-id.ts";
 import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";

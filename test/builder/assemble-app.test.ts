@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { anonymous } from "../../src/surface/caller.ts";
 import { describe, expect, it, vi } from "vitest";
 import { kDefinition } from "../../src/builder/app-definition.ts";
-import { createRuntime } from "../../src/builder/create-runtime.ts";
+import { assembleApp } from "../../src/builder/assemble-app.ts";
 import { mcp } from "../../src/builder/mcp.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { inProcess } from "../../src/links/in-process.ts";
@@ -123,7 +123,7 @@ describe("an open app", () => {
     const close = vi.fn<() => Promise<void>>(() => live.close());
     const app = mcp(surface).implement({ run: () => 1 });
     const reach = { kind: "implement", implement: () => ({ ...live, close }) } as const;
-    const open = () => createRuntime({ ...app[kDefinition], reach });
+    const open = () => assembleApp({ ...app[kDefinition], reach });
     expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
     expect(open).toThrow(expect.objectContaining({ code: "SCHEMA_UNSUPPORTED" }));
     return expect.poll(() => close.mock.calls.length, { timeout: 10_000 }).toBe(2);

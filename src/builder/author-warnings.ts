@@ -4,14 +4,26 @@ import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher } from "../catalog/glob.ts";
+import type { LiveCatalog } from "../catalog/live-catalog.ts";
 import { SurfaceError } from "../errors.ts";
-import { mayBeMounted } from "../views/may-be-mounted.ts";
-import { hintOf, namesOf, toVainWarning, type PlacedPattern } from "../views/vain-pattern.ts";
+import { visibleLines } from "../schema/visible-text.ts";
+import type { Views } from "../views/decision.ts";
+import {
+  hintOf,
+  mayBeMounted,
+  namesOf,
+  unmatchedPatternWarning,
+  viewWarnings,
+  type PlacedPattern,
+} from "../views/pattern-warnings.ts";
 import type { AppDefinition } from "./app-definition.ts";
 
-/** How many warnings of a sort are told, and how many patterns are held against the catalog for them. */
+/** The maximum number of warnings of one sort, and of patterns that are tested for them. */
 const maxWarnings = 32;
-const maxLooked = 500;
+const maxTested = 500;
+
+/** The maximum number of warnings of one app: a machine may write other rules again and again. */
+const maxWritten = 1024;
 
 function fitsSome(pattern: string, catalog: Catalog): boolean {
   if (!isGlob(pattern)) return (catalog.toolOf(pattern) ?? catalog.tool(pattern)) !== undefined;
@@ -19,10 +31,10 @@ function fitsSome(pattern: string, catalog: Catalog): boolean {
   return catalog.tools.some((each) => fits(each) !== undefined);
 }
 
-function vainPatterns(catalog: Catalog, mounted: readonly string[]): readonly PlacedPattern[] {
+function unmatchedPatterns(catalog: Catalog, mounted: readonly string[]): readonly PlacedPattern[] {
   return catalog.tools
     .flatMap(({ reach = [], origin }) => reach.map((pattern) => ({ pattern, where: `"reach" of ${origin}` })))
-    .slice(0, maxLooked)
+    .slice(0, maxTested)
     .filter(({ pattern }) => !mayBeMounted(pattern, mounted) && !fitsSome(pattern, catalog))
     .slice(0, maxWarnings);
 }
@@ -62,20 +74,36 @@ function powerless(by: ToolEntry, { tools }: Catalog): string | undefined {
   );
 }
 
-/**
- * Sentences for the author about tools that call others: about a reach that fits nothing, with names that are near, and about an
- * authority that is not enough for anything within it. Never a reason to fail: what they are for may be there later.
- *
- * @param mounted - the prefixes of mounts: what a pattern may fit there is not known.
- */
-export function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly string[] {
-  const vain = vainPatterns(catalog, mounted);
-  const names = vain.length === 0 ? [] : namesOf(catalog.tools);
-  const known = ({ reach = [] }: ToolEntry): boolean =>
+/** Returns warnings about tools that call others: their `reach` fits no tool, or their authority is enough for none within it. */
+function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly string[] {
+  const unmatched = unmatchedPatterns(catalog, mounted);
+  const names = unmatched.length === 0 ? [] : namesOf(catalog.tools);
+  const isKnown = ({ reach = [] }: ToolEntry): boolean =>
     reach.length > 0 && !reach.some((pattern) => mayBeMounted(pattern, mounted));
   const lacking = catalog.tools
-    .filter(known)
-    .slice(0, maxLooked)
+    .filter(isKnown)
+    .slice(0, maxTested)
     .flatMap((tool) => powerless(tool, catalog) ?? []);
-  return Object.freeze([...vain.map((each) => toVainWarning(each, names)), ...lacking.slice(0, maxWarnings)]);
+  return [...unmatched.map((each) => unmatchedPatternWarning(each, names)), ...lacking.slice(0, maxWarnings)];
+}
+
+/**
+ * Warns the author of what works but may not be meant, at boot and when other rules come. Each warning is written once.
+ *
+ * @param mounted - the prefixes of mounts: patterns for mounted entries are not tested.
+ * @returns a function that stops it.
+ */
+export function warnAuthor(live: LiveCatalog, views: Views, mounted: readonly string[]): () => void {
+  const written = new Set<string>();
+  const write = (warnings: readonly string[]): void => {
+    for (const warning of warnings) {
+      if (written.has(warning) || written.size >= maxWritten) continue;
+      written.add(warning);
+      // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
+      console.error(visibleLines(`[surface-mcp] warning: ${warning}`));
+    }
+  };
+  const { current } = live;
+  write([...current.warnings, ...reachWarnings(current, mounted), ...viewWarnings(views, current, mounted)]);
+  return views.subscribe(() => write(viewWarnings(views, live.current, mounted)));
 }

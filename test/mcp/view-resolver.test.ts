@@ -6,9 +6,9 @@ import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";
 import { replaceTools } from "../../src/catalog/replace-tools.ts";
 import { Budget } from "../../src/spine/budget.ts";
 import { cellSource, type ViewRule } from "../../src/index.ts";
-import { createFaces } from "../../src/mcp/create-faces.ts";
-import { FaceLists } from "../../src/mcp/face-lists.ts";
-import type { Face, Faces } from "../../src/mcp/faces.ts";
+import { CatalogLists } from "../../src/mcp/pages.ts";
+import type { ResolvedView } from "../../src/mcp/resolved-view.ts";
+import { ViewResolver } from "../../src/mcp/view-resolver.ts";
 import { createViews } from "../../src/views/create-views.ts";
 import { ManualClock } from "./subscriptions/session-harness.ts";
 
@@ -51,11 +51,14 @@ const idle: ViewRule = { when: { surface: "nobody" }, verdict: { kind: "tool_sur
 /** When the code that is running has ended: changes that were made in it are told together. */
 const ended = (): Promise<void> => Promise.resolve();
 
-/** Faces over tools and rules that a test replaces. */
+/** No resource is watched here. */
+const watches = { resolve: () => undefined };
+
+/** A resolver over tools and rules that a test replaces. */
 class Setup {
   readonly clock = new ManualClock();
   readonly rules = cellSource<readonly ViewRule[]>([]);
-  readonly faces: Faces;
+  readonly resolver: ViewResolver;
   readonly #changed = new Set<() => void>();
   #current: Catalog;
 
@@ -77,9 +80,18 @@ class Setup {
       close: () => {},
     };
     const views = createViews(this.rules, { report: () => {} });
-    const lists = new FaceLists(10);
-    const dress = (catalog: Catalog): Catalog => catalog;
-    this.faces = createFaces({ live, views, lists, dress, instructions: "app", windowMs: 100, clock: this.clock });
+    const lists = new CatalogLists(10);
+    const [instructions, windowMs, report] = ["app", 100, (): void => {}] as const;
+    this.resolver = new ViewResolver({
+      live,
+      views,
+      watches,
+      lists,
+      instructions,
+      windowMs,
+      report,
+      clock: this.clock,
+    });
   }
 
   set(tools: readonly ToolEntry[], base = empty): void {
@@ -87,10 +99,10 @@ class Setup {
     for (const changed of [...this.#changed]) changed();
   }
 
-  of(surface: string, more: Partial<Caller> = {}): Face {
-    const face = this.faces.of({ ...anonymous, ...more, view: { surface } });
-    if ("kind" in face) throw new Error(face.message);
-    return face;
+  of(surface: string, more: Partial<Caller> = {}): ResolvedView {
+    const view = this.resolver.resolve({ ...anonymous, ...more, view: { surface } });
+    if ("kind" in view) throw new Error(view.message);
+    return view;
   }
 
   get listeners(): number {
@@ -112,7 +124,7 @@ function rule(surface: string, verdict: object): ViewRule {
 
 const schemas = new Budget({ total: 1, perKey: 1 });
 
-describe("a face", () => {
+describe("a resolved view", () => {
   it("is one for all who come by the default view, and nobody's by another, when there are neither rules nor mounts", () => {
     const current = replaceTools(empty, [toTool("a")]);
     const live: LiveCatalog = {
@@ -123,15 +135,14 @@ describe("a face", () => {
       subscribe: () => () => {},
       close: () => {},
     };
-    const dress = (catalog: Catalog): Catalog => catalog;
-    const lists = new FaceLists(10);
-    const faces = createFaces({
+    const resolver = new ViewResolver({
       live,
       views: createViews(undefined),
-      lists,
-      dress,
+      watches,
+      lists: new CatalogLists(10),
       instructions: "app",
       windowMs: 100,
+      report: () => {},
     });
     const view = { surface: "default", project: "p", userAgent: "u", client: { name: "c", version: "1" } };
     const callers: readonly Caller[] = [
@@ -140,26 +151,26 @@ describe("a face", () => {
       { id: "ann", isAnonymous: false, scopes: [], view },
       { id: "ben", isAnonymous: false, scopes: ["s:read"] },
     ];
-    const [first, ...others] = callers.map((caller) => faces.of(caller));
+    const [first, ...others] = callers.map((caller) => resolver.resolve(caller));
     expect(first).toHaveProperty("catalog.tools", current.tools);
-    for (const face of others) expect(face).toBe(first);
+    for (const other of others) expect(other).toBe(first);
     const denied = { kind: "error", message: "tool surface denied: unknown MCP surface" };
-    expect(faces.of({ ...anonymous, view: { surface: "a" } })).toMatchObject(denied);
-    expect(faces.of(anonymous)).toBe(first);
-    faces.close();
+    expect(resolver.resolve({ ...anonymous, view: { surface: "a" } })).toMatchObject(denied);
+    expect(resolver.resolve(anonymous)).toBe(first);
+    resolver.close();
   });
 
-  it("is the same object for as long as it shows the same", () => {
+  it("has the same catalog for as long as it shows the same", () => {
     const setup = new Setup([a, b], [rule("x", { disallow: ["b"] })]);
-    const before = setup.of("x");
+    const before = setup.of("x").catalog;
     setup.set([a, b, toTool("bb")]);
-    expect(setup.of("x")).not.toBe(before);
-    const with3 = setup.of("x");
-    setup.set([a, toTool("bb", with3.catalog.tool("bb")), toTool("b")]);
-    expect(setup.of("x")).not.toBe(with3);
-    const now = setup.of("x");
-    setup.set([...now.catalog.tools, toTool("b")]);
-    expect(setup.of("x")).toBe(now);
+    expect(setup.of("x").catalog).not.toBe(before);
+    const with3 = setup.of("x").catalog;
+    setup.set([a, toTool("bb", with3.tool("bb")), toTool("b")]);
+    expect(setup.of("x").catalog).not.toBe(with3);
+    const now = setup.of("x").catalog;
+    setup.set([...now.tools, toTool("b")]);
+    expect(setup.of("x").catalog).toBe(now);
   });
 
   it("outlives rules that are replaced by some that say the same of it", () => {
@@ -169,27 +180,43 @@ describe("a face", () => {
     expect(setup.of("x")).toBe(before);
     setup.rules.set([rule("x", { disallow: ["a"] })]);
     expect(setup.of("x").catalog.tools).toEqual([b]);
+    expect(setup.of("x").rules).not.toBe(before.rules);
+  });
+
+  it("is decided anew for a caller who was seen before the rules were replaced, or who has changed", () => {
+    const setup = new Setup([a, b], [rule("x", { disallow: ["b"] })]);
+    const caller: Caller = Object.freeze({ ...anonymous, view: Object.freeze({ surface: "x" }) });
+    const toolsFor = (one: Caller): unknown => setup.resolver.shownTo(one)?.catalog.tools;
+    expect([toolsFor(caller), toolsFor(caller)]).toEqual([[a], [a]]);
+    setup.rules.set([rule("x", { disallow: ["a"] })]);
+    expect(toolsFor(caller)).toEqual([b]);
+    setup.rules.set([rule("x", { disallow: ["a"] }), rule("y", {})]);
+    const view = { surface: "x" };
+    const loose: Caller = Object.freeze({ ...anonymous, view });
+    expect(toolsFor(loose)).toEqual([b]);
+    view.surface = "y";
+    expect(toolsFor(loose)).toEqual([a, b]);
   });
 
   it("lists the same object to all who were granted the same, of what they were granted", () => {
     const c = toTool("c", { scopes: ["s:read", "more"], requires: { scopes: ["more"], scopesAny: [] } });
-    const face = new Setup([a, b, c]).of("default");
-    expect(face.listedFor(known("s:read", "more", "other"))).toBe(face.catalog);
-    expect(face.listedFor(known("s:read")).tools).toEqual([a, b]);
-    expect(face.listedFor(known("s:read", "other"))).toBe(face.listedFor({ ...known("s:read"), id: "bob" }));
-    expect(face.listedFor(known("more")).tools).toEqual([]);
-    expect(face.listedFor(anonymous).tools).toEqual([a, b]);
-    expect(face.catalog.tool("c")).toBe(c);
+    const view = new Setup([a, b, c]).of("default");
+    expect(view.listedFor(known("s:read", "more", "other"))).toBe(view.catalog);
+    expect(view.listedFor(known("s:read")).tools).toEqual([a, b]);
+    expect(view.listedFor(known("s:read", "other"))).toBe(view.listedFor({ ...known("s:read"), id: "bob" }));
+    expect(view.listedFor(known("more")).tools).toEqual([]);
+    expect(view.listedFor(anonymous).tools).toEqual([a, b]);
+    expect(view.catalog.tool("c")).toBe(c);
   });
 
   it("of a gateway stays what it is when operations come and go, also those that change something", () => {
     const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
-    const before = setup.of("hub");
-    expect(before.catalog.tools.map(({ name }) => name)).toEqual(["call", "list", "schema", "search"]);
+    const before = setup.of("hub").catalog;
+    expect(before.tools.map(({ name }) => name)).toEqual(["call", "list", "schema", "search"]);
     setup.set([a, b]);
-    expect(setup.of("hub")).toBe(before);
+    expect(setup.of("hub").catalog).toBe(before);
     setup.set([a, mutating]);
-    expect(setup.of("hub")).toBe(before);
+    expect(setup.of("hub").catalog).toBe(before);
   });
 
   it("of a gateway lists a call that only reads exactly to whom all that can be called only reads", () => {
@@ -201,9 +228,9 @@ describe("a face", () => {
       setup.of(surface).listedFor(caller).tool("call")?.hints.readOnlyHint;
     expect([reads(anonymous), reads(known("s:read", "s:write")), reads(known("s:read"))]).toEqual([false, false, true]);
     expect([reads(anonymous, "x"), reads(known("s:read", "s:write"), "x")]).toEqual([true, true]);
-    const face = setup.of("x");
-    expect(face.listedFor(anonymous)).toBe(face.listedFor(known("s:read", "s:write")));
-    expect(face.catalog.tool("call")?.hints.readOnlyHint).toBe(false);
+    const view = setup.of("x");
+    expect(view.listedFor(anonymous)).toBe(view.listedFor(known("s:read", "s:write")));
+    expect(view.catalog.tool("call")?.hints.readOnlyHint).toBe(false);
     setup.set([a]);
     expect(reads(anonymous)).toBe(true);
     setup.set([]);
@@ -225,25 +252,31 @@ describe("a face", () => {
     expect(lists()).toEqual([[], false]);
   });
 
-  it("is kept for no more than 64 rules, and made again for others", () => {
-    const names = Array.from({ length: 70 }, (_none, index) => `v${index}`);
+  it.each([
+    ["of many views of a few tools", 2, true],
+    ["but not of many views of many tools", 2000, false],
+  ])("is kept %s", (_what, size, isKept) => {
+    const count = 200;
+    const tools = Array.from({ length: size }, (_none, index) => toTool(`t${index}`));
+    const names = Array.from({ length: count }, (_none, index) => `v${index}`);
     const setup = new Setup(
-      [a, b],
-      names.map((name) => rule(name, { disallow: ["b"] })),
+      tools,
+      names.map((name, index) => rule(name, { disallow: ["t1"], instructions: `${index}` })),
     );
     const [first, last] = [setup.of("v0"), names.map((name) => setup.of(name)).at(-1)];
-    expect(setup.of("v69")).toBe(last);
-    expect(setup.of("v0")).not.toBe(first);
-    expect(setup.of("v0").catalog.tools).toEqual([a]);
+    expect(setup.of(`v${count - 1}`)).toBe(last);
+    expect(setup.of("v0") === first).toBe(isKept);
+    expect(setup.of("v0").catalog.tools).toHaveLength(size - 1);
   });
 
   it("is kept when it is used again and again, however many others there are", () => {
+    const rules = Array.from({ length: 200 }, (_none, index) => rule(`v${index}`, { instructions: `${index}` }));
     const setup = new Setup(
-      [a],
-      Array.from({ length: 70 }, (_none, index) => rule(`v${index}`, { instructions: `${index}` })),
+      Array.from({ length: 2000 }, (_none, index) => toTool(`t${index}`)),
+      rules,
     );
     const first = setup.of("v0");
-    for (let index = 1; index < 70; index += 1) {
+    for (let index = 1; index < 200; index += 1) {
       setup.of(`v${index}`);
       expect(setup.of("v0")).toBe(first);
     }
@@ -260,8 +293,8 @@ describe("a list that is watched", () => {
     const setup = new Setup([a, b], [rule("x", { disallow: ["b*"] })]);
     const heard = { all: 0, x: 0, hub: 0 };
     const by = (surface: string): Caller => ({ ...anonymous, view: { surface } });
-    setup.faces.watchList("tools", by("default"), () => void (heard.all += 1));
-    const stop = setup.faces.watchList("tools", by("x"), () => void (heard.x += 1));
+    setup.resolver.watchList("tools", by("default"), () => void (heard.all += 1));
+    const stop = setup.resolver.watchList("tools", by("x"), () => void (heard.x += 1));
     setup.set([a]);
     await ended();
     expect(heard).toMatchObject({ all: 1, x: 0 });
@@ -290,8 +323,8 @@ describe("a list that is watched", () => {
     const setup = new Setup([a], [rule("hub", { face: "gateway" })]);
     const heard = { all: 0, reader: 0 };
     const by = (caller: Caller): Caller => ({ ...caller, view: { surface: "hub" } });
-    setup.faces.watchList("tools", by(anonymous), () => void (heard.all += 1));
-    setup.faces.watchList("tools", by(known("s:read")), () => void (heard.reader += 1));
+    setup.resolver.watchList("tools", by(anonymous), () => void (heard.all += 1));
+    setup.resolver.watchList("tools", by(known("s:read")), () => void (heard.reader += 1));
     const after = async (...tools: readonly ToolEntry[]): Promise<object> => {
       setup.set(tools);
       await ended();
@@ -308,7 +341,7 @@ describe("a list that is watched", () => {
   it("is told of to nobody whom nobody lets in, and when they are let in again only if it is another", async () => {
     const setup = new Setup([a]);
     let heard = 0;
-    setup.faces.watchList("tools", anonymous, () => void (heard += 1));
+    setup.resolver.watchList("tools", anonymous, () => void (heard += 1));
     const deny: ViewRule = { verdict: { kind: "deny", reason: "no" } };
     for (const rules of [[deny], [idle], [deny]]) {
       setup.rules.set(rules);
@@ -326,16 +359,16 @@ describe("a list that is watched", () => {
     expect(heard).toBe(1);
   });
 
-  it("leaves nothing behind when its faces are closed", () => {
+  it("leaves nothing behind when its resolver is closed", () => {
     const setup = new Setup([a]);
     let heard = 0;
-    setup.faces.watchList("tools", anonymous, () => void (heard += 1));
-    setup.faces.subscribe(() => void (heard += 1));
+    setup.resolver.watchList("tools", anonymous, () => void (heard += 1));
+    setup.resolver.subscribe(() => void (heard += 1));
     setup.set([b]);
     heard = 0;
     setup.rules.set([idle]);
-    setup.faces.close();
-    setup.faces.close();
+    setup.resolver.close();
+    setup.resolver.close();
     setup.set([a, b]);
     setup.rules.set([idle]);
     setup.clock.pass(1000);

@@ -1,0 +1,278 @@
+import { authorise } from "../call/authorise.ts";
+import { createInvoker } from "../call/create-invoker.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import { ChangeWaits } from "../catalog/change-waits.ts";
+import { createCatalog, withTools } from "../catalog/create-catalog.ts";
+import { createLiveCatalog } from "../catalog/create-live-catalog.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+import { createListedItems, type ListedItems } from "../catalog/listed-items.ts";
+import type { LiveCatalog } from "../catalog/live-catalog.ts";
+import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
+import { createUriResolver } from "../catalog/resolve-uri.ts";
+import { ResourceWatches } from "../catalog/resource-watches.ts";
+import { createWaitForChangeTool } from "../catalog/wait-for-change-tool.ts";
+import { SurfaceError } from "../errors.ts";
+import { HeldSurface } from "../links/held-surface.ts";
+import { inProcess } from "../links/in-process.ts";
+import type { Link } from "../links/link.ts";
+import { AskStates } from "../mcp/asking/ask-states.ts";
+import { InputRequired } from "../mcp/asking/input-required.ts";
+import { createHandlers } from "../mcp/handlers.ts";
+import { headerParamsOf } from "../mcp/header-params.ts";
+import { LargeValues } from "../mcp/large-values.ts";
+import { defaultFrameLimits } from "../mcp/limits.ts";
+import { CatalogLists } from "../mcp/pages.ts";
+import type { AppRuntime, AppScopes, ServerInfo } from "../mcp/servable-app.ts";
+import { ViewResolver } from "../mcp/view-resolver.ts";
+import { Scope } from "../spine/scope.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
+import { createClient } from "../surface/create-client.ts";
+import { createReporter, internalError, type FaultReporter } from "../surface/fault.ts";
+import { keepLooks } from "../tags/looks.ts";
+import { createReplayTool } from "../views/create-replay-tool.ts";
+import { assertViewName, createViews } from "../views/create-views.ts";
+import type { Views } from "../views/decision.ts";
+import type { AppDefinition } from "./app-definition.ts";
+import { assertReach, warnAuthor } from "./author-warnings.ts";
+import { ResourceLookup } from "./resource-lookup.ts";
+
+const defaultChangeWindowMs = 100;
+const defaultPageSize = 1000;
+
+/** Dependencies of {@link assembleViews}. */
+export interface AssembleDeps {
+  readonly definition: AppDefinition;
+  /** Connects with the first use. */
+  readonly held: HeldSurface;
+  readonly report: FaultReporter;
+  /** Closes everything that is created. */
+  readonly scope: Scope;
+}
+
+/** The entries of an app, and what decides who sees which of them. */
+export interface AppViews {
+  readonly live: LiveCatalog;
+  readonly views: Views;
+  readonly resolver: ViewResolver;
+  readonly lookup: ResourceLookup;
+  readonly lists: CatalogLists;
+  readonly watches: ResourceWatches;
+  readonly items: ListedItems | undefined;
+  readonly large: LargeValues;
+}
+
+function owned<TOwned extends { close(): void }>(scope: Scope, created: TOwned): TOwned {
+  scope.add(() => created.close());
+  return created;
+}
+
+/**
+ * Creates the entries of an app and the views of them, for requests and for replays. Connects nothing and runs no handler.
+ *
+ * @throws SurfaceError with a boot code.
+ */
+export function assembleViews({ definition, held, report, scope }: AssembleDeps): AppViews {
+  const { surface, options, exposures, mounts, context } = definition;
+  const { channel, subscriptions } = held;
+  const { name = surface.name, uriPrefix = `surface://${surface.name}/`, instructions } = options;
+  const { changeWindowMs: windowMs = defaultChangeWindowMs, pageSize = defaultPageSize } = options;
+  const client = createClient(surface, channel);
+  const contexts = { make: context, report };
+  const { tools, prompts, resources } = definition;
+  const written = createCatalog({
+    ...{ surface: surface.name, exposures, tools, prompts, resources },
+    ...{ uriPrefix, channel, client, contexts, report },
+  });
+  const views = owned(scope, createViews(definition.views, { server: name, tools: written.tools, report }));
+  const watches = owned(scope, new ResourceWatches({ resolve: createUriResolver(written), subscriptions, windowMs }));
+  const added: ToolEntry[] = [];
+  if (definition.pull) {
+    // These tools look up resources in views of the catalog that they are part of, when they are called.
+    const waits = new ChangeWaits({
+      watches,
+      find: (uri, caller) => lookup.granted(uri, caller),
+      onShown: (changed) => resolver.subscribe(changed),
+    });
+    owned(scope, waits);
+    added.push(createReadResourceTool(written, (uri, caller) => lookup.readable(uri, caller)));
+    added.push(createWaitForChangeTool(waits, written));
+  }
+  const { read: readScope } = written.scopes;
+  if (definition.replay) added.push(createReplayTool({ views, readScope, catalog: (): Catalog => live.current }));
+  const base = added.length === 0 ? written : withTools(written, added);
+  const live: LiveCatalog = owned(scope, createLiveCatalog({ base, mounts, report, client, contexts }));
+  const items = createListedItems({ catalog: written, watches, windowMs });
+  if (items !== undefined) owned(scope, items);
+  const lists = new CatalogLists(pageSize);
+  const resolver: ViewResolver = owned(
+    scope,
+    new ViewResolver({ live, views, watches, lists, instructions, windowMs, report }),
+  );
+  const large = owned(scope, new LargeValues({ ...options, uriPrefix }));
+  const lookup: ResourceLookup = new ResourceLookup({ resolver, watches, items, large });
+  return { live, views, resolver, lookup, lists, watches, items, large };
+}
+
+/** Connects nothing yet, but refuses a surface that can never fit the link. */
+function openBackend(definition: AppDefinition, scope: Scope, report: FaultReporter): HeldSurface {
+  const { surface } = definition;
+  const link = openLink(definition, scope);
+  link.check?.(surface);
+  const onUnreachable = (cause: unknown): void =>
+    void internalError(cause, `reaching surface "${surface.name}"`, report);
+  const held = new HeldSurface({ link, surface, onUnreachable });
+  scope.add(() => held.close());
+  return held;
+}
+
+function openLink({ reach, surface, options: { onFault, toRefusal } }: AppDefinition, scope: Scope): Link {
+  if (reach === undefined) {
+    throw new SurfaceError(
+      "NOT_LINKED",
+      `Serving surface "${surface.name}": it has no link; call bridge() or implement()`,
+    );
+  }
+  if (reach.kind === "link") {
+    const kept = reach.link.keep?.({ onFault, toRefusal });
+    if (kept !== undefined) scope.add(() => kept.close());
+    return kept ?? reach.link;
+  }
+  const live = reach.implement({ onFault, toRefusal });
+  scope.add(() => live.close());
+  return inProcess(live);
+}
+
+function toInfo({ surface, options }: AppDefinition): ServerInfo {
+  const { name = surface.name, version = "0.0.0", title, description, websiteUrl, icons } = options;
+  return Object.freeze({
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...keepLooks(icons === undefined ? {} : { icons }),
+  });
+}
+
+const countedLists = [
+  ["tools", "tool"],
+  ["resources", "resource"],
+  ["templates", "resource template"],
+  ["prompts", "prompt"],
+] as const satisfies readonly (readonly [keyof Catalog, string])[];
+
+/** Returns the number of entries of a catalog in words: `1 tool, 2 resources`. */
+function countEntries(catalog: Catalog | undefined): string {
+  const counts = countedLists.flatMap(([list, word]) => {
+    const count = catalog?.[list].length ?? 0;
+    return count === 0 ? [] : [`${count} ${word}${count === 1 ? "" : "s"}`];
+  });
+  return counts.length === 0 ? "nothing" : counts.join(", ");
+}
+
+type PerCaller = Pick<
+  Required<AppRuntime>,
+  | "resources"
+  | "resourcesFor"
+  | "instructionsFor"
+  | "summaryFor"
+  | "lacking"
+  | "refuse"
+  | "headerParams"
+  | "abortsOnDisconnect"
+>;
+
+/** The facts about an app that differ from caller to caller. */
+function toPerCaller({ resolver, lookup }: AppViews): PerCaller {
+  const toolFor = (name: string, caller: Caller): ToolEntry | undefined => resolver.shownTo(caller)?.catalog.tool(name);
+  return {
+    resources: lookup.watcherFor(anonymous),
+    resourcesFor: (caller) => lookup.watcherFor(caller),
+    instructionsFor: (caller) => resolver.shownTo(caller)?.instructions,
+    summaryFor: (caller) => countEntries(resolver.shownTo(caller)?.listedFor(caller)),
+    lacking(uri, caller) {
+      const resolved = lookup.shown(uri, caller);
+      return resolved && authorise(caller, resolved)?.scopes;
+    },
+    refuse(caller) {
+      const view = resolver.resolve(caller);
+      return "kind" in view ? view : undefined;
+    },
+    headerParams(name, caller = anonymous) {
+      const tool = toolFor(name, caller);
+      const lack = tool && authorise(caller, tool);
+      // A tool that no consent can grant looks as if it did not exist, in headers as in calls.
+      if (tool === undefined || (lack !== undefined && lack.scopes === undefined)) return undefined;
+      return headerParamsOf(tool.input.json);
+    },
+    abortsOnDisconnect: (name, caller = anonymous) => toolFor(name, caller)?.onDisconnect === "abort",
+  };
+}
+
+/** Returns the scopes that callers can be granted. Mounted entries may add some later. */
+function toLiveScopes(live: LiveCatalog): AppScopes {
+  const { read, write } = live.current.scopes;
+  return Object.freeze({
+    read,
+    write,
+    get all() {
+      return live.current.scopes.all;
+    },
+  });
+}
+
+function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime, "close"> {
+  const { options, tools, prompts, resources, mounts, calls, confirm } = definition;
+  const report = createReporter(options);
+  const held = openBackend(definition, scope, report);
+  const views = assembleViews({ definition, held, report, scope });
+  const { live, resolver, watches, items, large } = views;
+  const mounted = [...mounts.keys()];
+  assertReach(tools, live.current, mounted);
+  scope.add(warnAuthor(live, views.views, mounted));
+  const { rehearse, timeoutMs: askTimeouts } = options.asking ?? {};
+  const invoker = createInvoker({
+    report,
+    onChange: () => watches.distrust(),
+    tree: calls,
+    find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
+    confirm,
+    rehearse,
+    askTimeouts,
+  });
+  owned(scope, invoker);
+  const info = toInfo(definition);
+  const asking = new InputRequired(new AskStates({ ...options.asking, app: info.name }), report);
+  const { pageSize = defaultPageSize } = options;
+  return {
+    ...toPerCaller(views),
+    info,
+    handlers: createHandlers({ ...views, catalog: live.current, invoker, report, asking, pageSize }),
+    assertView: (name, doing) => assertViewName(views.views, name, doing),
+    changing: items === undefined ? resolver.changing : new Set([...resolver.changing, "resources" as const]),
+    scopes: toLiveScopes(live),
+    isReady: (signal) => held.isReachable(signal),
+    limits: defaultFrameLimits,
+    schemaBytes: live.schemas,
+    countParts: (budget) => large.countIn(budget),
+    // Only an author's handlers write to the client's log.
+    logs: tools.size + prompts.size + resources.size + mounts.size > 0,
+    hotPath: options.hotPath ?? true,
+    report,
+  };
+}
+
+/**
+ * Opens an app: its connection, its catalog, its handlers. If a step fails, everything that was opened is closed.
+ *
+ * @throws SurfaceError with a boot code.
+ */
+export function assembleApp(definition: AppDefinition): AppRuntime {
+  const scope = new Scope(`the app over surface "${definition.surface.name}"`);
+  try {
+    return Object.freeze({ ...openServices(definition, scope), close: () => scope.close() });
+  } catch (cause) {
+    void scope.close();
+    throw cause;
+  }
+}

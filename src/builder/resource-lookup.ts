@@ -1,0 +1,118 @@
+import { authorise } from "../call/authorise.ts";
+import type { EntryGuard } from "../catalog/entry.ts";
+import type { ListedItems, MayList } from "../catalog/listed-items.ts";
+import type { Resolved } from "../catalog/resolve-uri.ts";
+import type { ResourceWatches } from "../catalog/resource-watches.ts";
+import type { LargeValues, Readable } from "../mcp/large-values.ts";
+import type { ResourceWatcher } from "../mcp/servable-app.ts";
+import type { ViewResolver } from "../mcp/view-resolver.ts";
+import type { Caller } from "../surface/caller.ts";
+
+/** Dependencies of {@link ResourceLookup}. */
+export interface ResourceLookupDeps {
+  readonly resolver: ViewResolver;
+  readonly watches: ResourceWatches;
+  /** Left out if the list of resources has no items that come and go. */
+  readonly items: ListedItems | undefined;
+  readonly large: LargeValues;
+}
+
+type WatchArguments = Parameters<ResourceWatcher["watch"]>;
+
+function ifGranted<TEntry extends EntryGuard>(entry: TEntry | undefined, caller: Caller): TEntry | undefined {
+  return entry === undefined || authorise(caller, entry) !== undefined ? undefined : entry;
+}
+
+/** Finds and watches resources for callers, in what their views show. */
+export class ResourceLookup {
+  readonly #deps: ResourceLookupDeps;
+
+  constructor(deps: ResourceLookupDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns the resource of a URI if the caller's view shows it, whether or not the caller was granted it. */
+  shown(uri: string, caller: Caller): Resolved | undefined {
+    return this.#deps.resolver.shownTo(caller)?.resource(uri);
+  }
+
+  /** Returns the resource of a URI if the caller may read it. */
+  granted(uri: string, caller: Caller): Resolved | undefined {
+    return ifGranted(this.shown(uri, caller), caller);
+  }
+
+  /** Returns the resource of a URI, or the part of a large value, if the caller may read it. */
+  readable(uri: string, caller: Caller): Readable | undefined {
+    const { resolver, large } = this.#deps;
+    const view = resolver.shownTo(caller);
+    return view && ifGranted(large.resolve(uri, { caller, rules: view.rules }) ?? view.resource(uri), caller);
+  }
+
+  /** Returns the watcher of one caller. It holds nothing while the caller watches nothing. */
+  watcherFor(caller: Caller): ResourceWatcher {
+    const { watches, resolver, items } = this.#deps;
+    return {
+      watch: (...watched) => this.#watch(caller, ...watched),
+      has: (uri) => this.granted(uri, caller) !== undefined,
+      hasRoom: (uris) => watches.hasRoom(uris, caller),
+      watchList: (list, changed) => {
+        const stop = resolver.watchList(list, caller, changed);
+        if (list !== "resources" || items === undefined) return stop;
+        const end = this.#watchItems(items, caller, changed);
+        return () => {
+          stop();
+          end();
+        };
+      },
+    };
+  }
+
+  /**
+   * Watches a resource while the view shows it. A resource that is shown again has changed once. A resource that is gone has changed
+   * too, but the watcher hears nothing if rules hide the resource.
+   */
+  #watch(caller: Caller, ...[uri, changed, opened]: WatchArguments): (() => void) | undefined {
+    const { watches, resolver } = this.#deps;
+    const first = this.granted(uri, caller);
+    if (first === undefined) return undefined;
+    let last: Resolved | undefined = first;
+    let end = watches.watch({ uri, resolved: first, caller }, { changed, opened });
+    const stop = resolver.subscribe((what) => {
+      const now = this.granted(uri, caller);
+      if (now?.id === last?.id) return;
+      // The watcher may know already that nothing is under the URI.
+      const isKnown =
+        now === undefined && (what === "rules" || watches.isAbsent({ uri, resolved: last ?? first, caller }));
+      end();
+      last = now;
+      end = now === undefined ? () => {} : watches.watch({ uri, resolved: now, caller }, { changed });
+      if (!isKnown) changed();
+    });
+    return () => {
+      stop();
+      end();
+    };
+  }
+
+  /** Watches the items of the collections that the caller is shown. */
+  #watchItems(items: ListedItems, caller: Caller, changed: () => void): () => void {
+    const { resolver } = this.#deps;
+    const mayListNow = (): MayList => {
+      const listed = new Set<unknown>(resolver.shownTo(caller)?.listedFor(caller).resources);
+      return (entry) => listed.has(entry);
+    };
+    let mayList = mayListNow();
+    let end = items.watch(changed, mayList);
+    const stop = resolver.subscribe(() => {
+      const now = mayListNow();
+      if (items.visibleTo(now) === items.visibleTo(mayList)) return;
+      end();
+      mayList = now;
+      end = items.watch(changed, mayList);
+    });
+    return () => {
+      stop();
+      end();
+    };
+  }
+}

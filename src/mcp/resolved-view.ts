@@ -1,0 +1,195 @@
+import { authorise } from "../call/authorise.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
+import type { LiveCatalog } from "../catalog/live-catalog.ts";
+import { narrowCatalog } from "../catalog/narrow-catalog.ts";
+import { replaceTools } from "../catalog/replace-tools.ts";
+import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
+import type { ResourceWatches } from "../catalog/resource-watches.ts";
+import { createGatewayTools } from "../gateway/create-gateway-tools.ts";
+import { toReadingTools } from "../gateway/to-reading-tools.ts";
+import type { Caller } from "../surface/caller.ts";
+import type { Decision } from "../views/decision.ts";
+import { show, showTo } from "../views/show.ts";
+import type { SurfaceVerdict } from "../views/view-rules.ts";
+
+/** The maximum number of lists kept for callers with different grants, in one version of a view. */
+const maxListed = 64;
+
+/** A decision that does not deny. */
+export interface ShowingDecision extends Decision {
+  readonly verdict: SurfaceVerdict;
+}
+
+/** Dependencies of {@link ResolvedView}. */
+export interface ResolvedViewDeps {
+  readonly live: LiveCatalog;
+  /** The app's own instructions for the model. */
+  readonly instructions: string | undefined;
+  /** Wraps resources whose newest value a watch knows. */
+  readonly watches: Pick<ResourceWatches, "resolve">;
+  /** Returns what a caller can call by their view now; `undefined` if the view is denied. */
+  readonly callableBy: (caller: Caller) => Catalog | undefined;
+}
+
+/** The results that depend on the version of the catalog. */
+interface Shown {
+  readonly whole: Catalog;
+  readonly callable: Catalog;
+  readonly catalog: Catalog;
+  /** The list for callers who can call only tools that read. */
+  readonly reading: Catalog | undefined;
+  /** Lists by the guards that a caller passes, the oldest first. */
+  readonly listed: Map<string, Catalog>;
+  guards?: readonly EntryGuard[];
+  find?: UriResolver;
+  /** Guards of the callable tools that only read, and of the others. */
+  effects?: Readonly<Record<"reads" | "changes", readonly EntryGuard[]>>;
+}
+
+const written = new WeakMap<EntryGuard, string>();
+
+function writeGuard(entry: EntryGuard): string {
+  const text = written.get(entry) ?? JSON.stringify([entry.scopes, entry.requires]);
+  written.set(entry, text);
+  return text;
+}
+
+/** Returns the different guards of entries: there are few, however many entries there are. */
+function guardsOf(entries: readonly EntryGuard[]): readonly EntryGuard[] {
+  return [...new Map(entries.map((entry) => [writeGuard(entry), entry])).values()];
+}
+
+function isGranted(entry: EntryGuard, caller: Caller): boolean {
+  return authorise(caller, entry) === undefined;
+}
+
+/** Tells which guards of the catalog a caller passes, as a text of "1" and "0". */
+function grantsOf(shown: Shown, caller: Caller): string {
+  const { tools, resources, templates, prompts } = shown.catalog;
+  shown.guards ??= guardsOf([...tools, ...resources, ...templates, ...prompts]);
+  return shown.guards.map((guard) => (isGranted(guard, caller) ? "1" : "0")).join("");
+}
+
+/** Tells whether a caller can call tools, all of which only read. Tools that were not granted count for nothing, so that they stay hidden. */
+function onlyReads(shown: Shown, caller: Caller): boolean {
+  const { tools } = shown.callable;
+  const isReading = ({ hints }: ToolEntry): boolean => hints.readOnlyHint;
+  shown.effects ??= {
+    reads: guardsOf(tools.filter(isReading)),
+    changes: guardsOf(tools.filter((tool) => !isReading(tool))),
+  };
+  const { reads, changes } = shown.effects;
+  return !changes.some((guard) => isGranted(guard, caller)) && reads.some((guard) => isGranted(guard, caller));
+}
+
+function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left === right || (left.length === right.length && left.every((entry, index) => entry === right[index]));
+}
+
+/** Tells whether two catalogs have the same entries, tools aside. */
+function isSameBesidesTools(left: Catalog, right: Catalog): boolean {
+  return (["resources", "templates", "prompts"] as const).every((key) => isSameList(left[key], right[key]));
+}
+
+/** Replaces tools whose description names resources by those that name only the resources in `shown`. */
+function describeTools(catalog: Catalog, shown: Catalog): Catalog {
+  const tools = catalog.tools.map((tool) => tool.describedFor?.(shown) ?? tool);
+  return isSameList(tools, catalog.tools) ? catalog : replaceTools(catalog, tools);
+}
+
+/** Leaves the resources that every caller may read: the description of a tool behind a gateway is the same for all callers. */
+function openResources(catalog: Catalog): Catalog {
+  const resource = ({ requires }: EntryGuard): boolean => requires === undefined;
+  return narrowCatalog(catalog, { tool: () => true, prompt: () => true, resource });
+}
+
+function join(instructions: string | undefined, more: string | undefined): string | undefined {
+  return instructions === undefined || more === undefined ? (instructions ?? more) : `${instructions}\n\n${more}`;
+}
+
+/** A view as it is shown now. Its catalogs stay the same objects until they have other entries. */
+export class ResolvedView {
+  /** Identifies the rules: another symbol once other rules decide what the view shows. */
+  readonly rules: symbol = Symbol("rules");
+  /** Instructions for the model: the app's own, then the view's. */
+  readonly instructions: string | undefined;
+  readonly #decision: ShowingDecision;
+  readonly #deps: ResolvedViewDeps;
+  readonly #gateway: readonly ToolEntry[] | undefined;
+  #shown: Shown;
+
+  constructor(decision: ShowingDecision, deps: ResolvedViewDeps) {
+    const { face, instructions, readOnly } = decision.verdict;
+    const whole = deps.live.current;
+    this.#decision = decision;
+    this.#deps = deps;
+    this.instructions = join(deps.instructions, instructions);
+    // A call outlives the rules by which it began: its operations are looked up by the rules of their own time.
+    const catalog = (caller: Caller): Catalog => deps.callableBy(caller) ?? replaceTools(this.callable, []);
+    if (face === "gateway") {
+      const isReadOnly = readOnly === true;
+      this.#gateway = createGatewayTools({ catalog, isGranted, isReadOnly, readScope: whole.scopes.read });
+    }
+    this.#shown = this.#show(whole);
+  }
+
+  /** The entries found by name and URI. A gateway's tools replace the tools behind them. */
+  get catalog(): Catalog {
+    return this.#current().catalog;
+  }
+
+  /** The entries that can be called: those behind a gateway, or else those of `catalog`. */
+  get callable(): Catalog {
+    return this.#current().callable;
+  }
+
+  /** Returns the entries listed for a caller, by their grants. Callers with the same grants get the same object. */
+  listedFor(caller: Caller): Catalog {
+    const shown = this.#current();
+    const granted = grantsOf(shown, caller);
+    const { catalog, reading, listed } = shown;
+    const whole = reading !== undefined && onlyReads(shown, caller) ? reading : catalog;
+    if (!granted.includes("0")) return whole;
+    const key = whole === catalog ? granted : `${granted} reads`;
+    const list = listed.get(key) ?? this.#list(whole, caller);
+    listed.set(key, list);
+    const [oldest] = listed.keys();
+    if (listed.size > maxListed && oldest !== undefined) listed.delete(oldest);
+    return list;
+  }
+
+  /** Returns the resource of a URI, whether or not a caller was granted it. */
+  resource(uri: string): Resolved | undefined {
+    const shown = this.#current();
+    shown.find ??= createUriResolver(shown.catalog);
+    return this.#deps.watches.resolve(uri, shown.find);
+  }
+
+  #current(): Shown {
+    const whole = this.#deps.live.current;
+    if (whole !== this.#shown.whole) this.#shown = this.#show(whole, this.#shown);
+    return this.#shown;
+  }
+
+  #show(whole: Catalog, before?: Shown): Shown {
+    const shown = show(whole, this.#decision).catalog;
+    const gateway = this.#gateway;
+    const callable = describeTools(shown, gateway === undefined ? shown : openResources(shown));
+    if (before !== undefined && isSameBesidesTools(callable, before.callable)) {
+      if (isSameList(callable.tools, before.callable.tools)) return { ...before, whole };
+      // The list of a gateway stays the same, whatever is behind it.
+      const { effects: _before, ...kept } = before;
+      if (gateway !== undefined) return { ...kept, whole, callable };
+    }
+    const made = { whole, callable, listed: new Map<string, Catalog>() };
+    if (gateway === undefined) return { ...made, catalog: callable, reading: undefined };
+    const reading = replaceTools(callable, toReadingTools(gateway));
+    return { ...made, catalog: replaceTools(callable, gateway), reading };
+  }
+
+  #list(catalog: Catalog, caller: Caller): Catalog {
+    const listed = showTo({ face: "direct", catalog, hidden: [] }, caller).catalog;
+    return describeTools(listed, listed);
+  }
+}

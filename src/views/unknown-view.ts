@@ -1,2 +1,0 @@
-/** Why a view is denied that nobody has defined. */
-export const unknownView = "unknown MCP surface";

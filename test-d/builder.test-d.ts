@@ -76,7 +76,7 @@ expectError(mcp({}));
 expectError(mcp(surface.members));
 expectError(mcp(either ? surface : defineSurface("other", { other: mcpTool(procedure({})) })));
 mcp(surface, { name: "server", version: "1.0.0", title: "Server", instructions: "Use it", uriPrefix: "app://" });
-mcp(surface, { pageSize: 10, hotPath: false, onFault: () => {} });
+mcp(surface, { pageSize: 10, onFault: () => {} });
 expectError(mcp(surface, { nme: "server" }));
 expectError(mcp(surface, { pageSize: "10" }));
 expectError(mcp(surface, { onFault: true }));

@@ -49,8 +49,6 @@ export interface McpOptions {
   readonly maxResultBytes?: number;
   /** The same of what is under a URI. Default 1,048,576; at least 4,096. */
   readonly maxResourceBytes?: number;
-  /** Answer in the gate what our handlers know. Default `true`; `false` sends every request through the SDK, to compare. */
-  readonly hotPath?: boolean;
   /** Questions to clients: their time, and how they are kept between two requests. */
   readonly asking?: AskingOptions;
   /** Receives every error that was masked before an agent saw it. Default: the console's error stream. */

@@ -257,7 +257,6 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
     countParts: (budget) => large.countIn(budget),
     // Only an author's handlers write to the client's log.
     logs: tools.size + prompts.size + resources.size + mounts.size > 0,
-    hotPath: options.hotPath ?? true,
     report,
   };
 }

@@ -42,7 +42,6 @@ const checks: ReadonlyMap<string, Check> = new Map(
     maxResourceBytes: bytes,
     // Looked at by itself.
     asking: () => undefined,
-    hotPath: flag,
     onFault: callable,
     toRefusal: callable,
   } satisfies Record<keyof McpOptions, Check>),

@@ -1,5 +1,5 @@
 import type { Caller } from "../surface/caller.ts";
-import { toBriefHandshake } from "../mcp/brief-handshake.ts";
+import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { checkInitialize, readClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
 import { answerAsked, Methods } from "../mcp/methods.ts";
@@ -47,8 +47,7 @@ class SessionsLeg implements SessionLeg {
 
   constructor(setting: HttpSetting) {
     this.#setting = setting;
-    // Handlers know who asks, the SDK does not: whether it is asked is decided for each request.
-    this.#methods = new Methods({ ...setting.runtime, hotPath: true });
+    this.#methods = new Methods(setting.runtime);
     this.#sessions = new Sessions(setting.clock, setting.bounds.sessionIdleMs);
   }
 
@@ -78,7 +77,7 @@ class SessionsLeg implements SessionLeg {
   delete(exchange: HttpExchange): void {
     const session = this.#find(exchange);
     if (session === undefined) return;
-    void this.#sessions.end(exchange.request.header("mcp-session-id") ?? "");
+    this.#sessions.end(exchange.request.header("mcp-session-id") ?? "");
     exchange.reply.answer({ status: 200 });
   }
 
@@ -93,7 +92,7 @@ class SessionsLeg implements SessionLeg {
 
   async close(): Promise<void> {
     this.#isDraining = true;
-    await this.#sessions.close();
+    this.#sessions.close();
   }
 
   #onRequest(post: RequestPost): void {
@@ -194,9 +193,9 @@ class SessionsLeg implements SessionLeg {
 
   #mint({ frame, caller }: RequestPost, place: Place): Readonly<Record<string, string>> {
     const id = crypto.randomUUID();
-    const handshake = toBriefHandshake(frame.params);
+    const kinds = clientKinds(ownParam(frame.params, "capabilities"));
     const version = negotiate(frame.params);
-    const session = new Session({ http: this.#setting, methods: this.#methods, id, caller, handshake, version });
+    const session = new Session({ http: this.#setting, methods: this.#methods, id, caller, kinds, version });
     this.#sessions.add(id, session, place);
     return { "mcp-session-id": id };
   }

@@ -1,22 +1,19 @@
-import { toLazyExchange } from "../mcp/lazy-sdk.ts";
-import { isNod, Methods, type Turn } from "../mcp/methods.ts";
+import { isNod, Methods } from "../mcp/methods.ts";
 import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../mcp/protocol.ts";
+import type { Handler } from "../mcp/handlers.ts";
 import type { Turning } from "./admission.ts";
 import { guard } from "./guard.ts";
 import type { HttpPost, Leg } from "./leg.ts";
-import type { SdkExchange } from "../mcp/sdk-http-port.ts";
 import { ListenStreams } from "./modern/listen-streams.ts";
 import { Exchange } from "./modern/exchange.ts";
 import { readModernRequest, type ModernRequest } from "./modern/modern-request.ts";
-import { toHandlerWork, toSdkWork, type Work, type WorkParts } from "./modern/work.ts";
+import { toHandlerWork, type Work } from "./modern/work.ts";
 import type { HttpSetting } from "./setting.ts";
-
-/** Most servers never need it: decision 0008. */
-const createSdk = toLazyExchange(async () => (await import("../mcp/sdk-http-seam.ts")).createSdkExchange);
 
 const empty = toRpcResult("");
 const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
 const closing = toRpcError(rpcCodes.busy, "Server busy: it is closing");
+const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const nothingAsked = toRpcError(rpcCodes.invalidRequest, "Invalid request: this server has asked nothing");
 
 /** A request that has come in, and is not answered yet. */
@@ -31,7 +28,6 @@ interface Running {
 class ModernLeg implements Leg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
-  readonly #sdk: SdkExchange;
   readonly #listens: ListenStreams;
   readonly #running = new Set<Running>();
   readonly #onIdle: (() => void)[] = [];
@@ -41,7 +37,6 @@ class ModernLeg implements Leg {
   constructor(setting: HttpSetting) {
     this.#setting = setting;
     this.#methods = new Methods(setting.runtime);
-    this.#sdk = createSdk(setting.runtime);
     this.#listens = new ListenStreams(setting);
   }
 
@@ -91,20 +86,23 @@ class ModernLeg implements Leg {
     if (isNod(method, "modern")) return responder.answer(reply, empty, { id, era: "modern" });
     if (method === "subscriptions/listen") return this.#listens.open(request);
     const handler = this.#methods.find(method, "modern");
-    const turn = this.#methods.turnOf(method);
-    if (handler !== undefined) return this.#run(request, turn, (parts) => toHandlerWork(handler, parts));
-    // Whatever the SDK is given costs it: none of it goes past the bounds.
-    this.#run(request, turn === "none" ? "reads" : turn, (parts) => toSdkWork(this.#sdk, parts));
+    if (handler === undefined) return responder.answer(reply, unknownMethod, { id, era: "modern" });
+    this.#run(request, handler);
   }
 
-  #run(request: ModernRequest, turn: Turn, toWork: (parts: WorkParts) => Work): void {
+  #run(request: ModernRequest, handler: Handler): void {
     const setting = this.#setting;
     const { frame, reply, caller, answering } = request;
     const abandon = (): void => this.#abandon(running);
     const dropped = (): void => void (this.#dropped += 1);
     const exchange = new Exchange({ id: frame.id, reply, setting, answering, dropped, abandon });
-    const running: Running = { exchange, work: toWork({ request, exchange, setting }), turning: undefined };
+    const running: Running = {
+      exchange,
+      work: toHandlerWork(handler, { request, exchange, setting }),
+      turning: undefined,
+    };
     this.#running.add(running);
+    const turn = this.#methods.turnOf(frame.method);
     const method = { method: frame.method, report: setting.runtime.report };
     const settle = (): Promise<void> => this.#settle(running);
     const answer = (failure: RpcAnswer): void => exchange.answer(failure, 500);

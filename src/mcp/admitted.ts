@@ -12,7 +12,7 @@ export interface Admitted {
   readonly caller: Caller;
 }
 
-/** One that is answered by a handler of ours. */
+/** A request with its handler. */
 export interface HotRun {
   readonly frame: RequestFrame;
   readonly handler: Handler;

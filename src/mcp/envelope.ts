@@ -36,8 +36,7 @@ export const missingEnvelope: RpcError = bad(
 );
 
 /**
- * Checks a modern request's envelope, on every request: the SDK looks at the version only on the first of a connection.
- * Returns what is wrong, or `undefined`.
+ * Checks a modern request's envelope, on every request. Returns what is wrong, or `undefined`.
  */
 export function checkEnvelope(params: JsonObject | undefined): RpcError | undefined {
   const meta = metaOf(params);
@@ -73,7 +72,7 @@ export function unsupportedVersion(requested: string): RpcError {
   return toRpcError(rpcCodes.unsupportedVersion, `Unsupported protocol version: ${shown}`, data);
 }
 
-/** Checks the params of a legacy handshake before it reaches the SDK. Returns what is wrong, or `undefined`. */
+/** Checks the params of a legacy handshake. Returns what is wrong, or `undefined`. */
 export function checkInitialize(params: JsonObject | undefined): RpcError | undefined {
   const given = params ?? {};
   if (typeof ownParam(given, "protocolVersion") !== "string") return bad('"protocolVersion" must be a string');

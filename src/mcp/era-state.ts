@@ -4,7 +4,7 @@ import { rpcCodes, toRpcError, type Era, type RpcError } from "./protocol.ts";
 import type { RequestId } from "./request-id.ts";
 
 /** What a connection has agreed on. `probed`: a modern client asked who is there, and may still fall back. */
-type State = "opening" | "probed" | "modern" | "initialising" | "legacy";
+type State = "opening" | "probed" | "modern" | "legacy";
 
 const notInitialised = toRpcError(
   rpcCodes.invalidRequest,
@@ -18,7 +18,6 @@ const alreadyInitialised = toRpcError(
 
 /** What is known of a request when its era is decided. */
 export interface OpeningRequest {
-  readonly id: RequestId;
   readonly method: string;
   readonly params: JsonObject | undefined;
 }
@@ -32,17 +31,12 @@ export class EraState {
   #initializeId: RequestId | undefined;
   #mayInitialiseAgain = false;
 
-  /** Whether the handshake is under way: what comes after it waits for its answer. */
-  get initialising(): boolean {
-    return this.#state === "initialising";
-  }
-
-  /** Whether the handshake came, answered or not. Only the legacy era has notifications besides cancellation. */
+  /** Whether the handshake succeeded. Only the legacy era has notifications other than cancellation. */
   get isLegacy(): boolean {
-    return this.#state === "legacy" || this.#state === "initialising";
+    return this.#state === "legacy";
   }
 
-  /** The era in which a request is served, or why it is not. Moves the state on. */
+  /** Returns the era of a request, or the error that refuses it. A handshake counts once {@link initialised} is called. */
   admit(request: OpeningRequest): Era | RpcError {
     if (this.isLegacy) return this.#admitLegacy(request);
     if (claimsModern(request.params)) return this.#admitModern(request);
@@ -52,10 +46,11 @@ export class EraState {
     return missingEnvelope;
   }
 
-  /** The handshake was answered. */
-  initialised(id: RequestId, succeeded: boolean): void {
-    if (this.#state !== "initialising" || id !== this.#initializeId) return;
-    this.#state = succeeded ? "legacy" : "opening";
+  /** Fixes the legacy era: the handshake of this id succeeded. */
+  initialised(id: RequestId): void {
+    this.#state = "legacy";
+    this.#initializeId = id;
+    this.#mayInitialiseAgain = false;
   }
 
   /** Whether this id is the handshake's. Cancelling it, which the protocol forbids, only makes room for another one. */
@@ -66,23 +61,16 @@ export class EraState {
   }
 
   #admitLegacy(request: OpeningRequest): Era | RpcError {
-    if (request.method !== "initialize") {
-      return this.#state === "legacy" || request.method === "ping" ? "legacy" : notInitialised;
-    }
+    if (request.method !== "initialize") return "legacy";
     return this.#mayInitialiseAgain ? this.#admitInitialize(request) : alreadyInitialised;
   }
 
-  #admitInitialize({ id, params }: OpeningRequest): Era | RpcError {
+  #admitInitialize({ params }: OpeningRequest): Era | RpcError {
     if (this.#state === "modern") {
       const requested = params?.["protocolVersion"];
       return unsupportedVersion(typeof requested === "string" ? requested : "unknown");
     }
-    const wrong = checkInitialize(params);
-    if (wrong !== undefined) return wrong;
-    this.#state = "initialising";
-    this.#initializeId = id;
-    this.#mayInitialiseAgain = false;
-    return "legacy";
+    return checkInitialize(params) ?? "legacy";
   }
 
   #admitModern({ method, params }: OpeningRequest): Era | RpcError {

@@ -25,7 +25,7 @@ import type { ViewResolver } from "./view-resolver.ts";
 import { withMeta } from "./with-meta.ts";
 import { toWellFormedJson, writeJson } from "./write-json.ts";
 
-/** Answers one method: params off the wire -> an answer. Knows nothing of the SDK, and never rejects. */
+/** Answers one method: params off the wire -> an answer. Never rejects. */
 export type Handler = (params: JsonObject | undefined, request: McpRequest) => RpcAnswer | Promise<RpcAnswer>;
 
 /** Answers one method for a caller whose view is resolved. Never rejects. */
@@ -35,7 +35,7 @@ export type ViewHandler = (
   view: ResolvedView,
 ) => RpcAnswer | Promise<RpcAnswer>;
 
-/** The methods that the package answers itself, on either path. */
+/** The methods that an app answers. */
 export type HandledMethod =
   | "tools/list"
   | "tools/call"

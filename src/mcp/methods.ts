@@ -15,15 +15,14 @@ const foreign: Readonly<Record<Era, ReadonlySet<string>>> = {
 /** Where a request waits for its turn: behind calls, which may take minutes, or behind reads; others do not wait. */
 export type Turn = "calls" | "reads" | "none";
 
-/** The methods that are answered without the SDK: those of the app, the handshakes, and what one connection has of its own. */
+/** The methods that handlers answer: those of the app, the handshakes, and those of one connection. */
 export class Methods {
   readonly #handlers: ReadonlyMap<string, Handler>;
   readonly #turns: ReadonlyMap<string, Turn>;
 
   /** @param own - what belongs to one connection, such as the level of its log. */
   constructor(runtime: AppRuntime, own: Readonly<Record<string, Handler>> = {}) {
-    const all = { ...runtime.handlers, ...createHandshake(runtime), ...own };
-    this.#handlers = new Map(runtime.hotPath ? Object.entries(all) : []);
+    this.#handlers = new Map(Object.entries({ ...runtime.handlers, ...createHandshake(runtime), ...own }));
     this.#turns = new Map<string, Turn>([
       ["tools/call", "calls"],
       ["prompts/get", "calls"],
@@ -34,7 +33,7 @@ export class Methods {
     ]);
   }
 
-  /** The handler of a method; `undefined` where the SDK answers it: it is rare, unknown, or not of this era. */
+  /** Returns the handler of a method, or `undefined` if the app or the era does not have the method. */
   find(method: string, era: Era): Handler | undefined {
     return foreign[era].has(method) ? undefined : this.#handlers.get(method);
   }
@@ -45,7 +44,7 @@ export class Methods {
   }
 }
 
-/** Whether it is answered with nothing, in this era, by whoever serves it. */
+/** Returns whether a request of this method gets an empty result in this era. */
 export function isNod(method: string, era: Era): boolean {
   return method === "shutdown" || (method === "ping" && era === "legacy");
 }

@@ -80,8 +80,6 @@ export interface AppRuntime {
   countParts(this: void, budget: Budget): void;
   /** Whether there is code of the author's that can tell the client's log. */
   readonly logs: boolean;
-  /** Answer in the gate what our handlers know; `false` sends every request through the SDK, to compare. */
-  readonly hotPath: boolean;
   readonly report: FaultReporter;
   /** What callers can be granted, for those who serve to callers that they know. */
   readonly scopes: AppScopes;

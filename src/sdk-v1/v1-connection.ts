@@ -88,8 +88,7 @@ export class V1Connection {
     const { rateLimit } = options;
     // The author's limiter may have more members, which mean nothing here.
     this.#limiter = rateLimit && { limit: (key, cost) => rateLimit.limit(key, cost) };
-    // The SDK that answers what we do not is the author's own.
-    this.#methods = new Methods({ ...runtime, hotPath: true });
+    this.#methods = new Methods(runtime);
     this.#output = new V1Output((full) => this.#setFull(full));
     this.#questions = new V1Questions({ port, limits: runtime.limits, report: runtime.report });
     this.#log = new V1Log(port, this.#output, logsItself);

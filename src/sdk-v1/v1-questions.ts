@@ -1,3 +1,4 @@
+import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import type { AskPort } from "../call/ask-port.ts";
 import type { FrameLimits } from "../mcp/limits.ts";
@@ -37,7 +38,7 @@ export class V1Questions {
   constructor({ port, limits, report }: V1QuestionsSetting) {
     this.#limits = limits;
     this.#asks = new PushedAsks({
-      capabilities: () => port.clientCapabilities,
+      kinds: () => clientKinds(port.clientCapabilities),
       send: this.#sendBy((request, signal) => port.request(request, signal)),
       report,
     });

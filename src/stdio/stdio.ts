@@ -4,7 +4,6 @@ import type { Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { announce, inspector, ownCommand } from "../mcp/announce.ts";
 import { Gate } from "../mcp/gate.ts";
-import { toLazyConnector } from "../mcp/lazy-sdk.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createFrameReader, type FrameReader } from "./frame-reader.ts";
@@ -44,9 +43,6 @@ const optionNames = Object.keys({
   project: true,
   scopes: true,
 } satisfies Record<keyof StdioOptions, true>);
-
-/** The SDK is a third of a cold start, and most connections never need it: decision 0008. */
-const connectSdk = toLazyConnector(async () => (await import("../mcp/sdk-stdio-seam.ts")).connectSdkStdio);
 
 /** How many unread bytes may pile up before the input itself is paused. */
 const maxBacklogBytes = 4 * 1024 * 1024;
@@ -145,7 +141,6 @@ function connect({ runtime, input, output, stallMs, caller }: Ends): Connected {
   const gate = new Gate({
     runtime,
     send: (json) => writer.write(json),
-    connectSdk,
     caller,
     ...(stallMs === undefined ? {} : { stallMs }),
   });

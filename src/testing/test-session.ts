@@ -1,5 +1,6 @@
 import { CallContext } from "../call/call-context.ts";
 import type { AskPort } from "../call/ask-port.ts";
+import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import { capabilitiesKey, metaOf } from "../mcp/envelope.ts";
 import type { Handler } from "../mcp/handlers.ts";
@@ -36,7 +37,7 @@ export class TestSession {
   constructor({ report }: Pick<AppRuntime, "report">, era: Era, user: TestUser) {
     this.#era = era;
     this.#user = user;
-    this.#asks = new PushedAsks({ capabilities: () => user.capabilities, send: this.#sendFor({}), report });
+    this.#asks = new PushedAsks({ kinds: () => clientKinds(user.capabilities), send: this.#sendFor({}), report });
   }
 
   /** @throws RpcFailure for an error, and what the test's own functions throw. */

@@ -21,16 +21,14 @@ describe("an open app", () => {
     const runtime = mcp(counter).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "counter", version: "0.0.0" });
     expect(runtime.instructionsFor(anonymous)).toBeUndefined();
-    expect(runtime.hotPath).toBe(true);
     await runtime.close();
   });
 
   it("names itself as it is told", async () => {
-    const options = { name: "server", version: "1.2.3", title: "A server", instructions: "Use it", hotPath: false };
+    const options = { name: "server", version: "1.2.3", title: "A server", instructions: "Use it" };
     const runtime = mcp(counter, options).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "server", version: "1.2.3", title: "A server" });
     expect(runtime.instructionsFor(anonymous)).toBe("Use it");
-    expect(runtime.hotPath).toBe(false);
     await runtime.close();
   });
 

@@ -17,7 +17,6 @@ describe("options of an app", () => {
       uriPrefix: "app://",
       pageSize: 1,
       changeWindowMs: 0,
-      hotPath: false,
       onFault: () => {},
       toRefusal: () => undefined,
     };
@@ -49,7 +48,6 @@ describe("options of an app", () => {
     [{ changeWindowMs: 60_001 }, '"changeWindowMs" must be a number'],
     [{ changeWindowMs: Number.NaN }, '"changeWindowMs" must be a number'],
     [{ changeWindowMs: "100" }, '"changeWindowMs" must be a number'],
-    [{ hotPath: "yes" }, '"hotPath" must be true or false'],
     [{ onFault: "log" }, '"onFault" must be a function'],
   ])("mcp() throws INVALID_OPTION for %j", (options, sentence) => {
     expectRefusal(() => cast(mcp, counter, options), "INVALID_OPTION", sentence);

@@ -27,11 +27,11 @@ afterEach(async () => {
 
 async function answers(runtime: AppRuntime): Promise<unknown> {
   opened.push(runtime);
-  const { info, hotPath } = runtime;
+  const { info } = runtime;
   const instructions = runtime.instructionsFor(anonymous);
   const ask = async (method: HandledMethod): Promise<RpcAnswer | undefined> =>
     runtime.handlers[method]?.(undefined, { era: "modern", call: new CallContext() });
-  return { info, instructions, hotPath, lists: await Promise.all(lists.map(ask)) };
+  return { info, instructions, lists: await Promise.all(lists.map(ask)) };
 }
 
 async function servedBy(serve: (target: ReturnType<typeof holdingTarget>) => Promise<unknown>): Promise<AppRuntime> {
@@ -44,7 +44,7 @@ async function servedBy(serve: (target: ReturnType<typeof holdingTarget>) => Pro
 
 describe("serveSurfaceAsMcp()", () => {
   it("serveSurfaceAsMcp() serves what the chain serves when it is given everything", async () => {
-    const options = { name: "server", version: "2.0.0", instructions: "Use it", uriPrefix: "app://", hotPath: false };
+    const options = { name: "server", version: "2.0.0", instructions: "Use it", uriPrefix: "app://" };
     const inOneCall = await servedBy((target) =>
       serveSurfaceAsMcp({
         surface: counter,

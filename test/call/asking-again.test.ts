@@ -156,8 +156,7 @@ describe("what is kept until there is an answer", () => {
 });
 
 describe("listening for other roots", () => {
-  const listening = (): PushedAsks =>
-    new PushedAsks({ capabilities: () => ({ roots: { listChanged: true } }), send: () => {} });
+  const listening = (): PushedAsks => new PushedAsks({ kinds: () => new Set(["roots"] as const), send: () => {} });
 
   it("ends with the call", async () => {
     const asks = listening();

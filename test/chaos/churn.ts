@@ -60,12 +60,9 @@ async function open() {
   const gate = new Gate({
     runtime,
     send: (json) => void (acknowledged += json.includes("subscriptions/acknowledged") ? 1 : 0),
-    connectSdk: () => {
-      throw new Error("Nothing here is for the SDK");
-    },
   });
   const close = async (): Promise<void> => {
-    await gate.close();
+    gate.close();
     await runtime.close();
     await listening.close();
     await live.close();

@@ -9,15 +9,14 @@ afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
-const ways = (["legacy", "modern"] as const).flatMap((era) => [true, false].map((hotPath) => ({ era, hotPath })));
+const ways = [{ era: "legacy" }, { era: "modern" }] as const;
 
 interface Way {
   readonly era: Era;
-  readonly hotPath: boolean;
 }
 
-async function open({ era, hotPath }: Way, onFault: () => void = () => {}): Promise<(params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(createFeaturesApp({ hotPath, onFault }).open()).open(era);
+async function open({ era }: Way, onFault: () => void = () => {}): Promise<(params: object) => Promise<Sent>> {
+  const harness = await new GateHarness(createFeaturesApp({ onFault }).open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (params) => {
@@ -44,7 +43,7 @@ const spellable = tracks.filter((key) => !key.includes(".."));
 const none = { values: [], total: 0, hasMore: false };
 const meter = "studio://meter/{side}/{peak}{/unit}";
 
-describe.each(ways)("completion/complete, in the $era era with hotPath $hotPath", (way) => {
+describe.each(ways)("completion/complete, in the $era era", (way) => {
   it.each([
     ["the keys of a collection that a URI can spell", ofResource("studio://tracks/{key}", "key", ""), spellable],
     ["a key in either case", ofResource("studio://tracks/{key}", "key", "bA"), ["Bass", "ballad"]],

@@ -1,4 +1,4 @@
-import type { Sent } from "./gate-harness.ts";
+import type { Sent } from "./client-harness.ts";
 
 /**
  * Where the two paths differ on purpose, and why. Everything else is the same, to the last key.

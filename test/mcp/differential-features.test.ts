@@ -2,15 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Era } from "../../src/mcp/protocol.ts";
 import { featureAsks, review, withoutChance } from "./differential-cases.ts";
 import { createFeaturesApp } from "./features-app.ts";
+import type { ClientHarness } from "./client-harness.ts";
 import { GateHarness } from "./gate-harness.ts";
+import { OracleHarness } from "./oracle/oracle-harness.ts";
 
-describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path beside members, in the %s era", (era) => {
-  let hot: GateHarness;
-  let sdk: GateHarness;
+describe.each<Era>(["legacy", "modern"])("the gate and the SDK beside members, in the %s era", (era) => {
+  let hot: ClientHarness;
+  let sdk: ClientHarness;
   beforeAll(async () => {
-    const open = (hotPath: boolean): Promise<GateHarness> =>
-      new GateHarness(createFeaturesApp({ hotPath }).open()).open(era);
-    [hot, sdk] = await Promise.all([open(true), open(false)]);
+    [hot, sdk] = await Promise.all([
+      new GateHarness(createFeaturesApp().open()).open(era),
+      new OracleHarness(createFeaturesApp().open()).open(era),
+    ]);
   });
   afterAll(() => Promise.all([hot.close(), sdk.close()]));
 
@@ -50,16 +53,15 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path beside
   );
 
   it("say alike what the server can do", async () => {
-    const greet = async (hotPath: boolean): Promise<unknown> => {
-      const harness = new GateHarness(createFeaturesApp({ hotPath }).open());
+    const greet = async (harness: ClientHarness): Promise<unknown> => {
       const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "a", version: "1" } };
       const ask = era === "legacy" ? { method: "initialize", params } : { method: "server/discover" };
       const answer = await harness.request(era, 1, ask);
       await harness.close();
       return answer;
     };
-    const ours = await greet(true);
-    expect(ours).toEqual(await greet(false));
+    const ours = await greet(new GateHarness(createFeaturesApp().open()));
+    expect(ours).toEqual(await greet(new OracleHarness(createFeaturesApp().open())));
     const can = { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} };
     expect(ours).toHaveProperty("result.capabilities", can);
   });

@@ -42,7 +42,7 @@ const completion = (ref: object, name: string): ViewAsk => [
 ];
 
 /** What is asked of something by its name, right and wrong: of what is hidden it is to be answered as of what never was. */
-export function asksOf(tool: string, prompt: string, path: string): readonly ViewAsk[] {
+function asksOf(tool: string, prompt: string, path: string): readonly ViewAsk[] {
   return [
     call(tool, { text: "x", node: "x" }),
     call(tool, { text: 5 }),

@@ -15,11 +15,14 @@ import {
 } from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Era } from "../../src/mcp/protocol.ts";
+import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
-import { envelope, handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
+import { envelope, handshake } from "../fixtures/envelope.ts";
 import { alike, asks, errorOf, withoutChance } from "./differential-cases.ts";
-import { asksOf, keptOut, letIn, toCaller, viewAsks, type Coming } from "./differential-views-cases.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import { letIn, toCaller, viewAsks } from "./differential-views-cases.ts";
+import type { ClientHarness, Sent } from "./client-harness.ts";
+import { GateHarness } from "./gate-harness.ts";
+import { OracleHarness } from "./oracle/oracle-harness.ts";
 import { createViewsApp } from "./views-app.ts";
 
 /** fast-check knows the name, and makes keys of it. */
@@ -27,21 +30,54 @@ function withoutProto(given: object): boolean {
   return !JSON.stringify(given).includes('"__proto__":');
 }
 
-describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path, in the %s era", (era) => {
-  let hot: GateHarness;
-  let sdk: GateHarness;
-  const write = (id: number, method: string, params?: object): string =>
-    era === "modern" ? modernLine(id, method, params) : legacyLine(id, method, params);
+/** Methods that no handler serves: some of other roles or drafts, some that never were. */
+const unknownMethods: readonly string[] = [
+  "nope/nothing",
+  "tools",
+  "tools/call/",
+  "TOOLS/LIST",
+  "",
+  "toString",
+  "__proto__",
+  "tasks/get",
+  "tasks/list",
+  "tasks/result",
+  "tasks/cancel",
+  "sampling/createMessage",
+  "elicitation/create",
+  "roots/list",
+  "prompts/list",
+  "prompts/get",
+];
+
+/** Methods that the other era serves. */
+const otherEra: Readonly<Record<Era, readonly string[]>> = {
+  legacy: ["server/discover", "subscriptions/listen"],
+  modern: ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "initialize"],
+};
+
+/** The protocol versions whose results the gate does not downgrade here, and the era of each. */
+const versions: readonly (readonly [version: string, era: Era])[] = [
+  ["2025-06-18", "legacy"],
+  ["2025-11-25", "legacy"],
+  ["2026-07-28", "modern"],
+];
+
+describe.each(versions)("the gate and the SDK, with %s", (version, era) => {
+  let hot: ClientHarness;
+  let sdk: ClientHarness;
 
   beforeAll(async () => {
-    const open = (hotPath: boolean): Promise<GateHarness> =>
-      new GateHarness(createHostileApp({ hotPath, pageSize: 7, onFault: () => {} }).open()).open(era);
-    [hot, sdk] = await Promise.all([open(true), open(false)]);
+    const create = (): AppRuntime => createHostileApp({ pageSize: 7, onFault: () => {} }).open();
+    [hot, sdk] = await Promise.all([
+      new GateHarness(create()).open(era, version),
+      new OracleHarness(create()).open(era, version),
+    ]);
   });
   afterAll(() => Promise.all([hot.close(), sdk.close()]));
 
   let lastId = 0;
-  async function both(method: string, params?: object): Promise<readonly [hot: Sent, sdk: Sent]> {
+  async function both(method: string, params?: object): Promise<readonly [ours: Sent, theirs: Sent]> {
     lastId += 1;
     const ask = params === undefined ? { method } : { method, params };
     return Promise.all([hot.request(era, lastId, ask), sdk.request(era, lastId, ask)]);
@@ -99,29 +135,18 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path, in th
     expect(withoutChance(reports[0])).toEqual(withoutChance(reports[1]));
   });
 
-  it("answer nothing to a request that was cancelled, and leave its id free", async () => {
-    for (const harness of [hot, sdk]) {
-      harness.sent.length = 0;
-      harness.gate.receive(write(900, "tools/call", { name: "slow", arguments: { ms: 60_000 } }));
-      harness.gate.receive('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":900}}');
-      const answer = await harness.request(era, 900, {
-        method: "tools/call",
-        params: { name: "echo", arguments: { text: "again" } },
-      });
-      expect(answer["result"]).toMatchObject({ structuredContent: { text: "again" } });
-      expect(harness.answers(900)).toHaveLength(1);
+  it.each(unknownMethods)("answer -32601 to %s", async (method) => {
+    for (const params of [undefined, { name: "a", uri: "app://state" }]) {
+      const [ours, theirs] = await both(method, params);
+      expect(ours).toEqual(theirs);
+      expect(ours["error"]).toEqual({ code: -32601, message: "Method not found" });
     }
   });
 
-  it("refuse an id that is in use, and still answer the first", async () => {
-    for (const harness of [hot, sdk]) {
-      harness.sent.length = 0;
-      const line = write(901, "tools/call", { name: "slow", arguments: { ms: 20 } });
-      harness.gate.receive(line);
-      harness.gate.receive(line);
-      await harness.until(() => harness.answers(901).length === 2);
-      expect(harness.answers(901).map(errorOf)).toEqual([{ code: -32600 }, undefined]);
-    }
+  it.each(otherEra[era])("answer -32601 to %s, which only the other era has", async (method) => {
+    const [ours, theirs] = await both(method, {});
+    expect(ours).toEqual(theirs);
+    expect(ours["error"]).toEqual({ code: -32601, message: "Method not found" });
   });
 
   const names = ["echo", "sum", "pick", "big", "any", "whoami", "routed", "nope", "__proto__", "toString"];
@@ -164,81 +189,51 @@ describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path, in th
   });
 });
 
-describe.each<Era>(["legacy", "modern"])("the hot path and the SDK's path by views, in the %s era", (era) => {
-  async function withBoth(coming: Coming, use: (pair: readonly GateHarness[]) => Promise<void>): Promise<void> {
-    const pair = [true, false].map((hotPath) => new GateHarness(createViewsApp({ hotPath }).open(), toCaller(coming)));
-    await use(pair);
-    await Promise.all(pair.map((each) => each.close()));
-  }
-
+describe.each<Era>(["legacy", "modern"])("the gate and the SDK by views, in the %s era", (era) => {
   const greeting = era === "legacy" ? { method: "initialize", params: handshake } : { method: "server/discover" };
-  const asked = era === "legacy" ? [["resources/subscribe", { uri: "surface://ci/secrets" }] as const] : [];
 
   it.each(letIn)("give the same answers to $who by the view $surface", async (coming) => {
-    await withBoth(coming, async (pair) => {
-      const greeted = await Promise.all(pair.map((each) => each.request(era, "greeting", greeting)));
-      expect(greeted[0]).toEqual(greeted[1]);
-      await Promise.all(pair.map((each) => each.open(era)));
-      for (const [id, [method, params]] of [...viewAsks, ...asked].entries()) {
-        const [ours = {}, theirs = {}] = await Promise.all(
-          pair.map((each) => each.request(era, id, { method, params })),
-        );
-        expect(withoutChance(ours), `${method} ${JSON.stringify(params)}`).toEqual(alike(ours, theirs));
-      }
-    });
-  });
-
-  it.each(keptOut)("keep $who out alike by the view $surface", async (coming) => {
-    await withBoth(coming, async (pair) => {
-      for (const each of pair) expect(await each.request(era, "in", greeting)).toHaveProperty("error.code", -32603);
-      for (const [id, ask] of [greeting, ...viewAsks.map(([method, params]) => ({ method, params }))].entries()) {
-        const [ours, theirs] = await Promise.all(pair.map((each) => each.request(era, id, ask)));
-        expect(ours).toEqual(theirs);
-        expect(ours).toHaveProperty("error.message");
-      }
-    });
-  });
-
-  it("say of what a view hides what they say of what never was", async () => {
-    await withBoth({ who: "anybody", surface: "readonly" }, async (pair) => {
-      await Promise.all(pair.map((each) => each.open(era)));
-      for (const each of pair) {
-        const answersTo = async (named: ReturnType<typeof asksOf>, name: RegExp): Promise<readonly string[]> => {
-          const answers = [];
-          for (const [id, [method, params]] of named.entries()) {
-            answers.push(JSON.stringify(await each.request(era, id, { method, params })).replaceAll(name, "NAME"));
-          }
-          return answers;
-        };
-        const hidden = await answersTo(asksOf("note", "plan", "secrets"), /\b(?:note|plan|secrets)\b/g);
-        expect(hidden).toEqual(await answersTo(asksOf("nope", "nope", "nope"), /\bnope\b/g));
-      }
-    });
+    const caller = toCaller(coming);
+    const [hot, sdk] = [
+      new GateHarness(createViewsApp().open(), caller),
+      new OracleHarness(createViewsApp().open(), caller),
+    ] as const;
+    expect(await hot.request(era, "greeting", greeting)).toEqual(await sdk.request(era, "greeting", greeting));
+    if (era === "legacy") sdk.receive('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    for (const [id, [method, params]] of viewAsks.entries()) {
+      const [ours, theirs] = await Promise.all([hot, sdk].map((each) => each.request(era, id, { method, params })));
+      expect(withoutChance(ours), `${method} ${JSON.stringify(params)}`).toEqual(alike(ours ?? {}, theirs ?? {}));
+    }
+    await Promise.all([hot, sdk].map((each) => each.close()));
   });
 });
 
-describe("the hot path and the SDK's path, in how they introduce themselves", () => {
-  const versions = ["2025-11-25", "2025-06-18", "2024-11-05", "2026-07-28", "1900-01-01", ""];
+describe("the gate and the SDK when they introduce themselves", () => {
+  const create = (): readonly ClientHarness[] => [
+    new GateHarness(createHostileApp({ title: "Hostile" }).open()),
+    new OracleHarness(createHostileApp({ title: "Hostile" }).open()),
+  ];
 
-  it.each(versions)('give the same answer to initialize with "%s"', async (protocolVersion) => {
-    const answers = [];
-    for (const hotPath of [true, false]) {
-      const harness = new GateHarness(createHostileApp({ hotPath, title: "Hostile" }).open());
-      const params = { ...handshake, protocolVersion };
-      answers.push(await harness.request("legacy", 1, { method: "initialize", params }));
-      await harness.close();
-    }
-    // The SDK sends titles to clients of versions that have none.
-    const [hot, sdk] = answers;
-    if (protocolVersion === "2024-11-05") Reflect.deleteProperty(Object(Object(sdk?.["result"]).serverInfo), "title");
-    expect(hot).toEqual(sdk);
-    expect(hot?.["result"]).toBeDefined();
-  });
+  it.each(["2025-11-25", "2025-06-18", "2024-11-05", "2026-07-28", "1900-01-01", ""])(
+    'give the same answer to initialize with "%s"',
+    async (protocolVersion) => {
+      const answers = [];
+      for (const harness of create()) {
+        const params = { ...handshake, protocolVersion };
+        answers.push(await harness.request("legacy", 1, { method: "initialize", params }));
+        await harness.close();
+      }
+      // The SDK sends titles to clients of versions that have none.
+      const [hot, sdk] = answers;
+      if (protocolVersion === "2024-11-05") Reflect.deleteProperty(Object(Object(sdk?.["result"]).serverInfo), "title");
+      expect(hot).toEqual(sdk);
+      expect(hot?.["result"]).toBeDefined();
+    },
+  );
 
   it("give the same answer to server/discover", async () => {
     const answers = [];
-    for (const hotPath of [true, false]) {
-      const harness = new GateHarness(createHostileApp({ hotPath, title: "Hostile" }).open());
+    for (const harness of create()) {
       answers.push(await harness.request("modern", 1, { method: "server/discover" }));
       await harness.close();
     }

@@ -8,14 +8,14 @@ const modern: JsonObject = { _meta: envelope };
 
 /** What a state makes of a request: the era in which it is served, or the code of the refusal. */
 function admit(state: EraState, method: string, params?: JsonObject): Era | number {
-  const answer: Era | RpcError = state.admit({ id: method, method, params });
+  const answer: Era | RpcError = state.admit({ method, params });
   return typeof answer === "string" ? answer : answer.code;
 }
 
 function initialised(): EraState {
   const state = new EraState();
   admit(state, "initialize", handshake);
-  state.initialised("initialize", true);
+  state.initialised("initialize");
   return state;
 }
 
@@ -39,7 +39,8 @@ describe("EraState", () => {
     expect(admit(state, "server/discover", modern)).toBe("modern");
     expect(admit(state, "tools/list")).toBe(-32602);
     expect(admit(state, "initialize", handshake)).toBe("legacy");
-    expect(state.initialising).toBe(true);
+    state.initialised("initialize");
+    expect(state.isLegacy).toBe(true);
   });
 
   it("stays modern when server/discover comes again", () => {
@@ -49,39 +50,29 @@ describe("EraState", () => {
     expect(admit(state, "initialize", handshake)).toBe(-32022);
   });
 
-  it("lets only ping through while the handshake is under way", () => {
-    const state = new EraState();
-    admit(state, "initialize", handshake);
-    expect(admit(state, "tools/list")).toBe(-32600);
-    expect(admit(state, "ping")).toBe("legacy");
-    expect(admit(state, "initialize", handshake)).toBe(-32600);
-    expect(state.isLegacy).toBe(true);
-  });
-
   it("is legacy when the handshake was answered, also to requests with an envelope", () => {
     const state = initialised();
-    expect(state.initialising).toBe(false);
     expect(admit(state, "tools/list")).toBe("legacy");
     expect(admit(state, "tools/list", modern)).toBe("legacy");
     expect(admit(state, "initialize", handshake)).toBe(-32600);
   });
 
-  it("opens again when the handshake failed, and not for another id", () => {
+  it("stays open when the handshake did not succeed", () => {
     const state = new EraState();
     admit(state, "initialize", handshake);
-    state.initialised("other", true);
-    expect(state.initialising).toBe(true);
-    state.initialised("initialize", false);
+    expect(state.isLegacy).toBe(false);
+    expect(admit(state, "tools/list")).toBe(-32600);
     expect(admit(state, "initialize", handshake)).toBe("legacy");
   });
 
   it("makes room for another handshake when the first was cancelled", () => {
     const state = new EraState();
     expect(state.cancelInitialize(undefined)).toBe(false);
-    admit(state, "initialize", handshake);
+    state.initialised("initialize");
     expect(state.cancelInitialize("nobody")).toBe(false);
     expect(state.cancelInitialize("initialize")).toBe(true);
     expect(admit(state, "initialize", handshake)).toBe("legacy");
+    state.initialised("again");
     expect(admit(state, "initialize", handshake)).toBe(-32600);
   });
 });

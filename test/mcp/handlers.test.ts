@@ -17,8 +17,8 @@ afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
-async function open(hotPath: boolean): Promise<GateHarness> {
-  const app = mcp(surface, { hotPath, uriPrefix: "app://" }).implement({
+async function open(): Promise<GateHarness> {
+  const app = mcp(surface, { uriPrefix: "app://" }).implement({
     state: cellSource(half),
     say: () => half,
     refuse: () => {
@@ -31,9 +31,9 @@ async function open(hotPath: boolean): Promise<GateHarness> {
 }
 
 // A text that was cut in the middle of a character; strict parsers refuse a whole message that holds one.
-describe.each([true, false])("createHandlers() when a text holds half a character, with hotPath %s", (hotPath) => {
+describe("createHandlers() when a text holds half a character", () => {
   it("writes a tool's answer that every parser accepts", async () => {
-    const harness = await open(hotPath);
+    const harness = await open();
     const answer = await harness.request("modern", 1, { method: "tools/call", params: { name: "say" } });
     expect(answer["result"]).toMatchObject({ structuredContent: { value: whole } });
     const text: unknown = Reflect.get(Object(answer["result"]), "content")[0].text;
@@ -41,7 +41,7 @@ describe.each([true, false])("createHandlers() when a text holds half a characte
   });
 
   it("writes a refusal that every parser accepts", async () => {
-    const harness = await open(hotPath);
+    const harness = await open();
     const answer = await harness.request("modern", 1, { method: "tools/call", params: { name: "refuse" } });
     expect(answer["result"]).toMatchObject({
       isError: true,
@@ -51,7 +51,7 @@ describe.each([true, false])("createHandlers() when a text holds half a characte
   });
 
   it("writes a resource that every parser accepts", async () => {
-    const harness = await open(hotPath);
+    const harness = await open();
     const answer = await harness.request("modern", 1, { method: "resources/read", params: { uri: "app://state" } });
     expect(answer["result"]).toMatchObject({ contents: [{ text: String.raw`"a\ufffd"` }] });
   });

@@ -1,27 +1,26 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/server";
 import { describe, expect, it } from "vitest";
-import { Gate } from "../../src/mcp/gate.ts";
 import { legacyVersions } from "../../src/mcp/handshake.ts";
-import { connectSdkStdio } from "../../src/mcp/sdk-stdio-seam.ts";
-import type { RpcMessage, SdkConnector } from "../../src/mcp/sdk-port.ts";
+import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
-import { GateHarness, type Sent } from "./gate-harness.ts";
+import type { Sent } from "./client-harness.ts";
+import { GateHarness } from "./gate-harness.ts";
+import { OracleHarness } from "./oracle/oracle-harness.ts";
 
 const clientInfo = { name: "test", version: "1" };
 
-function createGate(hotPath: boolean, instructions?: string): GateHarness {
-  const words = instructions === undefined ? {} : { instructions };
-  return new GateHarness(createHostileApp({ hotPath, onFault: () => {}, ...words }).open());
+function open(instructions?: string): AppRuntime {
+  return createHostileApp({ onFault: () => {}, ...(instructions === undefined ? {} : { instructions }) }).open();
 }
 
-/** Sends one line to a gate of each path, and waits for both answers. */
-async function onBothPaths(line: string, instructions?: string): Promise<readonly [hot: Sent, sdk: Sent]> {
-  const gates = [createGate(true, instructions), createGate(false, instructions)] as const;
+/** Sends one line to a gate and to the SDK, and waits for both answers. */
+async function toBoth(line: string, instructions?: string): Promise<readonly [hot: Sent, sdk: Sent]> {
+  const gates = [new GateHarness(open(instructions)), new OracleHarness(open(instructions))] as const;
   try {
     const [hot, sdk] = await Promise.all(
       gates.map(async (harness) => {
-        harness.gate.receive(line);
+        harness.receive(line);
         await harness.until(() => harness.sent.length > 0);
         return harness.sent[0] ?? {};
       }),
@@ -46,14 +45,14 @@ describe("the handshake of the gate", () => {
     ["2025-08-01", "2025-06-18"],
     ["2024-01-01", "2025-11-25"],
   ])("answers initialize for %s, which is not served, with %s", async (asked, version) => {
-    const [hot] = await onBothPaths(initializeLine(asked));
+    const [hot] = await toBoth(initializeLine(asked));
     expect(hot).toHaveProperty("result.protocolVersion", version);
   });
 
   it.each([...legacyVersions, "2026-07-28", "1900-01-01", ""])(
     "answers initialize for %s as the SDK does",
     async (version) => {
-      const [hot, sdk] = await onBothPaths(initializeLine(version));
+      const [hot, sdk] = await toBoth(initializeLine(version));
       expect(hot).toEqual(sdk);
       expect(hot).toHaveProperty("result.protocolVersion");
       // Its list of resources never changes.
@@ -65,7 +64,7 @@ describe("the handshake of the gate", () => {
   );
 
   it("answers initialize with instructions as the SDK does", async () => {
-    const [hot, sdk] = await onBothPaths(initializeLine("2025-11-25"), "Read the state first.");
+    const [hot, sdk] = await toBoth(initializeLine("2025-11-25"), "Read the state first.");
     expect(hot).toEqual(sdk);
     expect(hot).toHaveProperty("result.instructions", "Read the state first.");
   });
@@ -73,91 +72,50 @@ describe("the handshake of the gate", () => {
   it.each([undefined, "Read the state first."])(
     "answers server/discover as the SDK does (instructions: %s)",
     async (words) => {
-      const [hot, sdk] = await onBothPaths(modernLine(1, "server/discover"), words);
+      const [hot, sdk] = await toBoth(modernLine(1, "server/discover"), words);
       expect(hot).toEqual(sdk);
       expect(hot).toHaveProperty("result.supportedVersions");
     },
   );
 
-  it("replays itself to an SDK that joins late, once, before anything else", () => {
-    const heard: RpcMessage[] = [];
-    const sent: string[] = [];
-    const connectSdk: SdkConnector = (_runtime, { send: say }) => ({
-      deliver: (message) => {
-        heard.push(message);
-        if ("id" in message) say({ jsonrpc: "2.0", id: message["id"], result: {} });
-      },
-      close: async () => {},
-    });
-    const runtime = createHostileApp({ onFault: () => {} }).open();
-    const gate = new Gate({ runtime, connectSdk, send: (json) => sent.push(json) });
-    gate.receive(initializeLine("2025-06-18"));
-    gate.receive('{"jsonrpc":"2.0","method":"notifications/initialized"}');
-    expect(heard).toEqual([]);
-    gate.receive(legacyLine(2, "prompts/list"));
-    gate.receive(legacyLine(3, "prompts/list"));
-    expect(heard.map((message) => message["method"])).toEqual([
-      "initialize",
-      "notifications/initialized",
-      "prompts/list",
-      "prompts/list",
-    ]);
-    expect(heard[0]).toHaveProperty("params.protocolVersion", "2025-06-18");
-    // Its own answer went nowhere: the client was answered three times, once a request.
-    expect(sent.map((json) => JSON.parse(json).id)).toEqual([1, 2, 3]);
+  it("takes a second handshake after the first was cancelled, and downgrades results to its version", async () => {
+    const harness = new GateHarness(open());
+    await harness.open("legacy", "2024-11-05");
+    harness.receive('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"open"}}');
+    harness.receive(initializeLine("2025-06-18"));
+    expect(harness.answers(1)).toMatchObject([{ result: { protocolVersion: "2025-06-18" } }]);
+    const params = { name: "echo", arguments: { text: "a" } };
+    const answer = await harness.request("legacy", 2, { method: "tools/call", params });
+    expect(answer).toHaveProperty("result.structuredContent", { text: "a" });
+    await harness.close();
   });
 
-  it("tells an SDK that has joined of a second handshake, which follows the cancelled first", async () => {
-    const heard: RpcMessage[] = [];
-    const said: RpcMessage[] = [];
-    const sent: Sent[] = [];
-    const connectSdk: SdkConnector = (runtime, { send: say, caller }) => {
-      const sdk = connectSdkStdio(runtime, {
-        caller,
-        send: (message) => {
-          said.push(message);
-          say(message);
-        },
-      });
-      return {
-        deliver: (message) => {
-          heard.push(message);
-          sdk.deliver(message);
-        },
-        close: () => sdk.close(),
-      };
-    };
-    const runtime = createHostileApp({ onFault: () => {} }).open();
-    const gate = new Gate({ runtime, connectSdk, send: (json) => sent.push(JSON.parse(json)) });
-    gate.receive(initializeLine("2024-11-05"));
-    gate.receive(legacyLine(2, "prompts/list"));
-    await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(2);
-    gate.receive('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
-    gate.receive(initializeLine("2025-06-18"));
-    gate.receive(legacyLine(3, "prompts/list"));
-    await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(4);
-    const versions = heard.map(({ params }) => Reflect.get(Object(params), "protocolVersion")).filter(Boolean);
-    expect(versions).toEqual(["2024-11-05", "2025-06-18"]);
-    // The real SDK takes the second one as it took the first.
-    expect(said.filter(({ result }) => result !== undefined)).toMatchObject([
-      { result: { protocolVersion: "2024-11-05" } },
-      { result: { protocolVersion: "2025-06-18" } },
-    ]);
-    expect(sent.map(({ id }) => id)).toEqual([1, 2, 1, 3]);
-    await gate.close();
+  it("fails on a bad progress token, and may then be sent again", async () => {
+    const harness = new GateHarness(open());
+    const bad = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo, _meta: { progressToken: {} } };
+    expect(await harness.request("legacy", 1, { method: "initialize", params: bad })).toHaveProperty(
+      "error.code",
+      -32602,
+    );
+    const early = await harness.request("legacy", 2, { method: "tools/list" });
+    expect(early).toHaveProperty("error.code", -32600);
+    await harness.open("legacy");
+    expect(await harness.request("legacy", 3, { method: "tools/list" })).toHaveProperty("result.tools");
+    await harness.close();
   });
 
-  it("leaves an SDK that joins late in the same era", async () => {
-    const harness = await createGate(true).open("legacy");
-    // Whatever the SDK does not know either, it answers: so it has joined, and serves the legacy era.
-    expect(await harness.request("legacy", 5, { method: "prompts/list" })).toHaveProperty("error.code", -32601);
-    expect(await harness.request("legacy", 6, { method: "server/discover" })).toHaveProperty("error.code", -32601);
-    expect(harness.sent).toHaveLength(2);
+  it("leaves the version of a modern connection alone when its client sends it under the envelope", async () => {
+    const harness = await new GateHarness(open()).open("modern");
+    const params = { protocolVersion: "2024-10-07", capabilities: {}, clientInfo };
+    expect(await harness.request("modern", 1, { method: "initialize", params })).toHaveProperty("error.code", -32601);
+    const call = { name: "echo", arguments: { text: "a" } };
+    const answer = await harness.request("modern", 2, { method: "tools/call", params: call });
+    expect(answer).toHaveProperty("result.structuredContent", { text: "a" });
     await harness.close();
   });
 
   it("knows no handshake of the other era", async () => {
-    const modern = await createGate(true).open("modern");
+    const modern = await new GateHarness(open()).open("modern");
     expect(await modern.request("modern", 5, { method: "initialize" })).toHaveProperty("error");
     await modern.close();
   });

@@ -17,8 +17,8 @@ const surface = defineSurface("bulk", {
 
 const limits = { maxResultBytes: 8192, maxResourceBytes: 16_384 };
 
-function createUnpulled(hotPath: boolean) {
-  return mcp(surface, { uriPrefix: "bulk://", hotPath, ...limits })
+function createUnpulled() {
+  return mcp(surface, { uriPrefix: "bulk://", ...limits })
     .implement({
       small: cellSource("few"),
       rows: cellSource(rows),
@@ -33,8 +33,8 @@ function createUnpulled(hotPath: boolean) {
     });
 }
 
-function createApp(hotPath: boolean) {
-  return createUnpulled(hotPath)
+function createApp() {
+  return createUnpulled()
     .pull()
     .views({ hub: { face: "gateway" } });
 }
@@ -44,14 +44,14 @@ afterEach(async () => {
   for (const harness of opened.splice(0)) await harness.close();
 });
 
-const ways = (["legacy", "modern"] as const).flatMap((era) => [true, false].map((hotPath) => ({ era, hotPath })));
+const ways = [{ era: "legacy" }, { era: "modern" }] as const;
 
 /** A client that reads results; each request has an id of its own. */
 async function open(
-  { era, hotPath }: { era: Era; hotPath: boolean },
-  create: (hotPath: boolean) => Pick<ReturnType<typeof createUnpulled>, "open"> = createApp,
+  { era }: { era: Era },
+  create: () => Pick<ReturnType<typeof createUnpulled>, "open"> = createApp,
 ): Promise<(method: string, params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(create(hotPath).open()).open(era);
+  const harness = await new GateHarness(create().open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (method, params) => {
@@ -83,7 +83,7 @@ async function readOn(excerpt: unknown, readPart: (uri: unknown) => Promise<unkn
   return text;
 }
 
-describe.each(ways)("an answer that is too large, in the $era era with hotPath $hotPath", (way) => {
+describe.each(ways)("an answer that is too large, in the $era era", (way) => {
   it("is marked JSON when it is a resource's, and leads to all of it", async () => {
     const request = await open(way);
     const answer = await request("resources/read", { uri: "bulk://rows" });

@@ -12,16 +12,12 @@ afterEach(async () => {
 
 interface Way {
   readonly era: Era;
-  readonly hotPath: boolean;
 }
 
-const ways = (["legacy", "modern"] as const).flatMap((era) => [true, false].map((hotPath) => ({ era, hotPath })));
+const ways = [{ era: "legacy" }, { era: "modern" }] as const;
 
-async function open(
-  { era, hotPath }: Way,
-  more: McpOptions = {},
-): Promise<(method: string, params: object) => Promise<Sent>> {
-  const harness = await new GateHarness(createFeaturesApp({ hotPath, ...more }).open()).open(era);
+async function open({ era }: Way, more: McpOptions = {}): Promise<(method: string, params: object) => Promise<Sent>> {
+  const harness = await new GateHarness(createFeaturesApp(more).open()).open(era);
   opened.push(harness);
   let id = 0;
   return async (method, params) => {
@@ -30,7 +26,7 @@ async function open(
   };
 }
 
-describe.each(ways)("prompts, in the $era era with hotPath $hotPath", (way) => {
+describe.each(ways)("prompts, in the $era era", (way) => {
   it("are listed, sorted, with their arguments, icons and what hosts are told besides", async () => {
     const request = await open(way);
     const { result } = await request("prompts/list", {});

@@ -21,7 +21,10 @@ import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import type { ClientHarness } from "./client-harness.ts";
 import { GateHarness } from "./gate-harness.ts";
+import { OracleHarness } from "./oracle/oracle-harness.ts";
+import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { ManualClock } from "./subscriptions/session-harness.ts";
 
 const surface = defineSurface("shop", {
@@ -155,19 +158,21 @@ describe("ResourceList.page()", () => {
   });
 });
 
-function open(hotPath: boolean, pageSize: number): GateHarness {
-  const app = mcp(surface, { hotPath, pageSize, uriPrefix: "shop://" }).implement({
+function open(create: (runtime: AppRuntime) => ClientHarness): ClientHarness {
+  const app = mcp(surface, { pageSize: 3, uriPrefix: "shop://" }).implement({
     jobs: cellSource(of("b", "a b")),
     "jobs.x": cellSource(""),
   });
-  const harness = new GateHarness(app.open());
+  const harness = create(app.open());
   closing.push(() => harness.close());
   return harness;
 }
 
+const served = [(runtime: AppRuntime) => new GateHarness(runtime), (runtime: AppRuntime) => new OracleHarness(runtime)];
+
 describe.each(["legacy", "modern"] as const)("a list with items in the %s era", (era) => {
-  it("is the same on both paths, page by page", async () => {
-    const [hot, sdk] = await Promise.all([true, false].map((hotPath) => open(hotPath, 3).open(era)));
+  it("is the same by the gate and by the SDK, page by page", async () => {
+    const [hot, sdk] = await Promise.all(served.map((create) => open(create).open(era)));
     if (hot === undefined || sdk === undefined) throw new Error("Opening: there are two");
     let cursor: unknown;
     const seen: unknown[] = [];
@@ -193,10 +198,10 @@ describe.each(["legacy", "modern"] as const)("a list with items in the %s era", 
     ]);
   });
 
-  it("is declared as one that changes, on both paths alike", async () => {
+  it("is declared as one that changes, as by the SDK", async () => {
     const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
     const ask = era === "legacy" ? { method: "initialize", params } : { method: "server/discover" };
-    const [ours, theirs] = await Promise.all([true, false].map((hotPath) => open(hotPath, 3).request(era, 1, ask)));
+    const [ours, theirs] = await Promise.all(served.map((create) => open(create).request(era, 1, ask)));
     expect(ours).toEqual(theirs);
     expect(ours).toHaveProperty("result.capabilities", {
       tools: {},

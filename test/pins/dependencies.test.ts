@@ -5,7 +5,6 @@ import { locked, missingBuilds, productionTree } from "./production-tree.ts";
 describe("dependencies", () => {
   it("the package asks for these and no others when it is installed", () => {
     expect(Object.keys(manifest.dependencies).toSorted()).toEqual([
-      "@modelcontextprotocol/server",
       "@standard-schema/spec",
       // Loaded by who serves over HTTP with tokens alone: decision 0019.
       "jose",
@@ -23,14 +22,12 @@ describe("dependencies", () => {
   });
 
   it("the package takes the application's zod, and brings none", () => {
-    // Decision 0036. The one in the tree below is the SDK's own.
+    // Decision 0036.
     expect(manifest.peerDependencies["zod"]).toBe("^4.0.0");
   });
 
   it("productionTree() names every package a user gets when the lockfile is read", () => {
     expect(productionTree()).toEqual([
-      "@modelcontextprotocol/core",
-      "@modelcontextprotocol/server",
       "@standard-schema/spec",
       "jose",
       "jsonc-parser",
@@ -41,7 +38,6 @@ describe("dependencies", () => {
       "type-fest",
       "vscode-jsonrpc",
       "ws",
-      "zod",
     ]);
   });
 

@@ -35,8 +35,8 @@ export interface AskingClient {
 const info = { name: "asked", version: "1" };
 const written = { role: "assistant" as const, content: { type: "text" as const, text: "Once" }, model: "m" };
 
-function commandFor({ script, path, mode }: AskingClientSetting) {
-  const args = [script, path, ...(mode === undefined ? [] : [mode])];
+function commandFor({ script, mode }: AskingClientSetting) {
+  const args = [script, ...(mode === undefined ? [] : [mode])];
   return { command: process.execPath, args, stderr: "ignore" as const };
 }
 
@@ -46,10 +46,9 @@ interface Capabilities {
   roots?: { listChanged?: boolean };
 }
 
-/** How a client is made: with which server, on which path it is answered, and what it can be asked. */
+/** How a client is made: with which server, and what it can be asked. */
 export interface AskingClientSetting {
   readonly script: string;
-  readonly path: string;
   /** Whether its server runs handlers twice, to see that they may ask. */
   readonly mode?: "rehearse";
   readonly answers: Answers;

@@ -5,9 +5,6 @@ import { logLevelOf } from "../../mcp/envelope.ts";
 import type { Handler } from "../../mcp/handlers.ts";
 import { answerAsked } from "../../mcp/methods.ts";
 import { toProgressSink } from "../../mcp/progress-sink.ts";
-import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
-import type { SdkAnswer, SdkExchange } from "../../mcp/sdk-http-port.ts";
-import type { HttpRequest } from "../message.ts";
 import type { HttpSetting } from "../setting.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ModernRequest } from "./modern-request.ts";
@@ -40,17 +37,7 @@ function toLogSink({ request, exchange, setting }: WorkParts): LogSink | undefin
   return log.sinkFor("modern", logLevelOf(request.frame.params), { send, isFull: exchange.isFull });
 }
 
-/** The headers by which a client says again what its body says: the SDK compares them for itself. */
-const mirrorHeaders = ["mcp-protocol-version", "mcp-method", "mcp-name"] as const;
-
-const cutOff = toRpcError(rpcCodes.busy, "Server busy: it is closing");
-
-function toMirrors(request: HttpRequest): Readonly<Record<string, string>> {
-  const pairs = mirrorHeaders.map((name) => [name, request.header(name)] as const);
-  return Object.fromEntries(pairs.filter((pair): pair is [(typeof pair)[0], string] => pair[1] !== undefined));
-}
-
-/** Has a request answered by one of our own handlers. */
+/** Creates the work that answers a request by its handler. */
 export function toHandlerWork(handler: Handler, parts: WorkParts): Work {
   const { request, exchange, setting } = parts;
   const { runtime, counters, limiter } = setting;
@@ -70,29 +57,5 @@ export function toHandlerWork(handler: Handler, parts: WorkParts): Work {
     whenIdle: (told) => call.whenIdle(told),
     cancel: () => call.cancel(),
     close: () => call.abort(new SurfaceError("CLOSED", "Calling: the server is closing")),
-  };
-}
-
-function answerAsSdk(exchange: Exchange, answer: SdkAnswer | undefined): void {
-  // Ended early: by its client, who reads nothing any more, or by us.
-  if (answer === undefined) return exchange.answer(cutOff, 503);
-  if (answer.kind === "result") return exchange.answerText(answer.json);
-  const { error, status } = answer;
-  // What the SDK says of an error that ran is 200, also where we say more.
-  exchange.answer(error, status === 200 ? undefined : status);
-}
-
-/** Has a request answered by the SDK. */
-export function toSdkWork(sdk: SdkExchange, { request, exchange, setting }: WorkParts): Work {
-  const { frame, caller } = request;
-  const { counters, limiter } = setting;
-  const controller = new AbortController();
-  const asked = { frame, caller, limiter, reached: counters.reached, tell: exchange.tell, signal: controller.signal };
-  return {
-    run: async () => answerAsSdk(exchange, await sdk({ ...asked, headers: toMirrors(request.request) })),
-    // Of what runs for the SDK nothing is known but its answer.
-    whenIdle: (told) => told(),
-    cancel: () => controller.abort(),
-    close: () => controller.abort(),
   };
 }

@@ -1,22 +1,18 @@
 import type { CallContext } from "../../call/call-context.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
-import type { RpcMessage } from "../../mcp/sdk-port.ts";
-import { isJsonObject } from "../../schema/json.ts";
 import type { Turning } from "../admission.ts";
-import type { PostedRequest, ProgressToken } from "./posted-request.ts";
+import type { PostedRequest } from "./posted-request.ts";
 
 /** A request under way. */
 export interface Running {
   readonly posted: PostedRequest;
-  /** Left out where no call of ours runs: a subscription, or the SDK, owes the answer. */
+  /** Left out for a subscription, which runs no handler. */
   readonly call?: CallContext;
   /** Left out where it did not have to ask for its turn. */
   turning?: Turning;
   /** Told when it is over. Left out where its place is free only when its work has ended. */
   onOver?: () => void;
-  /** The SDK owes the answer. */
-  readonly isSdks?: true;
 }
 
 /** The requests of one session that are under way, by the ids that its client gave them. */
@@ -52,23 +48,6 @@ export class RunningRequests {
   /** Whether it is still the one under way: its id may be that of another by now. */
   is(id: RequestId, running: Running): boolean {
     return this.#all.get(id) === running;
-  }
-
-  /** Hands on what the SDK says: a report of progress to who wants to hear of it, and anything else to `tell`. */
-  relay(message: RpcMessage, tell: (json: string) => void): void {
-    const { method, params } = message;
-    const json = JSON.stringify(message);
-    if (method !== "notifications/progress") return tell(json);
-    const listener = this.#listenerOf(isJsonObject(params) ? params["progressToken"] : undefined);
-    if (listener?.isFull() === false) listener.tell(json);
-  }
-
-  #listenerOf(token: unknown): PostedRequest | undefined {
-    for (const { posted } of this.#all.values()) {
-      const own: ProgressToken | undefined = posted.token;
-      if (own !== undefined && own === token) return posted;
-    }
-    return undefined;
   }
 
   /** Answers one, unless it is over. */

@@ -1,33 +1,30 @@
 import type { AskPort } from "../../call/ask-port.ts";
 import { CallContext } from "../../call/call-context.ts";
+import type { AskKind } from "../../catalog/asking.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { clientKinds } from "../../mcp/asking/client-kinds.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
 import { ownParam } from "../../mcp/own-param.ts";
 import type { ResponseFrame } from "../../mcp/parse-frame.ts";
 import { toProgressSink } from "../../mcp/progress-sink.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import type { PostedRequest } from "./posted-request.ts";
 import type { SessionStreams } from "./session-streams.ts";
 
 /** What the calls of one session share: the level of its log, and what its client is asked. Whoever made it closes it. */
 export class SessionCalls {
   readonly #streams: SessionStreams;
-  /** What its client can be asked about; `undefined` for one that can be asked nothing, as most. */
-  readonly #capabilities: JsonObject | undefined;
+  readonly #kinds: ReadonlySet<AskKind>;
   /** Made with the first call that may ask. */
   #asks: PushedAsks | undefined;
   #log: ClientLog | undefined;
   #isClosed = false;
 
-  /** @param handshake - what is kept of the params of the session's own. */
-  constructor(streams: SessionStreams, handshake: JsonObject) {
+  /** @param kinds - kinds of questions that the client can answer. */
+  constructor(streams: SessionStreams, kinds: ReadonlySet<AskKind>) {
     this.#streams = streams;
-    const capabilities = ownParam(handshake, "capabilities");
-    const said = isJsonObject(capabilities) ? capabilities : undefined;
-    this.#capabilities = clientKinds(said).size === 0 ? undefined : said;
+    this.#kinds = kinds;
   }
 
   /** Whether its client has yet to answer something. */
@@ -47,19 +44,12 @@ export class SessionCalls {
       log: log?.sinkFor("legacy", undefined, { send: (params) => tell(renderLogged(params)), isFull }),
       caller: post.caller,
       limiter: http.limiter,
-      asking: this.portOf(posted),
+      asking: this.#portOf(posted),
       reached: (stage) => {
         http.counters.reached(stage);
         if (stage === "backend") posted.begun();
       },
     });
-  }
-
-  /** How the client is asked for a request; `undefined` where it can be asked nothing. @param posted - left out where nothing of it is known any more. */
-  portOf(posted?: PostedRequest): AskPort | undefined {
-    if (this.#capabilities === undefined) return undefined;
-    this.#asks ??= this.#createAsks();
-    return this.#asks.portFor(posted?.ask, posted?.post.caller);
   }
 
   /** Whether the call of a request is to end when its client drops the connection. */
@@ -95,10 +85,17 @@ export class SessionCalls {
     this.#asks?.close();
   }
 
+  /** Returns how the client is asked within a request, or `undefined` for a client that answers no questions, as most. */
+  #portOf({ ask, post }: PostedRequest): AskPort | undefined {
+    if (this.#kinds.size === 0) return undefined;
+    this.#asks ??= this.#createAsks();
+    return this.#asks.portFor(ask, post.caller);
+  }
+
   #createAsks(): PushedAsks {
     const { tell: send, http } = this.#streams;
     const { runtime } = http;
-    const asks = new PushedAsks({ capabilities: () => this.#capabilities, send, report: runtime.report });
+    const asks = new PushedAsks({ kinds: () => this.#kinds, send, report: runtime.report });
     if (this.#isClosed) asks.close();
     return asks;
   }

@@ -1,4 +1,5 @@
 import { CallContext } from "../../call/call-context.ts";
+import type { AskKind } from "../../catalog/asking.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
@@ -9,7 +10,6 @@ import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts"
 import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
-import type { JsonObject } from "../../schema/json.ts";
 import { internalError } from "../../surface/fault.ts";
 import { guard, type Guarding } from "../guard.ts";
 import type { HttpExchange } from "../leg.ts";
@@ -18,7 +18,6 @@ import { PostedRequest, type RequestPost } from "./posted-request.ts";
 import { type Running, RunningRequests } from "./running-requests.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionScopes } from "./session-scopes.ts";
-import { SessionSdk, toAnswer } from "./session-sdk.ts";
 import { SessionStreams } from "./session-streams.ts";
 import { WorkCount } from "./work-count.ts";
 
@@ -29,8 +28,8 @@ export interface SessionSetting {
   readonly id: string;
   /** Whose it is, and by which view: nobody else's requests come here. */
   readonly caller: Caller;
-  /** What is kept of the params of the handshake. */
-  readonly handshake: JsonObject;
+  /** Kinds of questions that the client can answer. */
+  readonly kinds: ReadonlySet<AskKind>;
   /** The revision that was agreed on. */
   readonly version: string;
 }
@@ -52,7 +51,6 @@ export class Session {
   readonly #streams: SessionStreams;
   readonly #scopes: SessionScopes;
   readonly #calls: SessionCalls;
-  #sdk: SessionSdk | undefined;
   /** Handlers that run for the session, maybe after their requests were cancelled or the session was closed. */
   readonly work: WorkCount = new WorkCount();
   #activeAt: number;
@@ -61,7 +59,7 @@ export class Session {
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
-    const { http, id, version, caller, handshake } = setting;
+    const { http, id, version, caller, kinds } = setting;
     this.#setting = setting;
     this.#activeAt = http.clock.now();
     this.#scopes = new SessionScopes(http.runtime);
@@ -75,7 +73,7 @@ export class Session {
       setFull: (isFull) => this.#subscriptions.setOutputFull(isFull),
       announce: () => this.#subscriptions.announce(),
     });
-    this.#calls = new SessionCalls(this.#streams, handshake);
+    this.#calls = new SessionCalls(this.#streams, kinds);
     this.#subscriptions = new SubscriptionSession({
       runtime: http.runtime,
       send: (json) => this.#streams.tell(json),
@@ -136,7 +134,6 @@ export class Session {
       this.#subscriptions.initialised(caller);
     }
     if (method === "notifications/roots/list_changed") this.#calls.rootsChanged();
-    if (method.startsWith("notifications/")) this.#sdk?.notify(frame);
   }
 
   /**
@@ -164,13 +161,12 @@ export class Session {
     return this.#running.quiet();
   }
 
-  /** Aborts what runs, ends every stream, and lets go of everything. Never rejects. Callable twice. */
-  async close(): Promise<void> {
+  /** Aborts the running calls and ends every stream. Never throws. Callable twice. */
+  close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     try {
       this.#letGo();
-      await this.#sdk?.close();
     } catch (cause) {
       void internalError(cause, "the end of a session", this.#setting.http.runtime.report);
     }
@@ -207,22 +203,11 @@ export class Session {
   #start(posted: PostedRequest): void {
     const { frame, caller } = posted.post;
     this.#asked(caller);
-    const { http, methods } = this.#setting;
-    // The SDK knows nobody: what somebody who is known asks for is never left to it.
-    const isOurs = http.runtime.hotPath || !caller.isAnonymous;
-    const handler = isOurs ? methods.find(frame.method, "legacy") : undefined;
+    const handler = this.#setting.methods.find(frame.method, "legacy");
     if (handler !== undefined) return this.#run(posted, handler);
     if (frame.method === "resources/subscribe") return this.#subscribe({ posted });
     this.#running.set(frame.id, { posted });
-    if (this.#serveSubscription(posted.post)) return;
-    this.#running.set(frame.id, { posted, isSdks: true });
-    this.#sdk ??= new SessionSdk(http.runtime, this.#setting.handshake, {
-      caller: this.#setting.caller,
-      askPort: (id) => this.#calls.portOf(this.#running.get(id)?.posted),
-      answered: (id, message) => this.#running.answer(id, toAnswer(message)),
-      told: (message) => this.#running.relay(message, this.#streams.tell),
-    });
-    this.#sdk.request(frame);
+    if (!this.#serveSubscription(posted.post)) this.#running.answer(frame.id, unknownMethod);
   }
 
   /** It may have to wait for the application, and takes a place as a read does meanwhile. */
@@ -291,7 +276,6 @@ export class Session {
     const running = this.#running.get(id);
     if (running === undefined) return;
     this.#subscriptions.cancel(id);
-    if (running.isSdks === true) this.#sdk?.notify(frame);
     this.#end(id, running);
   }
 

@@ -66,21 +66,20 @@ export class Sessions {
       const givesWay = idleSince <= latest || session.hasLeft;
       if (givesWay && idleSince < since) [idlest, since] = [id, idleSince];
     }
-    if (idlest !== undefined) void this.end(idlest);
+    if (idlest !== undefined) this.end(idlest);
     return idlest !== undefined;
   }
 
-  /** Ends one; its place is free once nothing runs for it. Resolves when nothing else of it is left. */
-  async end(id: string): Promise<void> {
+  /** Ends a session. Its place is free once nothing runs for it. */
+  end(id: string): void {
     const held = this.#held.get(id);
     if (held === undefined) return;
     this.#held.delete(id);
     const { session, place } = held;
     this.#dropped += session.dropped;
-    const closing = session.close();
+    session.close();
     // Handlers that do not listen go on: who ends one session after the other must not have more of them than who does not.
     session.work.whenIdle(() => place.release());
-    await closing;
   }
 
   /** Ends the streams of all of them. Resolves when nothing runs any more. */
@@ -89,10 +88,10 @@ export class Sessions {
   }
 
   /** Ends all of them. Callable twice. */
-  async close(): Promise<void> {
+  close(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
-    await Promise.all([...this.#held.keys()].map((id) => this.end(id)));
+    for (const id of this.#held.keys()) this.end(id);
   }
 
   #arm(delayMs: number): void {
@@ -110,7 +109,7 @@ export class Sessions {
     for (const [id, { session }] of this.#held) {
       const leftMs = (session.idleSince ?? now) + this.#idleMs - now;
       // Timers may fire a little early; whole milliseconds are as fine as they get.
-      if (leftMs < 1) void this.end(id);
+      if (leftMs < 1) this.end(id);
       else nextMs = Math.min(nextMs, leftMs);
     }
     return nextMs;

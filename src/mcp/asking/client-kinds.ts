@@ -1,5 +1,5 @@
 import type { AskKind } from "../../catalog/asking.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import { isJsonObject } from "../../schema/json.ts";
 import { ownParam } from "../own-param.ts";
 
 const none: ReadonlySet<AskKind> = new Set();
@@ -11,8 +11,8 @@ function showsForms(elicitation: unknown): boolean {
 }
 
 /** What a client can be asked, by the capabilities that it says it has. */
-export function clientKinds(capabilities: JsonObject | undefined): ReadonlySet<AskKind> {
-  if (capabilities === undefined) return none;
+export function clientKinds(capabilities: unknown): ReadonlySet<AskKind> {
+  if (!isJsonObject(capabilities)) return none;
   const kinds = new Set<AskKind>();
   if (showsForms(ownParam(capabilities, "elicitation"))) kinds.add("elicit");
   if (isJsonObject(ownParam(capabilities, "sampling"))) kinds.add("sample");

@@ -1,23 +1,19 @@
 import type { AskPort } from "../../call/ask-port.ts";
-import { isJsonObject, type JsonObject } from "../../schema/json.ts";
-import { toBriefHandshake } from "../brief-handshake.ts";
+import type { AskKind } from "../../catalog/asking.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import { negotiate } from "../handshake.ts";
 import { ownParam } from "../own-param.ts";
 import type { Era } from "../protocol.ts";
+import { clientKinds } from "./client-kinds.ts";
 import { PushedAsks, type PushedAsksSetting } from "./pushed-asks.ts";
 
 /** What the client of one connection is asked, which may be of either era. Whoever made it closes it. */
 export class ConnectionAsks extends PushedAsks {
-  #handshake: JsonObject | undefined;
+  #kinds: ReadonlySet<AskKind> = clientKinds(undefined);
   #version: string | undefined;
 
-  constructor(setting: Omit<PushedAsksSetting, "capabilities">) {
-    super({ ...setting, capabilities: () => this.#capabilities });
-  }
-
-  /** What is kept of the legacy handshake, once there was one. */
-  get handshake(): JsonObject | undefined {
-    return this.#handshake;
+  constructor(setting: Omit<PushedAsksSetting, "kinds">) {
+    super({ ...setting, kinds: () => this.#kinds });
   }
 
   /** The version that the legacy handshake agreed on, once there was one. */
@@ -25,9 +21,9 @@ export class ConnectionAsks extends PushedAsks {
     return this.#version;
   }
 
-  /** Keeps what a legacy handshake says. */
+  /** Reads the params of a legacy handshake. */
   greet(params: JsonObject | undefined): void {
-    this.#handshake = toBriefHandshake(params);
+    this.#kinds = clientKinds(ownParam(params, "capabilities"));
     this.#version = negotiate(params);
   }
 
@@ -39,10 +35,5 @@ export class ConnectionAsks extends PushedAsks {
   /** Hears of a notification of the legacy era. */
   notified(method: string): void {
     if (method === "notifications/roots/list_changed") this.rootsChanged();
-  }
-
-  get #capabilities(): JsonObject | undefined {
-    const capabilities = ownParam(this.#handshake, "capabilities");
-    return isJsonObject(capabilities) ? capabilities : undefined;
   }
 }

@@ -5,7 +5,6 @@ import type { JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
-import { clientKinds } from "./client-kinds.ts";
 import { OpenQuestions, type SentAsk } from "./open-questions.ts";
 import { SharedRoots } from "./shared-roots.ts";
 
@@ -14,8 +13,8 @@ export type SendAsk = SentAsk["send"];
 
 /** What the questions to one client are made of. */
 export interface PushedAsksSetting {
-  /** What its client said in its handshake that it can do. */
-  readonly capabilities: () => JsonObject | undefined;
+  /** Returns the kinds of questions that the client can answer. A second handshake may change them. */
+  readonly kinds: () => ReadonlySet<AskKind>;
   /** Where questions go that belong to no request. */
   readonly send: SendAsk;
   /** Told what those throw who are told of other roots. Left out: nobody is. */
@@ -57,8 +56,6 @@ export class PushedAsks {
   readonly #roots = new SharedRoots();
   readonly #rootsListeners = new Listeners();
   readonly #port: AskPort;
-  #capabilities: JsonObject | undefined;
-  #kinds = clientKinds(undefined);
 
   constructor(setting: PushedAsksSetting) {
     this.#setting = setting;
@@ -112,14 +109,9 @@ export class PushedAsks {
     this.close();
   }
 
-  /** What its client can be asked. A handshake may be made a second time, by who cancelled the first. */
+  /** Kinds of questions that the client can answer. */
   get kinds(): ReadonlySet<AskKind> {
-    const capabilities = this.#setting.capabilities();
-    if (capabilities !== this.#capabilities) {
-      this.#capabilities = capabilities;
-      this.#kinds = clientKinds(capabilities);
-    }
-    return this.#kinds;
+    return this.#setting.kinds();
   }
 
   /** Sends a question, and waits for the answer: of where its user works, together with all who want to know. */

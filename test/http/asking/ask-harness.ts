@@ -35,7 +35,7 @@ export class AskHarness extends LegHarness {
 
   constructor(
     bounds: Partial<HttpBounds> = {},
-    more: Pick<McpOptions, "hotPath" | "asking"> & { readonly change?: (runtime: AppRuntime) => AppRuntime } = {},
+    more: Pick<McpOptions, "asking"> & { readonly change?: (runtime: AppRuntime) => AppRuntime } = {},
   ) {
     const { change = (runtime) => runtime, ...options } = more;
     const app = openAskingApp(options);

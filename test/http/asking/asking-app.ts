@@ -93,7 +93,7 @@ export interface AskingApp {
 }
 
 /** Makes the app. */
-export function createAskingApp(options: Pick<McpOptions, "hotPath" | "asking"> = {}): AskingApp {
+export function createAskingApp(options: Pick<McpOptions, "asking"> = {}): AskingApp {
   const asked = new Asked();
   const onFault = (fault: unknown): void => void asked.faults.push(fault);
   const reads = { mutates: false };
@@ -144,9 +144,7 @@ export function createAskingApp(options: Pick<McpOptions, "hotPath" | "asking"> 
 }
 
 /** The same, opened. */
-export function openAskingApp(
-  options: Pick<McpOptions, "hotPath" | "asking"> = {},
-): AskingApp & { readonly runtime: AppRuntime } {
+export function openAskingApp(options: Pick<McpOptions, "asking"> = {}): AskingApp & { readonly runtime: AppRuntime } {
   const all = createAskingApp(options);
   return { ...all, runtime: all.app.open() };
 }

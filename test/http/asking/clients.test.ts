@@ -20,8 +20,8 @@ interface Served {
   readonly did: AskingApp["asked"];
 }
 
-async function serve({ connect }: AskedClientEntry, hotPath: boolean): Promise<Served> {
-  const { app, asked } = createAskingApp({ hotPath });
+async function serve({ connect }: AskedClientEntry): Promise<Served> {
+  const { app, asked } = createAskingApp();
   const serving = await http({ exit: false, drainMs: 0 }).serve(app);
   closers.push(() => serving.close());
   return {
@@ -34,15 +34,11 @@ async function serve({ connect }: AskedClientEntry, hotPath: boolean): Promise<S
   };
 }
 
-const cases = askedClients.flatMap((entry) =>
-  [true, false].map((hotPath) => ({ ...entry, hotPath, by: hotPath ? "our handlers" : "the SDK" })),
-);
-
-describe.each(cases)("$name, served by $by", (entry) => {
-  const { era, hotPath } = entry;
+describe.each(askedClients)("$name", (entry) => {
+  const { era } = entry;
 
   it("answers for its user, its model and where it works when it is asked", async () => {
-    const { connect } = await serve(entry, hotPath);
+    const { connect } = await serve(entry);
     const client = await connect(called("Ada"));
     expect(await client.callTool({ name: "greet" })).toMatchObject({ structuredContent: { said: "Ada ?" } });
     expect(await client.callTool({ name: "write" })).toMatchObject({ structuredContent: { said: "word of Ada" } });
@@ -50,7 +46,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
   });
 
   it("answers several questions at once, and one after the other", async () => {
-    const { connect } = await serve(entry, hotPath);
+    const { connect } = await serve(entry);
     const client = await connect(called("Ada"));
     expect(await client.callTool({ name: "all" })).toMatchObject({
       structuredContent: { said: "Ada ?, word of Ada, file:///Ada" },
@@ -61,14 +57,14 @@ describe.each(cases)("$name, served by $by", (entry) => {
   });
 
   it("is asked by prompts and resources", async () => {
-    const { connect } = await serve(entry, hotPath);
+    const { connect } = await serve(entry);
     const client = await connect(called("Ada"));
     expect(JSON.stringify(await client.getPrompt({ name: "welcome" }))).toContain("Welcome Ada");
     expect(JSON.stringify(await client.readResource({ uri: "asks://notes" }))).toContain("Notes of Ada");
   });
 
   it("declines, or goes away from the question", async () => {
-    const { connect } = await serve(entry, hotPath);
+    const { connect } = await serve(entry);
     let action = "decline";
     const client = await connect({ elicit: async () => ({ action }) });
     expect(await client.callTool({ name: "greet" })).toMatchObject({ structuredContent: { said: "decline" } });
@@ -77,7 +73,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
   });
 
   it("is asked for consent with the title and the arguments, and nothing runs without it", async () => {
-    const { connect, did } = await serve(entry, hotPath);
+    const { connect, did } = await serve(entry);
     const heard: string[] = [];
     let action = "decline";
     const client = await connect({
@@ -101,7 +97,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
   });
 
   it("is asked nothing when it did not say that it can be", async () => {
-    const { connect, did } = await serve(entry, hotPath);
+    const { connect, did } = await serve(entry);
     const client = await connect({ sample: async () => ({}) });
     const answer = await client.callTool({ name: "greet" }).catch((cause: unknown) => cause);
     const cannot = { code: -32_021, data: { requiredCapabilities: { elicitation: { form: {} } } } };
@@ -114,7 +110,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
   });
 
   it.runIf(era === "legacy")("fails the question when what answers it throws", async () => {
-    const { connect, did } = await serve(entry, hotPath);
+    const { connect, did } = await serve(entry);
     const client = await connect({
       elicit: async () => {
         throw new Error("a secret of the client's");
@@ -127,7 +123,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
   });
 
   it("hears no more when it cancels while it is asked", async () => {
-    const { connect, did } = await serve(entry, hotPath);
+    const { connect, did } = await serve(entry);
     const controller = new AbortController();
     let isAsked = false;
     const client = await connect({
@@ -152,7 +148,7 @@ describe.each(cases)("$name, served by $by", (entry) => {
   });
 
   it("gets its own answers when twenty clients are asked at once", async () => {
-    const { connect } = await serve(entry, hotPath);
+    const { connect } = await serve(entry);
     const names = Array.from({ length: 20 }, (_, at) => `user ${at}`);
     const clients = await Promise.all(names.map((name) => connect(called(name))));
     const answers = await Promise.all(clients.map((client) => client.callTool({ name: "all" })));

@@ -16,8 +16,8 @@ afterEach(async () => {
   }
 });
 
-function open(bounds: Partial<HttpBounds> = {}, hotPath = true): { steps: Steps; harness: ModernHarness } {
-  const steps = openSteps({ hotPath });
+function open(bounds: Partial<HttpBounds> = {}): { steps: Steps; harness: ModernHarness } {
+  const steps = openSteps();
   const harness = new ModernHarness(steps.runtime, bounds);
   opened.push({ harness, steps });
   return { steps, harness };
@@ -27,9 +27,9 @@ const level = "io.modelcontextprotocol/logLevel";
 const somebody: Caller = { id: "somebody", isAnonymous: false, scopes: ["steps:read", "steps:write"] };
 const nobody: Caller = { id: "nobody", isAnonymous: false, scopes: ["other"] };
 
-describe.each([true, false])("a request of the modern era over HTTP, with the hot path %s", (hotPath) => {
+describe("a request of the modern era over HTTP", () => {
   it("is answered with JSON in one piece when it has no progress token, whatever is reported", async () => {
-    const { steps, harness } = open({}, hotPath);
+    const { steps, harness } = open();
     const reply = harness.call(1, "walk");
     await settle(20);
     steps.step();
@@ -41,7 +41,7 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   });
 
   it("turns into a stream with its first report, and closes behind its result, when it has a token", async () => {
-    const { steps, harness } = open({}, hotPath);
+    const { steps, harness } = open();
     const reply = harness.call("a", "walk", { token: "t" });
     await settle(20);
     expect(reply.isOver).toBe(false);
@@ -61,14 +61,14 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   });
 
   it("is answered with a stream of one event when it has a token and reports nothing", async () => {
-    const { harness } = open({}, hotPath);
+    const { harness } = open();
     const reply = await harness.answered(harness.call(2, "echo", { args: { text: "a" }, token: 7 }));
     expect(reply.messages).toEqual([expect.objectContaining({ id: 2, result: expect.anything() })]);
     expect(reply.sink?.state).toBe("ended");
   });
 
   it("is answered with JSON when it has a token, and an error comes before any report", async () => {
-    const { harness } = open({}, hotPath);
+    const { harness } = open();
     const reply = await harness.answered(harness.call(2, "nope", { token: 7 }));
     expect(reply.plain).toMatchObject({ status: 200, body: { id: 2, error: { code: -32602 } } });
   });
@@ -76,14 +76,14 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   it.each(["application/json", "application/json, text/event-stream;q=0"])(
     "is answered as without its token when its client reads %s only",
     async (accept) => {
-      const { harness } = open({}, hotPath);
+      const { harness } = open();
       const reply = await harness.answered(harness.call(2, "echo", { args: { text: "a" }, token: 7, accept }));
       expect(reply.plain).toMatchObject({ status: 200, body: { id: 2 } });
     },
   );
 
   it("is told of no progress when its client reads no streams", async () => {
-    const { steps, harness } = open({}, hotPath);
+    const { steps, harness } = open();
     const reply = harness.call(2, "walk", { token: 7, accept: "application/json" });
     for (let count = 0; count < 5; count += 1) {
       await settle(20);
@@ -94,7 +94,7 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   });
 
   it("aborts its handler when its client leaves, and frees its place", async () => {
-    const { steps, harness } = open({ maxInFlight: 1 }, hotPath);
+    const { steps, harness } = open({ maxInFlight: 1 });
     const reply = harness.call(1, "walk");
     await settle(50);
     await harness.until(() => (steps.step(), true));
@@ -106,7 +106,7 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   });
 
   it("is answered 403 with all scopes when its caller was not granted them", async () => {
-    const { harness } = open({}, hotPath);
+    const { harness } = open();
     const reply = await harness.answered(harness.call(1, "echo", { args: { text: "a" }, caller: nobody }));
     expect(reply.plain).toMatchObject({ status: 403, body: { id: 1, error: { code: -32011 } } });
     expect(reply.headers["www-authenticate"]).toBe("steps:read");
@@ -115,7 +115,7 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   });
 
   it("is answered 404 when nobody knows its method", async () => {
-    const { harness } = open({}, hotPath);
+    const { harness } = open();
     for (const method of ["nope", "ping", "initialize", "logging/setLevel", "resources/subscribe"]) {
       const reply = await harness.answered(harness.ask({ id: 3, method }));
       expect(reply.plain).toMatchObject({ status: 404, body: { id: 3, error: { code: -32601 } } });
@@ -123,7 +123,7 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   });
 
   it("counts how far it came", async () => {
-    const { harness } = open({}, hotPath);
+    const { harness } = open();
     await harness.answered(harness.call(1, "echo", { args: { text: "a" } }));
     expect(harness.counters.read()).toMatchObject({ caps: 1, gate: 1, arguments: 1, backend: 1 });
     await harness.answered(harness.call(1, "echo", { args: { text: "a" }, caller: nobody }));
@@ -131,7 +131,7 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
   });
 
   it("gets an answer when the server closes while it runs", async () => {
-    const { steps, harness } = open({}, hotPath);
+    const { steps, harness } = open();
     const reply = harness.call(1, "walk");
     await settle(100);
     await harness.leg.close();
@@ -140,9 +140,7 @@ describe.each([true, false])("a request of the modern era over HTTP, with the ho
     const late = harness.call(2, "echo", { args: { text: "a" } });
     expect(late.plain).toMatchObject({ status: 503, body: { id: 2, error: { code: -32000 } } });
   });
-});
 
-describe("a request of the modern era over HTTP", () => {
   it("has its stream opened and kept alive when it has a token and nothing was said for 15 s", async () => {
     const { steps, harness } = open();
     const reply = harness.call(1, "walk", { token: 1 });

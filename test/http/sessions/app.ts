@@ -43,7 +43,7 @@ export interface Steps {
 }
 
 /** Makes the app and opens it; behind a gateway where that is asked for. */
-export function openSteps({ isGateway = false, ...options }: { hotPath?: boolean; isGateway?: boolean } = {}): Steps {
+export function openSteps({ isGateway = false }: { isGateway?: boolean } = {}): Steps {
   const state = cellSource({ count: 0 });
   const counts = { aborted: 0, arrived: 0 };
   const walks = new Set<(isLast: boolean) => void>();
@@ -66,7 +66,7 @@ export function openSteps({ isGateway = false, ...options }: { hotPath?: boolean
     walks.clear();
     for (const next of all) next(isLast);
   };
-  const app = mcp(surface, { uriPrefix: "app://", version: "1.0.0", onFault: () => {}, ...options }).implement({
+  const app = mcp(surface, { uriPrefix: "app://", version: "1.0.0", onFault: () => {} }).implement({
     state,
     other: cellSource({ count: 0 }),
     items: cellSource(new Map([["a", { label: "the first" }]])),

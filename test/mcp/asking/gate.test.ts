@@ -4,7 +4,10 @@ import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
 import { envelope, handshake } from "../../fixtures/envelope.ts";
 import { createAskingApp, type Begun } from "../asking-app.ts";
 import { withoutChance } from "../differential-cases.ts";
-import { GateHarness, type Sent } from "../gate-harness.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
+import type { ClientHarness, Request, Sent } from "../client-harness.ts";
+import { GateHarness } from "../gate-harness.ts";
+import { OracleHarness } from "../oracle/oracle-harness.ts";
 
 const capable = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
 const accepted = (content: JsonObject): JsonObject => ({ action: "accept", content });
@@ -13,6 +16,12 @@ const ada = accepted({ name: "Ada" });
 function partOf(value: unknown, key: string): JsonObject {
   const part = isJsonObject(value) ? value[key] : undefined;
   return isJsonObject(part) ? part : {};
+}
+
+/** A modern request of a client with these capabilities. */
+function toModern(method: string, params: object, capabilities: object = capable): Request {
+  const meta = { ...envelope, "io.modelcontextprotocol/clientCapabilities": capabilities };
+  return { method, params: { _meta: meta, ...params } };
 }
 
 class Asked {
@@ -26,9 +35,8 @@ class Asked {
 
   /** A modern request of a client that can do this. */
   modern(method: string, params: object, capabilities: object = capable): Promise<Sent> {
-    const meta = { ...envelope, "io.modelcontextprotocol/clientCapabilities": capabilities };
     this.#id += 1;
-    return this.harness.request("modern", this.#id, { method, params: { _meta: meta, ...params } });
+    return this.harness.request("modern", this.#id, toModern(method, params, capabilities));
   }
 
   async greetLegacy(capabilities: object = capable): Promise<this> {
@@ -70,9 +78,9 @@ function retry({ result }: Sent, inputResponses: unknown = { who: ada }): object
 const unusable = { code: -32602, message: expect.stringContaining('"requestState" is expired, already used') };
 const greet = { name: "greet", arguments: { greeting: "Hi" } };
 
-describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPath) => {
+describe("asking in the modern era", () => {
   it("answers with the question, and then, asked with what was answered, with the result", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern("tools/call", greet);
     expect(first["result"]).toEqual({
       resultType: "input_required",
@@ -107,14 +115,14 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
     { name: "greet", answers: { who: { action: "decline" } }, said: { text: "decline" } },
     { name: "greet", answers: { who: { action: "cancel" } }, said: { text: "cancel" } },
   ])("hands on to $name what was answered: $answers", async ({ name, answers, said }) => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern("tools/call", { name });
     const second = await asked.modern("tools/call", { name, ...retry(first, answers) });
     expect(second["result"]).toMatchObject({ resultType: "complete", structuredContent: said });
   });
 
   it("takes no answer that comes after the question's time", async () => {
-    const asked = start({ hotPath, asking: { timeoutMs: { elicit: 1 } } });
+    const asked = start({ asking: { timeoutMs: { elicit: 1 } } });
     const first = await asked.modern("tools/call", greet);
     const begun = Date.now();
     await vi.waitUntil(() => Date.now() > begun + 1);
@@ -124,7 +132,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it("asks in as many rounds as it takes, and calls nothing again that it has called", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern("tools/call", { name: "rounds" });
     const second = await asked.modern("tools/call", { name: "rounds", ...retry(first, { first: ada }) });
     expect(Object.keys(partOf(second["result"], "inputRequests"))).toEqual(["second"]);
@@ -139,7 +147,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it("asks several at once, and again what was not answered, or by what is no answer", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern("tools/call", { name: "several" });
     expect(Object.keys(partOf(first["result"], "inputRequests")).toSorted()).toEqual([".roots", "first", "second"]);
     const wrong = { first: ada, second: 5, ".roots": { method: "roots/list", result: { roots: [] } }, more: ada };
@@ -154,7 +162,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
     ["prompts/get", { name: "letter" }, { messages: [{ role: "user", content: { text: "Write to Ada" } }] }],
     ["resources/read", { uri: "surface://asker/desk" }, { contents: [{ text: '{"of":"Ada"}' }] }],
   ])("asks for %s %j too", async (method, params, result) => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern(method, params);
     expect(first["result"]).toMatchObject({ resultType: "input_required" });
     expect(first["result"]).not.toHaveProperty("ttlMs");
@@ -162,7 +170,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it("runs what takes consent only once the user has given it for these arguments", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const wipe = { name: "wipe", arguments: { disk: "sda" } };
     const first = await asked.modern("tools/call", wipe);
     expect(JSON.stringify(partOf(first["result"], "inputRequests"))).toMatch(/Wipe it all.*sda/);
@@ -178,7 +186,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it("answers -32021 and asks nothing when the client did not say that it can be asked", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     for (const capabilities of [{}, { sampling: {} }, { elicitation: { url: {} } }]) {
       const answer = await asked.modern("tools/call", greet, capabilities);
       expect(answer["error"]).toMatchObject({
@@ -198,7 +206,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it("refuses a state when it was used, cut, changed, is another tool's, or no text, and runs nothing", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern("tools/call", greet);
     const { requestState } = partOf(first, "result");
     const state = typeof requestState === "string" ? requestState : "";
@@ -238,7 +246,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   it.each([{ who: 12345 }, { who: null }, { who: [] }, {}])(
     "asks again when what was answered is %j",
     async (inputResponses) => {
-      const asked = start({ hotPath });
+      const asked = start();
       const first = await asked.modern("tools/call", greet);
       expect((await asked.modern("tools/call", { ...greet, inputResponses }))["result"]).toMatchObject({
         resultType: "input_required",
@@ -252,7 +260,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   );
 
   it("looks at what it has asked alone when there are thousands of answers, or names of every object", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern("tools/call", greet);
     const many = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, ""]));
     const own: object = JSON.parse('{"__proto__":{"who":{"action":"accept"}},"constructor":{},"toString":{}}');
@@ -262,20 +270,20 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it("takes no answer without a state", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const answer = await asked.modern("tools/call", { ...greet, inputResponses: { who: ada } });
     expect(answer["result"]).toMatchObject({ resultType: "input_required" });
   });
 
   it("refuses what does not fit the form, in words that a caller may read", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const first = await asked.modern("tools/call", greet);
     const second = await asked.modern("tools/call", { ...greet, ...retry(first, { who: accepted({ name: 5 }) }) });
     expect(second["result"]).toMatchObject({ isError: true, _meta: { "surface-mcp/error": { code: "ASK_FAILED" } } });
   });
 
   it("says what is said beside an error, and says what is its own to say itself", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const answer = await asked.modern("tools/call", { name: "broken" });
     expect(answer["result"]).toMatchObject({
       isError: true,
@@ -289,7 +297,7 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 
   it("says what is said for programs beside progress, and an author's error in blocks", async () => {
-    const asked = start({ hotPath });
+    const asked = start();
     const params = { name: "steps", _meta: { ...envelope, progressToken: 7 } };
     const answer = await asked.modern("tools/call", params);
     expect(answer["result"]).toMatchObject({ isError: true, content: [{ type: "text", text: "no" }] });
@@ -303,12 +311,12 @@ describe.each([true, false])("asking in the modern era, with hotPath %s", (hotPa
   });
 });
 
-describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPath) => {
+describe("asking in the legacy era", () => {
   const call = (asked: Asked, params: object, id: number | string = 1): Promise<Sent> =>
     asked.harness.request("legacy", id, { method: "tools/call", params });
 
   it("takes its question back when the client has not answered in time, and drops a late answer", async () => {
-    const asked = await start({ hotPath, asking: { timeoutMs: { elicit: 20 } } }).greetLegacy();
+    const asked = await start({ asking: { timeoutMs: { elicit: 20 } } }).greetLegacy();
     const answer = call(asked, greet);
     const question = await asked.question();
     expect(await answer).toMatchObject({
@@ -329,7 +337,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("sends the question while the call runs, and goes on with the answer", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     const answer = call(asked, greet);
     const question = await asked.question();
     expect(question).toMatchObject({ method: "elicitation/create", params: { message: "Who are you?" } });
@@ -344,14 +352,14 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("ignores what only the modern era knows", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     const answer = call(asked, { ...greet, requestState: "s1.forged", inputResponses: { who: ada } });
     asked.respond(await asked.question(), { result: { action: "decline" } });
     expect((await answer)["result"]).toMatchObject({ structuredContent: { text: "decline" } });
   });
 
   it("refuses and sends nothing when the client did not say that it can be asked", async () => {
-    const asked = await start({ hotPath }).greetLegacy({ sampling: {} });
+    const asked = await start().greetLegacy({ sampling: {} });
     asked.harness.sent.length = 0;
     expect((await call(asked, greet))["result"]).toMatchObject({
       isError: true,
@@ -361,7 +369,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("asks where the user works once, and again when that has changed (D12)", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     const first = call(asked, { name: "where" }, 1);
     asked.respond(await asked.question(), { result: { roots: [{ uri: "file:///a" }] } });
     await first;
@@ -375,7 +383,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("answers nothing when the call was cancelled while it asked, and hears no late answer", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     void call(asked, greet);
     const question = await asked.question();
     asked.harness.sent.length = 0;
@@ -391,7 +399,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("hears only answers to what it asked when there are others", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     const answer = call(asked, greet);
     const question = await asked.question();
     for (const id of [0, 1, "1", null, {}, `${String(question["id"])}x`]) {
@@ -408,7 +416,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("refuses at once when the answer is more than anybody reads", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     const answer = call(asked, greet);
     asked.respond(await asked.question(), {
       result: accepted({ name: "Ada", more: Array.from({ length: 20_000 }, () => 1) }),
@@ -417,7 +425,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("keeps questions while the output is full", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     const { harness } = asked;
     const first = call(asked, greet, 1);
     const question = await asked.question();
@@ -433,7 +441,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
   });
 
   it("ends what asks when the connection ends", async () => {
-    const asked = await start({ hotPath }).greetLegacy();
+    const asked = await start().greetLegacy();
     void call(asked, greet);
     await asked.question();
     asked.harness.sent.length = 0;
@@ -444,7 +452,7 @@ describe.each([true, false])("asking in the legacy era, with hotPath %s", (hotPa
 
 describe("asking in the modern era, unlike the SDK, which drops answers that are no object,", () => {
   it.each([12345, null, "who", []])("answers -32602, and uses nothing up, when the answers are %j", async (wrong) => {
-    const asked = start({ hotPath: true });
+    const asked = start();
     const first = await asked.modern("tools/call", greet);
     const refused = { error: { code: -32602, message: expect.stringContaining("inputResponses") } };
     expect(await asked.modern("tools/call", { ...greet, inputResponses: wrong })).toMatchObject(refused);
@@ -455,7 +463,7 @@ describe("asking in the modern era, unlike the SDK, which drops answers that are
   });
 });
 
-describe("the hot path and the SDK's path when they ask", () => {
+describe("the gate and the SDK when they ask", () => {
   const steps: readonly (readonly [method: string, params: object, answers: readonly unknown[]])[] = [
     ["tools/call", greet, [{ who: ada }]],
     ["tools/call", { name: "several" }, [{ first: ada }, { second: ada, ".roots": { roots: [] } }]],
@@ -466,16 +474,17 @@ describe("the hot path and the SDK's path when they ask", () => {
   ];
 
   it.each(steps)("give the same answers to %s %j, each time", async (method, params, answers) => {
-    const [hot, sdk] = [start({ hotPath: true }), start({ hotPath: false })];
-    const say = async (asked: Asked): Promise<unknown> => {
-      const all = [await asked.modern(method, params)];
-      for (const given of answers) {
-        const last = all.at(-1) ?? {};
-        all.push(await asked.modern(method, { ...params, ...retry(last, given) }));
+    const say = async (harness: ClientHarness): Promise<unknown> => {
+      const all = [await harness.request("modern", 1, toModern(method, params))];
+      for (const [at, given] of answers.entries()) {
+        const again = { ...params, ...retry(all.at(-1) ?? {}, given) };
+        all.push(await harness.request("modern", 2 + at, toModern(method, again)));
       }
-      all.push(await asked.modern(method, params, {}));
+      all.push(await harness.request("modern", "last", toModern(method, params, {})));
+      await harness.close();
       return withoutChance(JSON.parse(JSON.stringify(all).replaceAll(/s1\.[\w-]+|confirm\.[\w-]+/g, "sealed")));
     };
-    expect(await say(hot)).toEqual(await say(sdk));
+    const create = (): AppRuntime => createAskingApp({}, new Map()).open();
+    expect(await say(new GateHarness(create()))).toEqual(await say(new OracleHarness(create())));
   });
 });

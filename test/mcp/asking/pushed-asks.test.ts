@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClientAsk } from "../../../src/catalog/asking.ts";
 import { Refusal } from "../../../src/errors.ts";
+import { clientKinds } from "../../../src/mcp/asking/client-kinds.ts";
 import { PushedAsks } from "../../../src/mcp/asking/pushed-asks.ts";
 import type { ResponseFrame } from "../../../src/mcp/parse-frame.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
@@ -18,7 +19,7 @@ class Harness {
   readonly controller = new AbortController();
   capabilities: JsonObject | undefined = capable;
   readonly asks = new PushedAsks({
-    capabilities: () => this.capabilities,
+    kinds: () => clientKinds(this.capabilities),
     send: (json, onDropped) => {
       this.sent.push(JSON.parse(json));
       this.drops.push(onDropped);

@@ -1,19 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { manifest } from "./package-entries.ts";
-import { findIdleSeams, findSdkImports, findUndeclaredPackages } from "./rules/sdk-seams.ts";
+import { findSdkImports, findUndeclaredPackages } from "./rules/package-imports.ts";
 import { readSources, toSource } from "./source.ts";
 
 const sources = readSources("src");
 // A peer is the application's to install. Of zod nothing but types is taken: test/pins says so.
 const declared = [...Object.keys(manifest.dependencies), "zod"];
 
-describe("the seam to the protocol SDK", () => {
-  it("no file but a seam imports the SDK when src is read", () => {
+describe("the packages that src imports", () => {
+  it("no file imports the protocol SDK when src is read", () => {
     expect(findSdkImports(sources)).toEqual([]);
-  });
-
-  it("every seam exists and imports the SDK when src is read", () => {
-    expect(findIdleSeams(sources)).toEqual([]);
   });
 
   it("src imports only what package.json promises to install when src is read", () => {
@@ -25,13 +21,8 @@ describe("the seam to the protocol SDK", () => {
     ["it in a type", "src/mcp/a.ts", `export type S = import("@modelcontextprotocol/server").Server;`],
     ["it later", "src/stdio/a.ts", `export const f = () => import("@modelcontextprotocol/server/stdio");`],
     ["its client", "src/testing/a.ts", `import { Client } from "@modelcontextprotocol/client";`],
-    ["another part in a seam", "src/mcp/sdk-stdio-seam.ts", `import { Client } from "@modelcontextprotocol/client";`],
   ])("findSdkImports() objects when a file imports %s", (_what, path, text) => {
     expect(findSdkImports([toSource(path, text)])).toHaveLength(1);
-  });
-
-  it("findIdleSeams() names a seam when the file is gone", () => {
-    expect(findIdleSeams([])).toContain("src/mcp/sdk-stdio-seam.ts");
   });
 
   it("findUndeclaredPackages() objects when a file imports a package that only development installs", () => {

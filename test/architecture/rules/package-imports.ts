@@ -1,34 +1,12 @@
 import { importsOf, type Source } from "../source.ts";
 
-/** The files that may import the protocol SDK, and what each may import of it. */
-export const seams: Readonly<Record<string, string>> = {
-  "src/mcp/sdk-server.ts": "@modelcontextprotocol/server",
-  "src/mcp/sdk-stdio-seam.ts": "@modelcontextprotocol/server",
-  "src/mcp/sdk-http-seam.ts": "@modelcontextprotocol/server",
-};
-
-const isSdk = (specifier: string): boolean => specifier.startsWith("@modelcontextprotocol/");
-
-function isAllowed(path: string, specifier: string): boolean {
-  const allowed = seams[path];
-  return allowed !== undefined && (specifier === allowed || specifier.startsWith(`${allowed}/`));
-}
-
-/** Imports of the SDK, of values and of types, anywhere but in its seam. */
+/** Imports of the protocol SDK, of values and of types. */
 export function findSdkImports(sources: readonly Source[]): string[] {
   return sources.flatMap((source) =>
     importsOf(source)
-      .filter(({ specifier }) => isSdk(specifier) && !isAllowed(source.path, specifier))
+      .filter(({ specifier }) => specifier.startsWith("@modelcontextprotocol/"))
       .map(({ specifier, line }) => `${source.path}:${line} imports "${specifier}"`),
   );
-}
-
-/** Seams on the list that do not exist, or import no SDK any more. */
-export function findIdleSeams(sources: readonly Source[]): string[] {
-  return Object.keys(seams).filter((path) => {
-    const source = sources.find((one) => one.path === path);
-    return source === undefined || !importsOf(source).some(({ specifier }) => isSdk(specifier));
-  });
 }
 
 /** The imports of what only run time knows, and why each is right: path of the importer, the expression. */

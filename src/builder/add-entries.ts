@@ -1,26 +1,25 @@
-import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
+import { readBespokePrompt, type AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
-import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
+import { readBespokeTool, type AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import { SurfaceError } from "../errors.ts";
 import { assertMountSource } from "../catalog/assert-mount-source.ts";
 import { assertPrefix, mountOrigin } from "../catalog/mount-prefix.ts";
 import { assertBespokeResource } from "../catalog/assert-bespoke-resource.ts";
-import { assertBespokePrompt, assertBespokeTool } from "./check-bespoke.ts";
 
 /** Entries by name, as an author writes them. */
 type Given<TEntry> = Readonly<Record<string, TEntry | undefined>>;
 
-interface Adding<TEntry> {
+interface Adding {
   /** What messages call one of them. */
   readonly sort: "tool" | "prompt" | "resource";
-  readonly check: (name: string, entry: TEntry) => void;
+  readonly check: (name: string, entry: unknown) => void;
 }
 
 function add<TEntry>(
   known: ReadonlyMap<string, TEntry>,
   more: Given<TEntry>,
-  { sort, check }: Adding<TEntry>,
+  { sort, check }: Adding,
 ): ReadonlyMap<string, TEntry> {
   const all = new Map(known);
   for (const [name, entry] of Object.entries(more)) {
@@ -37,7 +36,7 @@ export function addTools(
   known: ReadonlyMap<string, AnyBespokeTool>,
   more: Given<AnyBespokeTool>,
 ): ReadonlyMap<string, AnyBespokeTool> {
-  return add(known, more, { sort: "tool", check: assertBespokeTool });
+  return add(known, more, { sort: "tool", check: readBespokeTool });
 }
 
 /** Prompts and those before them. @throws as {@link addTools} does. */
@@ -45,7 +44,7 @@ export function addPrompts(
   known: ReadonlyMap<string, AnyBespokePrompt>,
   more: Given<AnyBespokePrompt>,
 ): ReadonlyMap<string, AnyBespokePrompt> {
-  return add(known, more, { sort: "prompt", check: assertBespokePrompt });
+  return add(known, more, { sort: "prompt", check: readBespokePrompt });
 }
 
 /** Hand-written resources and those before them. @throws as {@link addTools} does, `INVALID_NAME`. */

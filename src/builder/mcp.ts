@@ -20,7 +20,7 @@ import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/views-input.ts";
 import { addMount, addPrompts, addResources, addTools } from "./add-entries.ts";
 import { assertContext } from "./assert-context.ts";
-import { assertMcpOptions } from "./check-mcp-options.ts";
+import { readMcpOptions } from "./mcp-option-fields.ts";
 import { claimNames } from "./claim-names.ts";
 import { assembleApp } from "./assemble-app.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
@@ -213,10 +213,9 @@ export function mcp(surface: Surface<Spec>, options: McpOptions = {}): unknown {
   if (!isSurface(surface)) {
     throw new SurfaceError("INVALID_OPTION", "Making an app: its surface must be made by defineSurface()");
   }
-  assertMcpOptions(options, surface.name);
   return new App({
     surface,
-    options: Object.freeze({ ...options }),
+    options: readMcpOptions(options, surface.name),
     exposures: readTags(surface),
     tools: new Map(),
     prompts: new Map(),

@@ -1,8 +1,10 @@
 import { SurfaceError } from "../errors.ts";
-import { assertResourceOptions } from "../tags/check-options.ts";
-import { isMimeType } from "../tags/looks.ts";
+import { isRecord } from "../options/is-object.ts";
+import { text, type OptionFields } from "../options/option.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
+import { mimeTypeOption } from "../tags/looks.ts";
+import { accessFieldsWithoutArgument } from "../tags/scopes.ts";
 import { isClimbing } from "./is-climbing.ts";
-import { unknownResourceKeyOf } from "./keep-operation.ts";
 import { mountedPath } from "./mount-prefix.ts";
 import type { MountedResource } from "./mount.ts";
 
@@ -23,12 +25,20 @@ export function mountedResourceOrigin(prefix: string, path: string): string {
 function isSegment(segment: string): boolean {
   if (!segmentPattern.test(segment)) return false;
   try {
-    const text = decodeURIComponent(segment);
-    return text !== "." && !control.test(text) && !isClimbing(text);
+    const decoded = decodeURIComponent(segment);
+    return decoded !== "." && !control.test(decoded) && !isClimbing(decoded);
   } catch {
     return false;
   }
 }
+
+const fields: OptionFields<MountedResource> = {
+  path: text,
+  title: text,
+  description: text,
+  mimeType: mimeTypeOption,
+  ...accessFieldsWithoutArgument,
+};
 
 /**
  * Refuses a resource that the compiler would have refused, for sources that cast or come from somewhere else: what `keepResource()`
@@ -37,34 +47,15 @@ function isSegment(segment: string): boolean {
  * @throws SurfaceError `INVALID_OPTION`, `INVALID_NAME`.
  */
 export function assertMountedResource(given: unknown, prefix: string): asserts given is MountedResource {
-  const fail = (attempt: string, problem: string): never => {
-    throw new SurfaceError("INVALID_OPTION", `${attempt}: ${problem}`);
-  };
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    return fail("Mounting a resource", "it must be an object");
-  }
-  // It is one, and everything that is read of it is looked at.
+  if (!isRecord(given)) throw invalidOption("Mounting a resource", "it must be an object");
+  // It is one, and every field is checked below.
   const resource = given as MountedResource;
   const path: unknown = resource.path;
-  if (typeof path !== "string") return fail("Mounting a resource", '"path" must be a text');
+  if (typeof path !== "string") throw invalidOption("Mounting a resource", '"path" must be a text');
   const attempt = `Mounting ${mountedResourceOrigin(prefix, path)}`;
   if (path.length > maxPathLength || !path.split("/").every(isSegment)) {
     const must = `"path" must be segments joined by "/", encoded where they have to be, at most ${maxPathLength} characters`;
     throw new SurfaceError("INVALID_NAME", `${attempt}: ${must}`);
   }
-  // A key that nobody knows may be one that was to keep somebody out.
-  const unknown = unknownResourceKeyOf(resource);
-  if (unknown !== undefined) fail(attempt, `"${unknown.slice(0, maxTold)}" is nothing that a resource has`);
-  assertWords(resource, (problem) => fail(attempt, problem));
-  const { scopes, scopesAny, resource: thing } = resource;
-  const access = Object.entries({ scopes, scopesAny, resource: thing }).filter(([, value]) => value !== undefined);
-  assertResourceOptions("resource", Object.fromEntries(access), attempt);
-}
-
-function assertWords({ title, description, mimeType }: MountedResource, fail: (problem: string) => never): void {
-  for (const [word, text] of Object.entries({ title, description })) {
-    if (text !== undefined && typeof text !== "string") fail(`"${word}" must be a text`);
-  }
-  if (mimeType !== undefined && !isMimeType(mimeType))
-    fail('"mimeType" must be a type and a subtype, like "text/plain"');
+  readOptions(resource, fields, attempt);
 }

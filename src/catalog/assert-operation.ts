@@ -1,89 +1,64 @@
-import { SurfaceError } from "../errors.ts";
+import { isFunction, isRecord } from "../options/is-object.ts";
+import { flag, oneOf, option, text, type OptionFields } from "../options/option.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
 import { isBrokenSchema } from "../schema/standard.ts";
-import { assertToolOptions } from "../tags/check-options.ts";
-import { assertScopes } from "../tags/scopes.ts";
-import { unknownKeyOf } from "./keep-operation.ts";
+import { assertNoContradiction, toolFields } from "../tags/read-tag-options.ts";
+import { accessFields, scopeList } from "../tags/scopes.ts";
+import { reach } from "./entry-fields.ts";
 import type { MountedOperation } from "./mount.ts";
 import { operationOrigin } from "./operation-origin.ts";
 import { toWireName } from "./wire-name.ts";
 
-/** What somebody is doing with an operation, as messages begin. */
+/** The action on an operation, the start of messages. */
 interface Attempt {
   readonly verb: string;
-  /** What its name is said with. */
+  /** The prefix of its name in messages. */
   readonly prefix?: string;
 }
 
 const maxTags = 64;
 const maxTagLength = 64;
-const maxPatterns = 1024;
-const maxPatternLength = 256;
 const maxCodeLength = 64;
 const maxNameLength = 64;
 
-const types: ReadonlySet<unknown> = new Set([undefined, "query", "mutation", "subscription"]);
-const visibilities: ReadonlySet<unknown> = new Set([undefined, "external", "internal"]);
-const words = ["version", "title", "description"] as const;
-
-function fail(attempt: string, problem: string): never {
-  throw new SurfaceError("INVALID_OPTION", `${attempt}: ${problem}`);
+function areTags(tags: unknown): boolean {
+  if (!Array.isArray(tags) || tags.length > maxTags) return false;
+  // A copy, in which a hole is checked too.
+  return Array.from<unknown>(tags).every((tag) => typeof tag === "string" && tag !== "" && tag.length <= maxTagLength);
 }
 
-function areTexts(list: unknown, most: { readonly count: number; readonly length: number }): boolean {
-  if (list === undefined) return true;
-  if (!Array.isArray(list) || list.length > most.count) return false;
-  const items: readonly unknown[] = list;
-  // A copy, in which a hole is looked at too.
-  return Array.from(items).every((item) => typeof item === "string" && item !== "" && item.length <= most.length);
-}
-
-function checkWords(operation: MountedOperation, attempt: string): void {
-  // A key that nobody knows may be one that was to keep somebody out.
-  const unknown = unknownKeyOf(operation);
-  if (unknown !== undefined) fail(attempt, `"${unknown.slice(0, maxCodeLength)}" is nothing that an operation has`);
-  for (const word of words) {
-    const text: unknown = operation[word];
-    if (text !== undefined && typeof text !== "string") fail(attempt, `"${word}" must be a text`);
-  }
-  if (!types.has(operation.type)) fail(attempt, '"type" must be "query", "mutation" or "subscription"');
-  if (!visibilities.has(operation.visibility)) fail(attempt, '"visibility" must be "external" or "internal"');
-}
-
-function checkLists({ tags, reach, authority }: MountedOperation, attempt: string): void {
-  if (!areTexts(tags, { count: maxTags, length: maxTagLength })) {
-    fail(attempt, `"tags" must be at most ${maxTags} texts, each 1 to ${maxTagLength} characters`);
-  }
-  if (!areTexts(reach, { count: maxPatterns, length: maxPatternLength })) {
-    fail(attempt, `"reach" must be at most ${maxPatterns} patterns, each 1 to ${maxPatternLength} characters`);
-  }
-  assertScopes(authority, attempt, "authority");
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Whether a value may be a schema. Those of some libraries are functions. What a JSON Schema holds is checked on conversion. */
+/** Returns true for a possible schema. Those of some libraries are functions. The content of a JSON Schema is checked on conversion. */
 function mayBeSchema(value: unknown): boolean {
-  return (isObject(value) || typeof value === "function") && !isBrokenSchema(value);
+  return (isRecord(value) || isFunction(value)) && !isBrokenSchema(value);
 }
 
-function checkSchemas(operation: MountedOperation, attempt: string): void {
-  for (const side of ["inputSchema", "outputSchema"] as const) {
-    const schema: unknown = operation[side];
-    if (schema === undefined || mayBeSchema(schema)) continue;
-    fail(attempt, `"${side}" must be a Standard Schema or a JSON Schema`);
-  }
-  const errors: unknown = operation.errorSchemas;
-  if (errors === undefined) return;
-  const codes = typeof errors === "object" && errors !== null ? Object.entries(errors) : [];
-  const fit = codes.every(([code, schema]) => {
-    return code !== "" && code.length <= maxCodeLength && mayBeSchema(schema);
-  });
-  if (!isObject(errors) || !fit) {
-    fail(attempt, `"errorSchemas" must be schemas by code, each code 1 to ${maxCodeLength} characters`);
-  }
+function areSchemas(errors: unknown): boolean {
+  if (!isRecord(errors)) return false;
+  return Object.entries(errors).every(([code, one]) => code !== "" && code.length <= maxCodeLength && mayBeSchema(one));
 }
+
+const anySchema = option("a Standard Schema or a JSON Schema", mayBeSchema);
+
+const fields: OptionFields<MountedOperation> = {
+  name: text,
+  type: oneOf("query", "mutation", "subscription"),
+  version: text,
+  title: text,
+  description: text,
+  tags: option(`at most ${maxTags} texts, each 1 to ${maxTagLength} characters`, areTags),
+  inputSchema: anySchema,
+  outputSchema: anySchema,
+  errorSchemas: option(`schemas by code, each code 1 to ${maxCodeLength} characters`, areSchemas),
+  visibility: oneOf("external", "internal"),
+  destructive: flag,
+  idempotent: flag,
+  openWorld: flag,
+  timeoutMs: toolFields.timeoutMs,
+  confirm: toolFields.confirm,
+  reach,
+  authority: scopeList,
+  ...accessFields,
+};
 
 /**
  * Refuses an operation that the compiler would have refused, for sources that cast or come from somewhere else: what
@@ -93,24 +68,16 @@ function checkSchemas(operation: MountedOperation, attempt: string): void {
  */
 export function assertOperation(operation: unknown, at: Attempt): asserts operation is MountedOperation {
   const { verb, prefix = "" } = at;
-  if (!isObject(operation)) fail(`${verb} an operation`, "it must be an object");
-  // It is one, and everything that is read of it is looked at.
+  if (!isRecord(operation)) throw invalidOption(`${verb} an operation`, "it must be an object");
+  // It is one, and every field is checked below.
   const given = operation as MountedOperation;
   const name: unknown = given.name;
-  if (typeof name !== "string") fail(`${verb} an operation`, '"name" must be a text');
+  if (typeof name !== "string") throw invalidOption(`${verb} an operation`, '"name" must be a text');
   const origin = operationOrigin(`${prefix}${name.slice(0, maxNameLength)}`);
   toWireName(name, { origin, allowDash: true });
-  assertWords(given, `${verb} ${origin}`);
-}
-
-function assertWords(operation: MountedOperation, attempt: string): void {
-  checkWords(operation, attempt);
-  checkLists(operation, attempt);
-  checkSchemas(operation, attempt);
-  const { type, title, description, timeoutMs, scopes, scopesAny, resource } = operation;
-  const { destructive, idempotent, openWorld, confirm } = operation;
-  const hints = { mutates: type !== "query", destructive, idempotent, openWorld };
-  const options = { ...hints, title, description, timeoutMs, confirm, scopes, scopesAny, resource };
-  const said = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  assertToolOptions(said, attempt);
+  const { destructive, type } = readOptions(given, fields, `${verb} ${origin}`);
+  assertNoContradiction(
+    { mutates: type !== "query", ...(destructive === undefined ? {} : { destructive }) },
+    `${verb} ${origin}`,
+  );
 }

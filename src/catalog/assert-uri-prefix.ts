@@ -1,18 +1,16 @@
-import { SurfaceError } from "../errors.ts";
-
-// Lower case, since parsers of URIs fold the scheme; segments of RFC 3986's pchar that need no encoding.
-const prefixPattern = /^[a-z][a-z0-9+.-]*:\/\/(?:[A-Za-z0-9._~@:-]+\/)*$/;
+import { matching, type Option } from "../options/option.ts";
+import { pickOptions } from "../options/read-options.ts";
 
 /**
- * Refuses what a member's key cannot simply be put behind.
- *
- * @throws SurfaceError `INVALID_OPTION` when it is not a scheme and `://`, followed by nothing or by segments that each
- * end in a slash.
+ * Prefixes that the key of a member can be appended to: a scheme and `://`, followed by nothing or by segments that each end in a
+ * slash. Lower case, since parsers of URIs fold the scheme; segments of RFC 3986's pchar that need no encoding.
  */
+export const uriPrefix: Option = matching(
+  'like "app://" or "app://name/": a lower-case scheme, then whole segments',
+  /^[a-z][a-z0-9+.-]*:\/\/(?:[A-Za-z0-9._~@:-]+\/)*$/,
+);
+
+/** Refuses a prefix of URIs that no key can be appended to. @throws SurfaceError `INVALID_OPTION`. */
 export function assertUriPrefix(prefix: string): void {
-  if (prefixPattern.test(prefix)) return;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `Setting "uriPrefix": "${prefix}" must be like "app://" or "app://name/": a lower-case scheme, then whole segments`,
-  );
+  pickOptions({ uriPrefix: prefix }, { uriPrefix }, "Making a catalog");
 }

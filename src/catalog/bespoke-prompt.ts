@@ -1,4 +1,4 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { unchecked, text, type OptionFields } from "../options/option.ts";
 import { SurfaceError } from "../errors.ts";
 import { coerceScalar, scalarFields, type ScalarField } from "../schema/coerce-scalar.ts";
 import type { CompiledSchema } from "../schema/compiled-schema.ts";
@@ -10,8 +10,8 @@ import { checkInput } from "../surface/check-value.ts";
 import type { MaybeSchema } from "../surface/member.ts";
 import type { UnfitForUri } from "../tags/mcp-resource.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
-import { assertIcons, assertMeta, keepLooks, type Looks } from "../tags/looks.ts";
-import { assertAccessWithoutArgument, type ScopeOptions } from "../tags/scopes.ts";
+import { keepLooks, lookFields, type Looks } from "../tags/looks.ts";
+import { accessFieldsWithoutArgument, type ScopeOptions } from "../tags/scopes.ts";
 import {
   assertCompleters,
   toCompleter,
@@ -21,6 +21,7 @@ import {
 import type { BespokeSource } from "./bespoke-source.ts";
 import type { BespokeArguments } from "./bespoke-tool.ts";
 import { blockJson, type ContentBlock } from "./content.ts";
+import { handler, readEntry, standardSchema } from "./entry-fields.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { PromptArgument, PromptEntry } from "./entry.ts";
 import { runHandler } from "./handler-fault.ts";
@@ -71,31 +72,23 @@ export interface AnyBespokePrompt extends PromptWords {
   handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
-/** The names of all fields of a prompt. */
-export const bespokePromptNames: readonly string[] = [
-  "title",
-  "description",
-  "icons",
-  "meta",
-  "scopes",
-  "scopesAny",
-  "resource",
-  "input",
-  "complete",
-  "handler",
-];
+const promptFields: OptionFields<AnyBespokePrompt> = {
+  handler,
+  input: standardSchema,
+  // Checked with the fields of the input.
+  complete: unchecked,
+  title: text,
+  description: text,
+  ...lookFields,
+  ...accessFieldsWithoutArgument,
+};
+
+/** Reads a prompt that may not have been through the compiler. @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`. */
+export function readBespokePrompt(name: string, prompt: unknown): AnyBespokePrompt {
+  return readEntry(prompt, promptFields, `Adding prompt "${name}"`);
+}
 
 const maxMessages = 1000;
-
-function assertWords(prompt: AnyBespokePrompt, origin: string): void {
-  assertKnownOptions(prompt, bespokePromptNames, `Adding ${origin}`);
-  assertIcons(prompt.icons, `Adding ${origin}`);
-  assertMeta(prompt.meta, `Adding ${origin}`);
-  assertAccessWithoutArgument(prompt, `Adding ${origin}`);
-  if (typeof prompt.handler !== "function") {
-    throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
-  }
-}
 
 function fieldsOf(schema: CompiledSchema, origin: string): readonly ScalarField[] {
   const fields = schema.wrapped ? undefined : scalarFields(schema.json);
@@ -176,7 +169,7 @@ function writeMessages(answer: unknown, origin: string): string {
  */
 export function toPromptEntry(name: string, prompt: AnyBespokePrompt, source: BespokeSource): PromptEntry {
   const origin = `prompt "${name}"`;
-  assertWords(prompt, origin);
+  readBespokePrompt(name, prompt);
   const schema = toInputSchema(prompt.input, origin);
   const fields = fieldsOf(schema, origin);
   assertCompleters(

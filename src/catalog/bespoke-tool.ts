@@ -1,22 +1,18 @@
 import type { InferInput, InferOutput, Schema } from "../schema/standard.ts";
 import type { MaybeSchema } from "../surface/member.ts";
-import { assertToolOptions } from "../tags/check-options.ts";
 import { toConfirmFunction, toConfirmRule, toConfirmWord } from "../tags/confirm.ts";
 import { keepLooks } from "../tags/looks.ts";
-import {
-  defaultOnDisconnect,
-  defaultTimeoutMs,
-  toolOptionNames,
-  type Confirm,
-  type ToolOptions,
-} from "../tags/tool-options.ts";
+import { defaultOnDisconnect, defaultTimeoutMs, type Confirm, type ToolOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
-import { SurfaceError } from "../errors.ts";
-import { assertNesting, keepNesting, type NestingWords } from "./nesting-words.ts";
+import { flag, type OptionFields } from "../options/option.ts";
+import { assertNoContradiction, toolFields } from "../tags/read-tag-options.ts";
+import { scopeList } from "../tags/scopes.ts";
+import { keepNesting, type NestingWords } from "./nesting-words.ts";
 import type { BespokeSource } from "./bespoke-source.ts";
 import { toConfirmText } from "./confirm-text.ts";
 import type { Content } from "./content.ts";
 import { assertThingNamed, toGuard } from "./entry-scopes.ts";
+import { handler, reach, readEntry, standardSchema } from "./entry-fields.ts";
 import type { ToolEntry } from "./entry.ts";
 import type { MemoryContext } from "./memory/memory-context.ts";
 import { runInContext, type ToolContext } from "./tool-context.ts";
@@ -44,7 +40,7 @@ export type BespokeArguments<TInput> = [Extract<TInput, Schema>] extends [never]
 // The compiler infers the result of a handler without parameters before it knows the output schema: `"idle"` becomes `string`,
 // `["a", 1]` becomes `(string | number)[]`. So it checks the shape alone. Literals, the lengths of tuples and levels below
 // `WidenedLevels` are validated at run time, as everything is.
-/** The values that a handler may return: the input side of its output schema or content; anything without a schema. */
+/** The values that a handler may return: the input side of its output schema or content; unchecked without a schema. */
 export type BespokeAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
   ? unknown
   : BespokeResult<InferInput<Extract<TOutput, Schema>> | Widened<InferInput<Extract<TOutput, Schema>>>>;
@@ -70,7 +66,7 @@ type Widened<TValue, TDepth extends readonly unknown[] = WidenedLevels> = unknow
             : { [Key in keyof TValue]: Widened<TValue[Key], Deeper> }
           : unknown;
 
-/** An output schema as given, or a problem for anything else. */
+/** An output schema as given, or a problem for unchecked else. */
 type OutputOrProblem<TOutput> = unknown extends TOutput
   ? unknown
   : [TOutput] extends [MaybeSchema]
@@ -100,14 +96,24 @@ export interface AnyBespokeTool extends BespokeWords {
   handler(args: unknown, context: ToolContext<unknown, unknown>): unknown;
 }
 
-/** What a bespoke tool says that is not an option of every tool. */
-const ownWords: ReadonlySet<string> = new Set(["input", "output", "handler", "allowDash", "reach", "authority"]);
+const fields: OptionFields<AnyBespokeTool> = {
+  handler,
+  input: standardSchema,
+  output: standardSchema,
+  ...toolFields,
+  allowDash: flag,
+  reach,
+  authority: scopeList,
+};
 
-/** The names of all fields of a bespoke tool. */
-export const bespokeToolNames: readonly string[] = [...ownWords, ...toolOptionNames];
-
-function optionsOf(tool: AnyBespokeTool): ToolOptions {
-  return Object.fromEntries(Object.entries(tool).filter(([key]) => !ownWords.has(key)));
+/**
+ * Reads a bespoke tool that may not have been through the compiler.
+ *
+ * @throws SurfaceError `INVALID_OPTION`, `MISSING_HANDLER`, `CONTRADICTION`.
+ */
+export function readBespokeTool(name: string, tool: unknown): AnyBespokeTool {
+  const doing = `Adding tool "${name}"`;
+  return assertNoContradiction(readEntry(tool, fields, doing), doing);
 }
 
 /**
@@ -118,12 +124,7 @@ function optionsOf(tool: AnyBespokeTool): ToolOptions {
 export function toBespokeEntry(name: string, tool: AnyBespokeTool, source: BespokeSource): ToolEntry {
   const { scopes } = source;
   const origin = `tool "${name}"`;
-  const options = optionsOf(tool);
-  assertToolOptions(options, `Adding ${origin}`);
-  assertNesting(tool, `Adding ${origin}`);
-  if (typeof tool.handler !== "function") {
-    throw new SurfaceError("MISSING_HANDLER", `Adding ${origin}: its handler must be a function`);
-  }
+  const options = readBespokeTool(name, tool);
   const hints = toToolHints("unstated", options);
   const guard = toGuard(hints.readOnlyHint ? scopes.read : scopes.write, options);
   const input = toToolInput(tool.input, origin);

@@ -1,6 +1,8 @@
 import { SurfaceError } from "../errors.ts";
+import { pickOptions } from "../options/read-options.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { assertIcons, assertMeta, isMimeType, keepLooks, type Icon } from "../tags/looks.ts";
+import { isMimeType, keepLooks, lookFields, type Icon } from "../tags/looks.ts";
+import { isObject } from "../options/is-object.ts";
 
 /** Where a block keeps its JSON. Registered globally, so that two copies of this package take each other's. */
 export const kBlock: unique symbol = /* @__PURE__ */ Symbol.for("surface-mcp.content-block");
@@ -141,7 +143,7 @@ function toAnnotations(given: BlockAnnotations, what: string): JsonObject {
 }
 
 function toBlock(json: JsonObject, { annotations, meta }: BlockOptions, what: string): ContentBlock {
-  assertMeta(meta, what);
+  pickOptions({ meta }, lookFields, what);
   return Object.freeze({
     [kBlock]: Object.freeze({
       ...json,
@@ -196,7 +198,7 @@ export function linkBlock(definition: LinkDefinition): ContentBlock {
   if (description !== undefined) assertText(description, what, "description");
   if (mimeType !== undefined) assertMimeType(mimeType, what);
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0)) throw refuse(what, '"size" must be in bytes');
-  assertIcons(icons, what);
+  pickOptions({ icons }, lookFields, what);
   const said = { title, description, mimeType, size, icons: icons?.map((icon) => ({ ...icon })) };
   const words = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
   // What is left of them is text, numbers and icons.
@@ -233,10 +235,6 @@ export function content(blocks: readonly (ContentBlock | string)[], options: Con
   if (typeof isError !== "boolean") throw refuse("content", '"isError" must be true or false');
   const said = { blocks: Object.freeze(made), structured, ...(isError ? { isError } : {}) };
   return Object.freeze({ [kContent]: Object.freeze(said) });
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /** Whether a value was made by {@link content}, or cannot be told from one that was. Never throws. */

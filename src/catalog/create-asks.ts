@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { assertKnownOptions } from "../options/known-names.ts";
 import { toAskForm } from "./ask-form.ts";
 import { askTimeoutProblem } from "./ask-timeouts.ts";
 import type {
@@ -125,7 +125,7 @@ class CallAsks implements Asks {
 function readTimeout({ timeoutMs }: AskTimeoutOptions, where: string): number | undefined {
   if (timeoutMs === undefined) return undefined;
   const problem = askTimeoutProblem(timeoutMs);
-  if (problem !== undefined) throw invalid(where, `"timeoutMs" ${problem}`);
+  if (problem !== undefined) throw invalid(where, problem);
   return timeoutMs;
 }
 

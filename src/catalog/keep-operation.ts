@@ -27,20 +27,6 @@ function copyOf(value: unknown): unknown {
   return typeof value === "object" && value !== null ? Object.freeze({ ...value }) : value;
 }
 
-function unknownOf(given: object, known: Keys): string | undefined {
-  return Object.keys(given).find((key) => !Object.hasOwn(known, key));
-}
-
-/** The first key that no operation has; `undefined` where each is one. */
-export function unknownKeyOf(operation: object): string | undefined {
-  return unknownOf(operation, keys);
-}
-
-/** The same for a resource. */
-export function unknownResourceKeyOf(resource: object): string | undefined {
-  return unknownOf(resource, resourceKeys);
-}
-
 function keep(given: unknown, known: Keys): unknown {
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   const kept: Record<string, unknown> = {};
@@ -48,7 +34,7 @@ function keep(given: unknown, known: Keys): unknown {
     const value: unknown = Reflect.get(given, key);
     if (value !== undefined) kept[key] = how === "copy" ? copyOf(value) : value;
   }
-  const unknown = unknownOf(given, known);
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(known, key));
   if (unknown !== undefined) kept[unknown] = true;
   return Object.freeze(kept);
 }

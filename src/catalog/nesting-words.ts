@@ -1,7 +1,4 @@
-import { SurfaceError } from "../errors.ts";
-import { assertScopes } from "../tags/scopes.ts";
 import type { ToolEntry } from "./entry.ts";
-import { maxPatternLength, maxPatterns } from "./glob.ts";
 
 /** What a tool says of the calls that it makes of others. */
 export interface NestingWords {
@@ -18,28 +15,7 @@ export interface NestingWords {
   readonly authority?: readonly string[];
 }
 
-function isPattern(pattern: unknown): boolean {
-  return typeof pattern === "string" && pattern !== "" && pattern.length <= maxPatternLength;
-}
-
-/**
- * Refuses a reach or an authority that could not be.
- *
- * @param attempt - what the author was doing, as messages begin: `Adding tool "run"`.
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertNesting({ reach, authority }: NestingWords, attempt: string): void {
-  assertScopes(authority, attempt, "authority");
-  if (reach === undefined) return;
-  // A copy, in which a hole is looked at too.
-  if (Array.isArray(reach) && reach.length <= maxPatterns && Array.from<unknown>(reach).every(isPattern)) return;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `${attempt}: "reach" must be a list of at most ${maxPatterns} patterns, each 1 to ${maxPatternLength} characters`,
-  );
-}
-
-/** The same as it is now, whatever becomes of the author's lists: frozen copies. */
+/** Returns frozen copies, which the author cannot change. */
 export function keepNesting(
   { reach, authority }: NestingWords,
   byDefault: readonly string[],

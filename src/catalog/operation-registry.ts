@@ -1,4 +1,5 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { callable, flag, withDefault } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { Confirm } from "../tags/tool-options.ts";
 import type { JsonSchema, JsonValue } from "../schema/json.ts";
@@ -31,7 +32,7 @@ export type OperationInput<TInput> = [Extract<TInput, Schema>] extends [never]
     : JsonValue
   : InferOutput<Extract<TInput, Schema>>;
 
-/** Result of a handler, now or later: the input of a Standard Schema, else anything. */
+/** Result of a handler, now or later: the input of a Standard Schema, else unchecked. */
 export type OperationAnswer<TOutput> = [Extract<TOutput, Schema>] extends [never]
   ? unknown
   : InferInput<Extract<TOutput, Schema>> | PromiseLike<InferInput<Extract<TOutput, Schema>>>;
@@ -125,8 +126,7 @@ class Registry implements OperationRegistry {
     handler: OperationHandler<$Input, $Output>,
     options: RegisterOptions = {},
   ): () => void {
-    assertKnownOptions(options, ["replace"], "Registering an operation");
-    const { replace = false } = options;
+    const { replace } = readOptions(options, { replace: withDefault(flag, false) }, "Registering an operation");
     const registered = this.#take([operation, handler], replace);
     if (registered === undefined) return () => {};
     this.#change();
@@ -202,12 +202,7 @@ export function operationRegistry(
   initial: Iterable<RegisteredOperation> = [],
   options: RegistryOptions = {},
 ): OperationRegistry {
-  const doing = "Creating a registry of operations";
-  assertKnownOptions(options, Object.keys({ onInvalid: true } satisfies Record<keyof RegistryOptions, true>), doing);
-  if (options.onInvalid !== undefined && typeof options.onInvalid !== "function") {
-    throw new SurfaceError("INVALID_OPTION", `${doing}: "onInvalid" must be a function`);
-  }
-  const registry = new Registry(options);
+  const registry = new Registry(readOptions(options, { onInvalid: callable }, "Creating a registry of operations"));
   registry.addAll(initial);
   return registry;
 }

@@ -1,7 +1,7 @@
 import { SurfaceError } from "../errors.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Member, Spec } from "../surface/member.ts";
-import { assertEffect, assertResourceOptions, assertToolOptions } from "../tags/check-options.ts";
+import { assertEffect, readResourceOptions, readToolOptions } from "../tags/read-tag-options.ts";
 import type { Effect } from "../tags/symbols.ts";
 import { syntheticFields } from "../tags/synthetic-fields.ts";
 import { toInputSchema } from "../schema/to-input-schema.ts";
@@ -48,14 +48,14 @@ function optionsAt(value: unknown, as: "resource" | "tool"): object | undefined 
 /** Reads an expose value. @throws SurfaceError `INVALID_OPTION`, or `WRONG_KIND` for an option of another kind. */
 function readValue(key: string, kind: string, value: unknown): ReadValue {
   if (value === "resource" || value === "tool") return { as: value, options: {} };
-  const tool: ToolOptions | undefined = optionsAt(value, "tool");
-  if (tool !== undefined) {
-    assertToolOptions(tool, `Exposing "${key}"`);
+  const givenTool: ToolOptions | undefined = optionsAt(value, "tool");
+  if (givenTool !== undefined) {
+    const tool = readToolOptions(givenTool, `Exposing "${key}"`);
     return { as: "tool", options: { ...tool, ...keepScopes(tool), ...keepConfirm(tool) } };
   }
-  const resource: CollectionResourceOptions | undefined = optionsAt(value, "resource");
-  if (resource !== undefined) {
-    assertResourceOptions(kind, resource, `Exposing "${key}"`);
+  const givenResource: CollectionResourceOptions | undefined = optionsAt(value, "resource");
+  if (givenResource !== undefined) {
+    const resource = readResourceOptions(kind, givenResource, `Exposing "${key}"`);
     return { as: "resource", options: { ...resource, ...keepLooks(resource), ...keepScopes(resource) } };
   }
   throw new SurfaceError(

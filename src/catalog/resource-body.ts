@@ -1,8 +1,8 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
-import { SurfaceError } from "../errors.ts";
+import { unchecked, required, text, type OptionFields } from "../options/option.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { assertMeta, isMimeType, keepLooks } from "../tags/looks.ts";
+import { keepLooks, metaObject, mimeTypeOption } from "../tags/looks.ts";
 import { toBase64, type BlockBytes } from "./content.ts";
 import type { ResourceBody, ResourceContent } from "./entry.ts";
 import { jsonMimeType } from "./resource-content.ts";
@@ -22,6 +22,14 @@ export type BodyDefinition = {
   readonly meta?: JsonObject;
 } & ({ readonly text: string; readonly bytes?: never } | { readonly bytes: BlockBytes; readonly text?: never });
 
+const fields: OptionFields<BodyDefinition> = {
+  mimeType: required(mimeTypeOption),
+  meta: metaObject,
+  text,
+  // toBase64() refuses what holds no bytes.
+  bytes: unchecked,
+};
+
 /**
  * What `read` of a hand-written resource returns for a text or bytes of a type of their own.
  *
@@ -32,23 +40,13 @@ export type BodyDefinition = {
  * ```
  */
 export function body(definition: BodyDefinition): Body {
-  const what = "a body";
-  assertKnownOptions(definition, ["mimeType", "meta", "text", "bytes"], `Making ${what}`);
-  const { mimeType, meta, text, bytes } = definition;
-  if (!isMimeType(mimeType)) {
-    throw new SurfaceError(
-      "INVALID_OPTION",
-      `Making ${what}: "mimeType" must be a type and a subtype, like "text/plain"`,
-    );
+  const given = readOptions(definition, fields, "Making a body");
+  if (given.bytes === undefined && given.text === undefined) {
+    throw invalidOption("Making a body", 'it must have "text" or "bytes"');
   }
-  assertMeta(meta, `Making ${what}`);
-  if (bytes === undefined && typeof text !== "string") {
-    throw new SurfaceError("INVALID_OPTION", `Making ${what}: it must have "text" or "bytes"`);
-  }
-  const held = bytes === undefined ? { text: text ?? "" } : { blob: toBase64(bytes, what) };
-  return Object.freeze({
-    [kBody]: Object.freeze({ mimeType, ...held, ...(meta === undefined ? {} : keepLooks({ meta })) }),
-  });
+  const held = given.bytes === undefined ? { text: given.text ?? "" } : { blob: toBase64(given.bytes, "a body") };
+  const looks = given.meta === undefined ? {} : keepLooks({ meta: given.meta });
+  return Object.freeze({ [kBody]: Object.freeze({ mimeType: given.mimeType, ...held, ...looks }) });
 }
 
 /** Returns JSON for a source that has encoded a value itself: the catalog does not walk it again. */

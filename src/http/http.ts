@@ -1,6 +1,5 @@
 import { announce, inspector } from "../mcp/announce.ts";
 import { anonymous } from "../surface/caller.ts";
-import { assertHttpOptions } from "./check-options.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
@@ -8,6 +7,7 @@ import { appClosingMs, closeApp } from "./close-app.ts";
 import { abortingMs, createCore, type HttpStats } from "./create-core.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { toAuthority } from "./loopback.ts";
+import { readServer } from "./option-fields.ts";
 import { type ResolvedServer, resolveServerOptions } from "./resolve-options.ts";
 
 /** A running server. */
@@ -95,6 +95,6 @@ async function start(app: ServableApp, options: HttpOptions): Promise<HttpServin
  * ```
  */
 export function http(options: HttpOptions = {}): ServeTarget<HttpServing> {
-  assertHttpOptions(options, "server");
-  return { serve: (app) => start(app, options) };
+  const read = readServer(options);
+  return { serve: (app) => start(app, read) };
 }

@@ -1,12 +1,9 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
-import { SurfaceError } from "../errors.ts";
+import { readOptions } from "../options/read-options.ts";
 import type { AttemptLimiter, LimitVerdict, RateLimiter } from "../call/rate-limiter.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { RateLimits } from "./http-options.ts";
-
-const defaultPerMinute = 120;
-const defaultBurst = 20;
+import { rateFields } from "./option-fields.ts";
 
 /** How many keys are remembered. */
 const maxKeys = 10_000;
@@ -16,14 +13,6 @@ const keptKeys = 9000;
 
 /** What sums of fractions may be wrong by, in milliseconds: whoever waited as long as they were told is let through. */
 const roundingMs = 1e-6;
-
-function assertLimit(name: string, value: number, isFit: boolean): void {
-  if (isFit) return;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `Making a rate limiter: "${name}" must be a number of at least 1, and is ${value}`,
-  );
-}
 
 /**
  * Buckets, each stored as the time when it is full again. A full bucket need not be stored.
@@ -84,8 +73,6 @@ class Buckets implements RateLimiter, AttemptLimiter {
   }
 }
 
-const optionNames = Object.keys({ perMinute: true, burst: true } satisfies Record<keyof RateLimits, true>);
-
 /**
  * Creates a limiter that counts in this process. A key may make `perMinute` calls a minute, `burst` of them in a row; of calls with
  * a cost of 4, a quarter as many a minute and also `burst` in a row. Remembers at most 10,000 buckets. Needs no disposing.
@@ -94,28 +81,22 @@ const optionNames = Object.keys({ perMinute: true, burst: true } satisfies Recor
  * @throws SurfaceError `INVALID_OPTION`.
  */
 export function memoryLimiter(limits: RateLimits = {}, clock: Clock = systemClock): RateLimiter {
-  return createBuckets(limits, clock);
+  return new Buckets(readLimits(limits), clock);
 }
 
 /** Requests of one caller that run nothing, at least: an agent that reads and searches before it calls is no attack. */
 const leastAttempts = { perMinute: 1200, burst: 400 };
 
 /** Creates a limiter for requests that run nothing. It lets through at least ten times as many as the limits let calls through. */
-export function memoryAttempts(
-  { perMinute = defaultPerMinute, burst = defaultBurst }: RateLimits,
-  clock: Clock = systemClock,
-): AttemptLimiter {
+export function memoryAttempts(limits: RateLimits, clock: Clock = systemClock): AttemptLimiter {
+  const { perMinute, burst } = readLimits(limits);
   const attempts = {
     perMinute: Math.max(leastAttempts.perMinute, 10 * perMinute),
     burst: Math.max(leastAttempts.burst, 20 * burst),
   };
-  return createBuckets(attempts, clock);
+  return new Buckets(attempts, clock);
 }
 
-function createBuckets(limits: RateLimits, clock: Clock): Buckets {
-  assertKnownOptions(limits, optionNames, "Making a rate limiter");
-  const { perMinute = defaultPerMinute, burst = defaultBurst } = limits;
-  assertLimit("perMinute", perMinute, Number.isFinite(perMinute) && perMinute >= 1);
-  assertLimit("burst", burst, Number.isFinite(burst) && burst >= 1);
-  return new Buckets({ perMinute, burst }, clock);
+function readLimits(limits: RateLimits): Required<RateLimits> {
+  return readOptions(limits, rateFields, "Making a rate limiter");
 }

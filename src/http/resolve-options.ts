@@ -1,124 +1,95 @@
-import { SurfaceError } from "../errors.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
 import { type ResolvedLimits, resolveLimits } from "./budgets.ts";
-import { assertHttpOptions } from "./check-options.ts";
 import type { AllowedOrigins } from "./head/origin-list.ts";
 import type { HttpHandlerOptions, HttpOptions } from "./http-options.ts";
 import { isLoopback, isLoopbackAuthority, toAuthority } from "./loopback.ts";
+import { handlerFields, readServer, servingOverHttp, type ReadHandler, type ReadServer } from "./option-fields.ts";
 import type { HttpBounds } from "./setting.ts";
 
 /** The options of a handler, as they are in force. */
-export interface ResolvedHandler extends Pick<HttpHandlerOptions, "auth" | "rateLimit" | "clientAddress"> {
-  /** The values of `Host` that are answered; without a port: with any. */
+export interface ResolvedHandler
+  extends
+    Pick<HttpHandlerOptions, "auth" | "rateLimit" | "clientAddress">,
+    Pick<ReadHandler, "path" | "sessions" | "drainMs"> {
+  /** The accepted values of `Host`. One without a port is accepted with any port. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
   /** Whether clients on other machines are refused. */
   readonly isLocalOnly: boolean;
-  readonly path: string;
-  readonly sessions: boolean;
   readonly bounds: HttpBounds;
   readonly limits: ResolvedLimits;
-  readonly drainMs: number;
 }
 
 /** The options of a server, as they are in force. */
-export interface ResolvedServer extends ResolvedHandler {
-  readonly port: number;
-  readonly host: string;
-  readonly headersTimeoutMs: number;
-  readonly requestTimeoutMs: number;
-  readonly exit: boolean;
-}
+export interface ResolvedServer
+  extends ResolvedHandler, Pick<ReadServer, "port" | "host" | "headersTimeoutMs" | "requestTimeoutMs" | "exit"> {}
 
 const loopbackHosts: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-function toBounds(options: HttpHandlerOptions): HttpBounds {
-  const { maxSessions = 1024 } = options;
-  return {
-    maxSessions,
-    maxSessionsPerPrincipal: options.maxSessionsPerPrincipal ?? Math.max(1, Math.floor(maxSessions / 16)),
-    sessionIdleMs: options.sessionIdleMs ?? 300_000,
-    maxQueued: options.maxQueued ?? 1024,
-    maxInFlight: options.maxInFlight ?? 64,
-    maxStreamsPerPrincipal: options.maxStreamsPerPrincipal ?? 16,
-    maxStreams: options.maxStreams ?? 1024,
-    keepAliveMs: options.keepAliveMs ?? 15_000,
-    stallMs: options.stallMs ?? 30_000,
-  };
-}
-
-/** Whose pages may ask where nobody says: those of this machine, where only this machine's names are answered. */
+/** Returns the origins that may connect. Without the option: those of this machine, if only its names are hosts. */
 function toOrigins({ allowedOrigins, allowedHosts }: HttpHandlerOptions): AllowedOrigins {
   if (allowedOrigins !== undefined) return [...allowedOrigins];
   return allowedHosts === undefined ? "loopback" : [];
 }
 
-/** Behind a proxy, and on a runtime of others, nothing is known of who comes but the name that they came by. */
-function assertKnown({ auth, allowedHosts = [], allowAnonymous = false }: HttpHandlerOptions): void {
+/** Behind a proxy, and on other runtimes than Node, the requested host is all that is known of a client. */
+function assertKnown({ auth, allowedHosts = [], allowAnonymous }: ReadHandler): void {
   if (allowAnonymous && auth !== undefined) {
-    throw new SurfaceError(
-      "INVALID_OPTION",
-      'Serving over HTTP: "allowAnonymous" is true beside "auth", which lets in nobody who is anonymous',
+    throw invalidOption(
+      servingOverHttp,
+      '"allowAnonymous" must be left out beside "auth", which admits no anonymous caller',
     );
   }
   const host = allowedHosts.find((each) => !isLoopbackAuthority(each));
   if (host === undefined || auth !== undefined || allowAnonymous) return;
-  const what = `Serving over HTTP: "allowedHosts" names "${host}", by which others come`;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `${what}, and needs "auth", or "allowAnonymous: true" for what anybody may do`,
+  throw invalidOption(
+    servingOverHttp,
+    `"allowedHosts" names "${host}", by which other machines connect, and needs "auth", or "allowAnonymous: true" for tools that everyone may use`,
   );
 }
 
-function toHandler(options: HttpHandlerOptions, hosts: readonly string[]): ResolvedHandler {
+function toHandler(options: ReadHandler, hosts: readonly string[]): ResolvedHandler {
   assertKnown(options);
-  const { auth, rateLimit, clientAddress } = options;
+  const { auth, rateLimit, clientAddress, path, sessions, drainMs, maxSessions } = options;
+  const { sessionIdleMs, maxQueued, maxInFlight, maxStreamsPerPrincipal, maxStreams, keepAliveMs, stallMs } = options;
+  const { maxSessionsPerPrincipal = Math.max(1, Math.floor(maxSessions / 16)) } = options;
   return {
     ...(auth === undefined ? {} : { auth }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(clientAddress === undefined ? {} : { clientAddress }),
     hosts: [...(options.allowedHosts ?? hosts)],
     origins: toOrigins(options),
-    isLocalOnly: auth === undefined && options.allowAnonymous !== true,
-    path: options.path ?? "/mcp",
-    sessions: options.sessions ?? true,
-    bounds: toBounds(options),
+    isLocalOnly: auth === undefined && !options.allowAnonymous,
+    path,
+    sessions,
+    bounds: {
+      ...{ maxSessions, maxSessionsPerPrincipal, sessionIdleMs, maxQueued, maxInFlight },
+      ...{ maxStreamsPerPrincipal, maxStreams, keepAliveMs, stallMs },
+    },
     limits: resolveLimits(options.limits),
-    drainMs: options.drainMs ?? 10_000,
+    drainMs,
   };
 }
 
-/**
- * Says which options of a handler are in force.
- *
- * @throws SurfaceError `INVALID_OPTION`, also for a name that is none.
- */
+/** Returns the options of a handler that are in force. @throws SurfaceError `INVALID_OPTION`. */
 export function resolveHandlerOptions(options: HttpHandlerOptions): ResolvedHandler {
-  assertHttpOptions(options, "handler");
-  return toHandler(options, loopbackHosts);
-}
-
-function assertGuarded(host: string, { auth, allowedHosts }: HttpOptions): void {
-  if (isLoopback(host) || (auth !== undefined && allowedHosts !== undefined)) return;
-  const what = `Serving over HTTP: "host" is "${host}", which others can reach`;
-  throw new SurfaceError("INVALID_OPTION", `${what}, and needs "auth" and "allowedHosts"`);
+  return toHandler(readOptions(options, handlerFields, servingOverHttp), loopbackHosts);
 }
 
 /**
- * Says which options of a server are in force.
+ * Returns the options of a server that are in force.
  *
- * @throws SurfaceError `INVALID_OPTION`, also for a name that is none, and for an address that others reach without both
- * `auth` and `allowedHosts`.
+ * @throws SurfaceError `INVALID_OPTION`, also for an address that others reach without both `auth` and `allowedHosts`.
  */
 export function resolveServerOptions(options: HttpOptions): ResolvedServer {
-  assertHttpOptions(options, "server");
-  const { host = "127.0.0.1" } = options;
-  assertGuarded(host, options);
-  return {
-    ...toHandler(options, [...new Set([...loopbackHosts, toAuthority(host)])]),
-    port: options.port ?? 0,
-    host,
-    headersTimeoutMs: options.headersTimeoutMs ?? 10_000,
-    requestTimeoutMs: options.requestTimeoutMs ?? 30_000,
-    exit: options.exit ?? true,
-  };
+  const read = readServer(options);
+  const { port, host, headersTimeoutMs, requestTimeoutMs, exit } = read;
+  if (!isLoopback(host) && (read.auth === undefined || read.allowedHosts === undefined)) {
+    throw invalidOption(
+      servingOverHttp,
+      `"host" is "${host}", which other machines can reach, and needs "auth" and "allowedHosts"`,
+    );
+  }
+  const hosts = [...new Set([...loopbackHosts, toAuthority(host)])];
+  return { ...toHandler(read, hosts), port, host, headersTimeoutMs, requestTimeoutMs, exit };
 }

@@ -1,7 +1,10 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { callable, option, text, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
+import { isRecord } from "../options/is-object.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import { heartbeat } from "./heartbeat-option.ts";
 import type { Connection, Link } from "./link.ts";
 
 /** What {@link childProcess} may be told. */
@@ -16,10 +19,12 @@ export interface ChildProcessOptions {
   readonly heartbeatMs?: number;
 }
 
-const optionNames = Object.keys({ cwd: true, env: true, onStderr: true, heartbeatMs: true } satisfies Record<
-  keyof ChildProcessOptions,
-  true
->);
+const fields: OptionFields<ChildProcessOptions> = {
+  cwd: text,
+  env: option("an object", isRecord),
+  onStderr: callable,
+  heartbeatMs: heartbeat,
+};
 
 /**
  * A link to a live surface that a process serves with `serveOverStdio()`. Each connection starts the process, without a
@@ -36,12 +41,12 @@ const optionNames = Object.keys({ cwd: true, env: true, onStderr: true, heartbea
  * ```
  */
 export function childProcess(command: string, args: readonly string[] = [], options: ChildProcessOptions = {}): Link {
-  assertKnownOptions(options, optionNames, "Making a link to a process");
+  const read = readOptions(options, fields, "Making a link to a process");
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {
       // Only who connects loads what it takes.
       const { openChildClient } = await import("./stdio/open-child-client.ts");
-      return openChildClient(surface, { ...options, command, args, signal: use.signal });
+      return openChildClient(surface, { ...read, command, args, signal: use.signal });
     },
   });
 }

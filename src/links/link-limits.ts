@@ -1,4 +1,4 @@
-import { SurfaceError } from "../errors.ts";
+import { object, wholeNumber, type Option } from "../options/option.ts";
 import { Budget, type BudgetUse } from "../spine/budget.ts";
 
 /** Bounds of one thing that peers can make a listener hold. */
@@ -49,32 +49,20 @@ function forEachLimit<TValue>(make: (name: LinkLimitName) => TValue): Readonly<R
   };
 }
 
-function isBound(name: string, bound: string): boolean {
-  return bound === "total" || (bound === "perPeer" && (name === "argumentBytes" || name === "unreadBytes"));
-}
+const count = wholeNumber(1);
+const bytes = object<PeerLimit>({ total: count, perPeer: count });
+const onlyTotal = object<Pick<PeerLimit, "total">>({ total: count });
 
-/** @throws SurfaceError `INVALID_OPTION` for unknown names and for what is no positive whole number. */
-function assertLimits(limits: LinkLimits): void {
-  for (const [name, limit] of Object.entries<PeerLimit | undefined>({ ...limits })) {
-    for (const [bound, value] of Object.entries<number | undefined>({ ...limit })) {
-      const isKnown = Object.hasOwn(defaultLinkLimits, name) && isBound(name, bound);
-      if (isKnown && (value === undefined || (Number.isSafeInteger(value) && value > 0))) continue;
-      const what = isKnown ? `is ${JSON.stringify(value)}; use a whole number above 0` : "is not a limit";
-      throw new SurfaceError("INVALID_OPTION", `Cannot listen: "limits.${name}.${bound}" ${what}`);
-    }
-    if (!Object.hasOwn(defaultLinkLimits, name)) {
-      throw new SurfaceError("INVALID_OPTION", `Cannot listen: "limits.${name}" is not a limit`);
-    }
-  }
-}
+/** The option `limits` of listeners. */
+export const linkLimits: Option = object<LinkLimits>({
+  argumentBytes: bytes,
+  unreadBytes: bytes,
+  peers: onlyTotal,
+  handshakes: onlyTotal,
+});
 
-/**
- * Creates the budgets of one listener.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
+/** Creates the budgets of one listener. */
 export function createLinkBudgets(limits: LinkLimits = {}): LinkBudgets {
-  assertLimits(limits);
   return forEachLimit((name) => {
     const given: PeerLimit = limits[name] ?? {};
     const { total, perPeer } = defaultLinkLimits[name];

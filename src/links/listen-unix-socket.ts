@@ -1,6 +1,8 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import type { OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
-import type { LinkLimits } from "./link-limits.ts";
+import { heartbeat } from "./heartbeat-option.ts";
+import { linkLimits, type LinkLimits } from "./link-limits.ts";
 import type { SocketListening } from "./listening.ts";
 
 /** What {@link listenUnixSocket} may be told. */
@@ -11,10 +13,7 @@ export interface ListenUnixSocketOptions {
   readonly limits?: LinkLimits;
 }
 
-const optionNames = Object.keys({ heartbeatMs: true, limits: true } satisfies Record<
-  keyof ListenUnixSocketOptions,
-  true
->);
+const fields: OptionFields<ListenUnixSocketOptions> = { heartbeatMs: heartbeat, limits: linkLimits };
 
 /**
  * Lets processes of the same user connect to a live surface, or to several, over a Unix domain socket, up to 256 of them at once. The
@@ -37,8 +36,8 @@ export async function listenUnixSocket(
   path: string,
   options: ListenUnixSocketOptions = {},
 ): Promise<SocketListening> {
-  assertKnownOptions(options, optionNames, "Listening on a Unix socket");
+  const read = readOptions(options, fields, "Listening on a Unix socket");
   // Only who listens loads what it takes.
   const { openUnixListener } = await import("./unix/open-unix-listener.ts");
-  return openUnixListener({ ...options, live, path });
+  return openUnixListener({ ...read, live, path });
 }

@@ -1,7 +1,18 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
-import { SurfaceError } from "../errors.ts";
+import {
+  listOf,
+  matching,
+  filledText,
+  required,
+  secretText,
+  text,
+  wholeNumber,
+  withDefault,
+  type OptionFields,
+} from "../options/option.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
-import type { LinkLimits } from "./link-limits.ts";
+import { heartbeat } from "./heartbeat-option.ts";
+import { linkLimits, type LinkLimits } from "./link-limits.ts";
 import type { WebListening } from "./listening.ts";
 
 /** What {@link listenWebSocket} may be told. */
@@ -30,29 +41,18 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.[0-9]+\.[0-9]+\.[0-9]+$/.test(host);
 }
 
-function isPort(port: number): boolean {
-  return Number.isInteger(port) && port >= 0 && port <= 65_535;
-}
+const doing = "Listening for web sockets";
 
-function problemOf({ port, host = "127.0.0.1", path = "/", token }: ListenWebSocketOptions): string | undefined {
-  if (!isPort(port)) return `"port" must be 0 to 65535, and is "${port}"`;
-  if (host === "") return '"host" must not be empty';
-  if (!/^\/[^?#\s]*$/.test(path)) return `"path" must start with "/" and have no query, and is "${path}"`;
-  if (token === "") return '"token" must not be empty';
-  if (token !== undefined || isLoopback(host)) return undefined;
-  return `"host" is "${host}", which others can reach, and needs a "token"`;
-}
-
-const optionNames = Object.keys({
-  port: true,
-  host: true,
-  path: true,
-  origins: true,
-  hosts: true,
-  token: true,
-  heartbeatMs: true,
-  limits: true,
-} satisfies Record<keyof ListenWebSocketOptions, true>);
+const fields = {
+  port: required(wholeNumber(0, 65_535)),
+  host: withDefault(filledText, "127.0.0.1"),
+  path: withDefault(matching('a path that starts with "/" and has no query', /^\/[^?#\s]*$/), "/"),
+  origins: listOf(text, "a list of origins"),
+  hosts: listOf(text, "a list of hosts"),
+  token: secretText,
+  heartbeatMs: heartbeat,
+  limits: linkLimits,
+} satisfies OptionFields<ListenWebSocketOptions>;
 
 /**
  * Lets others connect to a live surface, or to several, over web sockets, up to 256 of them at once. Web pages may connect only from the
@@ -69,10 +69,11 @@ const optionNames = Object.keys({
  * ```
  */
 export async function listenWebSocket(live: Served, options: ListenWebSocketOptions): Promise<WebListening> {
-  assertKnownOptions(options, optionNames, "Listening for web sockets");
-  const problem = problemOf(options);
-  if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `Listening for web sockets: ${problem}`);
-  const { port, host = "127.0.0.1", path = "/", origins = [], hosts = [], token, heartbeatMs, limits } = options;
+  const read = readOptions(options, fields, doing);
+  const { port, host, path, origins = [], hosts = [], token, heartbeatMs, limits } = read;
+  if (token === undefined && !isLoopback(host)) {
+    throw invalidOption(doing, `"host" is "${host}", which other machines can reach, and needs a "token"`);
+  }
   const own = host.includes(":") ? `[${host}]` : host;
   const names = new Set([...loopback, own, ...hosts].map((name) => name.toLowerCase()));
   // Only who listens loads what it takes.

@@ -1,6 +1,8 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import type { OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { kScope } from "../surface/implement-surface.ts";
 import type { Served } from "../surface/implement-surfaces.ts";
+import { heartbeat } from "./heartbeat-option.ts";
 import type { Listening } from "./listening.ts";
 import { guardStdout } from "./stdout-guard.ts";
 
@@ -10,7 +12,7 @@ export interface ServeOverStdioOptions {
   readonly heartbeatMs?: number;
 }
 
-const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof ServeOverStdioOptions, true>);
+const fields: OptionFields<ServeOverStdioOptions> = { heartbeatMs: heartbeat };
 
 /**
  * Lets the process that started this one connect to a live surface, or to several, over standard input and output. Whatever else is
@@ -27,14 +29,14 @@ const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof Ser
  * ```
  */
 export async function serveOverStdio(live: Served, options: ServeOverStdioOptions = {}): Promise<Listening> {
-  assertKnownOptions(options, optionNames, "Serving a surface over stdio");
+  const read = readOptions(options, fields, "Serving a surface over stdio");
   live[kScope].assertOpen();
   // At once: what is printed while the rest is loaded would stand before the first message.
   const guard = guardStdout();
   try {
     // Only who serves loads what it takes.
     const { openStdioServer } = await import("./stdio/open-stdio-server.ts");
-    return await openStdioServer({ ...options, guard, live });
+    return await openStdioServer({ ...read, guard, live });
   } catch (cause) {
     guard.restore();
     throw cause;

@@ -1,4 +1,5 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { callable, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import {
@@ -145,7 +146,7 @@ class SiblingLinks implements Link {
   }
 }
 
-const optionNames = Object.keys({ onFault: true } satisfies Record<keyof SiblingLinksOptions, true>);
+const fields: OptionFields<SiblingLinksOptions> = { onFault: callable };
 
 /**
  * A link to a composed surface, each sibling of which is reached by a link of its own. Each is connected to when it is
@@ -165,12 +166,12 @@ const optionNames = Object.keys({ onFault: true } satisfies Record<keyof Sibling
  * ```
  */
 export function siblingLinks(links: Readonly<Record<string, Link>>, options: SiblingLinksOptions = {}): Link {
-  assertKnownOptions(options, optionNames, "Linking siblings");
+  const { onFault = reportToConsole } = readOptions(options, fields, "Linking siblings");
   const doing = "Linking siblings";
   for (const [segment, link] of Object.entries(links)) {
     assertSegment(segment, doing);
     if (typeof link?.connect === "function") continue;
     throw new SurfaceError("INVALID_OPTION", `${doing}: "${segment}" must be a link, for example inProcess(live)`);
   }
-  return new SiblingLinks(new Map(Object.entries(links)), toSafeReporter(options.onFault ?? reportToConsole));
+  return new SiblingLinks(new Map(Object.entries(links)), toSafeReporter(onFault));
 }

@@ -1,4 +1,6 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import type { OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
+import { heartbeat } from "./heartbeat-option.ts";
 import { assertSocketPath } from "./unix/socket-path.ts";
 import type { Connection, Link } from "./link.ts";
 import type { UseOptions } from "../surface/client.ts";
@@ -11,7 +13,7 @@ export interface UnixSocketOptions {
   readonly heartbeatMs?: number;
 }
 
-const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof UnixSocketOptions, true>);
+const fields: OptionFields<UnixSocketOptions> = { heartbeatMs: heartbeat };
 
 /**
  * A link to a live surface that another process of this machine serves with `listenUnixSocket()`. The socket must belong
@@ -27,13 +29,13 @@ const optionNames = Object.keys({ heartbeatMs: true } satisfies Record<keyof Uni
  * ```
  */
 export function unixSocket(path: string, options: UnixSocketOptions = {}): Link {
-  assertKnownOptions(options, optionNames, "Making a link to a Unix socket");
+  const read = readOptions(options, fields, "Making a link to a Unix socket");
   assertSocketPath(path);
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {
       // Only who connects loads what it takes.
       const { openUnixClient } = await import("./unix/open-unix-client.ts");
-      return openUnixClient(surface, { ...options, path, signal: use.signal });
+      return openUnixClient(surface, { ...read, path, signal: use.signal });
     },
   });
 }

@@ -1,8 +1,11 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { isRecord } from "../options/is-object.ts";
+import { option, secretText, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import { heartbeat } from "./heartbeat-option.ts";
 import type { Connection, Link } from "./link.ts";
 
 /** What {@link webSocket} may be told. */
@@ -24,10 +27,11 @@ function assertUrl(url: string): void {
   );
 }
 
-const optionNames = Object.keys({ headers: true, token: true, heartbeatMs: true } satisfies Record<
-  keyof WebSocketOptions,
-  true
->);
+const fields: OptionFields<WebSocketOptions> = {
+  headers: option("an object", isRecord),
+  token: secretText,
+  heartbeatMs: heartbeat,
+};
 
 /**
  * A link to a live surface that is served with `listenWebSocket()`, on this machine or another.
@@ -42,10 +46,9 @@ const optionNames = Object.keys({ headers: true, token: true, heartbeatMs: true 
  * ```
  */
 export function webSocket(url: string, options: WebSocketOptions = {}): Link {
-  assertKnownOptions(options, optionNames, "Making a link to a web socket");
   assertUrl(url);
-  const { token, heartbeatMs } = options;
-  const headers = { ...options.headers, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
+  const { token, heartbeatMs, headers: given } = readOptions(options, fields, "Making a link to a web socket");
+  const headers = { ...given, ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }) };
   return Object.freeze({
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, use: UseOptions = {}): Promise<Connection<TAsked>> {
       // Only who connects loads what it takes.

@@ -1,5 +1,6 @@
 /** Standard Schema, under the names the package uses. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { isFunction, isObject, isObjectOrFunction } from "../options/is-object.ts";
 
 // The presence of the property alone: to compare a zod object with the whole of `StandardSchemaV1` costs the compiler 127
 // instantiations, about half of what a member without a handler costs.
@@ -36,9 +37,9 @@ export function standardOf(schema: Schema): StandardSchemaV1.Props {
  * @param value - anything; never throws for plain data.
  */
 export function isSchema(value: unknown): value is Schema {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
+  if (!isObjectOrFunction(value)) return false;
   const standard: unknown = "~standard" in value ? value["~standard"] : undefined;
-  if (typeof standard !== "object" || standard === null) return false;
+  if (!isObject(standard)) return false;
   return "version" in standard && standard.version === 1 && "validate" in standard && isFunction(standard.validate);
 }
 
@@ -49,7 +50,7 @@ export function isBrokenSchema(value: object): boolean {
 
 /** Says what a value is that is no Standard Schema, and what to do about it; for the end of an error. */
 export function whyNoSchema(value: unknown): string {
-  if (typeof value !== "object" || value === null) return "it must be a Standard Schema, such as z.object({ … })";
+  if (!isObject(value)) return "it must be a Standard Schema, such as z.object({ … })";
   if (isZod3(value)) return zod3Advice;
   const fields = Object.values(value);
   const isShape = fields.length > 0 && fields.every((field) => isSchema(field) || isZod3(field));
@@ -63,10 +64,6 @@ export const zod3Advice = "it is a schema of zod 3; use zod 4, or put JSON Schem
 
 /** Tells whether a value is a schema of zod 3, whose later versions are Standard Schemas without JSON Schema. */
 export function isZod3(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || "_zod" in value) return false;
+  if (!isObject(value) || "_zod" in value) return false;
   return "_def" in value && "safeParse" in value && isFunction(value.safeParse);
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
 }

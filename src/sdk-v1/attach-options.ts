@@ -1,10 +1,11 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
 import { anonymous, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { SurfaceError } from "../errors.ts";
 import { readClient } from "../mcp/envelope.ts";
 import { withClient } from "../mcp/with-client.ts";
-import { assertScopes } from "../tags/scopes.ts";
+import { callable, having, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
+import { viewFields } from "../surface/caller-options.ts";
 import type { V1AuthInfo, V1RequestInfo } from "./v1-server.ts";
 
 /** What {@link attach} may be told. */
@@ -24,42 +25,17 @@ export interface AttachOptions {
   readonly rateLimit?: RateLimiter;
 }
 
-const doing = "Attaching to a server";
-const optionNames = Object.keys({
-  surface: true,
-  project: true,
-  scopes: true,
-  caller: true,
-  rateLimit: true,
-} satisfies Record<keyof AttachOptions, true>);
+const fields: OptionFields<AttachOptions> = {
+  ...viewFields,
+  caller: callable,
+  rateLimit: having(["limit"], 'an object with a method "limit"'),
+};
 
-const maxNameBytes = 256;
 const maxAgentChars = 512;
 
-function assertName(option: string, name: unknown): void {
-  if (name === undefined || (typeof name === "string" && name !== "" && Buffer.byteLength(name) <= maxNameBytes))
-    return;
-  const what = `Attaching to a server: "${option}" must be a text of 1 to ${maxNameBytes} bytes`;
-  throw new SurfaceError("INVALID_OPTION", what);
-}
-
-/**
- * Checks options.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertAttachOptions(options: AttachOptions): void {
-  assertKnownOptions(options, optionNames, doing);
-  const { surface, project, scopes = [], caller, rateLimit } = options;
-  assertScopes(scopes, "Attaching to a server");
-  assertName("surface", surface);
-  assertName("project", project);
-  if (caller !== undefined && typeof caller !== "function") {
-    throw new SurfaceError("INVALID_OPTION", 'Attaching to a server: "caller" must be a function');
-  }
-  if (rateLimit !== undefined && typeof rateLimit.limit !== "function") {
-    throw new SurfaceError("INVALID_OPTION", 'Attaching to a server: "rateLimit" must have a method "limit"');
-  }
+/** Reads options. @throws SurfaceError `INVALID_OPTION`. */
+export function readAttachOptions(options: AttachOptions): AttachOptions {
+  return readOptions(options, fields, "Attaching to a server");
 }
 
 function fromAuth({ clientId, scopes, expiresAt, extra }: V1AuthInfo): Caller {

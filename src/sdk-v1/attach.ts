@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import { toCapabilities } from "../mcp/handshake.ts";
 import type { AppRuntime, ServableApp, Serving } from "../mcp/servable-app.ts";
 import { internalError } from "../surface/fault.ts";
-import { assertAttachOptions, type AttachOptions } from "./attach-options.ts";
+import { readAttachOptions, type AttachOptions } from "./attach-options.ts";
 import { leaseRuntime, type RuntimeLease } from "./shared-runtime.ts";
 import { V1Connection } from "./v1-connection.ts";
 import { V1Port } from "./v1-port.ts";
@@ -83,11 +83,11 @@ function toServing(lease: RuntimeLease, port: V1Port, connection: V1Connection):
  * ```
  */
 export function attach(app: ServableApp, server: V1Server | V1McpServer, options: AttachOptions = {}): Serving {
-  assertAttachOptions(options);
+  const read = readAttachOptions(options);
   const port = new V1Port(server);
   const lease = leaseRuntime(app);
   try {
-    return toServing(lease, port, connect(lease.runtime, port, options));
+    return toServing(lease, port, connect(lease.runtime, port, read));
   } catch (cause) {
     port.release();
     // Why it could not be attached is what its author has to hear, not what closing half of it came to.

@@ -1,13 +1,15 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { duration, flag, having, withDefault, type OptionFields, type WithDefaults } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
+import { assertKnownOptions } from "../options/known-names.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Caller } from "../surface/caller.ts";
-import { SurfaceError } from "../errors.ts";
 import { announce, inspector, ownCommand } from "../mcp/announce.ts";
 import { Gate } from "../mcp/gate.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { createFrameReader, type FrameReader } from "./frame-reader.ts";
 import { createFrameWriter } from "./frame-writer.ts";
+import { viewFields } from "../surface/caller-options.ts";
 import { toLocalCaller, type LocalCallerOptions } from "./local-caller.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import { guardStdout } from "../links/stdout-guard.ts";
@@ -34,15 +36,15 @@ export interface StdioOptions extends LocalCallerOptions {
 }
 
 const doing = "Serving over stdio";
-const optionNames = Object.keys({
-  input: true,
-  output: true,
-  exit: true,
-  stallMs: true,
-  surface: true,
-  project: true,
-  scopes: true,
-} satisfies Record<keyof StdioOptions, true>);
+/** Options of `stdio()`. */
+export const stdioFields: OptionFields<StdioOptions> & WithDefaults<"stallMs"> = {
+  ...viewFields,
+  input: having(["on", "resume"], "a Readable"),
+  output: having(["on", "write"], "a Writable"),
+  exit: flag,
+  // Longer ones make a timer fire at once.
+  stallMs: withDefault(duration(2 ** 31 - 1), 30_000),
+};
 
 /** How many unread bytes may pile up before the input itself is paused. */
 const maxBacklogBytes = 4 * 1024 * 1024;
@@ -212,18 +214,11 @@ function open(app: ServableApp, options: StdioOptions, scope: Scope): Serving {
   return { closed, close: () => end.stop("asked") };
 }
 
-function checkStall({ stallMs = 1 }: StdioOptions): void {
-  // Longer ones make a timer fire at once.
-  if (stallMs > 0 && stallMs < 2 ** 31) return;
-  const what = `${doing}: "stallMs" is "${stallMs}"`;
-  throw new SurfaceError("INVALID_OPTION", `${what}, it must be more than 0 and less than 2^31`);
-}
-
 async function start(app: ServableApp, options: StdioOptions): Promise<Serving> {
-  checkStall(options);
+  const read = readOptions(options, stdioFields, doing);
   const scope = new Scope("the stdio server");
   try {
-    return open(app, options, scope);
+    return open(app, read, scope);
   } catch (cause) {
     // Why it could not start is what its author has to hear, not what closing half of it came to.
     await scope.close().catch(() => {});
@@ -243,6 +238,6 @@ async function start(app: ServableApp, options: StdioOptions): Promise<Serving> 
  * ```
  */
 export function stdio(options: StdioOptions = {}): ServeTarget {
-  assertKnownOptions(options, optionNames, doing);
+  assertKnownOptions(options, Object.keys(stdioFields), doing);
   return { serve: (app) => start(app, options) };
 }

@@ -1,4 +1,4 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { assertKnownOptions } from "../options/known-names.ts";
 import type { InferOutput, Schema } from "../schema/standard.ts";
 import type { Scalar, UnfitForUri } from "../tags/mcp-resource.ts";
 import { kExposure } from "../tags/symbols.ts";

@@ -1,3 +1,4 @@
+import { isObject } from "../options/is-object.ts";
 import { SurfaceError } from "../errors.ts";
 import { kExposure, type Taggable } from "../tags/symbols.ts";
 import { tagOf } from "../tags/tag-of.ts";
@@ -88,7 +89,7 @@ function assertKey(surface: string, key: string): void {
 }
 
 function assertMember(surface: string, key: string, member: unknown): void {
-  if (typeof member === "object" && member !== null && kExposure in member && "kind" in member) {
+  if (isObject(member) && kExposure in member && "kind" in member) {
     if (kinds.has(member.kind)) {
       // Its kind and the symbol are there, which is what reading the tags needs; their values are what is checked.
       tagOf(member as Taggable);
@@ -135,7 +136,7 @@ export function defineSurface<const $Spec extends Spec>(
 
 /** Whether a value is a surface, and not an object that resembles one: nothing has checked the names in that. */
 export function isSurface(value: unknown): value is Surface<Spec> {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, kKeys);
+  return isObject(value) && Object.hasOwn(value, kKeys);
 }
 
 /** Looks a member up by its own key; inherited names (`toString`, `__proto__`) are nobody's members. */

@@ -1,4 +1,5 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { callable, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "./channel.ts";
@@ -102,14 +103,7 @@ function createOwners(
   return owners;
 }
 
-const optionNames = Object.keys({ onFault: true, toRefusal: true } satisfies Record<keyof ImplementOptions, true>);
-
-function assertOptions(options: ImplementOptions, doing: string): void {
-  assertKnownOptions(options, optionNames, doing);
-  const { toRefusal }: { readonly toRefusal?: unknown } = options;
-  if (toRefusal === undefined || typeof toRefusal === "function") return;
-  throw new SurfaceError("INVALID_OPTION", `${doing}: "toRefusal" must be a function`);
-}
+const fields: OptionFields<ImplementOptions> = { onFault: callable, toRefusal: callable };
 
 /**
  * Gives a surface its sources and handlers: an object of them, or an instance of a class with such fields and methods. All or nothing: when one handler does not fit, none of them has been run.
@@ -131,10 +125,10 @@ export function implementSurface<TSpec extends Spec>(
   handlers: Implementation<TSpec>,
   options: ImplementOptions = {},
 ): LiveSurface<TSpec> {
-  assertOptions(options, `Implementing surface "${surface.name}"`);
+  const read = readOptions(options, fields, `Implementing surface "${surface.name}"`);
   assertHandlers(surface, handlers);
   const scope = new Scope(`surface "${surface.name}"`);
-  const report = createReporter(options);
+  const report = createReporter(read);
   const owners = createOwners(surface, handlers, { scope, report });
   for (const owner of owners.values()) {
     if (owner.kind === "stream" || owner.kind === "event") owner.start();

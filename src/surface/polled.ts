@@ -1,12 +1,9 @@
-import { SurfaceError } from "../errors.ts";
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { numberFrom, withDefault, type Option, type OptionFields } from "../options/option.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { Later, SourceUse } from "./source.ts";
 
 /** Milliseconds between two reads of a source whose author says nothing. */
 export const defaultPollMs = 2000;
-
-const minPollMs = 10;
-const maxPollMs = 3_600_000;
 
 /** Options of {@link polled}. */
 export interface PolledOptions {
@@ -21,16 +18,10 @@ export interface PolledSource<TValue> {
   readonly pollMs: number;
 }
 
-/** Refuses a time between two reads that is out of bounds. @throws SurfaceError `INVALID_OPTION`. */
-export function assertPollMs(pollMs: unknown, what: string): void {
-  if (typeof pollMs === "number" && pollMs >= minPollMs && pollMs <= maxPollMs) return;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `${what} is ${String(pollMs)} and must be from ${minPollMs} to ${maxPollMs} milliseconds`,
-  );
-}
+/** Times between two reads. */
+export const pollTime: Option = numberFrom(10, 3_600_000, " of milliseconds");
 
-const optionNames = Object.keys({ everyMs: true } satisfies Record<keyof PolledOptions, true>);
+const fields = { everyMs: withDefault(pollTime, defaultPollMs) } satisfies OptionFields<PolledOptions>;
 
 const neverAborted: SourceUse = Object.freeze({ signal: new AbortController().signal });
 
@@ -48,14 +39,8 @@ export function polled<TValue>(
   read: (use: SourceUse) => Later<TValue>,
   options: PolledOptions = {},
 ): PolledSource<TValue> {
-  assertKnownOptions(options, optionNames, "Making a polled source");
-  if (typeof read !== "function") {
-    throw new SurfaceError(
-      "INVALID_OPTION",
-      "Cannot make a polled source: its first argument must be a function that reads",
-    );
-  }
-  const { everyMs = defaultPollMs } = options;
-  assertPollMs(everyMs, 'Cannot make a polled source: "everyMs"');
+  const { everyMs } = readOptions(options, fields, "Making a polled source");
+  if (typeof read !== "function")
+    throw invalidOption("Making a polled source", "its first argument must be a function that reads");
   return Object.freeze({ get: (use = neverAborted) => read(use), pollMs: everyMs });
 }

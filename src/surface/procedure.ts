@@ -1,4 +1,4 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { assertKnownOptions } from "../options/known-names.ts";
 import { kEffect, kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe } from "./describe-member.ts";
 import type { MaybeSchema, MemberMeta, Procedure, Settled } from "./member.ts";

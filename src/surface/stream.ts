@@ -1,4 +1,4 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { assertKnownOptions } from "../options/known-names.ts";
 import type { Schema } from "../schema/standard.ts";
 import { kExposure } from "../tags/symbols.ts";
 import { allowSchema, describe, requireSchema } from "./describe-member.ts";

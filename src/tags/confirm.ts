@@ -1,4 +1,4 @@
-import { SurfaceError } from "../errors.ts";
+import { option, type Option } from "../options/option.ts";
 import type { ConfirmFunction } from "./confirm-text.ts";
 import type { Confirm, ConfirmRule, ToolOptions } from "./tool-options.ts";
 
@@ -19,14 +19,11 @@ function isConfirm(confirm: unknown): confirm is Confirm {
   return Object.entries(confirm).every(([key, value]) => Object.hasOwn(fits, key) && fits[key]?.(value) === true);
 }
 
-/** Refuses what says nothing of whether users are asked. @throws SurfaceError `INVALID_OPTION`. */
-export function assertConfirm(confirm: unknown, attempt: string): void {
-  if (confirm === undefined || isConfirm(confirm)) return;
-  throw new SurfaceError(
-    "INVALID_OPTION",
-    `${attempt}: "confirm" must be true, false, a function or { otherwise?: "refuse" | "allow", type?: "WORD", message?: function }; "type" takes 1 to 64 letters and digits; single spaces, "-" and "_" may separate words`,
-  );
-}
+/** Says whether and how users are asked. */
+export const confirmOption: Option = option(
+  'true, false, a function or { otherwise?: "refuse" | "allow", type?: "WORD", message?: function }; "type" takes 1 to 64 letters and digits; single spaces, "-" and "_" may separate words',
+  isConfirm,
+);
 
 /** A copy of what is said of it, that its author cannot change any more. */
 export function keepConfirm({ confirm }: Pick<ToolOptions, "confirm">): Pick<ToolOptions, "confirm"> {

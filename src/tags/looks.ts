@@ -1,5 +1,6 @@
 import type { JsonObject } from "type-fest";
-import { SurfaceError } from "../errors.ts";
+import { isRecord } from "../options/is-object.ts";
+import { option, type Option, type OptionFields } from "../options/option.ts";
 
 /** A picture that stands for an entry, or for the server. */
 export interface Icon {
@@ -41,10 +42,6 @@ function isReserved(key: string): boolean {
   return reservedLabels.has(second ?? first) || reservedLabels.has(first) || first === "surface-mcp";
 }
 
-function refuse(attempt: string, what: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `${attempt}: ${what}`);
-}
-
 function isIcon(icon: unknown): icon is Icon {
   if (typeof icon !== "object" || icon === null) return false;
   if (Object.keys(icon).some((key) => !iconKeys.has(key))) return false;
@@ -65,55 +62,46 @@ function isText(value: unknown, pattern: RegExp): boolean {
 const mimeType =
   /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(?: ?; ?[\w!#$&^.+-]+=[\w!#$&^.+"/-]+)*$/;
 
-/** Whether a text names a type of content: `type/subtype`, and parameters where there are any. */
+/** Returns true for the name of a type of content: `type/subtype`, and parameters where there are any. */
 export function isMimeType(value: unknown): value is string {
   return typeof value === "string" && value.length <= 255 && mimeType.test(value);
 }
 
-/**
- * Refuses icons that no host should load or could understand.
- *
- * @param attempt - what the author was doing, as messages begin: `Adding tool "run"`.
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertIcons(icons: unknown, attempt: string): void {
-  if (icons === undefined) return;
-  if (!Array.isArray(icons) || icons.length > maxIcons || !icons.every(isIcon)) {
-    throw refuse(
-      attempt,
-      `"icons" must be a list of at most ${maxIcons} of { src, mimeType?, sizes?, theme? }, each "src" an https: or data: URI`,
-    );
-  }
-}
+/** Names of types of content. */
+export const mimeTypeOption: Option = option('a type and a subtype, like "text/plain"', isMimeType);
+
+/** Icons that hosts should load and can understand. */
+export const iconList: Option = option(
+  `a list of at most ${maxIcons} of { src, mimeType?, sizes?, theme? }, each "src" an https: or data: URI`,
+  (value) => Array.isArray(value) && value.length <= maxIcons && Array.from<unknown>(value).every(isIcon),
+);
 
 /** An object as JSON has it; `undefined` for what is none there, or is too large. */
 function readMeta(meta: unknown): object | undefined {
   try {
     const text = JSON.stringify(meta);
     const json: unknown = text.length > maxMetaLength ? undefined : JSON.parse(text);
-    return typeof json === "object" && json !== null && !Array.isArray(json) ? json : undefined;
+    return isRecord(json) ? json : undefined;
   } catch {
     return undefined;
   }
 }
 
-/**
- * Refuses a `meta` that cannot be sent, or that says what only the protocol says.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertMeta(meta: unknown, attempt: string): void {
-  if (meta === undefined) return;
-  const json = readMeta(meta);
-  if (json === undefined) {
-    throw refuse(attempt, `"meta" must be a JSON object of at most ${maxMetaLength} characters`);
-  }
-  const keys = Object.keys(json);
-  const odd = keys.find((key) => key === "" || !metaKey.test(key));
-  if (odd !== undefined) throw refuse(attempt, `"meta" has the key "${odd}", which must be like "name" or "host/name"`);
-  const reserved = keys.find(isReserved);
-  if (reserved !== undefined) throw refuse(attempt, `"meta" has the key "${reserved}", which is not yours to set`);
-}
+/** JSON that can be sent as `_meta`, without the keys that only the protocol sets. */
+export const metaObject: Option = {
+  problem(value, path) {
+    const json = readMeta(value);
+    if (json === undefined) return `"${path}" must be a JSON object of at most ${maxMetaLength} characters`;
+    const keys = Object.keys(json);
+    const odd = keys.find((key) => key === "" || !metaKey.test(key));
+    if (odd !== undefined) return `"${path}" has the key "${odd}", which must be like "name" or "host/name"`;
+    const reserved = keys.find(isReserved);
+    return reserved === undefined ? undefined : `"${path}" has the key "${reserved}", which is not yours to set`;
+  },
+};
+
+/** Options of what hosts show of an entry. */
+export const lookFields: OptionFields<Looks> = { icons: iconList, meta: metaObject };
 
 /** Icons and meta as they are now, whatever becomes of the author's objects: frozen copies. */
 export function keepLooks({ icons, meta }: Looks): Looks {

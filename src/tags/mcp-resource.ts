@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
-import { assertResourceOptions } from "./check-options.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
 import { assertMember, type TaggedProblem } from "./tagged-problem.ts";
+import { readResourceOptions } from "./read-tag-options.ts";
 import type { Retagged } from "./retagged.ts";
 import { keepScopes } from "./scopes.ts";
 import { kExposure, kTagOptions, type Taggable } from "./symbols.ts";
@@ -102,8 +102,8 @@ export function mcpResource<const $Member extends Taggable>(
   options?: ResourceOptionsOf<$Member>,
 ): Retagged<$Member, "resource", "read"> {
   assertTaggable(member);
-  const said: ResourceOptions = options ?? {};
-  assertResourceOptions(member.kind, said, `Tagging ${nameKind(member)} as a resource`);
+  const given: ResourceOptions = options ?? {};
+  const said = readResourceOptions(member.kind, given, `Tagging ${nameKind(member)} as a resource`);
   const kept = { ...said, ...keepLooks(said), ...keepScopes(said) };
   const tagged = { ...member, [kExposure]: "resource", [kTagOptions]: kept };
   // The compiler cannot follow a spread through a mapped type; the two symbols are all that differs.

@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { SurfaceError } from "../errors.ts";
-import { assertEffect, assertToolOptions } from "./check-options.ts";
 import { keepConfirm } from "./confirm.ts";
 import type { Confirm } from "./tool-options.ts";
 import { keepLooks } from "./looks.ts";
 import { nameKind } from "./name-kind.ts";
 import { assertMember, type TaggedProblem } from "./tagged-problem.ts";
+import { assertEffect, readToolOptions } from "./read-tag-options.ts";
 import type { Retagged } from "./retagged.ts";
 import { keepScopes } from "./scopes.ts";
 import { kEffect, kExposure, kTagOptions, type Effect, type Taggable } from "./symbols.ts";
@@ -98,7 +98,7 @@ type TagOptionsProblem<TMember, TOptions> = "confirm" extends keyof TOptions
 /** The options of a tag, whatever its member is. */
 type TagToolOptions = Omit<ToolOptions, "confirm"> & { readonly confirm?: unknown };
 
-function assertTaggable(member: Taggable, options: ToolOptions): void {
+function readTagging(member: Taggable, options: ToolOptions): ToolOptions {
   assertMember(member, "mcpTool()");
   if (member[kExposure] !== "none") {
     throw new SurfaceError(
@@ -112,8 +112,9 @@ function assertTaggable(member: Taggable, options: ToolOptions): void {
       `Tagging ${nameKind(member)} as a tool: only procedures, events and streams can be`,
     );
   }
-  assertToolOptions(options, `Tagging ${nameKind(member)}`);
-  assertEffect(member, options, `Tagging ${nameKind(member)} as a tool`);
+  const read = readToolOptions(options, `Tagging ${nameKind(member)}`);
+  assertEffect(member, read, `Tagging ${nameKind(member)} as a tool`);
+  return read;
 }
 
 /** The effect after tagging, at run time; the twin of {@link EffectOf}. */
@@ -139,8 +140,7 @@ export function mcpTool<const $Member extends Taggable, const $Options extends T
   options?: $Options & TypedConfirm<$Member> & TagOptionsProblem<$Member, $Options>,
 ): Retagged<$Member, "tool", EffectOf<$Member, $Options>> {
   // The check below refuses a `confirm` of another type.
-  const said = (options ?? {}) as ToolOptions;
-  assertTaggable(member, said);
+  const said = readTagging(member, options ?? {});
   const tagged = {
     ...member,
     [kExposure]: "tool",

@@ -1,4 +1,5 @@
-import { SurfaceError } from "../errors.ts";
+import { isObject } from "../options/is-object.ts";
+import { filledText, matching, object, option, required, type Option, type OptionFields } from "../options/option.ts";
 
 /**
  * An action that callers must be allowed to do to a thing of the application's, as their `resources` say: `"repo:*"` or
@@ -39,82 +40,48 @@ const maxScopeLength = 128;
 // RFC 6749, 3.3: printable ASCII without space, quote and backslash.
 const scopeToken = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
-function areScopes(scopes: unknown): boolean {
-  if (!Array.isArray(scopes) || scopes.length > maxScopes) return false;
-  const listed: readonly unknown[] = scopes;
-  // A copy, in which a hole is looked at too.
-  return Array.from(listed).every(isScope);
+function areScopes(scopes: unknown, least = 0): boolean {
+  if (!Array.isArray(scopes) || scopes.length > maxScopes || scopes.length < least) return false;
+  // A copy, in which a hole is checked too.
+  return Array.from<unknown>(scopes).every(isScope);
 }
 
 function isScope(scope: unknown): boolean {
   return typeof scope === "string" && scope.length <= maxScopeLength && scopeToken.test(scope);
 }
 
-function refuse(attempt: string, what: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `${attempt}: ${what}`);
-}
+const scopeForm = `each 1 to ${maxScopeLength} printable ASCII characters without spaces, quotes and backslashes`;
 
-/**
- * Refuses scopes that no token could carry.
- *
- * @param attempt - what the author was doing, as messages begin: `Adding tool "run"`.
- * @param name - how the author says them.
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertScopes(scopes: unknown, attempt: string, name = "scopes"): void {
-  if (scopes === undefined || areScopes(scopes)) return;
-  throw refuse(
-    attempt,
-    `"${name}" must be a list of at most ${maxScopes} scopes, each 1 to ${maxScopeLength} printable ASCII characters without spaces, quotes and backslashes`,
-  );
-}
+/** Lists of scopes that a token could carry. */
+export const scopeList: Option = option(`a list of at most ${maxScopes} scopes, ${scopeForm}`, (scopes) =>
+  areScopes(scopes),
+);
 
-const typePattern = /^[\w.-]{1,64}$/;
-const resourceKeys: ReadonlySet<string> = new Set(["type", "action", "argument"]);
+const requirement = object<ResourceRequirement>({
+  type: required(matching('1 to 64 letters, digits, "_", "-" and "."', /^[\w.-]{1,64}$/)),
+  action: required(option("a text as scopes are", isScope)),
+  argument: filledText,
+});
 
-function isName(argument: unknown): boolean {
-  return typeof argument === "string" && argument !== "";
-}
+/** Options of what callers must have been granted. */
+export const accessFields: OptionFields<ScopeOptions> = {
+  scopes: scopeList,
+  // An empty list must not admit everyone.
+  scopesAny: option(`a list of 1 to ${maxScopes} scopes, ${scopeForm}`, (scopes) => areScopes(scopes, 1)),
+  resource: requirement,
+};
 
-function assertRequirement(resource: unknown, attempt: string): void {
-  if (typeof resource !== "object" || resource === null) throw refuse(attempt, '"resource" must be { type, action }');
-  for (const key of Object.keys(resource)) {
-    if (!resourceKeys.has(key)) throw refuse(attempt, `"${key}" is not a field of "resource"`);
-  }
-  // Its fields are looked at next, whatever they are.
-  const { type, action, argument } = resource as { readonly [Key in keyof ResourceRequirement]?: unknown };
-  if (typeof type !== "string" || !typePattern.test(type)) {
-    throw refuse(attempt, 'the "type" of "resource" must be 1 to 64 letters, digits, "_", "-" and "."');
-  }
-  if (!isScope(action)) throw refuse(attempt, 'the "action" of "resource" must be a text as scopes are');
-  if (argument === undefined || isName(argument)) return;
-  throw refuse(attempt, 'the "argument" of "resource" must be the name of an argument');
-}
-
-/**
- * Refuses what no caller could be asked for, of what an author asks of them.
- *
- * @param attempt - what the author was doing, as messages begin: `Adding tool "run"`.
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertAccess({ scopes, scopesAny, resource }: ScopeOptions, attempt: string): void {
-  assertScopes(scopes, attempt);
-  assertScopes(scopesAny, attempt, "scopesAny");
-  // Of none of them nobody could have one, and a list that came to be empty must not let everybody in.
-  if (scopesAny?.length === 0) throw refuse(attempt, '"scopesAny" must be at least one scope');
-  if (resource !== undefined) assertRequirement(resource, attempt);
-}
-
-/**
- * The same, for what takes no arguments that could name a thing.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertAccessWithoutArgument(options: ScopeOptions, attempt: string): void {
-  assertAccess(options, attempt);
-  if (options.resource?.argument === undefined) return;
-  throw refuse(attempt, 'only a tool has arguments that the "argument" of "resource" could name');
-}
+/** The same, for entries without arguments. */
+export const accessFieldsWithoutArgument: OptionFields<ScopeOptions> = {
+  ...accessFields,
+  resource: {
+    problem(value, path) {
+      const problem = requirement.problem(value, path);
+      if (problem !== undefined || !isObject(value) || Reflect.get(value, "argument") === undefined) return problem;
+      return `"${path}" must have no "argument": only a tool has arguments`;
+    },
+  },
+};
 
 /** What an author asks of callers as it is now, whatever becomes of the author's own: frozen copies. */
 export function keepScopes({ scopes, scopesAny, resource }: ScopeOptions): ScopeOptions {

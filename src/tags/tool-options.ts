@@ -98,41 +98,8 @@ export type ConfirmRule = "never" | "refuse" | "allow";
 /** What becomes of a call whose connection its client drops. */
 export type OnDisconnect = "abort" | "finish";
 
-/** The names of all tool options, for checks at run time. */
-export const toolOptionNames: readonly (keyof ToolOptions)[] = [
-  "title",
-  "description",
-  "mutates",
-  "destructive",
-  "idempotent",
-  "openWorld",
-  "timeoutMs",
-  "onDisconnect",
-  "confirm",
-  "icons",
-  "meta",
-  "scopes",
-  "scopesAny",
-  "resource",
-];
-
 /** What a tag of either kind has kept of its author's words. */
 export type TagOptions = ToolOptions & CollectionResourceOptions;
-
-/** The names of all resource options, for checks at run time. */
-export const resourceOptionNames: readonly (keyof CollectionResourceOptions)[] = [
-  "title",
-  "description",
-  "windowMs",
-  "list",
-  "listDescription",
-  "listItems",
-  "icons",
-  "meta",
-  "scopes",
-  "scopesAny",
-  "resource",
-];
 
 /** The longest time between two notices that an author may ask for, in milliseconds. */
 export const maxWindowMs = 60_000;

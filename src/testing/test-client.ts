@@ -8,7 +8,7 @@ import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { assertKnownOptions } from "../options/known-names.ts";
 import { expandTemplate, type TemplateVariables } from "./expand-template.ts";
 import { createValueReader, type ReadValue } from "./read-value.ts";
 import { RpcFailure } from "./rpc-failure.ts";

@@ -11,7 +11,7 @@ import {
 } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Source } from "../surface/source.ts";
-import { didYouMean } from "../tags/assert-known-options.ts";
+import { didYouMean } from "../options/known-names.ts";
 import { compileRules } from "./compile-rules.ts";
 import type { Decision, InstalledViews, Views } from "./decision.ts";
 import { readViewRules } from "./read-view-rules.ts";

@@ -1,4 +1,5 @@
-import { assertKnownOptions } from "../tags/assert-known-options.ts";
+import { callable, type OptionFields } from "../options/option.ts";
+import { readOptions } from "../options/read-options.ts";
 import { readFileSync, statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { SurfaceError } from "../errors.ts";
@@ -171,7 +172,7 @@ class WatchedRules implements ViewRulesFile {
   }
 }
 
-const optionNames = Object.keys({ onFault: true } satisfies Record<keyof ViewRulesFileOptions, true>);
+const fields: OptionFields<ViewRulesFileOptions> = { onFault: callable };
 
 /**
  * The rules that are in a JSON file, as a source that follows the file: what is written there holds shortly after, for whoever is
@@ -180,6 +181,6 @@ const optionNames = Object.keys({ onFault: true } satisfies Record<keyof ViewRul
  * @throws SurfaceError `INVALID_OPTION` where the file is there and its rules do not fit, naming packet, rule and field.
  */
 export function viewRulesFile(path: string, options: ViewRulesFileOptions = {}): ViewRulesFile {
-  assertKnownOptions(options, optionNames, "Reading a file of view rules");
-  return new WatchedRules(resolve(path), toSafeReporter(options.onFault ?? reportToConsole));
+  const { onFault = reportToConsole } = readOptions(options, fields, "Reading a file of view rules");
+  return new WatchedRules(resolve(path), toSafeReporter(onFault));
 }

@@ -262,7 +262,7 @@ describe("boot errors, for callers who cast", () => {
 
   it.each([{}, { handler: "run" }, 1, null, () => 1])("tools() throws MISSING_HANDLER when a tool is %j", (tool) => {
     const add = () => any(mcp(counter).bridge(link)).tools({ extra: tool });
-    expectRefusal(add, "MISSING_HANDLER", 'Adding tool "extra": its handler must be a function');
+    expectRefusal(add, "MISSING_HANDLER", 'Adding tool "extra": "handler" must be a function');
   });
 
   it.each([{ input: "text" }, { output: {} }, { input: null }])(
@@ -278,11 +278,10 @@ describe("boot errors, for callers who cast", () => {
     expectRefusal(add, "INVALID_OPTION", '"nope" is not an option');
   });
 
-  it("opening throws when what a bespoke tool says contradicts itself", () => {
-    const app = any(mcp(counter).bridge(link)).tools({
-      extra: { mutates: false, destructive: true, handler: () => 1 },
-    });
-    expectRefusal(() => app.open(), "CONTRADICTION", "cannot be destructive");
+  it("tools() throws when options of a tool contradict each other", () => {
+    const extra = { mutates: false, destructive: true, handler: () => 1 };
+    const add = () => any(mcp(counter).bridge(link)).tools({ extra });
+    expectRefusal(add, "CONTRADICTION", "cannot be destructive");
   });
 
   it("serve() shows the line to write when it is given options", async () => {

@@ -52,8 +52,8 @@ describe("toBespokeEntry()", () => {
     ["a contradiction", { handler, mutates: false, destructive: true }, "CONTRADICTION"],
     ["no handler", {}, "MISSING_HANDLER"],
     ["a handler that is no function", { handler: "run" }, "MISSING_HANDLER"],
-    ["an input that is no schema", { handler, input: { type: "object" } }, "SCHEMA_UNSUPPORTED"],
-    ["an output that is no schema", { handler, output: "string" }, "SCHEMA_UNSUPPORTED"],
+    ["an input that is no schema", { handler, input: { type: "object" } }, "INVALID_OPTION"],
+    ["an output that is no schema", { handler, output: "string" }, "INVALID_OPTION"],
   ])("toBespokeEntry() refuses %s, naming the tool", (...row) => {
     const [, tool, code] = row;
     // For authors who cast.

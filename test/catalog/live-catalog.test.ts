@@ -104,7 +104,7 @@ describe("createLiveCatalog()", () => {
     const mounted = mount({ hub: source });
     expect(namesOf(mounted)).toEqual(["hub_good", "own"]);
     expect(mounted.faults.length).toBe(bad.length);
-    expect(messagesOf(mounted).join("\n")).toContain('"scope" is nothing that an operation has');
+    expect(messagesOf(mounted).join("\n")).toContain('"scope" is not an option; did you mean "scopes"?');
     list = [good, ...bad, { name: "more" }];
     source.tell();
     expect(namesOf(mounted)).toEqual(["hub_good", "hub_more", "own"]);

@@ -279,7 +279,7 @@ describe("resources that are mounted", () => {
     ["is not encoded", { path: "a b" }, '"path" must be segments'],
     ["holds a control character", { path: "a%0ab" }, '"path" must be segments'],
     ["is too long", { path: "a".repeat(513) }, '"path" must be segments'],
-    ["has a key that nobody knows", { path: "a", scope: ["x"] }, '"scope" is nothing that a resource has'],
+    ["has a key that nobody knows", { path: "a", scope: ["x"] }, '"scope" is not an option; did you mean "scopes"?'],
     ["has a title that is no text", { path: "a", title: 1 }, '"title" must be a text'],
     ["has a type that is none", { path: "a", mimeType: "json" }, '"mimeType" must be'],
     ["asks for scopes that are none", { path: "a", scopes: "x" }, '"scopes"'],

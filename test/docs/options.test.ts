@@ -1,68 +1,60 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { toAskTimeouts } from "../../src/catalog/ask-timeouts.ts";
-import { resolveServerOptions } from "../../src/http/resolve-options.ts";
-import { root, toSource } from "../architecture/source.ts";
+import { askingFields, mcpFields } from "../../src/builder/mcp-option-fields.ts";
+import { askTimeoutFields } from "../../src/catalog/ask-timeouts.ts";
+import { handlerFields, rateFields, serverFields } from "../../src/http/option-fields.ts";
+import type { Option } from "../../src/options/option.ts";
+import { stdioFields } from "../../src/stdio/stdio.ts";
+import { root } from "../architecture/source.ts";
+
+type Fields = Readonly<Record<string, Option>>;
 
 const page = readFileSync(join(root, "docs/guide/options.md"), "utf8");
 
-/** The option names in the first column of the table below a heading, without those of nested objects. */
-function tabled(heading: string): readonly string[] {
+/** Options of an option, as the page names them. */
+function within(name: string, fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([inner, field]) => [`${name}.${inner}`, field]));
+}
+
+const { timeoutMs: _, ...asking } = askingFields;
+const serverOnly = Object.fromEntries(
+  Object.entries(serverFields).filter(([name]) => !Object.hasOwn(handlerFields, name)),
+);
+const tables: Readonly<Record<string, Fields>> = {
+  "`mcp(surface, options)`": mcpFields,
+  "`asking` of `mcp(surface, options)`": { ...within("timeoutMs", askTimeoutFields), ...asking },
+  "`stdio(options)`": stdioFields,
+  "`http(options)` and `httpHandler(app, options)`": { ...handlerFields, ...within("rateLimit", rateFields) },
+  "`http(options)` only": serverOnly,
+};
+
+/** The cells "option" and "default" of the table below a heading; without backticks and quotes. */
+function tabled(heading: string): ReadonlyMap<string, string> {
   const [, section = ""] = page.split(`\n## ${heading}\n`);
-  const rows = (section.split("\n## ")[0] ?? "").matchAll(/^\| `(\w+)(?:\.\w+)?`/gm);
-  return [...new Set([...rows].map(([, name = ""]) => name))].toSorted();
-}
-
-/** The cell "default" of an option's row. */
-function defaultOf(option: string): string | undefined {
-  const row = page.split("\n").find((line) => line.startsWith(`| \`${option}\``));
-  return row?.split("|")[3]?.trim();
-}
-
-/** The names that an interface declares itself. */
-function declared(path: string, name: string): readonly string[] {
-  const { program } = toSource(path, readFileSync(join(root, path), "utf8"));
-  const found = program.body.flatMap((node) =>
-    node.type === "ExportNamedDeclaration" && node.declaration?.type === "TSInterfaceDeclaration"
-      ? [node.declaration]
-      : [],
+  const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
+  const cells = rows.map((row) =>
+    row
+      .replaceAll(/[`"]/g, "")
+      .split("|")
+      .map((cell) => cell.trim()),
   );
-  const members = found.find(({ id }) => id.name === name)?.body.body ?? [];
-  return members.flatMap((one) =>
-    one.type === "TSPropertySignature" && one.key.type === "Identifier" ? [one.key.name] : [],
-  );
+  return new Map(cells.map(([, option = "", , byDefault = ""]) => [option, byDefault]));
 }
 
 describe("docs/guide/options.md", () => {
-  it.each([
-    ["`mcp(surface, options)`", [["src/builder/app-definition.ts", "McpOptions"]]],
-    ["`asking` of `mcp(surface, options)`", [["src/builder/app-definition.ts", "AskingOptions"]]],
-    [
-      "`stdio(options)`",
-      [
-        ["src/stdio/stdio.ts", "StdioOptions"],
-        ["src/stdio/local-caller.ts", "LocalCallerOptions"],
-      ],
-    ],
-    ["`http(options)` and `httpHandler(app, options)`", [["src/http/http-options.ts", "HttpHandlerOptions"]]],
-    ["`http(options)` only", [["src/http/http-options.ts", "HttpOptions"]]],
-  ] as const)("lists every option under %s, and no other", (heading, interfaces) => {
-    const names = interfaces.flatMap(([path, name]) => declared(path, name)).toSorted();
-    expect(names.length).toBeGreaterThan(0);
-    expect(tabled(heading)).toEqual(names);
+  it.each(Object.entries(tables))("lists every option of %s, and no other", (heading, fields) => {
+    expect([...tabled(heading).keys()].toSorted()).toEqual(Object.keys(fields).toSorted());
   });
 
-  const { bounds, port, headersTimeoutMs, requestTimeoutMs, drainMs } = resolveServerOptions({});
-  // The default of the sixteenth is in words.
-  const { maxSessionsPerPrincipal: _, ...numbers } = { ...bounds, headersTimeoutMs, requestTimeoutMs, drainMs };
-  const asking = Object.entries(toAskTimeouts()).map(([kind, ms]) => [`timeoutMs.${kind}`, ms] as const);
-
-  it.each([...Object.entries(numbers), ...asking])("states the default of %s", (option, value) => {
-    expect(defaultOf(option)).toBe(value.toLocaleString("en-US"));
-  });
-
-  it("states the default of port", () => {
-    expect([defaultOf("port"), port]).toEqual(["0: a free one", 0]);
+  it.each(Object.entries(tables))("states the defaults of %s", (heading, fields) => {
+    const cells = tabled(heading);
+    const defaults = Object.entries(fields).filter(([, field]) => field.default !== undefined);
+    expect(defaults.length).toBeGreaterThan(0);
+    for (const [name, { default: value }] of defaults) {
+      const stated = typeof value === "number" ? value.toLocaleString("en-US") : String(value);
+      // What follows a colon or "for" says what the value means, or when it holds.
+      expect([name, cells.get(name)?.split(/:| for /)[0]]).toEqual([name, stated]);
+    }
   });
 });

@@ -45,6 +45,7 @@ describe("the bundle", () => {
       "gateway",
       "links",
       "mcp",
+      "options",
       "schema",
       "spine",
       "stdio",
@@ -82,7 +83,9 @@ describe("the bundle", () => {
     expect(imports.filter((name) => !name.startsWith("node:"))).toEqual([]);
     const folders = [...new Set(files.map((path) => path.split("/")[1]))];
     expect(
-      folders.filter((folder) => !["errors.js", "index.js", "tags", "surface", "schema"].includes(folder ?? "")),
+      folders.filter(
+        (folder) => !["errors.js", "index.js", "options", "tags", "surface", "schema"].includes(folder ?? ""),
+      ),
     ).toEqual([]);
     expect(bytes).toBeLessThanOrEqual(budget.surfaceOnly);
   });

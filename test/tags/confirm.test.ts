@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { assertConfirm, keepConfirm, toConfirmRule } from "../../src/tags/confirm.ts";
+import { pickOptions } from "../../src/options/read-options.ts";
+import { confirmOption, keepConfirm, toConfirmRule } from "../../src/tags/confirm.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";
@@ -18,7 +19,7 @@ describe("what a tool says of whether its user is asked", () => {
     [{ type: "CLOSE", otherwise: "allow" }, "allow"],
   ] as const)("toConfirmRule() keeps %j as %j", (confirm, rule) => {
     expect(toConfirmRule(confirm)).toBe(rule);
-    expect(() => assertConfirm(confirm, "Trying")).not.toThrow();
+    expect(() => pickOptions({ confirm }, { confirm: confirmOption }, "Trying")).not.toThrow();
   });
 
   it.each([

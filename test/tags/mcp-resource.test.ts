@@ -34,10 +34,10 @@ describe("mcpResource()", () => {
   });
 
   it.each([
-    [{ windowMs: -1 }, '"windowMs" is -1 and must be from 0 to 60000 milliseconds'],
-    [{ windowMs: 60_001 }, '"windowMs" is 60001'],
-    [{ windowMs: Number.NaN }, '"windowMs" is NaN'],
-    [{ windowMs: "5" }, '"windowMs" is 5'],
+    [{ windowMs: -1 }, '"windowMs" must be a number of milliseconds from 0 to 60000, and is -1'],
+    [{ windowMs: 60_001 }, "and is 60001"],
+    [{ windowMs: Number.NaN }, "and is NaN"],
+    [{ windowMs: "5" }, 'and is "5"'],
     [{ mutates: true }, '"mutates" is not an option'],
   ])("mcpResource() throws INVALID_OPTION for %j", (options, sentence) => {
     expectRefusal(() => cast(mcpResource, cell({ schema: text }), options), "INVALID_OPTION", sentence);

@@ -84,9 +84,13 @@ describe("mcpTool()", () => {
     [{ mutates: "no" }, "INVALID_OPTION", '"mutates" must be true or false'],
     [{ idempotent: 1 }, "INVALID_OPTION", '"idempotent" must be true or false'],
     [{ openWorld: null }, "INVALID_OPTION", '"openWorld" must be true or false'],
-    [{ timeoutMs: 0 }, "INVALID_OPTION", '"timeoutMs" is 0'],
-    [{ timeoutMs: Number.NaN }, "INVALID_OPTION", '"timeoutMs" is NaN'],
-    [{ timeoutMs: 600_001 }, "INVALID_OPTION", "at most 600000 milliseconds"],
+    [
+      { timeoutMs: 0 },
+      "INVALID_OPTION",
+      '"timeoutMs" must be a number of milliseconds above 0 and at most 600000, and is 0',
+    ],
+    [{ timeoutMs: Number.NaN }, "INVALID_OPTION", "and is NaN"],
+    [{ timeoutMs: 600_001 }, "INVALID_OPTION", "at most 600000, and is 600001"],
     [{ mutates: false, destructive: true }, "CONTRADICTION", "cannot be destructive"],
   ] as const)("mcpTool() refuses %j when a caller casts", (options, code, sentence) => {
     expectRefusal(() => cast(mcpTool, aProcedure, options), code, sentence);

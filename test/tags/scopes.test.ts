@@ -5,7 +5,8 @@ import { cell } from "../../src/surface/cell.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
-import { assertAccess, assertAccessWithoutArgument, keepScopes } from "../../src/tags/scopes.ts";
+import { accessFields, accessFieldsWithoutArgument, keepScopes, type ScopeOptions } from "../../src/tags/scopes.ts";
+import { readOptions } from "../../src/options/read-options.ts";
 import { tagOf } from "../../src/tags/tag-of.ts";
 import { catalogOf, surfaceOf } from "../catalog/support.ts";
 import { cast, expectRefusal } from "./support.ts";
@@ -71,35 +72,37 @@ describe("scopes", () => {
   });
 });
 
-describe("assertAccess()", () => {
+describe("options of access", () => {
   const resource = { type: "repo", action: "write" };
 
   it.each<readonly [string, object]>([
     ["several of which one is enough", { scopesAny: ["a", "b"] }],
     ["a thing of a type", { resource }],
     ["a thing that an argument names", { resource: { ...resource, argument: "repo" } }],
-  ])("assertAccess() takes %s", (_what, options) => {
-    expect(() => assertAccess(options, "Adding it")).not.toThrow();
+  ])("take %s", (_what, options) => {
+    expect(() => readOptions(options as ScopeOptions, accessFields, "Adding it")).not.toThrow();
   });
 
   it.each<readonly [string, object, string]>([
-    ["none of which one is enough", { scopesAny: [] }, '"scopesAny" must be at least one scope'],
+    ["none of which one is enough", { scopesAny: [] }, '"scopesAny" must be a list of 1 to 16 scopes'],
     ["a scope that no token could carry", { scopesAny: ["a b"] }, '"scopesAny" must be a list'],
-    ["a text for a thing", { resource: "repo:write" }, '"resource" must be { type, action }'],
-    ["nothing for a thing", { resource: null }, '"resource" must be { type, action }'],
-    ["an unknown field", { resource: { ...resource, id: "a" } }, '"id" is not a field of "resource"'],
-    ["a type with a colon", { resource: { ...resource, type: "a:b" } }, 'the "type" of "resource"'],
-    ["no type", { resource: { action: "write" } }, 'the "type" of "resource"'],
-    ["no action", { resource: { type: "repo" } }, 'the "action" of "resource"'],
-    ["an argument without a name", { resource: { ...resource, argument: "" } }, 'the "argument" of "resource"'],
-  ])("assertAccess() refuses %s and names it", (_what, options, sentence) => {
-    expect(() => assertAccess(options, "Adding it")).toThrow(`Adding it: ${sentence}`);
+    ["a text for a thing", { resource: "repo:write" }, '"resource" must be an object with "type", "action"'],
+    ["nothing for a thing", { resource: null }, '"resource" must be an object with "type", "action"'],
+    ["an unknown field", { resource: { ...resource, id: "a" } }, '"resource": "id" is not an option'],
+    ["a type with a colon", { resource: { ...resource, type: "a:b" } }, '"resource.type" must be'],
+    ["no type", { resource: { action: "write" } }, '"resource.type" must be'],
+    ["no action", { resource: { type: "repo" } }, '"resource.action" must be'],
+    ["an argument without a name", { resource: { ...resource, argument: "" } }, '"resource.argument" must be'],
+  ])("refuse %s and name it", (_what, options, sentence) => {
+    expect(() => readOptions(options as ScopeOptions, accessFields, "Adding it")).toThrow(`Adding it: ${sentence}`);
   });
 
-  it("assertAccessWithoutArgument() refuses an argument where there are none", () => {
+  it("refuse an argument where there are none", () => {
     const named = { resource: { ...resource, argument: "repo" } };
-    expect(() => assertAccessWithoutArgument(named, "Adding it")).toThrow("only a tool has arguments");
-    expect(() => assertAccessWithoutArgument({ resource }, "Adding it")).not.toThrow();
+    expect(() => readOptions(named, accessFieldsWithoutArgument, "Adding it")).toThrow(
+      '"resource" must have no "argument"',
+    );
+    expect(() => readOptions({ resource }, accessFieldsWithoutArgument, "Adding it")).not.toThrow();
   });
 
   it("keepScopes() keeps all of it as it was", () => {

@@ -1,5 +1,6 @@
 import { followSignal } from "../../spine/follow-signal.ts";
 import { burst, nextTurn } from "../../surface/owner/next-turn.ts";
+import { isFunction } from "../../options/is-object.ts";
 
 /** A run of steps: an asynchronous generator, or one that is not, or what somebody has written by hand. */
 export interface Steps {
@@ -18,10 +19,6 @@ export interface StepsTold {
 
 /** How often a run that was ended may say that it goes on. */
 const maxAfterEnd = 1000;
-
-function isFunction(value: unknown): value is (...args: readonly unknown[]) => unknown {
-  return typeof value === "function";
-}
 
 function hasNext(value: unknown): value is Steps {
   return typeof value === "object" && value !== null && isFunction(Reflect.get(value, "next"));

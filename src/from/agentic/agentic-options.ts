@@ -1,6 +1,6 @@
-import { assertKnownOptions } from "../../tags/assert-known-options.ts";
 import type { MountedOperation, MountedResource } from "../../catalog/mount.ts";
-import { SurfaceError } from "../../errors.ts";
+import { callable, flag, oneOf, withDefault, type OptionFields, type WithDefaults } from "../../options/option.ts";
+import { invalidOption, readOptions, type ReadOptions } from "../../options/read-options.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 
 /** What may be said of an action that its service does not say. */
@@ -35,7 +35,7 @@ export interface AgenticOptions {
    */
   readonly describe?: (action: string, path: readonly string[]) => ActionWords | undefined;
   /**
-   * The same of a state that is a resource. Refused where `states` is anything else.
+   * The same of a state that is a resource. Refused where `states` is unchecked else.
    *
    * @param state - its key, as its service has it: `"health"`.
    * @param path - as of an action.
@@ -45,36 +45,24 @@ export interface AgenticOptions {
   readonly onFault?: FaultReporter;
 }
 
-const modes: ReadonlySet<unknown> = new Set([undefined, "omit", "resource", "tool"]);
-const flags = ["links", "listLinks"] as const;
-const functions = ["describe", "describeState", "onFault"] as const;
-const known: readonly (keyof AgenticOptions)[] = ["states", ...flags, ...functions];
+const fields: OptionFields<AgenticOptions> & WithDefaults<"states" | "links" | "listLinks"> = {
+  states: withDefault(oneOf("omit", "resource", "tool"), "omit"),
+  links: withDefault(flag, false),
+  listLinks: withDefault(flag, false),
+  describe: callable,
+  describeState: callable,
+  onFault: callable,
+};
 
-function fail(problem: string): never {
-  throw new SurfaceError("INVALID_OPTION", `Showing a service: ${problem}`);
-}
+const doing = "Showing a service";
 
-function assertTypes(
-  options: AgenticOptions,
-  names: readonly (keyof AgenticOptions)[],
-  type: "boolean" | "function",
-): void {
-  const wrong = names.find((name) => options[name] !== undefined && typeof options[name] !== type);
-  if (wrong !== undefined) fail(`"${wrong}" must be ${type === "boolean" ? "true or false" : "a function"}`);
-}
+/** Options of a service, with their defaults. */
+export type ReadAgenticOptions = ReadOptions<AgenticOptions, typeof fields>;
 
-/**
- * Refuses options that the compiler would have refused.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertAgenticOptions(options: AgenticOptions): void {
-  assertKnownOptions(options, known, "Showing a service");
-  if (!modes.has(options.states)) fail('"states" must be "omit", "resource" or "tool"');
-  assertTypes(options, flags, "boolean");
-  assertTypes(options, functions, "function");
-  // What keeps somebody from a resource would keep nobody from the tool that answers all states.
-  if (options.describeState !== undefined && options.states !== "resource") {
-    fail('"describeState" is of states that are resources, and "states" must be "resource" with it');
-  }
+/** Reads the options of a service. @throws SurfaceError `INVALID_OPTION`. */
+export function readAgenticOptions(options: AgenticOptions): ReadAgenticOptions {
+  const read = readOptions(options, fields, doing);
+  // What restricts a resource would not restrict the tool that answers all states.
+  if (read.describeState === undefined || read.states === "resource") return read;
+  throw invalidOption(doing, '"describeState" describes states that are resources: it needs "states" to be "resource"');
 }

@@ -1,10 +1,11 @@
 import type { MountSource } from "../../catalog/mount.ts";
 import { SurfaceError } from "../../errors.ts";
-import { assertAgenticOptions, type AgenticOptions } from "./agentic-options.ts";
+import { readAgenticOptions, type AgenticOptions } from "./agentic-options.ts";
 import { AgenticSource } from "./agentic-source.ts";
 import { toSegment } from "../names.ts";
 import { isAgenticService, serviceNameOf, type AgenticService } from "./service-shape.ts";
 import type { ServiceRoot } from "./service-tree.ts";
+import { isObject } from "../../options/is-object.ts";
 
 /** One service, or several that are shown beside each other: each under its `serviceName`, or under the key that it is given by. */
 export type AgenticServices = AgenticService | readonly AgenticService[] | { readonly [name: string]: AgenticService };
@@ -18,10 +19,6 @@ function fail(code: "INVALID_OPTION" | "NAME_COLLISION", problem: string): never
 
 function isList(services: AgenticServices): services is readonly AgenticService[] {
   return Array.isArray(services);
-}
-
-function isObject(services: unknown): boolean {
-  return typeof services === "object" && services !== null;
 }
 
 /** Returns the given services, each with its name. */
@@ -80,12 +77,12 @@ function toRoots(services: AgenticServices): readonly ServiceRoot[] {
  * ```
  */
 export function agenticService(services: AgenticServices, options: AgenticOptions = {}): MountSource {
-  assertAgenticOptions(options);
+  const read = readAgenticOptions(options);
   const roots = toRoots(services);
   const names = namesOf(services);
   const source = new AgenticSource(
     roots,
-    Object.freeze({ ...options }),
+    Object.freeze(read),
     names.length === 0 ? "agentic service" : `service "${names.join('", "')}"`,
   );
   const operations: MountSource = {
@@ -93,7 +90,7 @@ export function agenticService(services: AgenticServices, options: AgenticOption
     subscribe: (changed) => source.subscribe(changed),
     invoke: (name, input) => source.run(name, input),
   };
-  if (options.states !== "resource") return Object.freeze(operations);
+  if (read.states !== "resource") return Object.freeze(operations);
   return Object.freeze({
     ...operations,
     resources: () => source.resources(),

@@ -6,7 +6,7 @@ import { Refusal } from "../../errors.ts";
 import { reportToConsole, toSafeReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import { ActionBook, type Callable } from "./action-book.ts";
-import type { AgenticOptions } from "./agentic-options.ts";
+import type { ReadAgenticOptions } from "./agentic-options.ts";
 import { Complaints } from "./complaints.ts";
 import { isSameValue } from "./is-same-value.ts";
 import { createLinksTool } from "./links-tool.ts";
@@ -45,7 +45,7 @@ function isSameSet(left: readonly unknown[], right: readonly unknown[]): boolean
  * when the app lists, or after all changes of one turn.
  */
 export class AgenticSource {
-  readonly #options: AgenticOptions;
+  readonly #options: ReadAgenticOptions;
   readonly #tree: ServiceTree;
   readonly #actions: ActionBook;
   readonly #states: StateBook;
@@ -65,12 +65,12 @@ export class AgenticSource {
   /** Whether a read is scheduled. */
   #isDue = false;
 
-  constructor(roots: readonly ServiceRoot[], options: AgenticOptions, where: string) {
+  constructor(roots: readonly ServiceRoot[], options: ReadAgenticOptions, where: string) {
     const report = toSafeReporter(options.onFault ?? reportToConsole);
     const complaints = (): Complaints => new Complaints(report, where);
     this.#options = options;
     this.#complaints = { actions: complaints(), states: complaints(), links: complaints() };
-    const { links = false, listLinks = false, states = "omit" } = options;
+    const { links, listLinks, states } = options;
     this.#tree = new ServiceTree({
       roots,
       shows: links ? "everything" : "nothing",
@@ -148,7 +148,7 @@ export class AgenticSource {
         }, fail),
       );
     }
-    if (this.#options.listLinks === true) tools.push(createLinksTool(() => this.#tree.links));
+    if (this.#options.listLinks) tools.push(createLinksTool(() => this.#tree.links));
     return new Map(tools.map((tool) => [tool.operation.name, tool] as const));
   }
 
@@ -235,7 +235,7 @@ export class AgenticSource {
   }
 
   #readStates(places: ServiceTree["places"]): void {
-    const { states = "omit" } = this.#options;
+    const { states } = this.#options;
     if (states === "omit") return;
     this.#areStatesNew = true;
     this.#complaints.states.restart();

@@ -3,6 +3,7 @@ import type { JsonSchema } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
 import { bytesFormOf, type BytesForm } from "./bytes-form.ts";
 import { toJSONSchema } from "./to-json-schema.ts";
+import { isRecord } from "../../options/is-object.ts";
 
 /** Places at which the values of a schema hold bytes. Plain data, so that two plans can be compared. */
 export interface BytesPlan {
@@ -22,10 +23,6 @@ export interface BytesPlan {
 export interface Alternative {
   readonly schema: JsonSchema;
   readonly plan: BytesPlan | undefined;
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function listOf(schema: object, keyword: string): readonly unknown[] {

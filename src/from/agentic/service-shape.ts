@@ -1,3 +1,4 @@
+import { isObjectOrFunction } from "../../options/is-object.ts";
 /**
  * Tells a value: at once, later, again with an equal one, or never. What it returns stops that. It is called as a method of the
  * service that it belongs to.
@@ -38,13 +39,9 @@ export interface AgenticService {
 
 const asks = ["states", "actions", "execute"] as const;
 
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" && value !== null) || typeof value === "function";
-}
-
 /** Whether a value has the methods of a service. Never throws. */
 export function isAgenticService(value: unknown): value is AgenticService {
-  if (!isObject(value)) return false;
+  if (!isObjectOrFunction(value)) return false;
   try {
     const links: unknown = Reflect.get(value, "links");
     if (links !== undefined && typeof links !== "function") return false;

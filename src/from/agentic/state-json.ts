@@ -3,6 +3,7 @@ import { encodeAny } from "../../schema/encode-any.ts";
 import type { JsonValue } from "../../schema/json.ts";
 import { createWalkPath, type EncodeInstance } from "../../schema/walk-path.ts";
 import { setAt, type Path } from "./set-at.ts";
+import { isObject } from "../../options/is-object.ts";
 
 /** A `Blob` in a value, which is read when the rest is written. */
 interface Unread {
@@ -26,10 +27,6 @@ function toBase64({ buffer, byteOffset, byteLength }: ArrayBufferView): string {
 
 function isIterable(view: ArrayBufferView): view is ArrayBufferView & Iterable<unknown> {
   return Symbol.iterator in view;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 /** Returns the schema and its alternatives: one level, since a schema of a state may hold itself. */

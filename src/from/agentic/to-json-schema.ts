@@ -4,6 +4,7 @@ import type { JsonSchema, JsonValue } from "../../schema/json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "../../schema/keywords.ts";
 import { setOwn } from "../../schema/set-own.ts";
 import { bytesFormOf } from "./bytes-form.ts";
+import { isRecord } from "../../options/is-object.ts";
 
 /** Keywords about storage and display, and those for readers of the schema alone. None restricts a value. */
 const dropped: ReadonlySet<string> = new Set([
@@ -36,10 +37,6 @@ function deeper<TMade>(walk: Walk, make: () => TMade): TMade {
   const made = make();
   walk.depth -= 1;
   return made;
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isPlain(value: object): boolean {

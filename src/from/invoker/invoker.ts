@@ -1,4 +1,5 @@
-import { assertKnownOptions } from "../../tags/assert-known-options.ts";
+import { callable, type OptionFields } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
 import { operationNotFound } from "../../catalog/cannot-nest.ts";
 import type { MountContext, MountedOperation, MountSource } from "../../catalog/mount.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
@@ -175,7 +176,7 @@ class ChainedInvokers implements InvokerSource {
   }
 }
 
-const optionNames = Object.keys({ onFault: true } satisfies Record<keyof InvokersOptions, true>);
+const fields: OptionFields<InvokersOptions> = { onFault: callable };
 
 /**
  * Makes what can be mounted of invokers of tools, the first one's before the next one's. Each is asked at once what it has; one that
@@ -185,12 +186,12 @@ const optionNames = Object.keys({ onFault: true } satisfies Record<keyof Invoker
  * have one name. Those that come later are left out, and reported.
  */
 export function invokers(chain: readonly ToolInvoker[], options: InvokersOptions = {}): InvokerSource {
-  assertKnownOptions(options, optionNames, "Chaining invokers");
+  const { onFault = reportToConsole } = readOptions(options, fields, "Chaining invokers");
   const given: readonly unknown[] = chain;
   if (given.length === 0 || !given.every(isInvoker)) {
     throw new SurfaceError("INVALID_OPTION", "Chaining invokers: each must have the methods list() and invoke()");
   }
-  return new ChainedInvokers(chain, toSafeReporter(options.onFault ?? reportToConsole));
+  return new ChainedInvokers(chain, toSafeReporter(onFault));
 }
 
 /**

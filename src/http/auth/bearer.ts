@@ -1,6 +1,7 @@
-import { assertKnownOptions } from "../../tags/assert-known-options.ts";
+import { callable, required, type OptionFields } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
 import type { HttpAuth } from "./http-auth.ts";
-import { authOptionNames, readAuthOptions, refuseAuthOption, type AuthOptions } from "./read-auth-options.ts";
+import { authFields, toHttpAuth, type AuthOptions } from "./read-auth-options.ts";
 
 /** What {@link bearer} takes. */
 export interface BearerOptions extends AuthOptions {
@@ -8,8 +9,7 @@ export interface BearerOptions extends AuthOptions {
   readonly verify: HttpAuth["verify"];
 }
 
-const doing = "Making bearer()";
-const names = ["verify", ...authOptionNames];
+const fields = { ...authFields, verify: required(callable) } satisfies OptionFields<BearerOptions>;
 
 /**
  * Lets in who has a token that your own verifier knows. It is asked on every request, so that a token that was taken back is
@@ -27,8 +27,6 @@ const names = ["verify", ...authOptionNames];
  * ```
  */
 export function bearer(options: BearerOptions): HttpAuth {
-  assertKnownOptions(options, names, doing);
-  const { verify } = options;
-  if (typeof verify !== "function") throw refuseAuthOption(doing, '"verify" must be a function');
-  return Object.freeze({ ...readAuthOptions(options, doing), verify });
+  const { verify, ...common } = readOptions(options, fields, "Making bearer()");
+  return Object.freeze({ ...toHttpAuth(common), verify });
 }

@@ -1,4 +1,5 @@
 import { SurfaceError } from "../../errors.ts";
+import { pickOptions } from "../../options/read-options.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { rpcCodes } from "../../mcp/protocol.ts";
 import type { AppScopes } from "../../mcp/servable-app.ts";
@@ -8,7 +9,7 @@ import type { HttpAnswer, HttpRequest } from "../message.ts";
 import type { Authenticator, Leaving } from "./authenticator.ts";
 import { Challenges } from "./challenges.ts";
 import type { HttpAuth } from "./http-auth.ts";
-import { readAuthOptions } from "./read-auth-options.ts";
+import { authFields, toHttpAuth, type AuthOptions } from "./read-auth-options.ts";
 import { readBearerToken } from "./read-bearer-token.ts";
 import { readVerdict } from "./read-verdict.ts";
 import { type VerificationBudgets, Verifications } from "./verifications.ts";
@@ -165,5 +166,6 @@ class TokenAuthenticator implements Authenticator {
  */
 export function createAuthenticator(auth: HttpAuth, setting: AuthenticatorSetting): Authenticator {
   const verify: HttpAuth["verify"] = (token, options) => auth.verify(token, options);
-  return new TokenAuthenticator({ ...readAuthOptions(auth, "Serving with auth"), verify }, setting);
+  const read = pickOptions<AuthOptions, typeof authFields>(auth, authFields, "Serving with auth");
+  return new TokenAuthenticator({ ...toHttpAuth(read), verify }, setting);
 }

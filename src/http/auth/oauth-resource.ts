@@ -1,14 +1,21 @@
-import { assertKnownOptions } from "../../tags/assert-known-options.ts";
+import { isObject } from "../../options/is-object.ts";
+import {
+  filledText,
+  flag,
+  listOf,
+  numberFrom,
+  oneOf,
+  option,
+  required,
+  text,
+  withDefault,
+  type OptionFields,
+} from "../../options/option.ts";
+import { invalidOption, readOptions } from "../../options/read-options.ts";
 import type { JSONWebKeySet } from "jose";
 import type { HttpAuth } from "./http-auth.ts";
 import { JwtVerifier } from "./jwt-verifier.ts";
-import {
-  authOptionNames,
-  readAuthOptions,
-  readAuthUrl,
-  refuseAuthOption,
-  type AuthOptions,
-} from "./read-auth-options.ts";
+import { authFields, authUrl, toHttpAuth, type AuthOptions } from "./read-auth-options.ts";
 
 /** What {@link oauthResource} takes. */
 export interface OauthResourceOptions extends AuthOptions {
@@ -35,62 +42,42 @@ export interface OauthResourceOptions extends AuthOptions {
 }
 
 const doing = "Making oauthResource()";
-const optionNames = [
-  ...["issuer", "jwks", "algorithms", "claims", "resources", "strictType", "toleranceSeconds"],
-  ...authOptionNames,
-];
-const maxTolerance = 300;
-
 /** Those with a public key. With a shared secret, whoever may verify may sign; a public key may be taken for one. */
 const asymmetric: readonly string[] = Object.freeze([
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ]);
 
-function readIssuer(issuer: unknown): string {
-  readAuthUrl(issuer, "issuer", doing);
-  if (typeof issuer === "string") return issuer;
-  // The address of a URL has a slash at its end that the issuer may not have.
-  throw refuseAuthOption(doing, '"issuer" must be a text, as tokens have it');
-}
-
 function isPublicKey(key: unknown): boolean {
-  if (typeof key !== "object" || key === null) return false;
-  return Reflect.get(key, "kty") !== "oct" && !("d" in key);
+  return isObject(key) && Reflect.get(key, "kty") !== "oct" && !("d" in key);
 }
 
-function readKeys(jwks: OauthResourceOptions["jwks"]): URL | JSONWebKeySet {
-  if (typeof jwks === "string" || jwks instanceof URL) return readAuthUrl(jwks, "jwks", doing);
-  const keys: unknown = typeof jwks === "object" && jwks !== null ? jwks.keys : undefined;
-  if (Array.isArray(keys) && keys.length > 0 && keys.every(isPublicKey)) return structuredClone(jwks);
-  throw refuseAuthOption(doing, '"jwks" must be a URL, or an object with a list of public "keys"');
+function isKeys(jwks: unknown): boolean {
+  if (typeof jwks === "string" || jwks instanceof URL) return authUrl.problem(jwks, "jwks") === undefined;
+  const keys: unknown = isObject(jwks) ? Reflect.get(jwks, "keys") : undefined;
+  return Array.isArray(keys) && keys.length > 0 && keys.every(isPublicKey);
 }
 
-function readAlgorithms(algorithms: unknown): readonly string[] {
-  const list: readonly unknown[] = Array.isArray(algorithms) ? algorithms : [];
-  const known = asymmetric.filter((one) => list.includes(one));
-  if (list.length > 0 && list.every((one) => known.some((each) => each === one))) return known;
-  throw refuseAuthOption(doing, `"algorithms" must be some of ${asymmetric.join(", ")}`);
-}
+const fields = {
+  ...authFields,
+  issuer: required(
+    // A `URL` has a slash at its end that the issuer may not have.
+    option(
+      "the text of an absolute URL, as tokens have it, by https unless it is of this machine",
+      (value) => typeof value === "string" && authUrl.problem(value, "issuer") === undefined,
+    ),
+  ),
+  jwks: required(option('an https URL, or an object with a list of public "keys"', isKeys)),
+  algorithms: withDefault(listOf(oneOf(...asymmetric), "a list of at least one algorithm", 1), asymmetric),
+  claims: withDefault(listOf(text, "a list of names"), []),
+  resources: filledText,
+  strictType: withDefault(flag, false),
+  toleranceSeconds: withDefault(numberFrom(0, 300), 0),
+} satisfies OptionFields<OauthResourceOptions>;
 
-function readNames(claims: unknown): readonly string[] {
-  if (Array.isArray(claims) && claims.every((name) => typeof name === "string")) return [...claims];
-  throw refuseAuthOption(doing, '"claims" must be a list of names');
-}
-
-function readClaim(resources: unknown): string | undefined {
-  if (resources === undefined || (typeof resources === "string" && resources !== "")) return resources;
-  throw refuseAuthOption(doing, '"resources" must be the name of a claim');
-}
-
-function readTolerance(seconds: unknown): number {
-  if (typeof seconds === "number" && seconds >= 0 && seconds <= maxTolerance) return seconds;
-  throw refuseAuthOption(doing, `"toleranceSeconds" must be a number from 0 to ${maxTolerance}`);
-}
-
-function readFlag(strictType: unknown): boolean {
-  if (typeof strictType === "boolean") return strictType;
-  throw refuseAuthOption(doing, '"strictType" must be true or false');
+/** Returns a copy that the author cannot change any more. */
+function toKeys(jwks: OauthResourceOptions["jwks"]): URL | JSONWebKeySet {
+  return typeof jwks === "string" || jwks instanceof URL ? new URL(jwks) : structuredClone(jwks);
 }
 
 /**
@@ -112,23 +99,21 @@ function readFlag(strictType: unknown): boolean {
  * ```
  */
 export function oauthResource(options: OauthResourceOptions): HttpAuth {
-  assertKnownOptions(options, optionNames, doing);
-  const { issuer, algorithms = asymmetric, claims = [], strictType = false, toleranceSeconds = 0 } = options;
-  const common = readAuthOptions({ authorizationServers: [issuer], ...options }, doing);
-  const names = readNames(claims);
-  const missing = common.identityClaims?.find((name) => !names.includes(name));
-  if (missing !== undefined)
-    throw refuseAuthOption(doing, `"identityClaims" names "${missing}", which "claims" does not`);
-  const verifier = new JwtVerifier({
-    issuer: readIssuer(issuer),
+  const read = readOptions(options, fields, doing);
+  const { issuer, jwks, algorithms, claims, resources, strictType, toleranceSeconds, ...more } = read;
+  const common = toHttpAuth({ authorizationServers: [issuer], ...more });
+  const missing = common.identityClaims?.find((name) => !claims.includes(name));
+  if (missing !== undefined) throw invalidOption(doing, `"identityClaims" names "${missing}", which "claims" does not`);
+  const { verify } = new JwtVerifier({
+    issuer,
     resource: common.resource,
-    jwks: readKeys(options.jwks),
-    algorithms: readAlgorithms(algorithms),
-    claims: names,
-    resources: readClaim(options.resources),
-    strictType: readFlag(strictType),
-    toleranceSeconds: readTolerance(toleranceSeconds),
+    jwks: toKeys(jwks),
+    algorithms: [...algorithms],
+    claims: [...claims],
+    resources,
+    strictType,
+    toleranceSeconds,
     timeoutMs: common.timeoutMs,
   });
-  return Object.freeze({ ...common, verify: verifier.verify });
+  return Object.freeze({ ...common, verify });
 }

@@ -1,4 +1,14 @@
-import { SurfaceError } from "../../errors.ts";
+import {
+  listOf,
+  option,
+  required,
+  wholeNumber,
+  withDefault,
+  type Option,
+  type OptionFields,
+  type WithDefaults,
+} from "../../options/option.ts";
+import type { ReadOptions } from "../../options/read-options.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpAuth } from "./http-auth.ts";
 import { isScopeToken } from "./scope-token.ts";
@@ -35,107 +45,69 @@ export interface AuthOptions {
   readonly identityClaims?: readonly string[];
 }
 
-const defaultTimeoutMs = 5000;
-const maxTimeoutMs = 60_000;
-
-/** What is wrong with an option, as an error. */
-export function refuseAuthOption(doing: string, what: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `${doing}: ${what}`);
-}
-
 function isSafe({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return true;
   return protocol === "http:" && isLoopback(hostname.replace(/^\[|\]$/g, ""));
 }
 
-/**
- * Reads the URL of somebody who is trusted: nobody on the way may answer in their place.
- *
- * @param name - of the option.
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function readAuthUrl(value: unknown, name: string, doing: string): URL {
+function toUrl(value: unknown): URL | undefined {
   const text = value instanceof URL ? value.href : value;
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !isSafe(url)) {
-    throw refuseAuthOption(doing, `"${name}" must be an absolute URL, by https unless it is of this machine`);
-  }
-  if (url.username === "" && url.password === "" && url.hash === "") return url;
-  throw refuseAuthOption(doing, `"${name}" must have neither a user nor a fragment`);
+  return typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
 }
 
-function readResource(value: unknown, doing: string): string {
-  const { search, href } = readAuthUrl(value, "resource", doing);
-  if (search !== "") throw refuseAuthOption(doing, '"resource" must have no query');
-  return typeof value === "string" ? value : href;
+/** Returns true for the URL of a trusted server: no one on the way can answer in its place. */
+function isAuthUrl(value: unknown): boolean {
+  const url = toUrl(value);
+  return url !== undefined && isSafe(url) && url.username === "" && url.password === "" && url.hash === "";
 }
 
-function readScopes(value: unknown, name: string, doing: string): readonly string[] {
-  if (!Array.isArray(value) || !value.every(isScopeToken)) {
-    throw refuseAuthOption(
-      doing,
-      `"${name}" must be a list of scopes, each of visible ASCII without quotes and backslashes`,
-    );
-  }
-  return Object.freeze([...new Set(value)]);
+/** URLs of servers that are trusted. */
+export const authUrl: Option = option(
+  "an absolute URL without user and fragment, by https unless it is of this machine",
+  isAuthUrl,
+);
+
+const scopeList = listOf(
+  option("a scope of visible ASCII without quotes and backslashes", isScopeToken),
+  "a list of scopes",
+);
+
+/** The server's own identifier. */
+export const resourceOption: Option = required(
+  option(
+    "an absolute URL without user, query and fragment, by https unless it is of this machine",
+    (value) => isAuthUrl(value) && toUrl(value)?.search === "",
+  ),
+);
+
+/** Options of every kind of authentication. */
+export const authFields: OptionFields<AuthOptions> & WithDefaults<"scopes" | "scopesSupported" | "timeoutMs"> = {
+  resource: resourceOption,
+  scopes: withDefault(scopeList, []),
+  scopesSupported: withDefault(scopeList, []),
+  authorizationServers: listOf(authUrl, "a list of URLs"),
+  timeoutMs: withDefault(wholeNumber(1, 60_000, " of milliseconds"), 5000),
+  identityClaims: option(
+    "a list of names",
+    (value) =>
+      Array.isArray(value) && Array.from<unknown>(value).every((name) => typeof name === "string" && name !== ""),
+  ),
+};
+
+/** Returns a URL as it was written: tokens and issuers are compared character by character. */
+export function toUrlText(url: string | URL): string {
+  return typeof url === "string" ? url : url.href;
 }
 
-function readServers(value: unknown, doing: string): readonly string[] {
-  if (!Array.isArray(value)) throw refuseAuthOption(doing, '"authorizationServers" must be a list of URLs');
-  const servers = value.map((one: unknown) => {
-    const { href } = readAuthUrl(one, "authorizationServers", doing);
-    // As it was written: an issuer is compared character by character.
-    return typeof one === "string" ? one : href;
-  });
-  return Object.freeze(servers);
-}
-
-function readTimeout(value: unknown, doing: string): number {
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= maxTimeoutMs) return value;
-  throw refuseAuthOption(doing, `"timeoutMs" must be a whole number from 1 to ${maxTimeoutMs}`);
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
-}
-
-function readIdentityClaims(value: unknown, doing: string): Pick<HttpAuth, "identityClaims"> {
-  if (value === undefined) return {};
-  const names: readonly unknown[] = Array.isArray(value) ? value : [undefined];
-  if (names.every(isName)) return { identityClaims: Object.freeze([...names]) };
-  throw refuseAuthOption(doing, '"identityClaims" must be a list of names');
-}
-
-/** The names of {@link AuthOptions}. */
-export const authOptionNames: readonly string[] = [
-  "resource",
-  "scopes",
-  "scopesSupported",
-  "authorizationServers",
-  "timeoutMs",
-  "identityClaims",
-];
-
-/**
- * Checks what every sort of authentication is told, and fills in what was left out.
- *
- * @param doing - names who asks in errors, for example `Making bearer()`.
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function readAuthOptions(options: AuthOptions, doing: string): Omit<HttpAuth, "verify"> {
-  const {
-    resource,
-    scopes = [],
-    scopesSupported = [],
-    authorizationServers = [],
-    timeoutMs = defaultTimeoutMs,
-  } = options;
+/** Turns options that were read into authentication: frozen copies. */
+export function toHttpAuth(read: ReadOptions<AuthOptions, typeof authFields>): Omit<HttpAuth, "verify"> {
+  const { resource, scopes, scopesSupported, authorizationServers = [], timeoutMs, identityClaims } = read;
   return {
-    resource: readResource(resource, doing),
-    scopes: readScopes(scopes, "scopes", doing),
-    scopesSupported: readScopes(scopesSupported, "scopesSupported", doing),
-    authorizationServers: readServers(authorizationServers, doing),
-    timeoutMs: readTimeout(timeoutMs, doing),
-    ...readIdentityClaims(options.identityClaims, doing),
+    resource: toUrlText(resource),
+    scopes: Object.freeze([...new Set(scopes)]),
+    scopesSupported: Object.freeze([...new Set(scopesSupported)]),
+    authorizationServers: Object.freeze(authorizationServers.map(toUrlText)),
+    timeoutMs,
+    ...(identityClaims === undefined ? {} : { identityClaims: Object.freeze([...identityClaims]) }),
   };
 }

@@ -1,7 +1,7 @@
-import { assertKnownOptions } from "../../tags/assert-known-options.ts";
+import { assertKnownOptions } from "../../options/known-names.ts";
+import { invalidOption } from "../../options/read-options.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { copyClaims, maxClaimsChars } from "../auth/copy-claims.ts";
-import { refuseAuthOption } from "../auth/read-auth-options.ts";
 import { copyScopes, maxScopeChars, maxScopes } from "../auth/copy-scopes.ts";
 import { maxResourceChars, maxResources, readResources } from "../auth/read-resources.ts";
 import { isScopeToken } from "../auth/scope-token.ts";
@@ -32,14 +32,14 @@ const encoder = new TextEncoder();
 
 function readText(value: unknown, name: string): string {
   if (typeof value === "string" && value !== "" && encoder.encode(value).length <= maxBytes) return value;
-  throw refuseAuthOption(doing, `"${name}" must be a text that is not empty, of at most ${maxBytes} bytes`);
+  throw invalidOption(doing, `"${name}" must be a text that is not empty, of at most ${maxBytes} bytes`);
 }
 
 function readScopes(scopes: unknown): readonly string[] {
   const copy = copyScopes(Array.isArray(scopes) ? [...new Set(scopes)] : scopes);
   if (copy?.every(isScopeToken) === true) return copy;
   const rule = `at most ${maxScopes} of them and ${maxScopeChars} characters`;
-  throw refuseAuthOption(
+  throw invalidOption(
     doing,
     `"scopes" must be a list of scopes, each of visible ASCII without quotes and backslashes, ${rule}`,
   );
@@ -50,7 +50,7 @@ function readGranted(value: unknown): Pick<Granted, "resources"> {
   const resources = readResources(value);
   if (resources !== undefined) return { resources };
   const rule = `at most ${maxResources} of them and ${maxResourceChars} characters`;
-  throw refuseAuthOption(doing, `"resources" must be lists of texts by names, ${rule}`);
+  throw invalidOption(doing, `"resources" must be lists of texts by names, ${rule}`);
 }
 
 function copyOf(value: unknown): JsonObject | undefined {
@@ -66,7 +66,7 @@ function readClaims(value: unknown): Pick<Granted, "claims"> {
   if (value === undefined) return {};
   const claims = copyOf(value);
   if (claims !== undefined) return { claims };
-  throw refuseAuthOption(doing, `"claims" must be an object in JSON, of at most ${maxClaimsChars} characters`);
+  throw invalidOption(doing, `"claims" must be an object in JSON, of at most ${maxClaimsChars} characters`);
 }
 
 /**
@@ -94,5 +94,5 @@ export function readGrant(grant: TokenGrant): Granted {
 export function readExpiry({ expiresInMs }: TokenGrant, now: number): Pick<TokenRecord, "expiresAt"> {
   if (expiresInMs === undefined) return {};
   if (Number.isFinite(expiresInMs) && expiresInMs > 0) return { expiresAt: (now + expiresInMs) / 1000 };
-  throw refuseAuthOption(doing, '"expiresInMs" must be a number of milliseconds above 0');
+  throw invalidOption(doing, '"expiresInMs" must be a number of milliseconds above 0');
 }

@@ -1,6 +1,7 @@
-import { assertKnownOptions } from "../../tags/assert-known-options.ts";
+import { callable, having, type OptionFields, withDefault } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
 import type { HttpAuth, VerifiedToken } from "../auth/http-auth.ts";
-import { readAuthOptions, refuseAuthOption } from "../auth/read-auth-options.ts";
+import { resourceOption, toUrlText } from "../auth/read-auth-options.ts";
 import { LiveTokens } from "./live-tokens.ts";
 import { MemoryTokenStore } from "./memory-token-store.ts";
 import { readExpiry, readGrant, type TokenGrant } from "./read-grant.ts";
@@ -47,8 +48,11 @@ export interface TokenRegistry {
   list(this: void): Promise<readonly ListedToken[]>;
 }
 
-const doing = "Making tokenRegistry()";
-const names = ["resource", "store", "now"];
+const fields = {
+  resource: resourceOption,
+  store: having(["add", "find", "remove", "list"], "an object with the methods add, find, remove and list"),
+  now: withDefault(callable, Date.now),
+} satisfies OptionFields<TokenRegistryOptions>;
 
 function isGood({ expiresAt = Number.POSITIVE_INFINITY }: TokenRecord, now: number): boolean {
   return now / 1000 < expiresAt;
@@ -116,13 +120,6 @@ class HashedTokens {
   }
 }
 
-function readStore(store: TokenStore | undefined, now: () => number): TokenStore {
-  if (store === undefined) return new MemoryTokenStore(now);
-  const methods = ["add", "find", "remove", "list"] as const;
-  if (methods.every((name) => typeof store[name] === "function")) return store;
-  throw refuseAuthOption(doing, `"store" must have ${methods.join(", ")}`);
-}
-
 /**
  * Makes tokens for callers that you know, for example the runners that register with you. A token has 256 bits, is shown once and
  * kept as a SHA-256; what leaks with the store is no token. Revoking one in another process, over a store that both share, holds
@@ -141,13 +138,7 @@ function readStore(store: TokenStore | undefined, now: () => number): TokenStore
  * ```
  */
 export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
-  assertKnownOptions(options, names, doing);
-  const { now = Date.now } = options;
-  const { resource } = readAuthOptions({ resource: options.resource }, doing);
-  const { mint, verify, revoke, revokeCaller, list } = new HashedTokens({
-    resource,
-    store: readStore(options.store, now),
-    now,
-  });
+  const { resource, now, store = new MemoryTokenStore(now) } = readOptions(options, fields, "Making tokenRegistry()");
+  const { mint, verify, revoke, revokeCaller, list } = new HashedTokens({ resource: toUrlText(resource), store, now });
   return Object.freeze({ mint, verify, revoke, revokeCaller, list });
 }

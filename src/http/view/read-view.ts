@@ -1,4 +1,4 @@
-import { isNear } from "../../tags/near-names.ts";
+import { isNear } from "../../options/near-names.ts";
 import { defaultView, type CallerView } from "../../surface/caller.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
 import type { HttpRefusal } from "../http-refusal.ts";

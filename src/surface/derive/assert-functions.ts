@@ -1,22 +1,13 @@
-import { assertKnownOptions } from "../../tags/assert-known-options.ts";
-import { SurfaceError } from "../../errors.ts";
+import { callable } from "../../options/option.ts";
+import { readOptions } from "../../options/read-options.ts";
 
-/** What {@link assertFunctions} says, and knows of. */
+/** The options of a derivation, and its name in messages. */
 interface Known {
   readonly doing: string;
   readonly names: readonly string[];
 }
 
-/**
- * Refuses options of which one would be left out of account: each is a function, under one of some names.
- *
- * @throws SurfaceError `INVALID_OPTION`.
- */
-export function assertFunctions(options: unknown, { doing, names }: Known): void {
-  assertKnownOptions(options, names, doing);
-  for (const [name, option] of Object.entries(options)) {
-    if (option !== undefined && typeof option !== "function") {
-      throw new SurfaceError("INVALID_OPTION", `${doing}: "${name}" must be a function`);
-    }
-  }
+/** Refuses options other than functions under some names. @throws SurfaceError `INVALID_OPTION`. */
+export function assertFunctions(options: object, { doing, names }: Known): void {
+  readOptions<object, object>(options, Object.fromEntries(names.map((name) => [name, callable])), doing);
 }

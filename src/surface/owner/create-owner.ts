@@ -1,7 +1,8 @@
 import { SurfaceError } from "../../errors.ts";
+import { pickOptions } from "../../options/read-options.ts";
 import { isDerived } from "../derived-handler.ts";
 import type { Member, MemberOfKind } from "../member.ts";
-import { assertPollMs } from "../polled.ts";
+import { pollTime } from "../polled.ts";
 import type { AsyncSource, MapSource } from "../source.ts";
 import { CellOwner } from "./cell-owner.ts";
 import { CollectionOwner } from "./collection-owner.ts";
@@ -64,7 +65,7 @@ function assertSource(
   if (subscribe !== undefined && typeof subscribe !== "function") {
     throw new SurfaceError("MISSING_HANDLER", `Implementing ${where}: "subscribe" of its source must be a function`);
   }
-  if (pollMs !== undefined) assertPollMs(pollMs, `Implementing ${where}: "pollMs" of its source`);
+  pickOptions({ pollMs }, { pollMs: pollTime }, `Implementing ${where}`);
 }
 
 /** What is there to be read has an owner of its own: nobody need wait for its first value. */

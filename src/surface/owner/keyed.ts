@@ -3,6 +3,7 @@ import type { CollectionChange, KeyedSource, MapSource, CollectionPage, PagedSou
 import { canonical } from "./canonical.ts";
 import { maxPage, pageOfKeys, toPageUse, type AskedPage } from "./page.ts";
 import { whenThere } from "./source-reader.ts";
+import { isObject } from "../../options/is-object.ts";
 
 type AnyKeyed = KeyedSource<unknown, unknown>;
 type AnyPaged = PagedSource<unknown, unknown, unknown>;
@@ -96,10 +97,6 @@ export function toKeyed(source: CollectionSource): Keyed {
 function pageOfMap(map: AnyMap, asked: AskedPage): AnyPage {
   const { keys, next } = pageOfKeys(map.keys(), asked);
   return { items: keys.map((key) => [key, map.get(key)]), next };
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 function isSame(key: unknown, wanted: WantedKey): boolean {

@@ -1,11 +1,8 @@
 import { SurfaceError } from "../../errors.ts";
 import type { ObservableLike } from "../observable.ts";
+import { isFunction } from "../../options/is-object.ts";
 
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
-
-function isFunction(value: unknown): value is () => unknown {
-  return typeof value === "function";
-}
 
 /** What a subscription is ended by. TC39 and RxJS give an object; some libraries a function. */
 function toStop(subscription: unknown): (() => unknown) | undefined {

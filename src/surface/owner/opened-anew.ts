@@ -1,15 +1,12 @@
 import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../system-clock.ts";
+import { isObjectOrFunction } from "../../options/is-object.ts";
 
 /**
  * How long the end of an iteration is waited for, in milliseconds. An async generator that waits for something cannot be
  * ended before that has come, and unlike a handler it has no signal to know by that it should.
  */
 const maxEndMs = 1000;
-
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" || typeof value === "function") && value !== null;
-}
 
 /** Settles as something that ends does, or resolves when that takes too long. */
 function upToEnd(ending: PromiseLike<unknown>): Promise<void> {
@@ -33,7 +30,8 @@ export class OpenedAnew implements AsyncIterable<unknown> {
 
   [Symbol.asyncIterator](): AsyncIterator<unknown> {
     const values: AsyncIterator<unknown> = this.#iterable[Symbol.asyncIterator]();
-    if (!isObject(values)) throw new SurfaceError("INTERNAL", "Opening an async iterable: it gave no iterator");
+    if (!isObjectOrFunction(values))
+      throw new SurfaceError("INTERNAL", "Opening an async iterable: it gave no iterator");
     return {
       next: () => values.next(),
       async return() {

@@ -4,6 +4,7 @@ import { kPushed, Unchanged, Unmade, type PushedFrame, type PushedOrigin } from 
 import type { Reading } from "../reading.ts";
 import { OpenedAnew } from "./opened-anew.ts";
 import { Observed } from "./observed.ts";
+import { isFunction, isObjectOrFunction } from "../../options/is-object.ts";
 
 /** Where the values of a cell come from that are not there to be read at any time. */
 export interface Upstream {
@@ -21,14 +22,6 @@ export interface Upstream {
   readonly isOpenedOnce: boolean;
 }
 
-function isObject(value: unknown): value is object {
-  return (typeof value === "object" || typeof value === "function") && value !== null;
-}
-
-function isFunction(value: unknown): value is () => unknown {
-  return typeof value === "function";
-}
-
 function hasMethod(value: object, name: PropertyKey): boolean {
   return isFunction(Reflect.get(value, name));
 }
@@ -36,7 +29,7 @@ function hasMethod(value: object, name: PropertyKey): boolean {
 function readFrame(frame: unknown): Exclude<PushedFrame<unknown>, Unmade> {
   if (frame instanceof Unmade) throw frame.cause;
   if (frame instanceof Unchanged) return frame;
-  if (isObject(frame) && "value" in frame) return frame;
+  if (isObjectOrFunction(frame) && "value" in frame) return frame;
   throw new SurfaceError("INVALID_OUTPUT", "Reading a pushed source: it gave something that is no reading");
 }
 
@@ -71,14 +64,14 @@ function toInterop(value: object): unknown {
 
 function toObservable(value: object): ObservableLike<unknown> | undefined {
   const found = toInterop(value) ?? value;
-  if (!isObject(found) || !hasMethod(found, "subscribe")) return undefined;
+  if (!isObjectOrFunction(found) || !hasMethod(found, "subscribe")) return undefined;
   // What its subscribe() takes and returns cannot be known before it is called.
   return found as ObservableLike<unknown>;
 }
 
 /** What a cell's implementation gives by and by; `undefined` where it is nothing of that kind. */
 export function toUpstream(value: unknown): Upstream | undefined {
-  if (!isObject(value)) return undefined;
+  if (!isObjectOrFunction(value)) return undefined;
   // Only this package puts anything under that symbol.
   if (kPushed in value) return fromPushed(value[kPushed] as PushedOrigin<unknown>);
   if (hasMethod(value, Symbol.asyncIterator)) {

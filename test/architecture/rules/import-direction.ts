@@ -3,6 +3,7 @@ import { folderOf, importsOf, type Source } from "../source.ts";
 /** The folders of `src`, left to right: a file imports only from its own folder and from groups before its own. */
 export const order: readonly (readonly string[])[] = [
   ["errors"],
+  ["options"],
   ["tags", "schema", "spine"],
   ["surface"],
   ["links"],

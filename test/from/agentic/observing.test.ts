@@ -335,8 +335,12 @@ describe("what a service tells", () => {
     ["has a mode that is none", { states: "all" }, '"states" must be'],
     ["has links that are no flag", { links: "yes" }, '"links" must be true or false'],
     ["says more by what is no function", { describe: {} }, '"describe" must be a function'],
-    ["says of states what nobody is held to", { describeState: () => ({}) }, '"states" must be "resource" with it'],
-    ["keeps back what one tool answers", { states: "tool", describeState: () => ({}) }, '"describeState" is of states'],
+    ["says of states what nobody is held to", { describeState: () => ({}) }, 'it needs "states" to be "resource"'],
+    [
+      "keeps back what one tool answers",
+      { states: "tool", describeState: () => ({}) },
+      '"describeState" describes states',
+    ],
   ])("is refused to be shown when the call %s", (_what, options, message) => {
     expect(() => agenticService(stage().service, options)).toThrow(message);
   });

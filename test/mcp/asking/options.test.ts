@@ -26,7 +26,7 @@ describe("the option asking", () => {
     ["a claim that is no function", { claim: true }, '"asking.claim" must be a function'],
     ["a rehearsal that is no flag", { rehearse: "yes" }, '"asking.rehearse" must be true or false'],
     ["a secret without a claim", { secret }, '"asking.secret" needs "asking.claim"'],
-    ["a time that is none for all", { timeoutMs: 1000 }, '"asking.timeoutMs": its options must be an object'],
+    ["a time that is none for all", { timeoutMs: 1000 }, '"asking.timeoutMs" must be an object'],
     [
       "a time for what is no question",
       { timeoutMs: { elicits: 1 } },

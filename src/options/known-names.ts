@@ -1,4 +1,5 @@
 import { SurfaceError } from "../errors.ts";
+import { isRecord } from "./is-object.ts";
 import { isNear } from "./near-names.ts";
 
 /** The longest part of an unknown name that an error shows. */
@@ -14,9 +15,18 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return meant.length === 0 ? "" : `; did you mean ${meant.join(" or ")}?`;
 }
 
+/** Returns the problem with the first own name that is not known, and the names that may have been meant. */
+export function findUnknownName(options: object, known: readonly string[]): string | undefined {
+  const name = Object.keys(options)
+    .find((one) => !known.includes(one))
+    ?.slice(0, maxShown);
+  if (name === undefined) return undefined;
+  return `"${name}" is not an option${didYouMean(name, known) || `; known options: "${known.join('", "')}"`}`;
+}
+
 /**
- * Refuses an option that does not exist: a misspelt one could open what its author meant to close. Every public function
- * with options calls it.
+ * Refuses an option that does not exist: a misspelt one could open what its author meant to close. `readOptions()` calls it. Call
+ * it yourself only where a schema says nothing more than the names.
  *
  * @param known - the names of all options. Write them as `Object.keys({ … } satisfies Record<keyof Options, true>)`, so that the
  * compiler finds a missing one.
@@ -28,13 +38,6 @@ export function assertKnownOptions(
   known: readonly string[],
   doing: string,
 ): asserts options is object {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new SurfaceError("INVALID_OPTION", `${doing}: its options must be an object`);
-  }
-  for (const name of Object.keys(options)) {
-    if (known.includes(name)) continue;
-    const shown = name.slice(0, maxShown);
-    const hint = didYouMean(shown, known) || `; known options: "${known.join('", "')}"`;
-    throw new SurfaceError("INVALID_OPTION", `${doing}: "${shown}" is not an option${hint}`);
-  }
+  const problem = isRecord(options) ? findUnknownName(options, known) : "its options must be an object";
+  if (problem !== undefined) throw new SurfaceError("INVALID_OPTION", `${doing}: ${problem}`);
 }

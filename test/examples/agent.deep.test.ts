@@ -17,16 +17,15 @@ import { StreamableHTTPClientTransport as LegacyHttpTransport } from "@modelcont
 import { CreateMessageRequestSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { beforeEach, describe, expect, it } from "vitest";
 import { endWithTest } from "../scenarios/support/serve.ts";
+import { compileExample } from "./compile-examples.ts";
 
 const run = promisify(execFile);
-const toPath = (name: string): string => fileURLToPath(new URL(`../../examples/agent/${name}`, import.meta.url));
 const info = { name: "writer", version: "1" };
 const capabilities = { sampling: {}, elicitation: {} };
 const call = { name: "write_release_notes", arguments: { version: "1.4.0" } };
 const written = { model: "echo", role: "assistant", content: { type: "text", text: "- it is faster" } } as const;
 
-// As it is, and not in one file: it reads what lies beside it.
-const script = ["--import", import.meta.resolve("tsx"), toPath("server.ts")];
+const script = [compileExample("agent/server.ts")];
 let directory = "";
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), "release-notes-"));
@@ -145,7 +144,8 @@ describe.each(servings)("the agent over $how", { timeout: 60_000 }, ({ target })
 });
 
 it("the agent's client has notes written when it is run as the README says", { timeout: 60_000 }, async () => {
-  const { stdout } = await run(process.execPath, ["--import", import.meta.resolve("tsx"), toPath("client.ts")]);
+  const client = fileURLToPath(new URL("../../examples/agent/client.ts", import.meta.url));
+  const { stdout } = await run(process.execPath, ["--import", import.meta.resolve("tsx"), client]);
   expect(stdout).toContain('decline: {"written":false}\n');
   expect(stdout).toContain("# Faster, and darker\n");
 });

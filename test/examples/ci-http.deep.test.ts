@@ -6,19 +6,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 
 import { cell, cellSource, defineSurface, implementSurface, inProcess } from "surface-mcp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 
 import { WatchCounter } from "../../examples/ci/watch-counter.ts";
+import { compileExample } from "./compile-examples.ts";
 import { eventually, isRunning } from "./ci-support.ts";
 
 /** Upper bound on a hang: a start of five processes that compile what they load, on a machine that may be busy. */
 const PATIENCE_MS = 90_000;
 
-const main = fileURLToPath(new URL("../../examples/ci/main.ts", import.meta.url));
+const main = compileExample("ci/main.ts");
 
 let temporary = "";
 const children: ChildProcess[] = [];
@@ -32,7 +32,7 @@ afterEach(async () => {
 
 /** Starts it as `npm run demo:ci` does. */
 function start(...args: readonly string[]) {
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { ...process.env, TMPDIR: temporary },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -7,17 +7,17 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { compileExample } from "./compile-examples.ts";
 import { eventually, isRunning, pidIn } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
 
 /** Upper bound on a hang: a start of five processes that compile what they load, on a machine that may be busy. */
 const PATIENCE_MS = 90_000;
 
-const main = fileURLToPath(new URL("../../examples/ci/main.ts", import.meta.url));
+const main = compileExample("ci/main.ts");
 const compiler = createRequire(import.meta.url)
   .resolve("typescript/package.json")
   .replace("package.json", "bin/tsc");
@@ -60,7 +60,7 @@ async function fileOf(nodes: Readonly<Record<string, ScriptNode>>): Promise<stri
 }
 
 function start(...args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { ...process.env, TMPDIR: temporary },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -245,7 +245,7 @@ describe("npm run demo:ci, told something it cannot do,", { timeout: PATIENCE_MS
     ["an unknown flag", ["--fast"], /Unknown option '--fast'[^]*Usage: npm run demo:ci/],
     ["an argument", ["pipeline.json"], /Unexpected argument 'pipeline.json'[^]*Usage: npm run demo:ci/],
     ["a file that is not there", ["--pipeline", "/nowhere/x.json"], /^read pipeline "\/nowhere\/x.json": ENOENT/],
-    ["a file that is no pipeline", ["--pipeline", main], /^read pipeline ".*main.ts": [^]*JSON/],
+    ["a file that is no pipeline", ["--pipeline", main], /^read pipeline ".*main.js": [^]*JSON/],
   ])("says so and ends with code 2 for %s", async (_what, args, words) => {
     const { code, stdout, stderr } = await finish(start(...args));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

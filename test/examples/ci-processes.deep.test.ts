@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -16,14 +15,14 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vit
 import { agent } from "../../examples/ci/agent-surface.ts";
 import { ownState } from "../../examples/ci/own-state.ts";
 import { pipeline } from "../../examples/ci/pipeline-surface.ts";
+import { compileExample } from "./compile-examples.ts";
 import { eventually, isRunning, pidIn } from "./ci-support.ts";
 import type { ScriptNode } from "./ci-support.ts";
 
 /** Upper bound on a hang: processes that compile what they load, on a machine that may be busy. */
 const PATIENCE_MS = 60_000;
 
-const tsx = ["--import", import.meta.resolve("tsx")];
-const programOf = (name: string): string => fileURLToPath(new URL(`../../examples/ci/${name}.ts`, import.meta.url));
+const programOf = (name: string): string => compileExample(`ci/${name}.ts`);
 
 let dir = "";
 let state = "";
@@ -48,7 +47,7 @@ async function fileOf(nodes: Readonly<Record<string, ScriptNode>>): Promise<stri
 }
 
 function start(name: string, ...args: readonly string[]) {
-  const child = spawn(process.execPath, [...tsx, programOf(name), ...args], { stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [programOf(name), ...args], { stdio: ["pipe", "pipe", "pipe"] });
   children.push(child);
   return child;
 }
@@ -165,7 +164,7 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
   });
 
   it.each([
-    ["its pipeline", ["--state", "STATE", "--pipeline", programOf("main")], /^read pipeline ".*main\.ts": /],
+    ["its pipeline", ["--state", "STATE", "--pipeline", programOf("main")], /^read pipeline ".*main\.js": /],
     ["a missing option", [], /^Option '--state <value>' is missing/],
   ])("says what is wrong with %s on stderr alone, and ends with code 2", async (_what, args, words) => {
     const child = start("coordinator", ...args.map((arg) => arg.replace("STATE", state)));
@@ -180,7 +179,7 @@ describe("the coordinator", { timeout: PATIENCE_MS }, () => {
 async function host(file: string): Promise<Client> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [...tsx, programOf("mcp"), "--state", state, "--pipeline", file, "--tied"],
+    args: [programOf("mcp"), "--state", state, "--pipeline", file, "--tied"],
     stderr: "ignore",
   });
   const client = new Client({ name: "host", version: "1.0.0" });

@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { root } from "../docs/markdown-snippets.ts";
+import { compileExample } from "./compile-examples.ts";
 
 /** Upper bound on a hang: processes that compile what they load, on a machine that may be busy. */
 const PATIENCE_MS = 90_000;
 
-const main = fileURLToPath(new URL("../../examples/ci/main.ts", import.meta.url));
+const main = compileExample("ci/main.ts");
 
 let temporary = "";
 const children: ChildProcess[] = [];
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 function start(...args: readonly string[]) {
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
+  const child = spawn(process.execPath, [main, ...args], {
     env: { ...process.env, TMPDIR: temporary, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });

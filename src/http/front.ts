@@ -2,6 +2,7 @@ import { anonymous, type Caller } from "../surface/caller.ts";
 import { envelopeClientOf, unsupportedVersion } from "../mcp/envelope.ts";
 import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
 import { ownParam } from "../mcp/own-param.ts";
+
 import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { OverBudget } from "../spine/budget.ts";
@@ -24,8 +25,8 @@ import { HostList } from "./head/host-list.ts";
 import type { LocalClients } from "./head/local-clients.ts";
 import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
 import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
-import type { HttpExchange, HttpPost, Leg, SessionLeg } from "./leg.ts";
-import type { BodyRead, HttpReply, HttpRequest, HttpServe } from "./message.ts";
+import type { HttpExchange, Leg, SessionLeg } from "./leg.ts";
+import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
 import { readView } from "./view/read-view.ts";
@@ -67,8 +68,8 @@ const metadataOnly = refuseRequest(405, "metadata is read by GET", { allow: "GET
 const modernResponse = refuseRequest(400, "nothing was asked that this could answer");
 const gone = refuseRequest(408, "the body did not come in time");
 
-/** A request whose body was read. */
-type ReadExchange = Omit<HttpPost, "frame">;
+/** A request whose body was read, and what that took. */
+type BodyExchange = HttpExchange & { readonly bytes: HeldBytes };
 
 const accepted = Object.freeze({ status: 202 });
 
@@ -104,24 +105,21 @@ class Front {
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const origin = request.header("origin");
     const heard = origin === undefined ? reply : new CorsReply(reply, origin);
-    this.#route(request, heard).catch((cause: unknown) => this.#fail(heard, cause));
+    this.#guard(heard, () => this.#route(request, heard));
   };
 
-  async #route(request: HttpRequest, reply: HttpReply): Promise<void> {
-    if (this.#parts.health?.(request, reply)) return;
+  #route(request: HttpRequest, reply: HttpReply): void {
     const [path = ""] = request.target.split("?", 1);
-    if (this.#metadataPaths.has(path)) return this.#answerMetadata(request, reply);
-    if (!this.#path.has(path)) return this.#missed(request, reply, path);
+    if (!this.#path.has(path)) return this.#routeOther(request, reply, path);
     const refusal = this.#checkMethod(request, reply);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
-    if (reply.isOver) return;
-    const caller = await this.#authenticate(request, reply);
-    if (caller === undefined) return;
-    const exchange = { request, reply, caller };
-    return request.method === "POST" ? this.#post(exchange) : this.#serveSession(exchange);
+    if (!reply.isOver) this.#authenticate(request, reply);
   }
 
-  #missed(request: HttpRequest, reply: HttpReply, path: string): void {
+  /** Answers a request for another path than that of messages. */
+  #routeOther(request: HttpRequest, reply: HttpReply, path: string): void {
+    if (this.#parts.health?.(request, reply)) return;
+    if (this.#metadataPaths.has(path)) return this.#answerMetadata(request, reply);
     this.#path.missed(request, path);
     this.#refuse(reply, notFound);
   }
@@ -146,24 +144,26 @@ class Front {
     return checkRepeated(request) ?? (method === "POST" ? checkBodyHead(request, this.#rules) : undefined);
   }
 
-  /** Who asks, and through which view; `undefined`: that was answered already. */
-  async #authenticate(request: HttpRequest, reply: HttpReply): Promise<Caller | undefined> {
+  /** Finds the caller and their view, and goes on, at once where no token is needed. */
+  #authenticate(request: HttpRequest, reply: HttpReply): void {
     const view = readView(request);
-    if (view !== undefined && "error" in view) {
-      this.#refuse(reply, view);
-      return undefined;
-    }
+    if (view !== undefined && "error" in view) return this.#refuse(reply, view);
     this.#parts.setting.counters.reached("token");
     const { authenticator, addressOf } = this.#parts;
     const address = addressOf === undefined ? request.address : addressOf(request);
-    if (authenticator === undefined) {
-      reply.owner = budgetKeyOf(anonymous, address);
-      return withView(anonymous, view);
-    }
-    const found = await authenticator.authenticate(request, reply, address);
-    if ("status" in found) reply.answer(found);
-    else reply.owner = budgetKeyOf(found, address);
-    return "status" in found || reply.isOver ? undefined : withView(found, view);
+    const enter = (found: Caller | HttpAnswer): void => {
+      if ("status" in found) return reply.answer(found);
+      reply.owner = budgetKeyOf(found, address);
+      if (reply.isOver) return;
+      const exchange = { request, reply, caller: withView(found, view) };
+      if (request.method === "POST") this.#post(exchange);
+      else this.#serveSession(exchange);
+    };
+    if (authenticator === undefined) return enter(anonymous);
+    authenticator
+      .authenticate(request, reply, address)
+      .then(enter)
+      .catch((cause: unknown) => this.#fail(reply, cause));
   }
 
   #serveSession(exchange: HttpExchange): void {
@@ -174,23 +174,26 @@ class Front {
     return request.method === "GET" ? legacy.get(exchange) : legacy.delete(exchange);
   }
 
-  async #post(exchange: HttpExchange): Promise<void> {
-    const { counters, runtime, budgets } = this.#parts.setting;
+  #post({ request, reply, caller }: HttpExchange): void {
+    const { counters, budgets } = this.#parts.setting;
     counters.reached("body");
-    const bytes = new HeldBytes(budgets.bodyBytes, exchange.reply.owner);
+    const bytes = new HeldBytes(budgets.bodyBytes, reply.owner);
     const letGo = bytes.hold();
-    try {
-      const read = await exchange.request.body(this.#rules.maxBytes, bytes);
-      if (exchange.reply.isOver) return;
-      if (typeof read === "string") return this.#refuseBody(exchange.reply, read, bytes.refused);
-      const text = decodeBody(read);
-      const frame = text === undefined ? toFrameError("not-utf8") : parseFrame(text, runtime.limits);
-      const { request, reply, caller } = exchange;
-      this.#onFrame({ request, reply, caller, bytes }, frame);
-    } finally {
-      // Who is to keep the frame holds them by now.
+    const done = (read: BodyRead): void => {
+      this.#guard(reply, () => this.#onBody({ request, reply, caller, bytes }, read));
+      // Whoever keeps the frame for later holds the bytes, too.
       letGo();
-    }
+    };
+    request.body(this.#rules.maxBytes, done, bytes);
+  }
+
+  #onBody(exchange: BodyExchange, read: BodyRead): void {
+    const { reply, bytes } = exchange;
+    if (reply.isOver) return;
+    if (typeof read === "string") return this.#refuseBody(reply, read, bytes.refused);
+    const text = decodeBody(read);
+    const { limits } = this.#parts.setting.runtime;
+    this.#onFrame(exchange, text === undefined ? toFrameError("not-utf8") : parseFrame(text, limits));
   }
 
   #refuseBody(reply: HttpReply, why: Exclude<BodyRead, Uint8Array>, refused: OverBudget | undefined): void {
@@ -200,7 +203,7 @@ class Front {
     this.#refuse(reply, { status: refused?.scope === "principal" ? 429 : 503, error });
   }
 
-  #onFrame(exchange: ReadExchange, frame: ParsedFrame): void {
+  #onFrame(exchange: BodyExchange, frame: ParsedFrame): void {
     if (frame.kind === "blank") return this.#refuseFrame(exchange.reply, toFrameError("not-json"));
     // Over HTTP everything is answered, so that this may be told what is wrong with it.
     if (frame.kind === "ignored") return this.#refuseFrame(exchange.reply, toFrameError("bad-params"));
@@ -213,7 +216,7 @@ class Front {
     legacy.post({ ...exchange, frame });
   }
 
-  #onRequest(exchange: ReadExchange, frame: RequestFrame): void {
+  #onRequest(exchange: BodyExchange, frame: RequestFrame): void {
     const { request, reply, bytes } = exchange;
     const { runtime } = this.#parts.setting;
     const era = eraOf(request, frame.params);
@@ -232,7 +235,7 @@ class Front {
     this.#refuse(reply, { status: 400, id: frame.id, error });
   }
 
-  #onNotification(exchange: ReadExchange, frame: NotificationFrame): void {
+  #onNotification(exchange: BodyExchange, frame: NotificationFrame): void {
     const { request, reply } = exchange;
     const refusal = judgeNotification(request, frame);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
@@ -248,6 +251,15 @@ class Front {
 
   #refuseFrame(reply: HttpReply, { id, code, message }: FrameError, status = 400): void {
     this.#refuse(reply, { status, id, error: { kind: "error", code, message } });
+  }
+
+  /** Runs a step. A fault of it is answered with its correlation id. */
+  #guard(reply: HttpReply, step: () => void): void {
+    try {
+      step();
+    } catch (cause) {
+      this.#fail(reply, cause);
+    }
   }
 
   #fail(reply: HttpReply, cause: unknown): void {

@@ -11,7 +11,7 @@ export interface BodyBytes {
   onEvicted: (() => void) | undefined;
 }
 
-/** What became of reading a body. */
+/** The outcome of reading a body. Keep text that is made of the bytes, not the bytes: they may be a view of a larger store. */
 export type BodyRead = Uint8Array | "too-large" | "gone" | "refused";
 
 /** A request, before its body is read. */
@@ -35,10 +35,10 @@ export interface HttpRequest {
   /** How often a header came. */
   count(name: string): number;
   /**
-   * Reads the body, once. It is counted while it comes: what is more than `maxBytes` is not kept.
-   * `gone`: the client left, or was too slow. `refused`: `bytes` had no room. Never rejects.
+   * Reads the body, once, and calls `done` with it. `bytes` counts it while it arrives; bytes beyond `maxBytes` are not kept.
+   * `gone`: the client left, or was too slow. `refused`: `bytes` had no room. `done` must not throw.
    */
-  body(maxBytes: number, bytes?: BodyBytes): Promise<BodyRead>;
+  body(maxBytes: number, done: (body: BodyRead) => void, bytes?: BodyBytes): void;
 }
 
 /** An answer in one piece. */

@@ -6,7 +6,7 @@ import { createAdmission } from "../../src/http/create-admission.ts";
 import { createFront, type FrontParts } from "../../src/http/front.ts";
 import { KeepAlive } from "../../src/http/keep-alive.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "../../src/http/leg.ts";
-import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
+import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
 import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
 import { Responder } from "../../src/http/respond.ts";
 import { type StageCounts, StageCounters } from "../../src/http/stages.ts";
@@ -56,10 +56,10 @@ class SentRequest implements HttpRequest {
     return this.#headers.get(name)?.length ?? 0;
   }
 
-  body(maxBytes: number): Promise<Uint8Array | "too-large" | "gone"> {
+  body(maxBytes: number, done: (body: BodyRead) => void): void {
     this.wasRead = true;
     const body = this.#body;
-    return Promise.resolve(body !== "gone" && body.byteLength > maxBytes ? "too-large" : body);
+    done(body !== "gone" && body.byteLength > maxBytes ? "too-large" : body);
   }
 }
 

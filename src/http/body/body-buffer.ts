@@ -1,15 +1,16 @@
 import type { BodyBytes } from "../message.ts";
 
 const initialBytes = 1024;
+const nothing = new Uint8Array(0);
 
 /**
- * Collects the bytes of one body. They are copied into one store that doubles: what comes is a view of the store that a
- * whole read of a socket was made into, and a body that comes byte by byte would keep one of those for each of its bytes.
+ * Collects the bytes of one body in one store that doubles. Pieces are copied into it: a piece is a view of the store of a whole
+ * read of a socket, and a body that comes byte by byte would keep one of those for each of its bytes.
  */
 export class BodyBuffer {
   readonly #maxBytes: number;
   readonly #bytes: BodyBytes | undefined;
-  #store = new Uint8Array(0);
+  #store: Uint8Array = nothing;
   #length = 0;
 
   /**
@@ -26,13 +27,17 @@ export class BodyBuffer {
     if (this.#bytes !== undefined) this.#bytes.onEvicted = end;
   }
 
-  /** Copies bytes to the end. Says why not where it does not. */
-  append(bytes: Uint8Array): "too-large" | "refused" | undefined {
+  /**
+   * Adds bytes to the end. Returns why not, if there are too many.
+   *
+   * @param isWhole - whether they are the whole body, which is not copied.
+   */
+  append(bytes: Uint8Array, isWhole = false): "too-large" | "refused" | undefined {
     const needed = this.#length + bytes.byteLength;
     if (needed > this.#maxBytes) return "too-large";
     if (this.#bytes?.take(bytes.byteLength) === false) return "refused";
-    if (needed > this.#store.byteLength) this.#grow(needed);
-    this.#store.set(bytes, this.#length);
+    if (isWhole) this.#store = bytes;
+    else this.#copy(bytes, needed);
     this.#length = needed;
     return undefined;
   }
@@ -44,11 +49,15 @@ export class BodyBuffer {
 
   /** What was collected. Nothing may be appended after it. */
   take(): Uint8Array {
-    return this.#store.subarray(0, this.#length);
+    return this.#length === this.#store.byteLength ? this.#store : this.#store.subarray(0, this.#length);
+  }
+
+  #copy(bytes: Uint8Array, needed: number): void {
+    if (needed > this.#store.byteLength) this.#grow(needed);
+    this.#store.set(bytes, this.#length);
   }
 
   #grow(needed: number): void {
-    // Most bodies come in one piece, and need a store of just their size.
     const roomy = this.#length === 0 ? needed : Math.max(needed, this.#store.byteLength * 2, initialBytes);
     const store = new Uint8Array(Math.min(roomy, this.#maxBytes));
     store.set(this.#store.subarray(0, this.#length));

@@ -80,9 +80,9 @@ export class NodeRequest implements HttpRequest {
     return count;
   }
 
-  body(maxBytes: number, bytes?: BodyBytes): Promise<BodyRead> {
+  body(maxBytes: number, done: (body: BodyRead) => void, bytes?: BodyBytes): void {
     const source = { incoming: this.#incoming, response: this.#response, connection: this.#connection };
-    return readNodeBody(source, new BodyBuffer(maxBytes, bytes));
+    readNodeBody(source, new BodyBuffer(maxBytes, bytes), done);
   }
 
   /** The path and query of an absolute-form target, which must name the `Host` (RFC 9112, 3.2). */

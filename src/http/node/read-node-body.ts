@@ -30,6 +30,7 @@ function readParsed(incoming: IncomingMessage, body: BodyBuffer): BodyRead {
 
 /** Collects what comes. Once it is too much, nothing is kept, and what still comes is let go by. */
 function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (body: BodyRead) => void): void {
+  const announced = Number(incoming.headers["content-length"]);
   const settle = (read: BodyRead): void => {
     connection.onLate = undefined;
     incoming.off("data", onData).off("end", onEnd).off("close", onClose).resume();
@@ -37,7 +38,7 @@ function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (
     done(read);
   };
   const onData = (chunk: Buffer): void => {
-    const refusal = body.append(chunk);
+    const refusal = body.append(chunk, chunk.length === announced);
     if (refusal !== undefined) settle(refusal);
   };
   const onEnd = (): void => settle(body.take());
@@ -51,11 +52,11 @@ function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (
  * Reads the body of a request into a buffer, as `HttpRequest.body` says. Where a framework has read it before, its `body` is
  * written as JSON again; where it has read it and keeps none, there is none.
  */
-export function readNodeBody(source: BodySource, body: BodyBuffer): Promise<BodyRead> {
+export function readNodeBody(source: BodySource, body: BodyBuffer, done: (body: BodyRead) => void): void {
   const { incoming, response, connection } = source;
-  if (incoming.readableEnded) return Promise.resolve(readParsed(incoming, body));
-  if (incoming.destroyed || connection.isLate) return Promise.resolve("gone");
-  if (body.isTooSmallFor(Number(incoming.headers["content-length"]))) return Promise.resolve("too-large");
+  if (incoming.readableEnded) return done(readParsed(incoming, body));
+  if (incoming.destroyed || connection.isLate) return done("gone");
+  if (body.isTooSmallFor(Number(incoming.headers["content-length"]))) return done("too-large");
   if (incoming.headers.expect !== undefined) response.writeContinue();
-  return new Promise((done) => collect(source, body, done));
+  collect(source, body, done);
 }

@@ -20,8 +20,7 @@ async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer): Pr
   }
 }
 
-/** Reads the body of a request into a buffer, as `HttpRequest.body` says. Where somebody has read it before, there is none. */
-export async function readWebBody(request: Request, body: BodyBuffer): Promise<BodyRead> {
+async function read(request: Request, body: BodyBuffer): Promise<BodyRead> {
   if (body.isTooSmallFor(Number(request.headers.get("content-length")))) return "too-large";
   if (request.body === null || request.bodyUsed) return new Uint8Array(0);
   try {
@@ -31,4 +30,9 @@ export async function readWebBody(request: Request, body: BodyBuffer): Promise<B
   } finally {
     body.onEvicted = undefined;
   }
+}
+
+/** Reads the body of a request into a buffer, as `HttpRequest.body` says. A body that was read before is empty. */
+export async function readWebBody(request: Request, body: BodyBuffer, done: (body: BodyRead) => void): Promise<void> {
+  done(await read(request, body));
 }

@@ -31,8 +31,8 @@ export class WebRequest implements HttpRequest {
     return this.header(name) === undefined ? 0 : 1;
   }
 
-  body(maxBytes: number, bytes?: BodyBytes): Promise<BodyRead> {
-    return readWebBody(this.#request, new BodyBuffer(maxBytes, bytes));
+  body(maxBytes: number, done: (body: BodyRead) => void, bytes?: BodyBytes): void {
+    void readWebBody(this.#request, new BodyBuffer(maxBytes, bytes), done);
   }
 }
 

@@ -19,7 +19,7 @@ export function requestWith(...values: readonly string[]): HttpRequest {
     target: "/mcp?access_token=a-token-in-a-query",
     header: (name) => (isIt(name) && values.length > 0 ? values.join(", ") : undefined),
     count: (name) => (isIt(name) ? values.length : 0),
-    body: async () => "gone",
+    body: (_maxBytes, done) => done("gone"),
   };
 }
 

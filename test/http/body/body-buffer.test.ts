@@ -26,6 +26,14 @@ describe("BodyBuffer", () => {
     expect(small.take().buffer.byteLength).toBe(10);
   });
 
+  it("gives back a body that came in one piece without a copy", () => {
+    const whole = Uint8Array.of(1, 2, 3);
+    const body = new BodyBuffer(maxBytes);
+    expect(body.append(whole, true)).toBeUndefined();
+    expect(body.take()).toBe(whole);
+    expect(new BodyBuffer(2).append(whole, true)).toBe("too-large");
+  });
+
   it("takes no more than it may, and keeps what it has", () => {
     const body = new BodyBuffer(4);
     expect(body.append(Uint8Array.of(1, 2, 3))).toBeUndefined();

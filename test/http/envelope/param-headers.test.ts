@@ -18,7 +18,7 @@ function toRequest(headers: Readonly<Record<string, string>>): HttpRequest {
     target: "/mcp",
     header: (name) => headers[name],
     count: (name) => (name in headers ? 1 : 0),
-    body: () => Promise.resolve("gone"),
+    body: (_maxBytes, done) => done("gone"),
   };
 }
 

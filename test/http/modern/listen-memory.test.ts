@@ -27,7 +27,7 @@ function listen(leg: ModernHarness["leg"], limits: Parameters<typeof parseFrame>
     target: "/mcp",
     header: () => "text/event-stream",
     count: () => 1,
-    body: () => Promise.resolve("gone"),
+    body: (_maxBytes, done) => done("gone"),
   };
   const reply = new FakeReply();
   leg.post({ request, reply, caller: anonymous, frame });

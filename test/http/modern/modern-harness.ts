@@ -40,7 +40,7 @@ function toRequest({ method, params = {} }: Ask, accept: string): HttpRequest {
     target: "/mcp",
     header: (header) => headers[header],
     count: (header) => (header in headers ? 1 : 0),
-    body: () => Promise.resolve("gone"),
+    body: (_maxBytes, done) => done("gone"),
   };
 }
 

@@ -6,6 +6,7 @@ import { openServer, stopListening, type OpenServer } from "../../../src/http/no
 import { createBudgets, type HttpBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpOptions } from "../../../src/http/http-options.ts";
 import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
+import { readBody } from "../support/read-body.ts";
 import { head, RawClient } from "./raw-client.ts";
 
 const budgets = (options: HttpOptions = {}): HttpBudgets => createBudgets(resolveLimits(options.limits), () => {});
@@ -31,11 +32,9 @@ function connect(port: number): RawClient {
 }
 
 const echo: HttpServe = (request, reply) =>
-  void request
-    .body(64)
-    .then((body) =>
-      reply.answer({ status: 200, body: typeof body === "string" ? body : Buffer.from(body).toString() }),
-    );
+  request.body(64, (body) =>
+    reply.answer({ status: 200, body: typeof body === "string" ? body : Buffer.from(body).toString() }),
+  );
 
 const filler = "x".repeat(8192);
 
@@ -92,7 +91,7 @@ describe("a request over node:http", () => {
 
   it("is gone, and its promise settled, when the client leaves in the midst of the body", async () => {
     const body = new Promise<unknown>((resolve) => {
-      void open((request) => void request.body(64).then(resolve)).then((client) => {
+      void open((request) => request.body(64, resolve)).then((client) => {
         client.send(head("POST", "content-length: 10"), "hal");
         setTimeout(() => client.socket.destroy(), 20);
       });
@@ -341,8 +340,8 @@ describe("a server of node:http", () => {
   });
 
   it.each([
-    ["while it is read", (request: HttpRequest) => request.body(64)],
-    ["before it is read", async (request: HttpRequest) => (await delay(250), request.body(64))],
+    ["while it is read", (request: HttpRequest) => readBody(request, 64)],
+    ["before it is read", async (request: HttpRequest) => (await delay(250), readBody(request, 64))],
   ])("answers what is said then, and closes the connection, when a body is late %s", async (_when, read) => {
     const client = await open(
       (request, reply) => void read(request).then((body) => reply.answer({ status: 408, body: `${String(body)}!` })),
@@ -382,7 +381,7 @@ describe("a server of node:http", () => {
     client.send(head("GET"), head("POST", "content-length: 10"), "slow");
     const first = await next();
     const second = await next();
-    const read = await second.request.body(64);
+    const read = await readBody(second.request, 64);
     second.reply.answer({ status: 408, body: `${String(read)}!` });
     first.reply.answer({ status: 200, body: "first" });
     expect(await client.closed()).toMatch(/^HTTP\/1\.1 200 [^]*firstHTTP\/1\.1 408 [^]*gone!$/);
@@ -451,7 +450,7 @@ describe("a server of node:http", () => {
   it("drops a connection whose body is still arriving rather than refuse a new one", async () => {
     const { client, server, next } = await held({ limits: { connections: { total: 1 } } });
     client.send(head("POST", "content-length: 10"), "slow");
-    void (await next()).request.body(64);
+    (await next()).request.body(64, () => {});
     const other = connect(server.port);
     other.send(head("GET"));
     (await next()).reply.answer({ status: 200, body: "served" });

@@ -213,7 +213,7 @@ export class LegHarness {
       target: "/mcp",
       header: (name) => all[name],
       count: (name) => (name in all ? 1 : 0),
-      body: () => Promise.resolve("gone"),
+      body: (_maxBytes, done) => done("gone"),
     };
   }
 }

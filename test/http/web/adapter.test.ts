@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
 import { toFetch } from "../../../src/http/web/to-fetch.ts";
+import { readBody } from "../support/read-body.ts";
 
 const url = "http://localhost:8080/mcp?q=1#part";
 
@@ -46,15 +47,15 @@ describe("a request of the web's", () => {
         else controller.enqueue(piece);
       },
     });
-    expect(await post(stream).body(4)).toEqual(new TextEncoder().encode("abcd"));
+    expect(await readBody(post(stream), 4)).toEqual(new TextEncoder().encode("abcd"));
   });
 
   it("has an empty body when there is none, or somebody has read it", async () => {
-    expect(await hold({ method: "POST" }).request.body(4)).toEqual(new Uint8Array(0));
+    expect(await readBody(hold({ method: "POST" }).request, 4)).toEqual(new Uint8Array(0));
     const read = new Request(url, { method: "POST", body: "x" });
     await read.text();
     const bodies: unknown[] = [];
-    void toFetch((request) => void request.body(4).then((body) => bodies.push(body)))(read);
+    void toFetch((request) => request.body(4, (body) => bodies.push(body)))(read);
     await turn();
     expect(bodies).toEqual([new Uint8Array(0)]);
   });
@@ -65,15 +66,15 @@ describe("a request of the web's", () => {
       pull: (controller) => controller.enqueue(new Uint8Array(10)),
       cancel: () => void (cancelled = true),
     });
-    expect(await post(endless).body(64)).toBe("too-large");
+    expect(await readBody(post(endless), 64)).toBe("too-large");
     await turn();
     expect(cancelled).toBe(true);
-    expect(await post("xy", { "content-length": "65" }).body(64)).toBe("too-large");
+    expect(await readBody(post("xy", { "content-length": "65" }), 64)).toBe("too-large");
   });
 
   it("is gone when its body breaks off", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new TypeError("cut")) });
-    expect(await post(broken).body(64)).toBe("gone");
+    expect(await readBody(post(broken), 64)).toBe("gone");
   });
 });
 

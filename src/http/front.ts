@@ -2,7 +2,7 @@ import { anonymous, type Caller } from "../surface/caller.ts";
 import { envelopeClientOf, unsupportedVersion } from "../mcp/envelope.ts";
 import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
 import { ownParam } from "../mcp/own-param.ts";
-
+import { withClient } from "../mcp/with-client.ts";
 import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { OverBudget } from "../spine/budget.ts";
@@ -29,8 +29,7 @@ import type { HttpExchange, Leg, SessionLeg } from "./leg.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
-import { readView } from "./view/read-view.ts";
-import { withClient } from "./view/with-client.ts";
+import { createViewReader } from "./view/read-view.ts";
 import { withView } from "./view/with-view.ts";
 
 /** What the front of a server is made of. */
@@ -85,6 +84,7 @@ class Front {
   readonly #methods: string;
   readonly #path: ServedPath;
   readonly #metadataPaths: ReadonlySet<string>;
+  readonly #readView = createViewReader();
 
   constructor(parts: FrontParts) {
     this.#parts = parts;
@@ -146,7 +146,7 @@ class Front {
 
   /** Finds the caller and their view, and goes on, at once where no token is needed. */
   #authenticate(request: HttpRequest, reply: HttpReply): void {
-    const view = readView(request);
+    const view = this.#readView(request);
     if (view !== undefined && "error" in view) return this.#refuse(reply, view);
     this.#parts.setting.counters.reached("token");
     const { authenticator, addressOf } = this.#parts;

@@ -4,6 +4,7 @@ import { checkInitialize, readClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
 import { answerAsked, Methods } from "../mcp/methods.ts";
 import { ownParam } from "../mcp/own-param.ts";
+import { withClient } from "../mcp/with-client.ts";
 import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
@@ -16,7 +17,6 @@ import type { RequestPost } from "./sessions/posted-request.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
-import { withClient } from "./view/with-client.ts";
 import { withView } from "./view/with-view.ts";
 
 const missing = toRpcError(

@@ -5,12 +5,24 @@ import { envelopeClientOf, readClient } from "./envelope.ts";
 import { ownParam } from "./own-param.ts";
 import type { Era } from "./protocol.ts";
 
-/** A caller who asks with a program that says what it is; the same object where it says nothing, or nothing new. */
-export function withClient(caller: Caller, client: CallerView["client"]): Caller {
-  const known = caller.view?.client;
-  if (client === undefined || (client.name === known?.name && client.version === known.version)) return caller;
+type Client = NonNullable<CallerView["client"]>;
+
+/** The last copy of each anonymous caller. Over HTTP without sessions every request names its client. */
+const copies = new WeakMap<Caller, Caller>();
+
+function hasClient({ view }: Caller, { name, version }: Client): boolean {
+  return view?.client?.name === name && view.client.version === version;
+}
+
+/** Returns the caller with the name and version of their program. Returns the same object if these are missing or known. */
+export function withClient(caller: Caller, client: Client | undefined): Caller {
+  if (client === undefined || hasClient(caller, client)) return caller;
+  const last = caller.isAnonymous ? copies.get(caller) : undefined;
+  if (last !== undefined && hasClient(last, client)) return last;
   const view = Object.freeze({ surface: defaultView, ...caller.view, client: Object.freeze(client) });
-  return withCallerView(caller, view);
+  const copy = withCallerView(caller, view);
+  if (caller.isAnonymous) copies.set(caller, copy);
+  return copy;
 }
 
 /** Who asks on one connection: the same caller all the time, with the program that they have said they are. */

@@ -142,3 +142,26 @@ export function readView(request: HttpRequest): CallerView | HttpRefusal | undef
   const more = project === undefined ? userAgent : { project, ...userAgent };
   return Object.freeze({ surface: surface ?? defaultView, ...more });
 }
+
+/** Most views that are kept, and the longest key of one. */
+const maxKept = 256;
+const maxKeyChars = 512;
+
+/**
+ * Creates a {@link readView} that returns the same object for the same address and `User-Agent`, so that what is made of a view
+ * can be kept under it.
+ */
+export function createViewReader(): typeof readView {
+  const kept = new Map<string, ReturnType<typeof readView>>();
+  return (request) => {
+    // A target has no spaces.
+    const key = `${request.target} ${request.header("user-agent") ?? ""}`;
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const view = readView(request);
+    if (view === undefined || key.length > maxKeyChars) return view;
+    if (kept.size >= maxKept) kept.clear();
+    kept.set(key, view);
+    return view;
+  };
+}

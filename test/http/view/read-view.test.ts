@@ -1,15 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { CallerView } from "../../../src/surface/caller.ts";
 import type { HttpRefusal } from "../../../src/http/http-refusal.ts";
-import { readView } from "../../../src/http/view/read-view.ts";
+import { createViewReader, readView } from "../../../src/http/view/read-view.ts";
+import { withView } from "../../../src/http/view/with-view.ts";
+import { withClient } from "../../../src/mcp/with-client.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 
-function read(target: string, agent?: string): CallerView | HttpRefusal | undefined {
-  return readView({
+function read(target: string, agent?: string, reader = readView): CallerView | HttpRefusal | undefined {
+  return reader({
     method: "POST",
     target,
     header: (name) => (name === "user-agent" ? agent : undefined),
     count: () => 1,
-    body: async () => "gone",
+    body: (_maxBytes, done) => done("gone"),
   });
 }
 
@@ -89,5 +92,58 @@ describe("the view of a request", () => {
   it("cannot be changed by who is given it", () => {
     expect(Object.isFrozen(read("/mcp?surface=a"))).toBe(true);
     expect(Object.isFrozen(read("/mcp", "agent/1.0"))).toBe(true);
+  });
+});
+
+describe("the view of many requests", () => {
+  it("is one object for one address and program, and read again for any other", () => {
+    const reader = createViewReader();
+    const first = read("/mcp?surface=a", "agent/1.0", reader);
+    expect(read("/mcp?surface=a", "agent/1.0", reader)).toBe(first);
+    expect(read("/mcp?surface=b", "agent/1.0", reader)).toEqual({ surface: "b", userAgent: "agent/1.0" });
+    expect(read("/mcp?surface=a", "agent/2.0", reader)).toEqual({ surface: "a", userAgent: "agent/2.0" });
+    expect(read("/mcp?surface=a", undefined, reader)).toEqual({ surface: "a" });
+    expect(read("/mcp", undefined, reader)).toBeUndefined();
+  });
+
+  it("is refused each time, and told apart however many addresses come", () => {
+    const reader = createViewReader();
+    for (let time = 0; time < 2; time += 1) {
+      expect(read("/mcp?surfce=a", undefined, reader)).toMatchObject({ status: 400 });
+      for (let at = 0; at < 600; at += 1) {
+        expect(read(`/mcp?surface=v${at}`, undefined, reader)).toEqual({ surface: `v${at}` });
+      }
+      const long = "x".repeat(5000);
+      expect(read("/mcp?surface=a", `${long}1`, reader)).toEqual({ surface: "a", userAgent: long.slice(0, 512) });
+    }
+  });
+});
+
+describe("a caller with a view and a client", () => {
+  const view = Object.freeze({ surface: "a" });
+  const client = { name: "agent", version: "1" };
+
+  it("is one object for one view and client as long as nobody signed in", () => {
+    const caller = withView(anonymous, view);
+    expect(caller).toEqual({ ...anonymous, view });
+    expect(withView(anonymous, view)).toBe(caller);
+    const named = withClient(caller, { ...client });
+    expect(named).toEqual({ ...anonymous, view: { surface: "a", client } });
+    expect(withClient(caller, { ...client })).toBe(named);
+    expect(withClient(caller, { ...client, version: "2" }).view).toEqual({
+      surface: "a",
+      client: { ...client, version: "2" },
+    });
+    expect(withView(named, view)).toEqual(caller);
+    expect(withView(named, undefined)).toEqual(anonymous);
+  });
+
+  it("keeps what each caller was granted", () => {
+    const granted = { ...anonymous, scopes: ["a"] };
+    const alice = { id: "alice", isAnonymous: false, scopes: ["b"] };
+    for (const caller of [anonymous, granted, alice, granted, anonymous]) {
+      expect(withView(caller, view)).toEqual({ ...caller, view });
+      expect(withClient(caller, client)).toEqual({ ...caller, view: { surface: "default", client } });
+    }
   });
 });

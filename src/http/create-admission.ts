@@ -17,16 +17,6 @@ function toKey({ caller, session }: Holder): string {
   return session === undefined ? "anonymous" : `session ${session}`;
 }
 
-/** Runs once, however often it is called. */
-function once(run: () => void): () => void {
-  let isOver = false;
-  return () => {
-    if (isOver) return;
-    isOver = true;
-    run();
-  };
-}
-
 /** A queue for each who asks, for as long as something of theirs runs or waits: that of one is never behind another's. */
 class Turns {
   readonly #queues = new Map<string, CallQueue<object>>();
@@ -36,22 +26,30 @@ class Turns {
     this.#maxRunning = maxRunning;
   }
 
+  /** Takes a turn, and holds the bytes of the request's body until it is done or withdrawn. */
   take(from: Holder, start: (done: () => void) => void): Turning | undefined {
     const holder = toKey(from);
     const queue = this.#queueOf(holder);
     if (queue.full) return undefined;
+    const letGo = from.bytes?.hold();
+    let isDone = false;
+    const done = (): void => {
+      if (isDone) return;
+      isDone = true;
+      letGo?.();
+      if ((from.reply?.heldBytes ?? 0) > 0) this.#rest(holder, queue);
+      queue.done();
+      if (queue.idle) this.#queues.delete(holder);
+    };
     const key = {};
-    queue.add(key, () => {
-      start(
-        once(() => {
-          if ((from.reply?.heldBytes ?? 0) > 0) this.#rest(holder, queue);
-          queue.done();
-          if (queue.idle) this.#queues.delete(holder);
-        }),
-      );
-    });
-    // No queue is left idle by it: something runs where something waits.
-    return { withdraw: () => queue.withdraw(key) };
+    queue.add(key, () => start(done));
+    const withdraw = (): boolean => {
+      // No queue is left idle by it: something runs where something waits.
+      const isWithdrawn = queue.withdraw(key);
+      if (isWithdrawn) letGo?.();
+      return isWithdrawn;
+    };
+    return { withdraw };
   }
 
   /**
@@ -76,29 +74,6 @@ class Turns {
   }
 }
 
-/** Takes a turn, and holds what the request's body took until it is done, or taken back. */
-function takeHolding(turns: Turns, holder: Holder, start: (done: () => void) => void): Turning | undefined {
-  const { bytes } = holder;
-  if (bytes === undefined) return turns.take(holder, start);
-  const letGo = bytes.hold();
-  const turning = turns.take(holder, (done) =>
-    start(() => {
-      letGo();
-      done();
-    }),
-  );
-  if (turning === undefined) letGo();
-  return (
-    turning && {
-      withdraw: () => {
-        const isWithdrawn = turning.withdraw();
-        if (isWithdrawn) letGo();
-        return isWithdrawn;
-      },
-    }
-  );
-}
-
 /** Takes a place: so many for each caller who is known, so many in all. */
 function openPlace(budget: Budget, caller: Caller): Place | OverBudget {
   const share = budget.open(caller.isAnonymous ? undefined : callerKey(caller));
@@ -114,7 +89,7 @@ export function createAdmission(bounds: AdmissionBounds): Admission {
   const streams = new Budget({ total: bounds.maxStreams, perKey: bounds.maxStreamsPerPrincipal });
   const sessions = new Budget({ total: bounds.maxSessions, perKey: bounds.maxSessionsPerPrincipal });
   return {
-    take: (holder, turn, start) => takeHolding(turns[turn], holder, start),
+    take: (holder, turn, start) => turns[turn].take(holder, start),
     openStream: (caller) => openPlace(streams, caller),
     openSession: (caller) => openPlace(sessions, caller),
     get counts() {

@@ -6,7 +6,8 @@ const maxWaiting = 256;
 
 /** Starts calls in order, only so many at once, and none while it is held. What waits can be taken back. */
 export class CallQueue<TKey> {
-  readonly #waiting = new Map<TKey, () => void>();
+  /** Made for the first call that waits: over HTTP there is a queue for each session, and most calls start at once. */
+  #waiting: Map<TKey, () => void> | undefined;
   readonly #maxRunning: number;
   #running = 0;
   #held = false;
@@ -17,12 +18,12 @@ export class CallQueue<TKey> {
 
   /** Whether so much is waiting that one more must be refused. */
   get full(): boolean {
-    return this.#waiting.size >= maxWaiting;
+    return this.#size >= maxWaiting;
   }
 
   /** True when nothing runs, nothing waits and the queue is not held. */
   get idle(): boolean {
-    return this.#running === 0 && this.#waiting.size === 0 && !this.#held;
+    return this.#running === 0 && this.#size === 0 && !this.#held;
   }
 
   /** The queue starts nothing while this is set. */
@@ -33,7 +34,7 @@ export class CallQueue<TKey> {
   /** Runs `start` now or when there is room. Whoever was started calls {@link done} once. */
   add(key: TKey, start: () => void): void {
     if (this.#held || this.#running >= this.#maxRunning) {
-      this.#waiting.set(key, start);
+      (this.#waiting ??= new Map()).set(key, start);
       return;
     }
     this.#running += 1;
@@ -42,7 +43,7 @@ export class CallQueue<TKey> {
 
   /** Takes back a call that is still waiting. */
   withdraw(key: TKey): boolean {
-    return this.#waiting.delete(key);
+    return this.#waiting?.delete(key) === true;
   }
 
   /** A call that was started is over: the next one starts. */
@@ -59,10 +60,10 @@ export class CallQueue<TKey> {
 
   /** Starts the next call although the queue is held. Returns `false` if nothing waits or there is no room. */
   startOne(): boolean {
-    const [next] = this.#waiting;
+    const [next] = this.#waiting ?? [];
     if (next === undefined || this.#running >= this.#maxRunning) return false;
     const [key, start] = next;
-    this.#waiting.delete(key);
+    this.#waiting?.delete(key);
     this.#running += 1;
     start();
     return true;
@@ -70,14 +71,20 @@ export class CallQueue<TKey> {
 
   /** Forgets everything that waits. */
   clear(): void {
-    this.#waiting.clear();
+    this.#waiting?.clear();
+  }
+
+  get #size(): number {
+    return this.#waiting === undefined ? 0 : this.#waiting.size;
   }
 
   #startWaiting(): void {
-    for (const [key, start] of this.#waiting) {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    for (const [key, start] of waiting) {
       // Asked each time: a call that answers at once may fill the output.
       if (this.#held || this.#running >= this.#maxRunning) return;
-      this.#waiting.delete(key);
+      waiting.delete(key);
       this.#running += 1;
       start();
     }

@@ -46,6 +46,13 @@ export interface ConnectionEvents {
 /** How many requests may be under way on one connection: clients that send the next before an answer are rare. */
 const maxOpen = 64;
 
+/** Removes a reply from a list. Returns `false` if the list does not have it. */
+function remove(replies: OpenReply[], reply: OpenReply): boolean {
+  const at = replies.indexOf(reply);
+  if (at >= 0) replies.splice(at, 1);
+  return at >= 0;
+}
+
 /**
  * What is answered on one connection, in the order in which it was asked. Node answers in that order, too, and keeps what
  * nobody reads for as long as the connection is open: here it ends. It goes away with its connection.
@@ -54,9 +61,10 @@ export class Connection {
   readonly #socket: Socket;
   readonly #events: ConnectionEvents;
   readonly #stall: StallTimer;
-  readonly #open = new Set<OpenReply>();
-  /** Those that were answered and are not read yet. */
-  readonly #unread = new Set<OpenReply>();
+  /** In the order in which they are sent. An array, because one that lives long and is mostly empty costs less than a set. */
+  readonly #open: OpenReply[] = [];
+  /** The open replies that were answered and are not read yet. */
+  readonly #unread: OpenReply[] = [];
   readonly #budget: Budget;
   readonly #place: Share | undefined;
   /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
@@ -85,14 +93,14 @@ export class Connection {
 
   /** Whether a client would take text that is written here for the answer to a request, or for a second one. */
   get isAnswering(): boolean {
-    return this.#open.size > 0 || this.#early?.isRead === false;
+    return this.#open.length > 0 || this.#early?.isRead === false;
   }
 
   /** Whether something is being answered whose request came completely. */
   get isBusy(): boolean {
-    const [first] = this.#open;
+    const first = this.#open[0];
     // Only the last can still be coming in.
-    return first !== undefined && !(this.#open.size === 1 && first.isComing);
+    return first !== undefined && !(this.#open.length === 1 && first.isComing);
   }
 
   /** Whether a request did not come in time. Nothing is read behind it: the connection closes with its answer. */
@@ -106,7 +114,7 @@ export class Connection {
    */
   late(): boolean {
     // A later request is not parsed before the one ahead of it is complete.
-    const last = [...this.#open].at(-1);
+    const last = this.#open.at(-1);
     if (last?.isComing !== true || this.#isLate) return false;
     this.#isLate = true;
     this.onLate?.();
@@ -115,14 +123,14 @@ export class Connection {
 
   /** Whether one more request may be under way; if not, the connection is dropped. */
   hasRoom(): boolean {
-    if (this.#open.size < maxOpen) return true;
+    if (this.#open.length < maxOpen) return true;
     this.#drop();
     return false;
   }
 
   /** A request has come. */
   add(reply: OpenReply): void {
-    this.#open.add(reply);
+    this.#open.push(reply);
     this.#early = undefined;
     this.#place?.touch();
   }
@@ -130,8 +138,8 @@ export class Connection {
   /** One was answered; nothing of it need be read yet. */
   answered(reply: OpenReply): void {
     // Its connection is closed already.
-    if (!this.#open.has(reply) || this.#unread.has(reply)) return;
-    this.#unread.add(reply);
+    if (!this.#open.includes(reply) || this.#unread.includes(reply)) return;
+    this.#unread.push(reply);
     this.#events.answered();
     this.weigh(reply);
     this.#watch();
@@ -141,7 +149,7 @@ export class Connection {
   weigh(reply: OpenReply): void {
     const share = this.#shares.get(reply);
     const bytes = reply.heldBytes;
-    if (share === undefined && (bytes === 0 || !this.#open.has(reply))) return;
+    if (share === undefined && (bytes === 0 || !this.#open.includes(reply))) return;
     const counted = share ?? this.#share(reply);
     counted.resize(bytes);
     // The slowest connection may be this one.
@@ -158,9 +166,9 @@ export class Connection {
 
   /** One is done with. Callable twice. */
   remove(reply: OpenReply): void {
-    this.#open.delete(reply);
+    remove(this.#open, reply);
     if (!reply.isRead) this.#early = reply;
-    if (this.#unread.delete(reply)) this.#events.sent(1);
+    if (remove(this.#unread, reply)) this.#events.sent(1);
     this.#shares.get(reply)?.release();
     this.#shares.delete(reply);
     this.moved();
@@ -168,8 +176,8 @@ export class Connection {
 
   /** Only the first can be read: those behind it wait for what it waits for, which need not be its client. */
   #watch(): void {
-    const [first] = this.#open;
-    this.#stall.update(first !== undefined && this.#unread.has(first) && !first.isSent);
+    const first = this.#open[0];
+    this.#stall.update(first !== undefined && this.#unread.includes(first) && !first.isSent);
   }
 
   #share(reply: OpenReply): Share {
@@ -192,10 +200,8 @@ export class Connection {
     for (const share of this.#shares.values()) share.release();
     this.#shares.clear();
     this.#stall.close();
-    const left = [...this.#open];
-    this.#open.clear();
-    this.#events.sent(this.#unread.size);
-    this.#unread.clear();
+    const left = this.#open.splice(0);
+    this.#events.sent(this.#unread.splice(0).length);
     for (const reply of left) reply.gone();
   }
 }

@@ -108,9 +108,20 @@ export class NodeReply implements HttpReply, OpenReply {
     const bytes = Buffer.byteLength(body);
     const length = bodiless.has(status) ? {} : { "content-length": bytes };
     response.writeHead(status, { ...headers, ...length });
-    if (isSmall(body)) return void response.end(body);
+    if (isSmall(body)) return this.#sendSmall(body, bytes);
     this.#bodyBytes = bytes;
     writeBody(response, Buffer.from(body), connection);
+  }
+
+  /** Sends head and body by one `write`. `end(body)` adds an empty chunk, and the socket sends two chunks by `writev`. */
+  #sendSmall(body: string, bytes: number): void {
+    const { response } = this.#parts;
+    const { socket } = response;
+    socket?.cork();
+    // ASCII is the same in both encodings, and Latin-1 is copied as it is.
+    if (bytes > 0) response.write(body, bytes === body.length ? "latin1" : "utf8");
+    socket?.uncork();
+    response.end();
   }
 
   #onStreamEnd(): void {

@@ -26,12 +26,10 @@ const tooLarge = refuseRequest(413, "the body is larger than this server accepts
 /** What intermediaries and this server must read alike: in two values each could find its own. */
 const mirrors = ["mcp-protocol-version", "mcp-method", "mcp-name"];
 const single = [...mirrors, "mcp-session-id", "last-event-id", "authorization"];
-const repeated = new Map(
-  single.map((name) => {
-    const what = `"${name}" must not be repeated`;
-    return [name, mirrors.includes(name) ? refuseHeader(what) : refuseRequest(400, what)];
-  }),
-);
+const repeated: readonly (readonly [string, HttpRefusal])[] = single.map((name) => {
+  const what = `"${name}" must not be repeated`;
+  return [name, mirrors.includes(name) ? refuseHeader(what) : refuseRequest(400, what)];
+});
 const garbled = refuseHeader('"mcp-name" must be visible ASCII, or Base64 of UTF-8 between "=?base64?" and "?="');
 
 /** Whether it came from where requests may come from: checked of every one, whatever it asks for. */
@@ -46,10 +44,10 @@ export function checkOrigin(request: HttpRequest, { hosts, origins }: HeadRules)
   return request.count("origin") === 1 && origins.has(origin) ? undefined : foreignOrigin;
 }
 
-/** Whether what is said once is said once. */
+/** Refuses a request that repeats a header which may come once. */
 export function checkRepeated(request: HttpRequest): HttpRefusal | undefined {
-  const name = single.find((each) => request.count(each) > 1);
-  return name === undefined ? undefined : repeated.get(name);
+  for (const [name, refusal] of repeated) if (request.count(name) > 1) return refusal;
+  return undefined;
 }
 
 function hasKnownCoding(request: HttpRequest): boolean {

@@ -62,7 +62,7 @@ export class Responder {
   answer(reply: HttpReply, answer: RpcAnswer, { id, era, status, headers }: Answered): void {
     reply.answer({
       status: status ?? statusOf(answer, era),
-      headers: { ...jsonHeaders, ...this.#hints(answer), ...headers },
+      headers: this.#headersOf(answer, headers),
       body: this.render(id, answer, era),
     });
   }
@@ -77,10 +77,14 @@ export class Responder {
     this.answer(reply, error, { id, era: "legacy", status, headers });
   }
 
-  #hints(answer: RpcAnswer): Readonly<Record<string, string>> {
-    if (answer.kind === "result") return {};
-    if (answer.code === rpcCodes.busy) return { "retry-after": "1" };
-    const value = answer.scopes === undefined ? undefined : this.#challenge?.(answer.scopes);
+  #headersOf(answer: RpcAnswer, headers?: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+    if (answer.kind === "result") return headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers };
+    return { ...jsonHeaders, ...this.#hints(answer), ...headers };
+  }
+
+  #hints({ code, scopes }: RpcError): Readonly<Record<string, string>> {
+    if (code === rpcCodes.busy) return { "retry-after": "1" };
+    const value = scopes === undefined ? undefined : this.#challenge?.(scopes);
     return value === undefined ? {} : { "www-authenticate": value };
   }
 }

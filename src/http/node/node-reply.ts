@@ -106,8 +106,7 @@ export class NodeReply implements HttpReply, OpenReply {
   #send({ status, headers, body = "" }: HttpAnswer): void {
     const { response, connection } = this.#parts;
     const bytes = Buffer.byteLength(body);
-    const length = bodiless.has(status) ? {} : { "content-length": bytes };
-    response.writeHead(status, { ...headers, ...length });
+    response.writeHead(status, bodiless.has(status) ? headers : { ...headers, "content-length": bytes });
     if (isSmall(body)) return this.#sendSmall(body, bytes);
     this.#bodyBytes = bytes;
     writeBody(response, Buffer.from(body), connection);

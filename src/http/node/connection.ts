@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { Budget, Share } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
+import { isLoopbackAddress } from "../loopback.ts";
 import { StallTimer } from "../stall-timer.ts";
 
 /** What connections are held to. */
@@ -72,12 +73,19 @@ export class Connection {
   /** The last reply that ended before its request had come completely. */
   #early: OpenReply | undefined;
   #isLate = false;
+  /** Address of the client. It stays the same for as long as the connection lasts. */
+  readonly address: string | undefined;
+  /** Whether the client may be on another machine. */
+  readonly isRemote: boolean;
   /** Set while a body is read: called when it does not come in time. */
   onLate: (() => void) | undefined;
 
   constructor(socket: Socket, deps: ConnectionDeps) {
     const { clock, stallMs, events, unread, place } = deps;
     this.#socket = socket;
+    this.address = socket.remoteAddress;
+    // The system has no address for a client that has reset its connection, and its request may still be read.
+    this.isRemote = this.address === undefined || !isLoopbackAddress(this.address);
     this.#events = events;
     this.#budget = unread;
     this.#place = place;

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BodyBytes, BodyRead, HttpRequest } from "../message.ts";
 import { BodyBuffer } from "../body/body-buffer.ts";
-import { isLoopbackAddress } from "../loopback.ts";
 import type { Connection } from "./connection.ts";
 import { readNodeBody } from "./read-node-body.ts";
 
@@ -47,13 +46,11 @@ export class NodeRequest implements HttpRequest {
   }
 
   get address(): string | undefined {
-    return this.#incoming.socket.remoteAddress;
+    return this.#connection.address;
   }
 
   get isRemote(): boolean {
-    const { address } = this;
-    // The system tells no address of a client that has reset its connection, and its request may still be read.
-    return address === undefined || !isLoopbackAddress(address);
+    return this.#connection.isRemote;
   }
 
   get isReset(): boolean {

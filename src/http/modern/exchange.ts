@@ -30,7 +30,8 @@ export interface ExchangeParts {
  */
 export class Exchange {
   readonly #parts: ExchangeParts;
-  readonly #stall: StallTimer;
+  /** Made with the stream. */
+  #stall: StallTimer | undefined;
   #sink: EventSink | undefined;
   #stopQuietTimer: (() => void) | undefined;
   #isOver = false;
@@ -39,7 +40,6 @@ export class Exchange {
     this.#parts = parts;
     const { reply, setting, answering } = parts;
     const { clock, bounds } = setting;
-    this.#stall = new StallTimer(clock, bounds.stallMs, () => this.#onStalled());
     reply.onGone = () => this.#leave();
     if (answering === "stream" && bounds.keepAliveMs > 0) {
       this.#stopQuietTimer = clock.after(bounds.keepAliveMs, () => this.#open().write(keepAliveComment));
@@ -52,7 +52,7 @@ export class Exchange {
     if (this.#sink?.isFull === true) return this.#parts.dropped?.();
     const sink = this.#open();
     sink.write(toEvent(json));
-    this.#stall.update(sink.isFull);
+    this.#stall?.update(sink.isFull);
   };
 
   /** Whether nothing is told, since its client is to be answered in one piece. */
@@ -80,7 +80,7 @@ export class Exchange {
     this.#end();
     sink.write(toEvent(json));
     // Complete as far as it is ours; that it is read is watched for as long as it is not.
-    this.#stall.update(sink.isFull);
+    this.#stall?.update(sink.isFull);
     sink.end();
   }
 
@@ -96,10 +96,13 @@ export class Exchange {
   #open(): EventSink {
     if (this.#sink !== undefined) return this.#sink;
     this.#stopQuietTimer?.();
-    const sink = this.#parts.reply.stream(eventStreamHeaders);
+    const { reply, setting } = this.#parts;
+    const sink = reply.stream(eventStreamHeaders);
+    const stall = new StallTimer(setting.clock, setting.bounds.stallMs, () => this.#onStalled());
     this.#sink = sink;
-    sink.onDrain = () => this.#stall.update(false);
-    this.#parts.setting.keepAlive.join(sink);
+    this.#stall = stall;
+    sink.onDrain = () => stall.update(false);
+    setting.keepAlive.join(sink);
     return sink;
   }
 
@@ -109,7 +112,7 @@ export class Exchange {
   }
 
   #leave(): void {
-    this.#stall.close();
+    this.#stall?.close();
     // What goes away after the answer has nothing to take back.
     if (this.#end()) this.#parts.abandon();
   }

@@ -24,5 +24,6 @@ export function readModernRequest(post: HttpPost, frame: RequestFrame): ModernRe
   const hears = isStreamable && logLevelOf(frame.params) !== undefined;
   // Who asks for the log of a call, and for no progress, is told of it as it happens too; else there is one piece.
   const answering = token === undefined ? (hears ? "either" : "json") : "stream";
-  return { ...post, frame, token, answering, isStreamable };
+  const { request, reply, caller, bytes } = post;
+  return { request, reply, caller, bytes, frame, token, answering, isStreamable };
 }

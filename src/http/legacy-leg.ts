@@ -2,12 +2,13 @@ import type { Caller } from "../surface/caller.ts";
 import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { checkInitialize, readClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
-import { answerAsked, Methods } from "../mcp/methods.ts";
+import { methodsOf, runMethod, type Methods } from "../mcp/methods.ts";
 import { ownParam } from "../mcp/own-param.ts";
 import { withClient } from "../mcp/with-client.ts";
 import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
+import { closing, sessionNotFound, unknownMethod } from "../mcp/refusals.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";
@@ -23,12 +24,10 @@ const missing = toRpcError(
   rpcCodes.busy,
   "Bad request: Mcp-Session-Id header is required, or MCP-Protocol-Version and _meta from 2026-07-28 on",
 );
-const notFound = toRpcError(rpcCodes.sessionNotFound, "Session not found");
 const again = toRpcError(rpcCodes.invalidRequest, "Invalid request: this session is initialised already");
 const badVersion = toRpcError(rpcCodes.busy, "Bad request: unsupported protocol version");
 /** The versions that a header in a session may name. To leave it out means 2025-03-26, so that may be named as well. */
 const headerVersions: ReadonlySet<string | undefined> = new Set([...legacyVersions, "2025-03-26", undefined]);
-const leaving = toRpcError(rpcCodes.busy, "Server busy: it is closing");
 
 function isRequest(post: HttpPost): post is RequestPost {
   return post.frame.kind === "request";
@@ -47,7 +46,7 @@ class SessionsLeg implements SessionLeg {
 
   constructor(setting: HttpSetting) {
     this.#setting = setting;
-    this.#methods = new Methods(setting.runtime);
+    this.#methods = methodsOf(setting.runtime);
     this.#sessions = new Sessions(setting.clock, setting.bounds.sessionIdleMs);
   }
 
@@ -97,7 +96,7 @@ class SessionsLeg implements SessionLeg {
 
   #onRequest(post: RequestPost): void {
     const { method, id } = post.frame;
-    if (this.#isDraining) return this.#refuse(post, leaving, 503);
+    if (this.#isDraining) return this.#refuse(post, closing, 503);
     const isFirst = method === "initialize" && post.request.header("mcp-session-id") === undefined;
     if (isFirst) return this.#onInitialize(post);
     const session = this.#find(post);
@@ -134,7 +133,7 @@ class SessionsLeg implements SessionLeg {
     const session = id === undefined ? undefined : this.#sessions.find(id, caller);
     const version = request.header("mcp-protocol-version");
     if (id === undefined) this.#refuse(exchange, missing, 400);
-    else if (session === undefined) this.#refuse(exchange, notFound, 404);
+    else if (session === undefined) this.#refuse(exchange, sessionNotFound, 404);
     else if (!headerVersions.has(version)) this.#refuse(exchange, badVersion, 400);
     else return session;
     return undefined;
@@ -183,12 +182,12 @@ class SessionsLeg implements SessionLeg {
   }
 
   async #handshake({ frame, caller }: RequestPost): Promise<RpcAnswer> {
-    const { method, params } = frame;
+    const { method: name, params } = frame;
     const { runtime } = this.#setting;
-    const handler = this.#methods.find(method, "legacy");
-    if (handler === undefined) return toRpcError(rpcCodes.methodNotFound, "Method not found");
+    const method = this.#methods.legacy.get(name);
+    if (method === undefined) return unknownMethod;
     const request = { era: "legacy", call: new CallContext({ caller }), version: negotiate(params) } as const;
-    return answerAsked({ method, handler, params, request, report: runtime.report });
+    return runMethod({ name, method, params, request, report: runtime.report });
   }
 
   #mint({ frame, caller }: RequestPost, place: Place): Readonly<Record<string, string>> {

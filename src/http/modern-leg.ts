@@ -1,6 +1,6 @@
-import { isNod, Methods } from "../mcp/methods.ts";
-import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../mcp/protocol.ts";
-import type { Handler } from "../mcp/handlers.ts";
+import { methodsOf, type Method, type Methods } from "../mcp/methods.ts";
+import { rpcCodes, toRpcError, type RpcAnswer } from "../mcp/protocol.ts";
+import { busy, closing, unknownMethod } from "../mcp/refusals.ts";
 import type { Turning } from "./admission.ts";
 import { guard } from "./guard.ts";
 import type { HttpPost, Leg } from "./leg.ts";
@@ -10,10 +10,6 @@ import { readModernRequest, type ModernRequest } from "./modern/modern-request.t
 import { toHandlerWork, type Work } from "./modern/work.ts";
 import type { HttpSetting } from "./setting.ts";
 
-const empty = toRpcResult("");
-const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
-const closing = toRpcError(rpcCodes.busy, "Server busy: it is closing");
-const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
 const nothingAsked = toRpcError(rpcCodes.invalidRequest, "Invalid request: this server has asked nothing");
 
 /** A request that has come in, and is not answered yet. */
@@ -36,7 +32,7 @@ class ModernLeg implements Leg {
 
   constructor(setting: HttpSetting) {
     this.#setting = setting;
-    this.#methods = new Methods(setting.runtime);
+    this.#methods = methodsOf(setting.runtime);
     this.#listens = new ListenStreams(setting);
   }
 
@@ -79,18 +75,16 @@ class ModernLeg implements Leg {
 
   #serve(request: ModernRequest): void {
     const { frame, reply } = request;
-    const { id, method } = frame;
-    const { responder } = this.#setting;
+    const { id, method: name } = frame;
     // Its client left while the body was read.
     if (reply.isOver) return;
-    if (isNod(method, "modern")) return responder.answer(reply, empty, { id, era: "modern" });
-    if (method === "subscriptions/listen") return this.#listens.open(request);
-    const handler = this.#methods.find(method, "modern");
-    if (handler === undefined) return responder.answer(reply, unknownMethod, { id, era: "modern" });
-    this.#run(request, handler);
+    const method = this.#methods.modern.get(name);
+    if (method !== undefined) return this.#run(request, method);
+    if (name === "subscriptions/listen") return this.#listens.open(request);
+    this.#setting.responder.answer(reply, unknownMethod, { id, era: "modern" });
   }
 
-  #run(request: ModernRequest, handler: Handler): void {
+  #run(request: ModernRequest, method: Method): void {
     const setting = this.#setting;
     const { frame, reply, caller, answering } = request;
     const abandon = (): void => this.#abandon(running);
@@ -98,20 +92,20 @@ class ModernLeg implements Leg {
     const exchange = new Exchange({ id: frame.id, reply, setting, answering, dropped, abandon });
     const running: Running = {
       exchange,
-      work: toHandlerWork(handler, { request, exchange, setting }),
+      work: toHandlerWork(method, { request, exchange, setting }),
       turning: undefined,
     };
     this.#running.add(running);
-    const turn = this.#methods.turnOf(frame.method);
-    const method = { method: frame.method, report: setting.runtime.report };
+    const { turn } = method;
+    const guarding = { method: frame.method, report: setting.runtime.report };
     const settle = (): Promise<void> => this.#settle(running);
     const answer = (failure: RpcAnswer): void => exchange.answer(failure, 500);
-    if (turn === "none") return guard(settle(), { ...method, answer });
+    if (turn === "none") return guard(settle(), { ...guarding, answer });
     // Its place is free when its work has ended, and not when its client has left.
     const start = (done: () => void): void =>
       guard(
         settle().finally(() => running.work.whenIdle(done)),
-        { ...method, answer },
+        { ...guarding, answer },
       );
     running.turning = setting.admission.take({ caller, reply, bytes: request.bytes }, turn, start);
     if (running.turning !== undefined) return;

@@ -1,7 +1,7 @@
 import type { CallContext } from "../call/call-context.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { Handler } from "./handlers.ts";
 import type { LastSteps } from "./last-steps.ts";
+import type { Method } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import type { Era } from "./protocol.ts";
 
@@ -12,10 +12,10 @@ export interface Admitted {
   readonly caller: Caller;
 }
 
-/** A request with its handler. */
+/** A request with its method. */
 export interface HotRun {
   readonly frame: RequestFrame;
-  readonly handler: Handler;
+  readonly method: Method;
   readonly era: Era;
   readonly call: CallContext;
   /** Where its client asked for progress. */

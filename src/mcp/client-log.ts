@@ -4,7 +4,8 @@ import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { isAtLeast, isLogLevel } from "./log-level.ts";
-import { rpcCodes, toRpcError, toRpcResult, type Era, type RpcAnswer } from "./protocol.ts";
+import { rpcCodes, toRpcError, type Era, type LogLevels, type RpcAnswer } from "./protocol.ts";
+import { emptyResult } from "./refusals.ts";
 import { toWellFormedJson } from "./write-json.ts";
 
 /** What is told from, in the legacy era, until the client says otherwise: what a person would want to read. */
@@ -18,7 +19,6 @@ const excerptBytes = 4 * 1024;
 
 const maxLoggerBytes = 128;
 
-const empty = toRpcResult("");
 const unknownLevel = toRpcError(rpcCodes.invalidParams, 'Invalid params: "level" must be the name of a log level');
 
 /** The method of the notices by which a client is told. */
@@ -62,7 +62,7 @@ function renderEntry({ level, data, logger }: LogEntry): string {
  * What one client wants to read in its log: in the legacy era from the level on that it has set for its connection, in the
  * modern era of those requests only that ask for it. While the output is full, lines are dropped as progress is.
  */
-export class ClientLog {
+export class ClientLog implements LogLevels {
   #level: LogLevel = firstLevel;
 
   /** Answers `logging/setLevel`. */
@@ -70,7 +70,7 @@ export class ClientLog {
     const level = isJsonObject(params) && Object.hasOwn(params, "level") ? params["level"] : undefined;
     if (!isLogLevel(level)) return unknownLevel;
     this.#level = level;
-    return empty;
+    return emptyResult;
   }
 
   /**

@@ -11,12 +11,12 @@ import { ClientLog, renderLogged, type LogOutput } from "./client-log.ts";
 import { logLevelOf, progressTokenOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
 import { toFrameError, type FrameFault } from "./frame-error.ts";
-import type { Handler } from "./handlers.ts";
 import { LastSteps } from "./last-steps.ts";
-import { answerAsked, isNod, Methods, toInternalAnswer } from "./methods.ts";
+import { methodsOf, runMethod, toInternalAnswer, type Methods } from "./methods.ts";
 import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
-import { rpcCodes, toRpcError, toRpcResult, type Era, type RpcAnswer } from "./protocol.ts";
+import { toRpcError, type Era, type RpcAnswer } from "./protocol.ts";
+import { busy, duplicateId, unknownMethod } from "./refusals.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { RequestId } from "./request-id.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -37,11 +37,6 @@ export interface GateOptions {
 }
 
 const defaultStallMs = 30_000;
-
-const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
-const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
-const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
-const empty = toRpcResult("");
 
 /**
  * Serves one connection: checks every frame, decides the era and answers each request from the handlers. Every request gets
@@ -84,8 +79,7 @@ export class Gate {
     this.#logOutput = { send: (params) => send(renderLogged(params)), isFull };
     this.#render = createAnswerRenderer(runtime.info);
     this.#asks = new ConnectionAsks({ send, report: runtime.report });
-    const setLevel: Handler = (params) => this.#log.setLevel(params);
-    this.#methods = new Methods(runtime, runtime.logs ? { "logging/setLevel": setLevel } : {});
+    this.#methods = methodsOf(runtime);
   }
 
   /** Says whether answers pile up unread: while they do, nothing is started or reported that would add to them. */
@@ -143,29 +137,26 @@ export class Gate {
     const token = progressTokenOf(params);
     if (typeof token === "object") return this.#answer(id, token, era);
     if (method === "initialize" && era === "legacy") this.#asks.greet(params);
-    if (isNod(method, era)) return this.#answer(id, empty, era);
-    if (this.#serveSubscription(admitted)) return;
-    const handler = this.#methods.find(method, era);
-    if (handler === undefined) return this.#answer(id, unknownMethod, era);
+    const served = this.#methods[era].get(method);
+    if (served === undefined) return this.#serveSubscription(admitted);
     const steps = token === undefined ? undefined : new LastSteps(toProgressSink(token, this.#progress), this.#clock);
     const log = this.#options.runtime.logs ? this.#log.sinkFor(era, logLevelOf(params), this.#logOutput) : undefined;
     const asking = this.#asks.portOf(era);
-    this.#run({ frame, handler, era, steps, call: new CallContext({ sink: steps?.sink, log, caller, asking }) });
+    this.#run({ frame, method: served, era, steps, call: new CallContext({ sink: steps?.sink, log, caller, asking }) });
   }
 
-  #serveSubscription({ frame, era, caller }: Admitted): boolean {
+  #serveSubscription({ frame, era, caller }: Admitted): void {
     try {
-      return this.#subscriptions.serve(frame, era, caller);
+      if (!this.#subscriptions.serve(frame, era, caller)) this.#answer(frame.id, unknownMethod, era);
     } catch (cause) {
       this.#subscriptions.cancel(frame.id);
       this.#answer(frame.id, toInternalAnswer(cause, frame.method, this.#options.runtime.report), era);
-      return true;
     }
   }
 
   #run(start: HotRun): void {
-    const { id, method } = start.frame;
-    const turn = this.#methods.turnOf(method);
+    const { id } = start.frame;
+    const { turn } = start.method;
     const queue = turn === "none" ? undefined : turn === "calls" ? this.#calls : this.#reads;
     // Refused and not left unread: behind it there may be a cancellation, a ping or the end of the input.
     if (queue?.full) return this.#answer(id, busy, start.era);
@@ -176,18 +167,18 @@ export class Gate {
     queue.add(id, () => void this.#settle(start).finally(done));
   }
 
-  async #settle({ frame, handler, era, call, steps }: HotRun): Promise<void> {
-    const { method, params } = frame;
+  async #settle({ frame, method, era, call, steps }: HotRun): Promise<void> {
+    const { method: name, params } = frame;
     const { report } = this.#options.runtime;
-    const request = { era, call, version: this.#asks.version };
-    const answering = answerAsked({ method, handler, params, request, report });
+    const request = { era, call, version: this.#asks.version, log: this.#log };
+    const answering = runMethod({ name, method, params, request, report });
     // Awaited only if it is a promise: the handshake is over before the next frame is read.
     const answer = answering instanceof Promise ? await answering : answering;
     const apart = steps?.apart;
     if (apart !== undefined) await apart;
     if (this.#running.get(frame.id) !== call) return;
     this.#running.delete(frame.id);
-    if (method === "initialize" && answer.kind === "result") this.#era.initialised(frame.id);
+    if (name === "initialize" && answer.kind === "result") this.#era.initialised(frame.id);
     this.#answer(frame.id, answer, era);
   }
 

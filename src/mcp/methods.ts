@@ -4,80 +4,91 @@ import type { Handler } from "./handlers.ts";
 import { createHandshake, legacyVersions } from "./handshake.ts";
 import { downgrade } from "./protocol-features.ts";
 import { rpcCodes, toRpcError, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";
+import { emptyResult, unknownMethod } from "./refusals.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
-/** What an era does not know, although it is answered here: each has a handshake of its own. */
-const foreign: Readonly<Record<Era, ReadonlySet<string>>> = {
-  legacy: new Set(["server/discover"]),
-  modern: new Set(["initialize", "logging/setLevel"]),
-};
-
-/** Where a request waits for its turn: behind calls, which may take minutes, or behind reads; others do not wait. */
+/** Queue of a method's requests: behind calls, which may take minutes, or behind reads. `none`: they do not wait. */
 export type Turn = "calls" | "reads" | "none";
 
-/** The methods that handlers answer: those of the app, the handshakes, and those of one connection. */
-export class Methods {
-  readonly #handlers: ReadonlyMap<string, Handler>;
-  readonly #turns: ReadonlyMap<string, Turn>;
-
-  /** @param own - what belongs to one connection, such as the level of its log. */
-  constructor(runtime: AppRuntime, own: Readonly<Record<string, Handler>> = {}) {
-    this.#handlers = new Map(Object.entries({ ...runtime.handlers, ...createHandshake(runtime), ...own }));
-    this.#turns = new Map<string, Turn>([
-      ["tools/call", "calls"],
-      ["prompts/get", "calls"],
-      ["resources/read", "reads"],
-      ["completion/complete", "reads"],
-      // Read from the application where it can change.
-      ["resources/list", runtime.changing.has("resources") ? "reads" : "none"],
-    ]);
-  }
-
-  /** Returns the handler of a method, or `undefined` if the app or the era does not have the method. */
-  find(method: string, era: Era): Handler | undefined {
-    return foreign[era].has(method) ? undefined : this.#handlers.get(method);
-  }
-
-  /** Where a request of this method waits. */
-  turnOf(method: string): Turn {
-    return this.#turns.get(method) ?? "none";
-  }
+/** A method of the protocol, as an app serves it. */
+export interface Method {
+  readonly run: Handler;
+  readonly turn: Turn;
 }
 
-/** Returns whether a request of this method gets an empty result in this era. */
-export function isNod(method: string, era: Era): boolean {
-  return method === "shutdown" || (method === "ping" && era === "legacy");
+/** The methods of each era, by name. Subscriptions belong to a connection and are not among them. */
+export type Methods = Readonly<Record<Era, ReadonlyMap<string, Method>>>;
+
+const turns: ReadonlyMap<string, Turn> = new Map([
+  ["tools/call", "calls"],
+  ["prompts/get", "calls"],
+  ["resources/read", "reads"],
+  ["completion/complete", "reads"],
+]);
+
+/** Answers with an empty result. */
+export const ping: Method = { run: () => emptyResult, turn: "none" };
+
+const setLevel: Method = { run: (params, { log }) => log?.setLevel(params) ?? unknownMethod, turn: "none" };
+
+function createMethods(runtime: AppRuntime): Methods {
+  const shared = new Map<string, Method>([["shutdown", ping]]);
+  for (const [name, run] of Object.entries(runtime.handlers)) {
+    // A list of resources that can change is read from the application.
+    const isRead = name === "resources/list" && runtime.changing.has("resources");
+    shared.set(name, { run, turn: isRead ? "reads" : (turns.get(name) ?? "none") });
+  }
+  const handshake = createHandshake(runtime);
+  const legacy = new Map<string, Method>([
+    ...shared,
+    ["initialize", { run: handshake.initialize, turn: "none" }],
+    ["ping", ping],
+  ]);
+  if (runtime.logs) legacy.set("logging/setLevel", setLevel);
+  const modern = new Map<string, Method>([
+    ...shared,
+    ["server/discover", { run: handshake["server/discover"], turn: "none" }],
+  ]);
+  return { legacy, modern };
 }
 
-/** What a method's failure is answered with: a code that names the one entry in the log. */
+const known = new WeakMap<AppRuntime, Methods>();
+
+/** Returns the methods of an open app: one table, however many connections use it. */
+export function methodsOf(runtime: AppRuntime): Methods {
+  const methods = known.get(runtime) ?? createMethods(runtime);
+  known.set(runtime, methods);
+  return methods;
+}
+
+/** Returns the answer for a method that threw. Its correlation id names the entry in the author's log. */
 export function toInternalAnswer(cause: unknown, method: string, report: FaultReporter): RpcAnswer {
   const { correlationId } = internalError(cause, `method "${method}"`, report);
   return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
 }
 
-/** A method, and what it is asked. */
-export interface Asked {
-  readonly method: string;
-  readonly handler: Handler;
+/** A method and its request. */
+export interface MethodCall {
+  readonly name: string;
+  readonly method: Method;
   readonly params: JsonObject | undefined;
   readonly request: McpRequest;
   readonly report: FaultReporter;
 }
 
 /**
- * Answers a request, at once where its handler does: what waited for nothing must not let others overtake it. Neither throws
- * nor rejects: what a handler lets through is answered with an internal error.
+ * Runs a method and returns its answer, as a promise only if its handler waits: a request that waits for nothing must not let
+ * others overtake it. Neither throws nor rejects.
  */
-export function answerAsked(asked: Asked): RpcAnswer | Promise<RpcAnswer> {
-  const { method, handler, params, request, report } = asked;
+export function runMethod({ name, method, params, request, report }: MethodCall): RpcAnswer | Promise<RpcAnswer> {
+  const { version } = request;
+  const isOld = version !== undefined && version !== legacyVersions[0];
   try {
-    const answering = handler(params, request);
-    const { version } = request;
-    const isOld = version !== undefined && version !== legacyVersions[0];
+    const answering = method.run(params, request);
     if (!(answering instanceof Promise)) return isOld ? downgrade(answering, version) : answering;
-    const known = isOld ? answering.then((answer) => downgrade(answer, version)) : answering;
-    return known.catch((cause: unknown) => toInternalAnswer(cause, method, report));
+    const fitting = isOld ? answering.then((answer) => downgrade(answer, version)) : answering;
+    return fitting.catch((cause: unknown) => toInternalAnswer(cause, name, report));
   } catch (cause) {
-    return toInternalAnswer(cause, method, report);
+    return toInternalAnswer(cause, name, report);
   }
 }

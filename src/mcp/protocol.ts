@@ -1,4 +1,5 @@
 import type { CallContext } from "../call/call-context.ts";
+import type { JsonObject } from "../schema/json.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
 export type Era = "legacy" | "modern";
@@ -65,6 +66,14 @@ export interface McpRequest {
   readonly version?: string | undefined;
   /** The call under way; it knows its caller. */
   readonly call: CallContext;
+  /** The log of the client. Left out for clients without a level of their own. */
+  readonly log?: LogLevels | undefined;
+}
+
+/** The level of one client's log. */
+export interface LogLevels {
+  /** Answers `logging/setLevel`. */
+  setLevel(params: JsonObject | undefined): RpcAnswer;
 }
 
 /** Makes an error answer. */

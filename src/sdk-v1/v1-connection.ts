@@ -5,11 +5,11 @@ import type { Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { CallQueue } from "../mcp/call-queue.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";
-import type { Handler } from "../mcp/handlers.ts";
-import { answerAsked, Methods, toInternalAnswer } from "../mcp/methods.ts";
+import { methodsOf, runMethod, toInternalAnswer, type Method, type Methods } from "../mcp/methods.ts";
 import type { RequestFrame } from "../mcp/parse-frame.ts";
 import { toProgressSink } from "../mcp/progress-sink.ts";
-import { rpcCodes, toRpcError, type RpcAnswer } from "../mcp/protocol.ts";
+import type { RpcAnswer } from "../mcp/protocol.ts";
+import { busy, closing, duplicateId, sessionNotFound, unknownMethod } from "../mcp/refusals.ts";
 import type { RequestId } from "../mcp/request-id.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
@@ -51,13 +51,6 @@ interface Admitted {
 
 const stallMs = 30_000;
 
-const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
-const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
-const closing = toRpcError(rpcCodes.busy, "Server busy: it is closing");
-const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
-/** One text for a session of somebody else's and one that never was. */
-const notTheirs = toRpcError(rpcCodes.sessionNotFound, "Session not found");
-
 /**
  * Answers what the client of one server asks, from our own handlers: the gate of a connection that somebody else has framed and
  * greeted. Always legacy, which is all that the SDK 1.x speaks. Whoever made it closes it.
@@ -88,7 +81,7 @@ export class V1Connection {
     const { rateLimit } = options;
     // The author's limiter may have more members, which mean nothing here.
     this.#limiter = rateLimit && { limit: (key, cost) => rateLimit.limit(key, cost) };
-    this.#methods = new Methods(runtime);
+    this.#methods = methodsOf(runtime);
     this.#output = new V1Output((full) => this.#setFull(full));
     this.#questions = new V1Questions({ port, limits: runtime.limits, report: runtime.report });
     this.#log = new V1Log(port, this.#output, logsItself);
@@ -180,7 +173,7 @@ export class V1Connection {
   }
 
   #refuse(caller: Caller): RpcAnswer | undefined {
-    if (this.#owner !== undefined && callerKey(this.#owner) !== callerKey(caller)) return notTheirs;
+    if (this.#owner !== undefined && callerKey(this.#owner) !== callerKey(caller)) return sessionNotFound;
     const refusal = this.#setting.runtime.refuse(caller);
     if (refusal !== undefined) return refusal;
     if (this.#owner === undefined && this.#isInitialised) this.#subscriptions.recognised(caller);
@@ -194,12 +187,13 @@ export class V1Connection {
     const { id, method, params } = frame;
     const token = progressTokenOf(params);
     if (typeof token === "object") return running.settle(token);
-    if (method === "logging/setLevel") return running.settle(this.#log.setLevel(params));
     this.#running.set(id, running);
     this.#followSignal(admitted);
-    if (this.#subscriptions.serve(frame, "legacy", caller)) return;
-    const handler = this.#methods.find(method, "legacy");
-    if (handler === undefined) return this.#answer(id, unknownMethod);
+    const served = this.#methods.legacy.get(method);
+    if (served === undefined) {
+      if (!this.#subscriptions.serve(frame, "legacy", caller)) this.#answer(id, unknownMethod);
+      return;
+    }
     running.call = new CallContext({
       sink:
         token === undefined
@@ -213,7 +207,7 @@ export class V1Connection {
       limiter: this.#limiter,
       asking: this.#questions.portFor(extra),
     });
-    this.#run(admitted, handler, running.call);
+    this.#run(admitted, served, running.call);
   }
 
   #followSignal({ frame, extra, running }: Admitted): void {
@@ -223,16 +217,16 @@ export class V1Connection {
     else extra.signal.addEventListener("abort", cancel, { once: true });
   }
 
-  #run({ frame, running }: Admitted, handler: Handler, call: CallContext): void {
-    const { id, method } = frame;
-    const turn = this.#methods.turnOf(method);
+  #run({ frame, running }: Admitted, method: Method, call: CallContext): void {
+    const { id, method: name, params } = frame;
+    const { turn } = method;
     const queue = turn === "none" ? undefined : turn === "calls" ? this.#calls : this.#reads;
     if (queue?.full) return this.#answer(id, busy);
     const start = async (): Promise<void> => {
       running.hasStarted = true;
       const { report } = this.#setting.runtime;
-      const request = { era: "legacy", call } as const;
-      running.settle(await answerAsked({ method, handler, params: frame.params, request, report }));
+      const request = { era: "legacy", call, log: this.#log } as const;
+      running.settle(await runMethod({ name, method, params, request, report }));
       if (this.#running.get(id) === running) this.#running.delete(id);
     };
     if (queue === undefined) return void start();

@@ -2,8 +2,7 @@ import { CallContext, type LogSink } from "../../call/call-context.ts";
 import { SurfaceError } from "../../errors.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
 import { logLevelOf } from "../../mcp/envelope.ts";
-import type { Handler } from "../../mcp/handlers.ts";
-import { answerAsked } from "../../mcp/methods.ts";
+import { runMethod, type Method } from "../../mcp/methods.ts";
 import { toProgressSink } from "../../mcp/progress-sink.ts";
 import type { HttpSetting } from "../setting.ts";
 import type { Exchange } from "./exchange.ts";
@@ -11,8 +10,8 @@ import type { ModernRequest } from "./modern-request.ts";
 
 /** What answers one exchange. */
 export interface Work {
-  /** Runs until its exchange is answered. */
-  run(): Promise<void>;
+  /** Runs until its exchange is answered: in this turn, if the method waits for nothing. */
+  run(): void | Promise<void>;
   /** Tells when nothing of it runs any more, which may be long after it was ended early. */
   whenIdle(told: () => void): void;
   /** Ends it early: its client has left. */
@@ -37,12 +36,12 @@ function toLogSink({ request, exchange, setting }: WorkParts): LogSink | undefin
   return log.sinkFor("modern", logLevelOf(request.frame.params), { send, isFull: exchange.isFull });
 }
 
-/** Creates the work that answers a request by its handler. */
-export function toHandlerWork(handler: Handler, parts: WorkParts): Work {
+/** Creates the work that answers a request by its method. */
+export function toHandlerWork(method: Method, parts: WorkParts): Work {
   const { request, exchange, setting } = parts;
   const { runtime, counters, limiter } = setting;
   const { frame, caller, token } = request;
-  const { method, params } = frame;
+  const { method: name, params } = frame;
   const output = { send: exchange.tell, isFull: exchange.isFull };
   const call = new CallContext({
     sink: token === undefined ? undefined : toProgressSink(token, output),
@@ -51,9 +50,13 @@ export function toHandlerWork(handler: Handler, parts: WorkParts): Work {
     reached: counters.reached,
     limiter,
   });
-  const asked = { method, handler, params, request: { era: "modern", call }, report: runtime.report } as const;
+  const asked = { name, method, params, request: { era: "modern", call }, report: runtime.report } as const;
   return {
-    run: async () => exchange.answer(await answerAsked(asked)),
+    run() {
+      const answering = runMethod(asked);
+      if (answering instanceof Promise) return answering.then((answer) => exchange.answer(answer));
+      return exchange.answer(answering);
+    },
     whenIdle: (told) => call.whenIdle(told),
     cancel: () => call.cancel(),
     close: () => call.abort(new SurfaceError("CLOSED", "Calling: the server is closing")),

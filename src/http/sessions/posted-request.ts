@@ -1,5 +1,5 @@
 import type { RpcAnswer } from "../../mcp/protocol.ts";
-import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
+import { sessionNotFound } from "../../mcp/refusals.ts";
 import type { SendAsk } from "../../mcp/asking/pushed-asks.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { acceptsType } from "../head/media-type.ts";
@@ -14,8 +14,6 @@ export interface RequestPost extends HttpPost {
 
 /** How a client names the reports of progress that it wants. */
 export type ProgressToken = string | number;
-
-const ended = toRpcError(rpcCodes.sessionNotFound, "Session not found");
 
 /**
  * One request and its answer: JSON in one piece, or, where its client wants to hear more or is asked something, a stream of
@@ -102,7 +100,7 @@ export class PostedRequest {
     this.#stopTimer?.();
     const { reply, frame } = this.post;
     if (this.#stream !== undefined) this.#streams.finish(this.#stream);
-    else this.#streams.http.responder.refuse(reply, ended, { status: 404, id: frame.id });
+    else this.#streams.http.responder.refuse(reply, sessionNotFound, { status: 404, id: frame.id });
   }
 
   #left(): void {

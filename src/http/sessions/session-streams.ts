@@ -1,3 +1,4 @@
+import { closing } from "../../mcp/refusals.ts";
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import { callerKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
@@ -46,7 +47,6 @@ const maxSentBytes = 256 * 1024;
 const listenMs = 5000;
 
 const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed for a session");
-const leaving = toRpcError(rpcCodes.busy, "Server busy: it is closing");
 const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
 const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: the client must accept text/event-stream");
 
@@ -219,7 +219,7 @@ export class SessionStreams {
   /** Has somebody read a stream, where there is a place for one more. */
   #admit(exchange: HttpExchange, stream: EventStream, after?: number): void {
     if (exchange.reply.isOver) return;
-    if (this.#isHushed && stream === this.#notices) return this.#refuse(exchange, leaving, 503);
+    if (this.#isHushed && stream === this.#notices) return this.#refuse(exchange, closing, 503);
     // Who comes again is not one more: the place of who read it before is theirs.
     const place = stream.takePlace() ?? this.http.admission.openStream(exchange.caller);
     if (isRefused(place)) {

@@ -3,11 +3,11 @@ import type { AskKind } from "../../catalog/asking.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
-import type { Handler } from "../../mcp/handlers.ts";
-import { answerAsked, isNod, toInternalAnswer, type Methods } from "../../mcp/methods.ts";
+import { ping, runMethod, toInternalAnswer, type Method, type Methods } from "../../mcp/methods.ts";
 import { ownParam } from "../../mcp/own-param.ts";
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
-import { rpcCodes, toRpcError, toRpcResult, toScopeError, type RpcAnswer } from "../../mcp/protocol.ts";
+import { toScopeError, type RpcAnswer } from "../../mcp/protocol.ts";
+import { busy, duplicateId, emptyResult, sessionNotFound, unknownMethod } from "../../mcp/refusals.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import { internalError } from "../../surface/fault.ts";
@@ -33,12 +33,6 @@ export interface SessionSetting {
   /** The revision that was agreed on. */
   readonly version: string;
 }
-
-const duplicateId = toRpcError(rpcCodes.invalidRequest, "Invalid request: a request with this id is still running");
-const busy = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
-const notFound = toRpcError(rpcCodes.sessionNotFound, "Session not found");
-const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");
-const empty = toRpcResult("");
 
 /** From this revision on clients take an event without data for what it is: an id to resume from. */
 const firstPrimed = "2025-11-25";
@@ -150,7 +144,7 @@ export class Session {
     if (scopes === undefined) return this.#streams.listen(exchange);
     const { http, headers } = this.#streams;
     // Where no consent helps, a session of their own does: this one is not theirs.
-    if (scopes.length === 0) return http.responder.refuse(exchange.reply, notFound, { status: 404 });
+    if (scopes.length === 0) return http.responder.refuse(exchange.reply, sessionNotFound, { status: 404 });
     http.responder.refuse(exchange.reply, toScopeError(scopes), { status: 403, headers });
   }
 
@@ -184,14 +178,16 @@ export class Session {
 
   /** What a request is answered with at once; `undefined`: the answer follows. */
   #answerNow(post: RequestPost): RpcAnswer | undefined {
-    const { id, method, params } = post.frame;
-    if (isNod(method, "legacy")) return empty;
+    const { id, method: name, params } = post.frame;
+    const method = this.#setting.methods.legacy.get(name);
+    if (method === ping) return emptyResult;
     if (this.#running.has(id)) return duplicateId;
-    if (method.startsWith("notifications/")) return unknownMethod;
     const token = progressTokenOf(params);
     if (typeof token === "object") return token;
-    if (method === "logging/setLevel" && this.#setting.http.runtime.logs) return this.#calls.setLevel(params);
-    this.#start(new PostedRequest(post, token, this.#streams));
+    this.#asked(post.caller);
+    const posted = new PostedRequest(post, token, this.#streams);
+    if (method === undefined) this.#startSubscription(posted);
+    else this.#run(posted, method);
     return undefined;
   }
 
@@ -200,11 +196,8 @@ export class Session {
     if (this.#scopes.asked(caller)) this.#streams.dismiss();
   }
 
-  #start(posted: PostedRequest): void {
-    const { frame, caller } = posted.post;
-    this.#asked(caller);
-    const handler = this.#setting.methods.find(frame.method, "legacy");
-    if (handler !== undefined) return this.#run(posted, handler);
+  #startSubscription(posted: PostedRequest): void {
+    const { frame } = posted.post;
     if (frame.method === "resources/subscribe") return this.#subscribe({ posted });
     this.#running.set(frame.id, { posted });
     if (!this.#serveSubscription(posted.post)) this.#running.answer(frame.id, unknownMethod);
@@ -234,26 +227,26 @@ export class Session {
     }
   }
 
-  #run(posted: PostedRequest, handler: Handler): void {
+  #run(posted: PostedRequest, method: Method): void {
     const { frame, caller, reply, bytes } = posted.post;
-    const { http, methods, id: session } = this.#setting;
+    const { http, id: session } = this.#setting;
     const call = this.#calls.open(posted);
     const running: Running = { posted, call };
     this.#running.set(frame.id, running);
     const isEnded = this.#calls.endsOnDrop(posted);
     posted.onGone = () => (isEnded ? this.#end(frame.id, running) : call.drop());
-    const turn = methods.turnOf(frame.method);
+    const { turn } = method;
     const guarding: Guarding = {
       method: frame.method,
       report: http.runtime.report,
       answer: (failure) => this.#running.answer(frame.id, failure),
     };
-    if (turn === "none") return guard(this.#answer(running, handler), guarding);
+    if (turn === "none") return guard(this.#answer(running, method), guarding);
     // Its place is free when its work has ended, and not when its client has cancelled it.
     const start = (done: () => void): void => {
       const ended = this.work.begin(done);
       guard(
-        this.#answer(running, handler).finally(() => call.whenIdle(ended)),
+        this.#answer(running, method).finally(() => call.whenIdle(ended)),
         guarding,
       );
     };
@@ -262,11 +255,13 @@ export class Session {
     else running.turning = turning;
   }
 
-  async #answer(running: Running, handler: Handler): Promise<void> {
-    const { method, params, id } = running.posted.post.frame;
-    const { runtime } = this.#setting.http;
-    const request = { era: "legacy", call: running.call ?? new CallContext(), version: this.#setting.version } as const;
-    const answer = await answerAsked({ method, handler, params, request, report: runtime.report });
+  async #answer(running: Running, method: Method): Promise<void> {
+    const { method: name, params, id } = running.posted.post.frame;
+    const { version, http } = this.#setting;
+    const { call = new CallContext() } = running;
+    const request = { era: "legacy", call, version, log: this.#calls } as const;
+    const answering = runMethod({ name, method, params, request, report: http.runtime.report });
+    const answer = answering instanceof Promise ? await answering : answering;
     if (this.#running.is(id, running)) this.#running.answer(id, answer);
   }
 

@@ -88,7 +88,7 @@ expectAssignable<SampleRequest>({
 });
 
 // How states are kept is the app's.
-mcp(surface, { asking: { secret: new Uint8Array(32), claim: async () => true, rehearse: true } });
+mcp(surface, { asking: { secret: new Uint8Array(32), claim: async () => true } });
 mcp(surface, { asking: { claim: (_id, expiresAt) => expiresAt > 1 } });
 expectError(mcp(surface, { asking: { secret: "text" } }));
 expectError(mcp(surface, { asking: { claim: true } }));

@@ -81,11 +81,6 @@ export interface AskingOptions {
    * @param expiresAt - when nobody can use it any more, in milliseconds since 1970.
    */
   readonly claim?: (id: string, expiresAt: number) => boolean | Promise<boolean>;
-  /**
-   * For development: a handler that asks is run twice up to its first question, and one that asks or calls something else the
-   * second time is refused, with the difference in the author's log. Default `false`.
-   */
-  readonly rehearse?: boolean;
 }
 
 /** How an app reaches its live surface. */

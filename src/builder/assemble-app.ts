@@ -230,15 +230,13 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const mounted = [...mounts.keys()];
   assertReach(tools, live.current, mounted);
   scope.add(warnAuthor(live, views.views, mounted));
-  const { rehearse, timeoutMs: askTimeouts } = options.asking ?? {};
   const invoker = createInvoker({
     report,
     onChange: () => watches.distrust(),
     tree: calls,
     find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
     confirm,
-    rehearse,
-    askTimeouts,
+    askTimeouts: options.asking?.timeoutMs,
   });
   owned(scope, invoker);
   const info = toInfo(definition);

@@ -4,7 +4,6 @@ import { defaultResourceBytes, defaultResultBytes, leastLargeBytes } from "../mc
 import type { AskTimeouts } from "../catalog/asking.ts";
 import {
   callable,
-  flag,
   matching,
   object,
   option,
@@ -31,7 +30,6 @@ export const askingFields: OptionFields<AskingOptions> = {
     (value) => value instanceof Uint8Array && value.byteLength >= leastSecretBytes,
   ),
   claim: callable,
-  rehearse: withDefault(flag, false),
 };
 
 /** Options of an app. */

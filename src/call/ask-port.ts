@@ -1,25 +1,26 @@
 import type { AskKind, AskRecord, ClientAsk } from "../catalog/asking.ts";
 import type { JsonObject } from "../schema/json.ts";
 
-/** What a call goes on from that had ended with questions. */
+/** The earlier rounds of a call that ended with questions. */
 export interface Resumed {
   readonly record: AskRecord;
+  /** By the keys of the questions that ended the last round. */
   readonly answers: Readonly<Record<string, JsonObject>>;
-  /** Takes it for used, once. Asked when the call may run and before anything does; unless it says `true`, nothing runs. */
+  /** Marks the state as used, once. Called when nothing else can refuse the call; nothing runs unless it returns `true`. */
   readonly claim?: (() => boolean | Promise<boolean>) | undefined;
 }
 
-/** How the client of a call is asked. */
+/** Asks the client of one call. */
 export interface AskPort {
-  /** What it says that it can be asked. */
+  /** The kinds of questions that the client declared. */
   readonly kinds: ReadonlySet<AskKind>;
   /**
-   * Sends a question and resolves with the answer. Rejects with a `Refusal` `ASK_FAILED`, or when the signal fires; then it takes
-   * the question back. Left out where nothing can be sent: then a call that asks ends with its questions.
+   * Sends a question and resolves with the answer. Rejects with a `Refusal` `ASK_FAILED`, or when the signal fires, and then cancels
+   * the question at the client. Left out from 2026-07-28 on: a question ends the call.
    */
   readonly push?: ((ask: ClientAsk, signal: AbortSignal) => Promise<JsonObject>) | undefined;
-  /** Told when the client says that its roots are others. Left out where it never does. Returns what stops it. */
+  /** Calls `changed` when the client says that its roots changed. Returns a function that stops it. Left out: the client never says so. */
   readonly onRoots?: ((changed: () => void) => () => void) | undefined;
-  /** What the call had come to when it ended with questions, and what its client has answered since, by key. */
+  /** Left out in the first round. */
   readonly resumed?: Resumed | undefined;
 }

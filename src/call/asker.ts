@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking.ts";
 import { cannotBeAsked } from "../catalog/client-cannot.ts";
 import { operationNotFound } from "../catalog/cannot-nest.ts";
@@ -13,7 +14,7 @@ import { CallTrail } from "./call-trail.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { digestOf } from "./digest-of.ts";
 import { EntryStamps } from "./entry-stamps.ts";
-import { Questions } from "./questions.ts";
+import { questionsOf } from "./questions.ts";
 
 /** What a {@link ClientAsker} is given. */
 export interface AskerDeps {
@@ -43,14 +44,7 @@ function tooLate(name: string, timeoutMs: number): Refusal {
   return new Refusal("ASK_TIMEOUT", `the client did not answer ${name} within ${timeoutMs} ms`, { timeoutMs });
 }
 
-/** What has been asked for a host's call, with all that is called within it; `undefined` where nobody can be asked. */
-export function questionsOf({ root }: CallContext): Questions | undefined {
-  if (root.asking === undefined) return undefined;
-  root.questions ??= new Questions(root, root.asking);
-  return root.questions;
-}
-
-/** Names a value within a host's call: the same when that is made again, and to nobody else. */
+/** Returns a digest of a value that is the same in each round of a host's call, and in no other call. */
 export function nameWithin(call: CallContext, json: JsonValue): string {
   return digestOf(json, questionsOf(call)?.salt);
 }
@@ -68,18 +62,38 @@ function isConfirmation(key: string): boolean {
   return key.startsWith(".");
 }
 
+/** Writes a keyed digest, whose bits are as good as random, as a UUID of version 4. */
+function toUuid(digest: string): string {
+  const hex = Buffer.from(digest, "base64url").toString("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
 /** Refuses a third question under one key: a question that changes each time would be asked without an end. */
 export function changedAgain(key: string): Refusal {
   const name = isConfirmation(key) ? "the confirmation" : `the question "${key}"`;
   return new Refusal("ASK_FAILED", `${name} was another one when it was asked again`);
 }
 
-/** The name under which a record keeps the stamp of a call's entry; no author's key has a dot. */
-const stampName = ".entry";
+function afterChange(name: string): Refusal {
+  const why = "a call within this one has already run and may have changed something";
+  return new Refusal(
+    "ASK_AFTER_CHANGE",
+    `the client was not asked ${name}: ${why}; ask first, or call them one by one`,
+  );
+}
 
-function placeOf({ trail }: CallContext, name: string): string {
-  // No call has such a place: theirs begin with a digest.
-  return `${trail?.place ?? ""}=${name}/`;
+/**
+ * Returns whether a call within the host's call has started that may change something. The calls that the given call is within do
+ * not count: they wait for its answer.
+ */
+function hasChanged(call: CallContext): boolean {
+  let waiting = 0;
+  for (let one = call; one.partOf !== undefined; one = one.partOf.call) if (one.mayHaveChanged) waiting += 1;
+  return call.root.changes > waiting;
+}
+
+function placeOf({ trail }: CallContext): string {
+  return trail?.place ?? "";
 }
 
 /** Asks clients, each by the way of the call that it made. */
@@ -94,6 +108,7 @@ export class ClientAsker implements Asker {
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
     // What is kept of an answer is what came: what a handler does to its own is no matter of it.
     const answer = this.#ask(call, key, ask).then((given) => structuredClone(given));
+    call.posed?.();
     // One that nobody waits for and that is refused would end the process.
     answer.catch(() => {});
     return answer;
@@ -115,15 +130,9 @@ export class ClientAsker implements Asker {
     return answer;
   }
 
-  keep(call: CallContext, name: string, make: () => string): string {
-    const questions = questionsOf(call);
-    if (questions?.remembers !== true) return make();
-    const own = placeOf(call, name);
-    const known = questions.recall(own, "")?.outcome;
-    if (known?.kind === "answer") return known.text;
-    const text = make();
-    questions.remember(own, "", { outcome: { kind: "answer", text }, meta: undefined });
-    return text;
+  runIdOf(call: CallContext): string {
+    if (questionsOf(call)?.endCall !== true) return randomUUID();
+    return toUuid(nameWithin(call, ["run", placeOf(call)]));
   }
 
   /**
@@ -134,8 +143,8 @@ export class ClientAsker implements Asker {
   assertSameEntry(entry: ToolEntry, call: CallContext): void {
     // Most calls go on from nothing, and cost nothing here.
     if (call.root.asking?.resumed === undefined) return;
-    const known = questionsOf(call)?.recall(placeOf(call, stampName), "")?.outcome;
-    if (known?.kind !== "answer" || this.#stamps.fits(entry, known.text)) return;
+    const stamp = questionsOf(call)?.stampOf(placeOf(call));
+    if (stamp === undefined || this.#stamps.fits(entry, stamp)) return;
     throw new Refusal(operationNotFound.code, operationNotFound.message);
   }
 
@@ -154,11 +163,9 @@ export class ClientAsker implements Asker {
   #pose(question: Question, digest = ""): Promise<JsonObject> {
     const { call, trail, port } = question;
     const key = `${trail.place}${question.key}`;
-    const questions = questionsOf(call);
-    const known = questions?.answerTo(key, digest);
+    const known = questionsOf(call)?.answerTo(key, digest);
     if (known !== undefined) return Promise.resolve(known);
-    questions?.asked(key, digest);
-    if (call.isOver) return Promise.reject(over(call));
+    if (hasChanged(call)) return Promise.reject(afterChange(nameOf(question)));
     if (port.push !== undefined) return this.#push(question, port.push);
     return this.#open(question, key, digest);
   }
@@ -178,7 +185,7 @@ export class ClientAsker implements Asker {
   /** Records what a call, and the calls that it is within, run: a retry must find the same. Entries without `now` never change. */
   #stamp(call: CallContext): void {
     const { entry, partOf } = call;
-    if (entry?.now !== undefined) this.keep(call, stampName, () => this.#stamps.of(entry));
+    if (entry?.now !== undefined) questionsOf(call)?.stamp(placeOf(call), this.#stamps.of(entry));
     if (partOf !== undefined) this.#stamp(partOf.call);
   }
 

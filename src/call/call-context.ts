@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
 import type { ClientAsk } from "../catalog/asking.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
@@ -81,6 +82,10 @@ export class CallContext implements EntryCall {
   questions: Questions | undefined;
   /** Whether a tool ran for it or within it, other than one that only stands for others. Only of a call that is part of none. */
   hasRun = false;
+  /** How many calls within it have started that may change something. Only of a call that is part of none. */
+  changes = 0;
+  /** Releases the round of questions, which waits until its confirmation is asked. */
+  posed: (() => void) | undefined;
   /** Stops what watches its time. */
   unwatch: (() => void) | undefined;
   /** How its time stands still, or has stood. */
@@ -107,7 +112,6 @@ export class CallContext implements EntryCall {
   #last = Number.NEGATIVE_INFINITY;
   #meta: JsonObject | undefined;
   #asker: Asker | undefined;
-  #standsFor: CallContext | undefined;
 
   constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf, asking }: CallSetting = {}) {
     this.#sink = sink;
@@ -133,13 +137,6 @@ export class CallContext implements EntryCall {
    * line of at most 512 bytes.
    */
   progress(report: ProgressReport): void {
-    // What is done again until its last answer was told before.
-    const { asking, questions } = this.root;
-    if (asking?.resumed === undefined || questions?.isReplaying === false) this.tell(report);
-  }
-
-  /** The same, whether or not it was told before. */
-  tell(report: ProgressReport): void {
     if (this.#sink === undefined || this.isOver) return;
     // Read once: a getter of the author's may say something else each time.
     const read = readReport(report);
@@ -168,8 +165,8 @@ export class CallContext implements EntryCall {
     return this.#asker === undefined ? cannotAsk.ask(key, ask) : this.#asker.ask(this, key, ask);
   }
 
-  keep(name: string, make: () => string): string {
-    return this.#asker === undefined ? make() : this.#asker.keep(this, name, make);
+  get runId(): string {
+    return this.#asker?.runIdOf(this) ?? randomUUID();
   }
 
   onRoots(changed: () => void): () => void {
@@ -182,10 +179,10 @@ export class CallContext implements EntryCall {
     if (this.isOver) return;
     if (this.partOf?.onMeta === undefined) this.#heardBy?.addMeta(members);
     else this.partOf.onMeta(members);
-    if (this.partOf !== undefined && this.trail === undefined) return;
+    if (this.partOf !== undefined) return;
     const kept = keepMeta(this.#meta, members);
     if (kept !== undefined) this.#meta = kept;
-    else if (this.partOf === undefined) this.#asker?.leftOut(this);
+    else this.#asker?.leftOut(this);
   }
 
   /** What is said beside the answer, for programs. */
@@ -197,20 +194,6 @@ export class CallContext implements EntryCall {
     return this.#nester === undefined || this.entry === undefined
       ? cannotNest(nested)
       : this.#nester.nest(this, this.entry, nested);
-  }
-
-  /** Runs in the place of another call, which ends this one and is not ended by it. */
-  stepInFor(call: CallContext): void {
-    this.#standsFor = call;
-    this.tracked = call.tracked;
-    this.dueAt = call.dueAt;
-    this.latestAt = call.latestAt;
-    this.deadline = call.deadline;
-    this.#asker = call.#asker;
-    this.#nester = call.#nester;
-    this.entry = call.entry;
-    const { signal } = call;
-    signal.addEventListener("abort", () => this.abort(call.endedWith ?? leftBehind()), { once: true });
   }
 
   /** From here on its client can be asked. */
@@ -241,19 +224,6 @@ export class CallContext implements EntryCall {
     return this.#parts ?? [];
   }
 
-  /** Whether it, or a part of it, waits for an answer of its client. */
-  get isAsking(): boolean {
-    return this.trail?.isWaiting === true || [...this.parts].some((part) => part.isAsking);
-  }
-
-  /** Whether a part of it may be changing something right now, and does not wait for an answer. */
-  get isBusy(): boolean {
-    return [...this.parts].some((part) => {
-      const changes = part.#started && !part.isOver && part.entry?.hints.readOnlyHint === false;
-      return part.isBusy || (changes && !part.isAsking);
-    });
-  }
-
   /** Whether nothing may be said any more under this call: it was answered, or nobody waits for its answer. */
   get isOver(): boolean {
     return this.#finished || this.#ended !== undefined;
@@ -274,9 +244,20 @@ export class CallContext implements EntryCall {
     if (this.#ended !== undefined) throw this.#ended;
   }
 
-  /** The handler is run next: from here on something may have happened. */
+  /** Whether it calls a tool that may change something. A tool that only stands for others changes nothing itself. */
+  get mayChange(): boolean {
+    return this.entry?.hints.readOnlyHint === false && this.entry.isUncounted !== true;
+  }
+
+  /** Whether its handler has started, and may have changed something. */
+  get mayHaveChanged(): boolean {
+    return this.#started && this.mayChange;
+  }
+
+  /** The handler runs next: from here on something may have happened. */
   start(): void {
     this.#started = true;
+    if (this.partOf !== undefined && this.mayChange) this.root.changes += 1;
   }
 
   /** Ends the call early: its signal fires and {@link outcome} rejects. Does nothing once the call has finished. */
@@ -284,7 +265,7 @@ export class CallContext implements EntryCall {
     if (this.isOver) return;
     this.#ended = error;
     this.#endParts(error);
-    if (this.#standsFor === undefined) this.tracked?.end(error.code);
+    this.tracked?.end(error.code);
     this.#controller?.abort(error);
     this.trail?.end(error);
     this.#fail?.(error);
@@ -337,7 +318,7 @@ export class CallContext implements EntryCall {
     this.trail?.end(leftBehind());
     this.#fail = undefined;
     if (this.#ended === undefined) this.#work = undefined;
-    if (this.#standsFor === undefined) this.tracked?.end(code);
+    this.tracked?.end(code);
   }
 
   /**

@@ -16,8 +16,8 @@ export interface Asker {
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject>;
   /** Tells the author that what a call was to say beside its answer is left out. */
   leftOut(call: CallContext): void;
-  /** What was made under this name when the call was made first, where it is made again; else what is made now. */
-  keep(call: CallContext, name: string, make: () => string): string;
+  /** Returns the id of a run, the same in each round of a call. */
+  runIdOf(call: CallContext): string;
 }
 
 /** The time of a call whose client is asked. */

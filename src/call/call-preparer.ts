@@ -2,12 +2,12 @@ import type { Refused } from "../catalog/outcome.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
-import { questionsOf, type ClientAsker } from "./asker.ts";
+import type { ClientAsker } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import { settle, type Checked } from "./check-again.ts";
 import { confirmCall, confirmRuleOf, type AskedRule } from "./confirm-call.ts";
 import { limitCall } from "./limit-call.ts";
-import { answersAny } from "./questions.ts";
+import { answersAny, questionsOf } from "./questions.ts";
 
 /** What is to run, or why it may not. */
 export type Prepared = Checked | Refused;
@@ -20,12 +20,14 @@ export interface PreparerDeps {
   readonly report: FaultReporter;
 }
 
-/** Returns whether a call was counted in an earlier round. A retry that answers nothing is another call. */
+/**
+ * Returns whether a call was counted in an earlier round: a host's call that is retried with an answer, and a call within it that
+ * had to ask. Other calls within it run again, and count again.
+ */
 function wasCounted(call: CallContext): boolean {
   const { resumed } = call.root.asking ?? {};
-  if (resumed === undefined) return false;
-  if (call.partOf === undefined) return answersAny(resumed);
-  return call.trail !== undefined && questionsOf(call)?.wasCounted(call.trail.place) === true;
+  if (resumed === undefined || !answersAny(resumed)) return false;
+  return call.partOf === undefined || questionsOf(call)?.hasAnswerIn(call.trail?.place ?? "") === true;
 }
 
 /** Holds a call whose arguments fit against everything that can still refuse it: rights, rate limit, and its user. */
@@ -62,11 +64,9 @@ export class CallPreparer {
 
   /** Counts a call that is about to run or to ask its user. A call whose client cannot be asked does not run. */
   #limit({ entry }: Checked, call: CallContext, rule: AskedRule | undefined): ReturnType<typeof limitCall> {
-    const { limiter, caller, partOf, trail } = call;
+    const { limiter, caller } = call;
     const willRefuse = rule === "refuse" && call.root.asking?.kinds.has("elicit") !== true;
     if (willRefuse || wasCounted(call)) return undefined;
-    const verdict = limitCall({ limiter, caller, tool: entry, report: this.#deps.report });
-    if (partOf !== undefined && trail !== undefined) questionsOf(call)?.noteVerdict(trail.place, verdict);
-    return verdict;
+    return limitCall({ limiter, caller, tool: entry, report: this.#deps.report });
   }
 }

@@ -18,13 +18,13 @@ export interface OpenQuestion {
 /** How much of a digest stands in the name of a place. */
 const placeLength = 12;
 
-/** What one call has asked and called so far. Made for calls that do, and no others. */
+/** The questions and nested calls of one call. Made for calls that ask or nest only. */
 export class CallTrail {
-  /** Where it stands among all within the call that a host made, the same when that is made again. */
+  /** The place of the call within the host's call, the same in each round. */
   readonly place: string;
   /** By key. */
   readonly asked: Map<string, AskedHere> = new Map();
-  /** Whether it, or a part of it, ends with a question. */
+  /** Whether a question of the call, or of a call within it, ended the round. */
   isBlocked = false;
   readonly #counts = new Map<string, number>();
   readonly #stops = new Set<() => void>();
@@ -34,12 +34,7 @@ export class CallTrail {
     this.place = place;
   }
 
-  /** Whether it waits for an answer. */
-  get isWaiting(): boolean {
-    return this.#waiting.size > 0;
-  }
-
-  /** The place of a call within this one: by what is called with what, and the how many-eth of those it is. */
+  /** Returns the place of a call within this one: the digest of the call, and its number among equal calls. */
   placeOf(digest: string): string {
     const short = digest.slice(0, placeLength);
     const count = (this.#counts.get(short) ?? 0) + 1;

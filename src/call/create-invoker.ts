@@ -7,7 +7,6 @@ import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
-import { assertMayRecall } from "./assert-may-recall.ts";
 import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
 import { claimResumed } from "./claim-resumed.ts";
@@ -15,6 +14,7 @@ import { runBounded } from "./bounded.ts";
 import type { Checked } from "./check-again.ts";
 import type { Completion } from "./completion.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
+import { confirmRuleOf } from "./confirm-call.ts";
 import { Deadlines } from "./deadlines.ts";
 import { deny } from "./deny.ts";
 import { goneOutcome, unknownToAll } from "./gone.ts";
@@ -23,8 +23,8 @@ import { isThenable } from "../surface/is-thenable.ts";
 import type { InvokerOptions } from "./invoker-options.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
-import { Nesting, type Recalled } from "./nesting.ts";
-import { rehearse, type Rehearsable } from "./rehearse.ts";
+import { Nesting } from "./nesting.ts";
+import { endingBefore } from "./questions.ts";
 import { isSuspended, suspendedOutcome, watchGoingOn } from "./suspended.ts";
 import { toRefused } from "./to-refused.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -58,9 +58,6 @@ export interface Invoker {
   close(): void;
 }
 
-/** Code of an author's, and where it is. */
-type Work<TWork> = Pick<Rehearsable<TWork>, "run" | "where">;
-
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
 
@@ -79,7 +76,6 @@ class EntryInvoker implements Invoker {
   readonly #nesting: Nesting;
   readonly #asker: ClientAsker;
   readonly #preparer: CallPreparer;
-  readonly #rehearses: boolean;
   readonly #hanging: HangingCompleters;
 
   constructor(options: InvokerOptions) {
@@ -87,7 +83,6 @@ class EntryInvoker implements Invoker {
     this.#onChange = options.onChange;
     this.#tree = options.tree ?? createCallTree(options);
     this.#hanging = new HangingCompleters(completionTimeoutMs, options.report);
-    this.#rehearses = options.rehearse === true;
     const timeouts = toAskTimeouts(options.askTimeouts);
     this.#asker = new ClientAsker({ deadlines: this.#deadlines, timeouts, report: options.report });
     this.#preparer = new CallPreparer({ asker: this.#asker, confirm: options.confirm, report: options.report });
@@ -95,7 +90,7 @@ class EntryInvoker implements Invoker {
       find: options.find ?? (() => undefined),
       report: options.report,
       run: (entry, args, call) => this.#begin(entry, args, call),
-      recall: (entry, args, recalled) => this.#recall(entry, args, recalled),
+      isConfirmed: (entry) => confirmRuleOf(entry, options.confirm) !== undefined,
     });
   }
 
@@ -156,40 +151,26 @@ class EntryInvoker implements Invoker {
     if (entry.now !== undefined) this.#asker.assertSameEntry(entry, call);
   }
 
-  #start({ entry, input }: Checked, call: CallContext): unknown {
+  #start(runs: Checked, call: CallContext): unknown {
+    const ending = endingBefore(call);
+    if (ending !== undefined) {
+      return ending.then((): unknown => {
+        call.assertRunning();
+        return this.#start(runs, call);
+      });
+    }
+    const { entry, input } = runs;
     call.start();
     if (entry.isUncounted !== true) call.root.hasRun = true;
     call.allowNesting(this.#nesting, entry);
     call.reached("backend");
-    if (!this.#rehearses) return entry.run(input, call);
-    return this.#run({ where: entry.origin, run: (by) => entry.run(input, by) }, call);
+    return entry.run(input, call);
   }
 
   #end({ hints, origin, isUncounted }: ToolEntry, outcome: ToolOutcome, call: CallContext): ToolOutcome {
     if (!hints.readOnlyHint) this.#onChange?.();
     // What stands for others waits for them, and says what became of them.
     if (isUncounted !== true && isSuspended(call)) watchGoingOn(call, { where: origin, report: this.#report });
-    call.finish(outcome.kind === "refused" ? outcome.code : undefined);
-    return outcome;
-  }
-
-  /** Runs code of an author's; in development twice, where it asks. */
-  #run<TWork>({ run, where }: Work<TWork>, call: CallContext): TWork | Promise<Awaited<TWork>> {
-    const rehearses = this.#rehearses && call.partOf === undefined && call.asking !== undefined;
-    return rehearses ? rehearse({ run, where, report: this.#report }, call) : run(call);
-  }
-
-  /** Records a call that was run when all of it was made before, with what came of it then. */
-  async #recall(entry: ToolEntry, args: JsonObject, { call, known }: Recalled): Promise<ToolOutcome> {
-    const { meta } = known;
-    let { outcome } = known;
-    call.tracked = this.#tree.open({ entry, caller: call.caller, args, above: call.partOf?.call.tracked });
-    try {
-      await assertMayRecall(entry, args, call);
-      if (meta !== undefined) call.addMeta(meta);
-    } catch (cause) {
-      outcome = this.#refuse({ cause, stage: "checking", call }, entry);
-    }
     call.finish(outcome.kind === "refused" ? outcome.code : undefined);
     return outcome;
   }
@@ -207,7 +188,7 @@ class EntryInvoker implements Invoker {
       const claiming = claimResumed(call);
       if (claiming !== undefined) await call.outcome(claiming);
       call.reached("backend");
-      const content = await call.outcome(this.#run({ where, run: (by) => resolved.read(by) }, call));
+      const content = await call.outcome(resolved.read(call));
       return content === undefined ? { kind: "absent" } : { kind: "content", content };
     } catch (cause) {
       const suspended = suspendedOutcome(call);
@@ -233,7 +214,7 @@ class EntryInvoker implements Invoker {
       call.assertRunning();
       call.reached("backend");
       call.allowAsking(this.#asker);
-      const text = await this.#run({ where: entry.origin, run: (by) => entry.render(input, by) }, call);
+      const text = await entry.render(input, call);
       return { kind: "messages", text };
     };
     // A prompt says what is wrong with its arguments by itself, and masks what its handler was refused.

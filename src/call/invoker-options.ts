@@ -17,6 +17,4 @@ export interface InvokerOptions {
   readonly confirm?: ConfirmRule | undefined;
   /** The times that clients have to answer, as the app sets them. */
   readonly askTimeouts?: AskTimeouts | undefined;
-  /** For development: whether what asks is run twice up to its first question, and has to do the same. Default `false`. */
-  readonly rehearse?: boolean | undefined;
 }

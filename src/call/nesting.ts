@@ -9,8 +9,7 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { authorise } from "./authorise.ts";
-import { noteCall } from "./note-call.ts";
-import type { Remembered } from "./remembered.ts";
+import { questionsOf } from "./questions.ts";
 import { isSuspended } from "./suspended.ts";
 import { CallContext, type ProgressSink } from "./call-context.ts";
 import type { Nester } from "./call-parties.ts";
@@ -36,14 +35,8 @@ export interface NestingParts {
   readonly report: FaultReporter;
   /** Runs what its caller may call. Never rejects. */
   readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => Promise<ToolOutcome>;
-  /** Records what was run when all of it was made before, and answers what came of it then. Never rejects. */
-  readonly recall: (entry: ToolEntry, args: JsonObject, recalled: Recalled) => Promise<ToolOutcome>;
-}
-
-/** A call that is not run again. */
-export interface Recalled {
-  readonly call: CallContext;
-  readonly known: Remembered;
+  /** Returns whether the user is asked before a tool runs. */
+  readonly isConfirmed: (entry: ToolEntry) => boolean;
 }
 
 /** What is to be called, and by whom. */
@@ -89,17 +82,17 @@ export class Nesting implements Nester {
     const { entry } = target;
     const call = this.#toPart(above, nested, target);
     call.stillShown = nested.stillShown;
-    const noted = noteCall(call, { id: entry.id, as, args });
-    if (above.isOver) return this.#tooLate(above, entry);
-    if (noted?.known !== undefined) return this.#parts.recall(entry, args, { call, known: noted.known });
+    const questions = questionsOf(above);
+    questions?.place(call, above, { id: entry.id, as, args });
+    if (this.#parts.isConfirmed(entry)) call.posed = questions?.hold();
     above.addPart(call);
     if (onAbort === "continue-running") this.#detached.add(call);
     const outcome = await this.#parts.run(entry, args, call);
+    call.posed?.();
     call.whenIdle(() => {
       above.removePart(call);
       this.#detached.delete(call);
     });
-    noted?.ended(outcome);
     if (call.overrun !== undefined) onOverrun?.(call.overrun);
     return outcome;
   }

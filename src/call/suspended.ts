@@ -11,21 +11,18 @@ interface Suspended {
   readonly report: FaultReporter;
 }
 
-/** Whether a call has ended because its client is asked something, or the call that it is within. */
+/** Returns whether a question ended a call or the call that it is within. */
 export function isSuspended({ endedWith }: CallContext): boolean {
   return endedWith?.code === "INPUT_REQUIRED";
 }
 
-/** What such a call comes to; `undefined` for any other. What it is within is all that anybody hears of. */
+/** Returns the outcome of a call that a question ended. Only that of a host's call reaches a client. */
 export function suspendedOutcome(call: CallContext): Asking | Refused | undefined {
   if (!isSuspended(call)) return undefined;
   return (call.partOf === undefined ? call.questions?.outcome : undefined) ?? inputRequired;
 }
 
-/**
- * Tells the author of a handler that went on after its question was not answered: what it did then is done again, or was
- * decided without an answer.
- */
+/** Reports a handler that went on after its question ended the call: it decided without an answer, and runs again. */
 export function watchGoingOn(call: CallContext, { where, report }: Suspended): void {
   if (!isSuspended(call) || call.trail?.isBlocked !== true) return;
   const tell = (): void => {
@@ -35,6 +32,6 @@ export function watchGoingOn(call: CallContext, { where, report }: Suspended): v
     );
     internalError(cause, where, report);
   };
-  // One that is refused in any way has not gone on.
+  // A handler that rejects has not gone on.
   void call.overrun?.then(tell, () => {});
 }

@@ -91,14 +91,17 @@ export interface Root {
 }
 
 /**
- * Asks the client of a call. In sessions up to 2025-11-25 a question is sent while the handler waits; from 2026-07-28 on the
- * call ends with it and the handler runs again, from its beginning, with the answers: what it does before a question must be
- * the same each time, and do no harm twice. What was called by `call` before is not called again.
+ * Asks the client of a call. Up to 2025-11-25 the client gets the question while the handler waits. From 2026-07-28 on the call
+ * ends with the question, and the handler runs again from its beginning with the answers. So ask first, and change things after
+ * the last question: before it, do only what does no harm twice.
  *
- * All of them reject with a `Refusal`: `CLIENT_CANNOT`, before anything is sent, for a client that did not say that it can be
- * asked this; `ASK_FAILED` where it answered with an error or with what is no answer; `ASK_TIMEOUT` where it did not answer in
- * time ({@link AskTimeoutOptions}). And with a `SurfaceError` of code `INPUT_REQUIRED` where the answer
- * comes with another request: let it through.
+ * All methods reject with a `Refusal`:
+ * - `CLIENT_CANNOT` if the client did not declare that it can be asked this; the client gets nothing.
+ * - `ASK_AFTER_CHANGE` if a nested call that may change something has already run.
+ * - `ASK_FAILED` if the client answered with an error or an invalid answer.
+ * - `ASK_TIMEOUT` if the client did not answer in time ({@link AskTimeoutOptions}).
+ *
+ * They reject with a `SurfaceError` `INPUT_REQUIRED` when the answer comes with another request: rethrow it.
  */
 export interface Asks {
   /**
@@ -121,26 +124,24 @@ export interface Asks {
   onRoots(changed: () => void): () => void;
 }
 
-/** What came of a question so far, for when a call is made again. */
+/** A question of a call that runs again with answers, and its answer. */
 export interface AskAnswer {
   /** Of the question that was asked under this key. */
   readonly digest: string;
-  /** Left out while it is open. */
+  /** Left out while the question is open. */
   readonly answer?: JsonObject;
-  /** How often in a row it was another question than the one that was answered before. Left out: it was not. */
+  /** How often in a row the question differed from the one that was answered before. @default 0 */
   readonly changed?: number;
 }
 
-/** What a call has come to that ended with questions: handed back with their answers. Plain JSON, without meaning for others. */
+/** The answers that a client brings back, for the next round of its call. Plain JSON. */
 export interface AskRecord {
-  /** What digests within the call are made with. */
+  /** Keys the digests within the call. */
   readonly salt: string;
   /** By key. */
   readonly asked: Readonly<Record<string, AskAnswer>>;
-  /** The outcomes of calls within it that had ended, by where they were made; those are not made again. */
-  readonly done: Readonly<Record<string, { readonly digest: string; readonly outcome: JsonObject }>>;
-  /** The places of calls within it that the rate limiter counted and that have not ended. @default none */
-  readonly counted?: readonly string[];
+  /** The stamps of the operations that asked and that a source may replace, by the place of their call. @default none */
+  readonly stamps?: Readonly<Record<string, string>>;
 }
 
 /** What a call ends with that cannot go on without answers. */

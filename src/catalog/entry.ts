@@ -53,11 +53,8 @@ export interface EntryCall {
    * another request: nothing more of this call counts then.
    */
   ask(key: string, ask: ClientAsk): Promise<JsonObject>;
-  /**
-   * The text that was made under this name when the call was made first, where it is made again for an answer; else what is made
-   * now. Left out where nothing is made again.
-   */
-  keep?(name: string, make: () => string): string;
+  /** Names the run of the call, the same when it runs again with an answer. Another one each time it is read, if nothing runs again. */
+  readonly runId?: string;
   /** Told when the client says that its roots are others, while the call runs. Returns what stops it. */
   onRoots(changed: () => void): () => void;
   /** Says something beside the answer, for programs, whatever the answer is: members of its `_meta`. */

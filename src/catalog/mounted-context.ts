@@ -34,7 +34,7 @@ class MountedContext implements MountContext {
   }
 
   get runId(): string {
-    this.#runId ??= this.#call.keep?.("runId", randomUUID) ?? randomUUID();
+    this.#runId ??= this.#call.runId ?? randomUUID();
     return this.#runId;
   }
 

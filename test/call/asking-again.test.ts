@@ -2,13 +2,11 @@ import { createHash, createHmac } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AskPort } from "../../src/call/ask-port.ts";
-import type { ClientAsk } from "../../src/catalog/asking.ts";
-import type { Caller } from "../../src/surface/caller.ts";
 import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
 import { canonicalText } from "../../src/schema/canonical-text.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { callInRounds, everyKind, pushing, type Reply } from "./asking-support.ts";
-import { ada, shortOf, toolsOf, type Tools } from "./nesting-support.ts";
+import { shortOf, toolsOf, type Tools } from "./nesting-support.ts";
 
 const none: JsonObject = { type: "object", properties: {} };
 
@@ -98,63 +96,6 @@ describe("the key of a question within a call within a call", () => {
   });
 });
 
-describe("what is kept until there is an answer", () => {
-  const big = "x".repeat(20_000);
-  const leaf = { mutates: false, input: z.object({ n: z.number() }), handler: () => ({ big }) };
-
-  it("is what has ended, and not what that was made of", async () => {
-    let ran = 0;
-    const tools = open({
-      outer: {
-        mutates: false,
-        reach: ["middle"],
-        async handler(_args, { call, ask }) {
-          const middle = await call("middle");
-          await ask.elicit("ok", none, "ok?");
-          return middle;
-        },
-      },
-      middle: {
-        mutates: false,
-        reach: ["leaf"],
-        async handler(_args, { call }) {
-          ran += 1;
-          for (let n = 0; n < 5; n += 1) await call("leaf", { n });
-          return { done: true };
-        },
-      },
-      leaf,
-    });
-    const { outcome } = await callInRounds(tools, ["outer"], { reply: () => ({ action: "accept" }) });
-    expect([shortOf(outcome), ran]).toEqual([{ done: true }, 1]);
-  });
-
-  it("is refused with ASK_STATE_TOO_LARGE when there was no room for what has ended besides", async () => {
-    const tools = open({
-      outer: {
-        mutates: false,
-        reach: ["middle", "leaf"],
-        async handler(_args, { call, ask }) {
-          await Promise.all([call("middle"), call("leaf", { n: 9 })]);
-          await ask.elicit("ok", none, "ok?");
-          return {};
-        },
-      },
-      middle: {
-        mutates: false,
-        reach: ["leaf"],
-        async handler(_args, { call }) {
-          await call("leaf", { n: 1 });
-          await new Promise((resolve) => setTimeout(resolve, 20));
-          return { big: "y".repeat(13_000) };
-        },
-      },
-      leaf,
-    });
-    expect(shortOf(await tools.call("outer", {}, { asking: { kinds: everyKind } }))).toBe("ASK_STATE_TOO_LARGE");
-  });
-});
-
 describe("listening for other roots", () => {
   const listening = (): PushedAsks => new PushedAsks({ kinds: () => new Set(["roots"] as const), send: () => {} });
 
@@ -221,47 +162,5 @@ describe("listening for other roots", () => {
     await tools.call("outer", {}, { asking: asks.portFor() });
     asks.rootsChanged();
     expect(told).toBe(1);
-  });
-});
-
-describe("what has ended before", () => {
-  it("is handed to nobody who may not act on the thing any more that it names", async () => {
-    let ran = 0;
-    const tools = open(
-      {
-        batch: { mutates: false, handler: () => ({}) },
-        show: {
-          mutates: false,
-          input: z.object({ repo: z.string() }),
-          resource: { type: "repo", action: "read", argument: "repo" },
-          handler: ({ repo }: { repo: string }) => ({ content: `content of ${repo}`, ran: (ran += 1) }),
-        },
-      },
-      {
-        batch: {
-          isUncounted: true,
-          async run(_input, call) {
-            const outcome = await call.nest({
-              target: { entry: tools.entry("show") },
-              args: { repo: "secret" },
-              as: "caller",
-            });
-            await call.ask("ok", { kind: "elicit", params: {} } satisfies ClientAsk);
-            return shortOf(outcome);
-          },
-        },
-      },
-    );
-    const great: Caller = { ...ada, resources: { "repo:secret": ["read"] } };
-    const lesser: Caller = { ...ada, resources: { "repo:public": ["read"] } };
-    const first = await tools.call("batch", {}, { caller: great, asking: { kinds: everyKind } });
-    if (first.kind !== "asking") throw new Error(`it was ${first.kind}`);
-    const resumed = { record: first.record, answers: { ok: { action: "accept" } } };
-    const again = (caller: Caller): Promise<unknown> =>
-      tools.call("batch", {}, { caller, asking: { kinds: everyKind, resumed } });
-    expect(JSON.stringify(await again(lesser))).toContain("NOT_FOUND");
-    expect(JSON.stringify(await again(lesser))).not.toContain("content of");
-    expect(JSON.stringify(await again(great))).toContain("content of secret");
-    expect(ran).toBe(1);
   });
 });

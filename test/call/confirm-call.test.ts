@@ -136,7 +136,7 @@ describe.each(Object.entries(eras))("a tool that is to be confirmed, %s", (_era,
     const tools = toolsOf({
       remove: {
         reach: ["one"],
-        handler: async (_args, { call }) => [await call("one", { path: "a" }), await call("one", { path: "a" })],
+        handler: (_args, { call }) => Promise.all([call("one", { path: "a" }), call("one", { path: "a" })]),
       },
       one: { input, handler, confirm: true },
     });

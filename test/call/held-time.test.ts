@@ -61,7 +61,7 @@ describe("the default time of a call", () => {
     const other = vi.fn<(code: string) => void>();
     const tools = toolsOf({
       asks: asking(0),
-      slow: { handler: () => sleep(500_000) },
+      slow: { mutates: false, handler: () => sleep(500_000) },
       host: {
         reach: ["asks", "slow"],
         handler: async (_args, { call }) => {

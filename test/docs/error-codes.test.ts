@@ -17,7 +17,7 @@ describe("documentation", () => {
     const runTime = surfaceErrorCodes.slice(surfaceErrorCodes.indexOf("VALIDATION_ERROR"));
     // All are an agent's to read too: one is found when an app is put together as well, the others are no errors of ours.
     const answers = ["RESULT_TOO_LARGE", "RATE_LIMITED", "OPERATION_NOT_FOUND", "CALL_DEPTH"];
-    const asked = ["CLIENT_CANNOT", "ASK_FAILED", "ASK_TIMEOUT", "ASK_STATE_TOO_LARGE", "DECLINED"];
+    const asked = ["CLIENT_CANNOT", "ASK_AFTER_CHANGE", "ASK_FAILED", "ASK_TIMEOUT", "ASK_STATE_TOO_LARGE", "DECLINED"];
     const read = [...runTime, "CONTRACT_MISMATCH", ...answers, ...asked];
     expect(tabledCodes("docs/guide/errors.md")).toEqual(read.toSorted());
   });

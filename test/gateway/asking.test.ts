@@ -28,25 +28,51 @@ function counted(id: string, more: Partial<ToolEntry> = {}) {
 }
 
 describe("the call of a gateway", () => {
-  it("asks about each operation that is to be confirmed, and runs those that were run before no more", async () => {
-    const first = counted("a.first");
-    const second = counted("a.second", { confirm: "never" });
-    const third = counted("a.third");
-    const { run, close } = gatewayOver([first.entry, second.entry, third.entry]);
-    const args = { calls: ["a.second", "a.first", "a.third"].map((tool) => ({ tool, input: { tool } })) };
-    const asked: string[] = [];
+  /** Calls in rounds, and gives consent to all that is asked. */
+  async function consenting(run: ReturnType<typeof gatewayOver>["run"], args: JsonObject) {
+    const rounds: unknown[] = [];
     let resumed: AskPort["resumed"];
-    let outcome = await run(args, { kinds: everyKind });
-    while (outcome.kind === "asking") {
+    for (;;) {
+      const outcome = await run(args, { kinds: everyKind, resumed });
+      if (outcome.kind !== "asking") return { outcome, rounds };
       const { open, record } = outcome;
-      const keys = Object.keys(open);
-      asked.push(...Object.values(open).map(({ params }) => JSON.stringify(params["message"])));
-      resumed = { record, answers: Object.fromEntries(keys.map((key) => [key, { action: "accept" }])) };
-      outcome = await run(args, { kinds: everyKind, resumed });
+      rounds.push(Object.values(open).map(({ params }) => params["message"]));
+      resumed = { record, answers: Object.fromEntries(Object.keys(open).map((key) => [key, { action: "accept" }])) };
     }
-    expect(asked).toEqual([expect.stringContaining("a_first"), expect.stringContaining("a_third")]);
+  }
+
+  it("asks in one round about all that run at once and are to be confirmed, and runs each once", async () => {
+    const slowText = (): Promise<string> => new Promise((resolve) => setImmediate(() => resolve("Sure?")));
+    const all = [
+      counted("a.first"),
+      counted("a.second", { confirm: "never" }),
+      counted("a.third", { confirmText: slowText }),
+    ];
+    const { run, close } = gatewayOver(all.map(({ entry }) => entry));
+    const calls = ["a.first", "a.third", "a.second"].map((tool) => ({ tool, input: { tool } }));
+    const { outcome, rounds } = await consenting(run, { calls, parallel: true });
+    expect(rounds).toEqual([[expect.stringContaining("a_first"), expect.stringMatching(/^Sure\?[^]*a_third/)]]);
     expect(shortOf(outcome)).toMatchObject({ results: [{ success: true }, { success: true }, { success: true }] });
-    expect([first, second, third].map((one) => one.run.mock.calls.length)).toEqual([1, 1, 1]);
+    expect(all.map((one) => one.run.mock.calls.length)).toEqual([1, 1, 1]);
+    close();
+  });
+
+  it.each(["rounds", "a session"])("refuses what is to be confirmed after a change, asked in %s", async (era) => {
+    const all = [counted("a.first"), counted("a.second"), counted("a.third", { confirm: "never" })];
+    const { run, close } = gatewayOver(all.map(({ entry }) => entry));
+    const args = { calls: ["a.first", "a.second", "a.third"].map((tool) => ({ tool })) };
+    const seen: ClientAsk[] = [];
+    const outcome =
+      era === "rounds"
+        ? (await consenting(run, args)).outcome
+        : await run(
+            args,
+            pushing(() => ({ action: "accept" }), seen),
+          );
+    expect(shortOf(outcome)).toMatchObject({
+      results: [{ success: true }, { success: false, error: { code: "ASK_AFTER_CHANGE" } }, { success: true }],
+    });
+    expect(all.map((one) => one.run.mock.calls.length)).toEqual([1, 0, 1]);
     close();
   });
 

@@ -52,8 +52,27 @@ function addQuestions(options: McpOptions, begun: Begun) {
     });
 }
 
-function addTools(options: McpOptions, begun: Begun) {
+/** Tools of which one asks after it has changed something. */
+function addLate(options: McpOptions, begun: Begun) {
   return addQuestions(options, begun).tools({
+    late: {
+      reach: ["stamp"],
+      async handler(_args: undefined, { ask, call }) {
+        await call("stamp");
+        return await ask.elicit("who", named, "Who are you?");
+      },
+    },
+    stamp: {
+      handler() {
+        count(begun, "stamp");
+        return { stamps: begun.get("stamp") ?? 0 };
+      },
+    },
+  });
+}
+
+function addTools(options: McpOptions, begun: Begun) {
+  return addLate(options, begun).tools({
     rounds: {
       mutates: false,
       reach: ["tick"],

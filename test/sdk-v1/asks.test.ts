@@ -63,6 +63,16 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     await harness.close();
   });
 
+  it("is refused after a nested call that may have changed something, and nothing is sent", async () => {
+    const harness = await open();
+    const answer = await harness.request(1, "tools/call", call("late"));
+    expect(answer).toMatchObject({ result: { isError: true } });
+    expect(JSON.stringify(answer)).toContain("ASK_AFTER_CHANGE");
+    expect(harness.seen).toMatchObject({ erased: ["now"], failures: ["ASK_AFTER_CHANGE"] });
+    expect(harness.sent).toHaveLength(1);
+    await harness.close();
+  });
+
   it.each(["greet", "write", "locate", "erase"])(
     "is refused before anything is sent when the client of %s cannot",
     async (name) => {

@@ -105,6 +105,11 @@ export function createDesk() {
       input: z.object({ what: z.string() }),
       handler: ({ what }) => seen.erase(what),
     },
+    late: {
+      reach: ["erase_now"],
+      handler: async (_args, context) => (await context.call("erase_now"), seen.greet(context)),
+    },
+    erase_now: { handler: () => seen.erase("now") },
     hurried: { ...reads, timeoutMs: 60, handler: (_args, context) => seen.greet(context) },
     steps: { ...reads, handler: (_args, { progress }) => step(progress) },
   });

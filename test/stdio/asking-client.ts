@@ -35,8 +35,8 @@ export interface AskingClient {
 const info = { name: "asked", version: "1" };
 const written = { role: "assistant" as const, content: { type: "text" as const, text: "Once" }, model: "m" };
 
-function commandFor({ script, mode }: AskingClientSetting) {
-  const args = [script, ...(mode === undefined ? [] : [mode])];
+function commandFor({ script }: AskingClientSetting) {
+  const args = [script];
   return { command: process.execPath, args, stderr: "ignore" as const };
 }
 
@@ -49,8 +49,6 @@ interface Capabilities {
 /** How a client is made: with which server, and what it can be asked. */
 export interface AskingClientSetting {
   readonly script: string;
-  /** Whether its server runs handlers twice, to see that they may ask. */
-  readonly mode?: "rehearse";
   readonly answers: Answers;
   readonly capabilities?: Capabilities;
 }

@@ -44,7 +44,7 @@ describe.each(askingClients)("asking $name over stdio", { timeout: 30_000 }, ({ 
       message === "Sure?" ? { action: "accept", content: { sure: true } } : ada;
     const client = await open({ fill });
     expect(await client.callTool({ name: "rounds" })).toMatchObject({
-      structuredContent: { tick: { ticks: 1 }, first: "accept", second: "accept" },
+      structuredContent: { first: "accept", second: "accept" },
     });
     expect(messages).toEqual(["First?", "Sure?"]);
     expect(await client.callTool({ name: "several" })).toMatchObject({
@@ -56,6 +56,16 @@ describe.each(askingClients)("asking $name over stdio", { timeout: 30_000 }, ({ 
     expect(await client.readResource({ uri: "surface://asker/desk" })).toMatchObject({
       contents: [{ text: '{"of":"Ada"}' }],
     });
+  });
+
+  it("is not asked after a nested call that may have changed something, which runs once", async () => {
+    const client = await open();
+    expect(await client.callTool({ name: "late" })).toMatchObject({
+      isError: true,
+      _meta: { "surface-mcp/error": { code: "ASK_AFTER_CHANGE" } },
+    });
+    expect(messages).toEqual([]);
+    expect(await client.callTool({ name: "stamp" })).toMatchObject({ structuredContent: { stamps: 2 } });
   });
 
   it("runs what takes consent when it is given, and not when it is declined", async () => {
@@ -87,18 +97,6 @@ describe.each(askingClients)("asking $name over stdio", { timeout: 30_000 }, ({ 
     expect(await where()).toEqual({ roots: ["file:///a"] });
     await client.rootsChanged();
     expect(await where()).toEqual({ roots: ["file:///b"] });
-  });
-
-  it("is asked each question once when handlers are rehearsed", async () => {
-    const fill = (message: string): Filled =>
-      message === "Sure?" ? { action: "accept", content: { sure: true } } : ada;
-    const client = await open({ mode: "rehearse", fill });
-    expect(await client.callTool({ name: "greet" })).toMatchObject({ structuredContent: { text: "Hello Ada" } });
-    expect(await client.callTool({ name: "write" })).toMatchObject({ structuredContent: { text: "Once" } });
-    expect(await client.callTool({ name: "rounds" })).toMatchObject({
-      structuredContent: { tick: { ticks: 1 }, first: "accept", second: "accept" },
-    });
-    expect(messages).toEqual(["Who are you?", "First?", "Sure?"]);
   });
 
   it("goes on with other calls when one was cancelled while it asked", async () => {

@@ -14,11 +14,11 @@ import { clientKinds } from "./client-kinds.ts";
 
 type Outcome = ToolOutcome | PromptOutcome | ReadOutcome;
 
-/** A request that may ask its client something, before it runs. */
+/** A request whose handler may ask its client. */
 export interface AskingRequest extends Omit<AskSubject, "caller"> {
   readonly params: JsonObject | undefined;
   readonly request: McpRequest;
-  /** Its arguments as they came, in JSON: whatever runs is given them, and may change them. Said by {@link InputRequired.begin}. */
+  /** The arguments as JSON before the handler, which may change them, gets them. Set by {@link InputRequired.begin}. */
   came?: string | undefined;
 }
 
@@ -30,10 +30,10 @@ const unusableState = toRpcError(
 
 const badResponses = toRpcError(rpcCodes.invalidParams, 'Invalid params: "inputResponses" must be an object');
 
-/** How the client of one modern request is asked: by the answer to it. */
+/** Asks the client of one request by its answer. */
 class AnsweringPort implements AskPort {
   readonly resumed: AskPort["resumed"];
-  /** Why its request is no request, where it turned out to go on from what was used. */
+  /** Replaces the answer if the state was used before, or cannot be marked as used. */
   refusal: RpcError | undefined;
   readonly #params: JsonObject | undefined;
   #kinds: ReadonlySet<AskKind> | undefined;
@@ -43,29 +43,29 @@ class AnsweringPort implements AskPort {
     this.resumed = resumed;
   }
 
-  /** Read from the envelope when it is asked for: most calls ask nothing. */
+  /** Read from the envelope on first use: most calls ask nothing. */
   get kinds(): ReadonlySet<AskKind> {
     this.#kinds ??= clientKinds(capabilitiesOf(this.#params));
     return this.#kinds;
   }
 }
 
-/** Whether it is an answer itself, and not a request or a response around one. */
+/** Returns whether a value is an answer, and no request or response around one. */
 function isAnswer(value: unknown): value is JsonObject {
   return isJsonObject(value) && !Object.hasOwn(value, "method") && !Object.hasOwn(value, "result");
 }
 
-/** What a client has answered of what it was asked last; what is no answer is none, and is asked again. */
+/** Returns the answers to the open questions. A question without a valid answer is asked again. */
 function answersOf(params: JsonObject | undefined, { open }: OpenedState): Readonly<Record<string, JsonObject>> {
   const given = ownParam(params, "inputResponses");
   // Anything but an object was refused before.
   if (!isJsonObject(given)) return {};
-  // Looked up by what was asked, so that it does not matter how many others there are.
+  // Looked up by the open questions, however many other answers there are.
   const answers = open.map((key) => [key, ownParam(given, key)] as const);
   return Object.fromEntries(answers.filter((entry): entry is readonly [string, JsonObject] => isAnswer(entry[1])));
 }
 
-/** Asks clients of the modern era by the answers to what they ask, and reads what they say to that when they ask again. */
+/** Asks clients from 2026-07-28 on: by the answer to their request, whose retry brings the answers. */
 export class InputRequired {
   readonly #states: AskStates;
   readonly #report: FaultReporter;
@@ -75,10 +75,7 @@ export class InputRequired {
     this.#report = report;
   }
 
-  /**
-   * Says how the client of a request is asked, before anything runs for it. Returns why nothing may run, where what it says that
-   * it has come to before is not so.
-   */
+  /** Gives a call its port before anything runs. Returns an error for a retry without a usable state. */
   begin(asking: AskingRequest): RpcError | undefined {
     const { params, request } = asking;
     if (request.era !== "modern") return undefined;
@@ -88,15 +85,12 @@ export class InputRequired {
     const port = sealed === undefined ? new AnsweringPort(params) : this.#resume(asking, sealed);
     if (port === undefined) return unusableState;
     request.call.asking = port;
-    // Where nothing can be asked, nothing is sealed.
+    // A client that cannot be asked gets no state.
     if (port.kinds.size > 0) asking.came = JSON.stringify(asking.args);
     return undefined;
   }
 
-  /**
-   * What a modern client is answered that has to be asked something first, or cannot be asked what this takes; `undefined` for
-   * every other outcome.
-   */
+  /** Returns the answer to a request that asks, or whose client cannot be asked; `undefined` for any other outcome. */
   answer(outcome: Outcome, asking: AskingRequest): RpcAnswer | undefined {
     const { era, call } = asking.request;
     if (era !== "modern") return undefined;
@@ -108,7 +102,7 @@ export class InputRequired {
   }
 
   #ask(outcome: Asking, { request: { call }, method, target, came = "{}" }: AskingRequest): RpcAnswer {
-    // Written by begin(), of an object.
+    // Written by begin(), from an object.
     const args = JSON.parse(came) as JsonObject;
     const asked = Object.entries(outcome.open).map(([key, ask]) => [key, toAskRequest(ask)] as const);
     const state = this.#states.seal(outcome, { caller: call.caller, method, target, args });
@@ -129,11 +123,11 @@ export class InputRequired {
     return port;
   }
 
-  /** Never rejects: what becomes of the request is said by its port. */
+  /** Never rejects: the port says what answers the request. */
   async #claim({ claim }: OpenedState, port: AnsweringPort): Promise<boolean> {
     try {
       const claimed: unknown = await claim();
-      // Whatever is not exactly true is no permission.
+      // An author's function may return anything.
       if (claimed === true) return true;
       port.refusal = unusableState;
     } catch (cause) {

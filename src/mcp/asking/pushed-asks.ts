@@ -1,27 +1,83 @@
 import type { AskPort } from "../../call/ask-port.ts";
-import type { AskKind } from "../../catalog/asking.ts";
+import type { AskKind, ClientAsk } from "../../catalog/asking.ts";
+import { toSessionOver } from "../../catalog/session-over.ts";
+import { Refusal, SurfaceError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import { followSignal } from "../../spine/follow-signal.ts";
+import { toAborted } from "../../spine/until-aborted.ts";
+import { callerKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
-import type { JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
+import { ownParam } from "../own-param.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
-import { OpenQuestions, type SentAsk } from "./open-questions.ts";
+import { writeJson } from "../write-json.ts";
+import { toAskRequest } from "./ask-method.ts";
 import { SharedRoots } from "./shared-roots.ts";
 
-/** Sends a question to a client, as {@link SentAsk} says. */
-export type SendAsk = SentAsk["send"];
+/**
+ * Sends a question, or its cancellation, as the text of one message. Must not throw.
+ *
+ * @param onDropped - called if the message is thrown away before the client got it.
+ */
+export type SendAsk = (json: string, onDropped: () => void) => void;
 
-/** What the questions to one client are made of. */
+/** What a {@link PushedAsks} is given. */
 export interface PushedAsksSetting {
   /** Returns the kinds of questions that the client can answer. A second handshake may change them. */
   readonly kinds: () => ReadonlySet<AskKind>;
-  /** Where questions go that belong to no request. */
+  /** Sends questions that belong to no request. */
   readonly send: SendAsk;
-  /** Told what those throw who are told of other roots. Left out: nobody is. */
+  /** Receives what listeners for roots throw. */
   readonly report?: FaultReporter;
 }
 
-/** How the client of one call is asked. One object and no closures: most calls ask nothing. */
+/** A question on its way to the client. */
+interface SentAsk {
+  readonly ask: ClientAsk;
+  readonly send: SendAsk;
+  /** Fires when the call no longer waits for the answer. */
+  readonly signal: AbortSignal;
+  /** The caller whose call asks: an answer by a lesser token is dropped. Left out: any answer counts. */
+  readonly caller: Caller | undefined;
+}
+
+/** A question without an answer. */
+interface Question extends SentAsk {
+  isSent: boolean;
+  readonly resolve: (answer: JsonObject) => void;
+  readonly reject: (cause: Error) => void;
+}
+
+function failed(message: string, details?: JsonObject): Refusal {
+  return new Refusal("ASK_FAILED", message, details);
+}
+
+/** Refuses an answer with an error. Its text is the client's own and is not handed on. */
+function toFailure(error: unknown): Refusal {
+  const code = isJsonObject(error) ? ownParam(error, "code") : undefined;
+  const details = Number.isSafeInteger(code) ? { clientCode: Number(code) } : undefined;
+  return failed("the client answered the question with an error", details);
+}
+
+/** Returns why a question is given up: the refusal of one whose time is over, else what ended its call. */
+function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Refusal ? reason : toAborted(signal, "Asking the client");
+}
+
+/** Returns whether a caller may answer a question asked of another: the same caller, granted at least as much. */
+function mayAnswer(by: Caller, asked: Caller): boolean {
+  if (callerKey(by) !== callerKey(asked)) return false;
+  if (!asked.scopes.every((scope) => by.scopes.includes(scope))) return false;
+  const { resources = {} } = by;
+  return Object.entries(asked.resources ?? {}).every(([name, actions]) => {
+    const own = Object.hasOwn(resources, name) ? (resources[name] ?? []) : [];
+    return actions.every((action) => own.includes(action));
+  });
+}
+
+/** Asks the client of one call. One object and no closures: most calls ask nothing. */
 class PushedPort implements AskPort {
   readonly #asks: PushedAsks;
   readonly #send: SendAsk;
@@ -47,47 +103,61 @@ class PushedPort implements AskPort {
 }
 
 /**
- * The questions to the client of one session or connection of the legacy era: each with an id of its own, matched here and nowhere
- * else. Whoever made it closes it.
+ * The questions to the client of one session or connection up to 2025-11-25. Each has an id of its own, and is answered once, given
+ * up, or ended with the session. Call `close()` when done.
  */
 export class PushedAsks {
   readonly #setting: PushedAsksSetting;
-  readonly #questions = new OpenQuestions();
+  readonly #open = new Map<string, Question>();
   readonly #roots = new SharedRoots();
   readonly #rootsListeners = new Listeners();
   readonly #port: AskPort;
+  #isHeld = false;
+  #isClosed = false;
 
   constructor(setting: PushedAsksSetting) {
     this.#setting = setting;
     this.#port = new PushedPort(this, setting.send);
   }
 
-  /** How many questions wait for their answer. */
+  /** How many questions wait for an answer. */
   get size(): number {
-    return this.#questions.size;
+    return this.#open.size;
+  }
+
+  /** The kinds of questions that the client can answer. */
+  get kinds(): ReadonlySet<AskKind> {
+    return this.#setting.kinds();
   }
 
   /**
-   * How the client of one call is asked.
+   * Returns the port of one call.
    *
-   * @param send - where its questions go. Default: where those of no request do.
-   * @param caller - whose rights it takes to answer. Left out: nobody's.
+   * @param send - sends its questions. @default `send` of the setting
+   * @param caller - whose rights an answer needs. @default none
    */
   portFor(send?: SendAsk, caller?: Caller): AskPort {
     return send === undefined ? this.#port : new PushedPort(this, send, caller);
   }
 
-  /** Keeps what is asked from being sent, for as long as nobody reads it; then sends what is still waited for. */
+  /** Holds questions back while the client does not read; then sends those that are still waited for. */
   hold(held: boolean): void {
-    this.#questions.hold(held);
+    this.#isHeld = held;
+    if (!held) for (const [id, question] of this.#open) if (!question.isSent) this.#deliver(id, question);
   }
 
-  /** Takes what a client answers; what nobody asked, or waits for any more, is dropped. */
-  answer(frame: ResponseFrame, by?: Caller): void {
-    this.#questions.answer(frame, by);
+  /** Takes an answer of the client. Drops one that no call waits for. */
+  answer({ id, result, error }: ResponseFrame, by?: Caller): void {
+    const question = typeof id === "string" ? this.#open.get(id) : undefined;
+    if (question === undefined) return;
+    if (question.caller !== undefined && by !== undefined && !mayAnswer(by, question.caller)) return;
+    // Some clients write both members and leave one of them empty.
+    if (error !== undefined && error !== null) question.reject(toFailure(error));
+    else if (isJsonObject(result)) question.resolve(result);
+    else question.reject(failed("the client answered the question with what is no answer"));
   }
 
-  /** Its client says that its roots are others. */
+  /** Forgets the roots of the client, which said that they changed, and calls the listeners. */
   rootsChanged(): void {
     this.#roots.forget();
     const { report } = this.#setting;
@@ -96,32 +166,69 @@ export class PushedAsks {
     });
   }
 
-  /** Rejects whatever is open, and all that is asked later. Callable twice. */
+  /** Rejects all questions, open and later ones. Callable twice. */
   close(): void {
+    this.#isClosed = true;
     this.#rootsListeners.clear();
     this.#roots.forget();
-    this.#questions.close();
+    for (const { reject } of this.#open.values()) reject(toSessionOver());
   }
 
-  /** The same, of a client that is still there: it is told that nobody waits for its answers. */
+  /** Closes, and cancels the open questions at a client that is still there. */
   drain(): void {
-    this.#questions.drain();
+    this.#isClosed = true;
+    for (const [id, question] of this.#open) this.#giveUp(id, question, toSessionOver());
     this.close();
   }
 
-  /** Kinds of questions that the client can answer. */
-  get kinds(): ReadonlySet<AskKind> {
-    return this.#setting.kinds();
-  }
-
-  /** Sends a question, and waits for the answer: of where its user works, together with all who want to know. */
+  /** Sends a question and waits for the answer. A question for roots is shared by all calls that ask it. */
   push(sent: SentAsk): Promise<JsonObject> {
-    if (sent.ask.kind !== "roots") return this.#questions.ask(sent);
-    return this.#roots.get((signal) => this.#questions.ask({ ...sent, signal }), sent.signal);
+    if (sent.ask.kind !== "roots") return this.#ask(sent);
+    return this.#roots.get((signal) => this.#ask({ ...sent, signal }), sent.signal);
   }
 
-  /** Calls `changed` when its client says that its roots are others. Returns what stops it. */
+  /** Calls `changed` when the client says that its roots changed. Returns a function that stops it. */
   onRoots(changed: () => void): () => void {
     return this.#rootsListeners.add(changed);
+  }
+
+  #ask(sent: SentAsk): Promise<JsonObject> {
+    const { signal } = sent;
+    if (this.#isClosed) return Promise.reject(toSessionOver());
+    if (signal.aborted) return Promise.reject(reasonOf(signal));
+    // No client can guess it: a client that did not get the question cannot answer it.
+    const id = `ask ${crypto.randomUUID()}`;
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        this.#open.delete(id);
+        leave();
+      };
+      const question: Question = {
+        ...sent,
+        isSent: false,
+        resolve: (answer) => (settle(), resolve(answer)),
+        reject: (cause) => (settle(), reject(cause)),
+      };
+      const leave = followSignal(signal, () => this.#giveUp(id, question, reasonOf(signal)));
+      this.#open.set(id, question);
+      if (!this.#isHeld) this.#deliver(id, question);
+    });
+  }
+
+  #deliver(id: string, question: Question): void {
+    question.isSent = true;
+    question.send(writeJson({ jsonrpc: "2.0", id, ...toAskRequest(question.ask) }), () =>
+      question.reject(failed("the question was thrown away before the client was sent it")),
+    );
+  }
+
+  /** Rejects a question, and cancels it at the client, which may show a form. */
+  #giveUp(id: string, { isSent, send, reject }: Question, cause: Error): void {
+    reject(cause);
+    if (!isSent) return;
+    const isLate = cause instanceof Refusal || (cause instanceof SurfaceError && cause.code === "TIMEOUT");
+    const reason = isLate ? "no answer in time" : "nobody waits for the answer any more";
+    const params = { requestId: id, reason };
+    send(writeJson({ jsonrpc: "2.0", method: "notifications/cancelled", params }), () => {});
   }
 }

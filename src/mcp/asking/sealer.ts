@@ -6,7 +6,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /** How a sealed text begins: what follows is sealed in this way. */
-const version = "s1.";
+const version = "s2.";
 
 /** No sealed text is longer: what is sealed is bounded long before. */
 const maxSealed = 128 * 1024;

@@ -62,6 +62,11 @@ class Asked {
     return { said: said.join(" ") };
   }
 
+  change(): Said {
+    this.runs += 1;
+    return { said: "changed" };
+  }
+
   erase(what: string): Said {
     this.runs += 1;
     return { said: `erased ${what}` };
@@ -92,47 +97,11 @@ export interface AskingApp {
   readonly asked: Asked;
 }
 
-/** Makes the app. */
-export function createAskingApp(options: Pick<McpOptions, "asking"> = {}): AskingApp {
-  const asked = new Asked();
+/** An app whose prompts and resources ask. */
+function createReaders(options: Pick<McpOptions, "asking">, asked: Asked) {
   const onFault = (fault: unknown): void => void asked.faults.push(fault);
-  const reads = { mutates: false };
-  const goOn = { onAbort: "continue-running" } as const;
-  const app = mcp(surface, { version: "1.0.0", onFault, ...options })
+  return mcp(surface, { version: "1.0.0", onFault, ...options })
     .implement({ count: cellSource(1) })
-    .tools({
-      greet: { ...reads, handler: (_args, context) => asked.greet(context) },
-      hurried: { ...reads, timeoutMs: 60, handler: (_args, context) => asked.greet(context) },
-      greet_or_end: { ...reads, onDisconnect: "abort", handler: (_args, context) => asked.greet(context) },
-      greet_late: { ...reads, handler: (_args, context) => sleep(100).then(() => asked.greet(context)) },
-      write: { ...reads, handler: (_args, context) => asked.writeText(context) },
-      locate: { ...reads, handler: (_args, context) => asked.locate(context) },
-      all: { ...reads, handler: (_args, context) => asked.all(context) },
-      rounds: {
-        ...reads,
-        input: z.object({ count: z.number() }),
-        handler: ({ count }, context) => asked.rounds(count, context),
-      },
-      told: {
-        ...reads,
-        handler: (_args, context) => {
-          context.progress({ progress: 1 });
-          return asked.greet(context);
-        },
-      },
-      erase: {
-        title: "Erase everything",
-        confirm: true,
-        input: z.object({ what: z.string() }),
-        handler: ({ what }) => asked.erase(what),
-      },
-      outlive: { ...reads, reach: ["greet"], handler: (_args, { call }) => asked.outlive(call("greet", {}, goOn)) },
-      outlive_late: {
-        ...reads,
-        reach: ["greet_late"],
-        handler: (_args, { call }) => asked.outlive(call("greet_late", {}, goOn)),
-      },
-    })
     .prompts({ welcome: { handler: async (_args, context) => `Welcome ${(await asked.greet(context)).said}` } })
     .resources({
       notes: {
@@ -140,6 +109,51 @@ export function createAskingApp(options: Pick<McpOptions, "asking"> = {}): Askin
         read: async (_variables, context) => `Notes of ${(await asked.greet(context)).said}`,
       },
     });
+}
+
+/** Makes the app. */
+export function createAskingApp(options: Pick<McpOptions, "asking"> = {}): AskingApp {
+  const asked = new Asked();
+  const reads = { mutates: false };
+  const goOn = { onAbort: "continue-running" } as const;
+  const app = createReaders(options, asked).tools({
+    greet: { ...reads, handler: (_args, context) => asked.greet(context) },
+    hurried: { ...reads, timeoutMs: 60, handler: (_args, context) => asked.greet(context) },
+    greet_or_end: { ...reads, onDisconnect: "abort", handler: (_args, context) => asked.greet(context) },
+    greet_late: { ...reads, handler: (_args, context) => sleep(100).then(() => asked.greet(context)) },
+    write: { ...reads, handler: (_args, context) => asked.writeText(context) },
+    locate: { ...reads, handler: (_args, context) => asked.locate(context) },
+    all: { ...reads, handler: (_args, context) => asked.all(context) },
+    rounds: {
+      ...reads,
+      input: z.object({ count: z.number() }),
+      handler: ({ count }, context) => asked.rounds(count, context),
+    },
+    told: {
+      ...reads,
+      handler: (_args, context) => {
+        context.progress({ progress: 1 });
+        return asked.greet(context);
+      },
+    },
+    erase: {
+      title: "Erase everything",
+      confirm: true,
+      input: z.object({ what: z.string() }),
+      handler: ({ what }) => asked.erase(what),
+    },
+    late: {
+      reach: ["change"],
+      handler: async (_args, { ask, call }) => (await call("change"), ask.elicit("name", named, "What is your name?")),
+    },
+    change: { handler: () => asked.change() },
+    outlive: { ...reads, reach: ["greet"], handler: (_args, { call }) => asked.outlive(call("greet", {}, goOn)) },
+    outlive_late: {
+      ...reads,
+      reach: ["greet_late"],
+      handler: (_args, { call }) => asked.outlive(call("greet_late", {}, goOn)),
+    },
+  });
   return { app, asked };
 }
 

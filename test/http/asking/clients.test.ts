@@ -56,6 +56,13 @@ describe.each(askedClients)("$name", (entry) => {
     });
   });
 
+  it("is not asked after a nested call that may have changed something, which runs once", async () => {
+    const { connect, did } = await serve(entry);
+    const client = await connect(called("Ada"));
+    expect(JSON.stringify(await client.callTool({ name: "late" }))).toContain("ASK_AFTER_CHANGE");
+    expect(did.runs).toBe(1);
+  });
+
   it("is asked by prompts and resources", async () => {
     const { connect } = await serve(entry);
     const client = await connect(called("Ada"));

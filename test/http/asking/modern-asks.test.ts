@@ -184,7 +184,7 @@ describe("a state", () => {
       requestState.slice(0, -1),
       flipped,
       "",
-      "s1.",
+      "s2.",
       "{}",
       1,
       null,

@@ -75,6 +75,7 @@ function retry({ result }: Sent, inputResponses: unknown = { who: ada }): object
   return { requestState: isJsonObject(result) ? result["requestState"] : undefined, inputResponses };
 }
 
+const tooLate = expect.stringMatching(/^ASK_AFTER_CHANGE: .* ask first/);
 const unusable = { code: -32602, message: expect.stringContaining('"requestState" is expired, already used') };
 const greet = { name: "greet", arguments: { greeting: "Hi" } };
 
@@ -93,7 +94,7 @@ describe("asking in the modern era", () => {
           },
         },
       },
-      requestState: expect.stringMatching(/^s1\./),
+      requestState: expect.stringMatching(/^s2\./),
       _meta: { "io.modelcontextprotocol/serverInfo": expect.anything(), "asker/run": "r1" },
     });
     const second = await asked.modern("tools/call", { ...greet, ...retry(first) });
@@ -131,7 +132,7 @@ describe("asking in the modern era", () => {
     expect(asked.begun.get("greet")).toBe(1);
   });
 
-  it("asks in as many rounds as it takes, and calls nothing again that it has called", async () => {
+  it("asks in as many rounds as it takes, each from the beginning of the handler", async () => {
     const asked = start();
     const first = await asked.modern("tools/call", { name: "rounds" });
     const second = await asked.modern("tools/call", { name: "rounds", ...retry(first, { first: ada }) });
@@ -141,9 +142,16 @@ describe("asking in the modern era", () => {
       ...retry(second, { second: accepted({ sure: true }) }),
     });
     expect(third["result"]).toMatchObject({
-      structuredContent: { tick: { ticks: 1 }, first: "accept", second: "accept" },
+      structuredContent: { tick: { ticks: 3 }, first: "accept", second: "accept" },
     });
-    expect(asked.begun.get("tick")).toBe(1);
+    expect(asked.begun.get("tick")).toBe(3);
+  });
+
+  it("refuses to ask after a nested call that may have changed something, which ran once", async () => {
+    const asked = start();
+    const answer = await asked.modern("tools/call", { name: "late" });
+    expect(answer["result"]).toMatchObject({ isError: true, content: [{ text: tooLate }] });
+    expect(asked.begun.get("stamp")).toBe(1);
   });
 
   it("asks several at once, and again what was not answered, or by what is no answer", async () => {
@@ -215,7 +223,7 @@ describe("asking in the modern era", () => {
     const flipped = `${state.slice(0, middle)}${state[middle] === "A" ? "B" : "A"}${state.slice(middle + 1)}`;
     const forged: unknown[] = [
       "",
-      "s1.",
+      "s2.",
       state.slice(0, -1),
       `${state}A`,
       flipped,
@@ -351,6 +359,14 @@ describe("asking in the legacy era", () => {
     asked.respond(question, { result: ada });
   });
 
+  it("refuses to ask after a nested call that may have changed something, and sends nothing", async () => {
+    const asked = await start().greetLegacy();
+    const answer = await call(asked, { name: "late" });
+    expect(answer["result"]).toMatchObject({ isError: true, content: [{ text: tooLate }] });
+    expect(asked.begun.get("stamp")).toBe(1);
+    expect(asked.harness.sent.filter((sent) => "method" in sent && "id" in sent)).toEqual([]);
+  });
+
   it("ignores what only the modern era knows", async () => {
     const asked = await start().greetLegacy();
     const answer = call(asked, { ...greet, requestState: "s1.forged", inputResponses: { who: ada } });
@@ -482,7 +498,7 @@ describe("the gate and the SDK when they ask", () => {
       }
       all.push(await harness.request("modern", "last", toModern(method, params, {})));
       await harness.close();
-      return withoutChance(JSON.parse(JSON.stringify(all).replaceAll(/s1\.[\w-]+|confirm\.[\w-]+/g, "sealed")));
+      return withoutChance(JSON.parse(JSON.stringify(all).replaceAll(/s2\.[\w-]+|confirm\.[\w-]+/g, "sealed")));
     };
     const create = (): AppRuntime => createAskingApp({}, new Map()).open();
     expect(await say(new GateHarness(create()))).toEqual(await say(new OracleHarness(create())));

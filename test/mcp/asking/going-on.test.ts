@@ -149,7 +149,7 @@ describe("what a handler does to its arguments", () => {
       .mount("shop", shop)
       .views(rules);
     const request = asker(app);
-    const calls = [{ tool: "shop.charge", input: { n: 1 } }, { tool: "wipe" }];
+    const calls = [{ tool: "wipe" }, { tool: "shop.charge", input: { n: 1 } }];
     const asked = { name: "call", arguments: { calls } };
     const first = await request("tools/call", asked);
     expect(await request("tools/call", { ...asked, ...consenting(first) })).toMatchObject({

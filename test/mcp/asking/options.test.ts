@@ -7,8 +7,8 @@ describe("the option asking", () => {
   const good: AskingOptions[] = [
     {},
     { secret, claim: () => true },
-    { secret: Buffer.alloc(64), claim: () => true, rehearse: true },
-    { rehearse: false, claim: async () => false },
+    { secret: Buffer.alloc(64), claim: () => true },
+    { claim: async () => false },
     { timeoutMs: {} },
     { timeoutMs: { elicit: 3_600_000, sample: 0.5, roots: undefined as never } },
   ];
@@ -24,7 +24,6 @@ describe("the option asking", () => {
     ["a text for a secret", { secret: "a secret of more than 32 characters" }, '"asking.secret" must be'],
     ["an ArrayBuffer for a secret", { secret: new ArrayBuffer(64) }, '"asking.secret" must be'],
     ["a claim that is no function", { claim: true }, '"asking.claim" must be a function'],
-    ["a rehearsal that is no flag", { rehearse: "yes" }, '"asking.rehearse" must be true or false'],
     ["a secret without a claim", { secret }, '"asking.secret" needs "asking.claim"'],
     ["a time that is none for all", { timeoutMs: 1000 }, '"asking.timeoutMs" must be an object'],
     [

@@ -1,3 +1,4 @@
+import { createCipheriv, hkdfSync, randomBytes } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import * as fc from "fast-check";
 import type { Asking } from "../../../src/catalog/asking.ts";
@@ -15,7 +16,7 @@ describe("Sealer", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (text, about) => {
         const sealed = sealer.seal(text, about);
-        expect(sealed).toMatch(/^s1\.[\w-]+$/);
+        expect(sealed).toMatch(/^s2\.[\w-]+$/);
         expect(sealer.open(sealed, about)).toBe(text);
       }),
     );
@@ -47,7 +48,7 @@ describe("Sealer", () => {
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const flipped = Buffer.from(bytes);
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      expect(sealer.open(`s1.${flipped.toString("base64url")}`, "x")).toBeUndefined();
+      expect(sealer.open(`s2.${flipped.toString("base64url")}`, "x")).toBeUndefined();
     }
     for (let length = 0; length < sealed.length; length += 1) {
       expect(sealer.open(sealed.slice(0, length), "x")).toBeUndefined();
@@ -57,16 +58,28 @@ describe("Sealer", () => {
       `${sealed}=`,
       `${sealed} `,
       ` ${sealed}`,
-      sealed.replace("s1.", "s2."),
+      sealed.replace("s2.", "s1."),
     ]) {
       expect(sealer.open(other, "x")).toBeUndefined();
     }
-    expect(sealer.open(`s1.${bytes.toString("base64")}=`, "x")).toBeUndefined();
-    expect(sealer.open(`s1.${"A".repeat(1_000_000)}`, "x")).toBeUndefined();
+    expect(sealer.open(`s2.${bytes.toString("base64")}=`, "x")).toBeUndefined();
+    expect(sealer.open(`s2.${"A".repeat(1_000_000)}`, "x")).toBeUndefined();
+  });
+
+  it("opens nothing that was sealed in the format before", () => {
+    const key = Buffer.from(hkdfSync("sha256", secret, "", "surface-mcp requestState", 32));
+    const iv = randomBytes(12);
+    const seal = (version: string): string => {
+      const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(`${version}x`));
+      const sealed = [iv, cipher.update("text", "utf8"), cipher.final(), cipher.getAuthTag()];
+      return version + Buffer.concat(sealed).toString("base64url");
+    };
+    expect(sealer.open(seal("s2."), "x")).toBe("text");
+    expect(sealer.open(seal("s1."), "x")).toBeUndefined();
   });
 
   it("never throws when what it is given is anything", () => {
-    const opened = fc.sample(fc.string(), 1000).map((text) => sealer.open(`s1.${text}`, "x"));
+    const opened = fc.sample(fc.string(), 1000).map((text) => sealer.open(`s2.${text}`, "x"));
     expect(opened.filter((text) => text !== undefined)).toEqual([]);
   });
 });
@@ -114,7 +127,7 @@ const asking: Asking = {
     who: { kind: "elicit", params: {}, timeoutMs: 300_000 },
     where: { kind: "roots", params: {}, timeoutMs: 10_000 },
   },
-  record: { asked: { who: { digest: "d" }, where: { digest: "e" } }, done: {}, salt: "s" },
+  record: { asked: { who: { digest: "d" }, where: { digest: "e" } }, salt: "s" },
 };
 
 describe("AskStates", () => {

@@ -158,20 +158,26 @@ export class ViewResolver {
     const key = this.#keys.get(decision.verdict) ?? JSON.stringify(decision.verdict);
     this.#keys.set(decision.verdict, key);
     const known = this.#views.get(key);
-    if (known !== undefined && this.#views.size < minViews) return known;
+    const isFull = this.#views.size >= this.#maxViews();
+    if (known !== undefined && !isFull) return known;
     const view = known ?? this.#viewsBefore.get(key) ?? new ResolvedView(decision, this.#viewDeps);
     // Moves a view that was kept behind the others.
     this.#views.delete(key);
+    if (isFull && known === undefined) this.#dropOldViews();
     this.#views.set(key, view);
-    this.#dropOldViews();
     return view;
   }
 
-  #dropOldViews(): void {
+  #maxViews(): number {
     const { tools, resources, templates, prompts } = this.#deps.live.current;
     const entries = tools.length + resources.length + templates.length + prompts.length;
+    return Math.max(minViews, maxEntries / entries);
+  }
+
+  #dropOldViews(): void {
+    const most = this.#maxViews();
     for (const oldest of this.#views.keys()) {
-      if (this.#views.size <= minViews || this.#views.size * entries <= maxEntries) return;
+      if (this.#views.size < most) return;
       this.#views.delete(oldest);
     }
   }

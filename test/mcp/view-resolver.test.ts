@@ -269,6 +269,18 @@ describe("a resolved view", () => {
     expect(setup.of("v0").catalog.tools).toHaveLength(size - 1);
   });
 
+  it("finds a tool without a look at the other tools, except after a change", () => {
+    let looks = 0;
+    const counted = (name: string): ToolEntry =>
+      Object.defineProperty(toTool(name), "id", { get: () => ((looks += 1), name), enumerable: true });
+    const tools = Array.from({ length: 1000 }, (_none, index) => counted(`t${index}`));
+    const setup = new Setup(tools, [rule("x", { disallow: ["t7"] })]);
+    expect(setup.of("x").catalog.tool("t8")).toBe(tools[8]);
+    looks = 0;
+    for (let index = 0; index < 10; index += 1) expect(setup.of("x").catalog.tool("t8")).toBe(tools[8]);
+    expect([setup.of("x").catalog.tool("t7"), looks]).toEqual([undefined, 0]);
+  });
+
   it("is kept when it is used again and again, however many others there are", () => {
     const rules = Array.from({ length: 200 }, (_none, index) => rule(`v${index}`, { instructions: `${index}` }));
     const setup = new Setup(

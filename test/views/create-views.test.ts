@@ -121,7 +121,25 @@ describe("decisions about views", () => {
     expect(views.decide({ surface: "default" }).verdict).toEqual(shows);
   });
 
-  it("remembered decisions are not mixed up when fields could run into each other (B20)", () => {
+  it("the first of ten thousand rules that fits decides, by whichever fields they name (B6)", () => {
+    const named = (index: number): ViewRule => deny(`v${index}`, { surface: `v${index}` });
+    const rules = [
+      deny("ci", { surface: ["v1", "v2"], principal: "ci" }),
+      ...Array.from({ length: 9996 }, (_none, index) => named(index)),
+      deny("curl", { user_agent: "curl" }),
+      deny("late", { surface: "v2" }),
+      deny("rest"),
+    ];
+    const views = createViews(rules);
+    const reason = (entity: ViewEntity): unknown => views.decide(entity).verdict;
+    expect(reason({ surface: "v2", principal: "ci" })).toMatchObject({ reason: "ci" });
+    expect(reason({ surface: "v9995", principal: "ci", user_agent: "curl" })).toMatchObject({ reason: "v9995" });
+    expect(reason({ surface: "w", user_agent: "curl" })).toMatchObject({ reason: "curl" });
+    expect(reason({ surface: "v2" })).toMatchObject({ reason: "v2" });
+    expect(reason({ surface: "w" })).toMatchObject({ reason: "rest" });
+  });
+
+  it("decisions are not mixed up when fields could run into each other (B20)", () => {
     const rules = [deny("x", { user_agent: "a", project: "b" }), deny("y", { user_agent: 'a","b' })];
     const views = createViews(rules);
     expect(views.decide({ surface: "s", user_agent: 'a","b' }).rule).toBe("2");

@@ -69,7 +69,7 @@ export const malformedRules: readonly (readonly [what: string, input: unknown, m
   [
     "a client without a field",
     [{ when: { client: {} }, ...pass }],
-    `"when.client" of rule "1" of packet "views" is an object and must be an object with "name", "version" or both`,
+    `"when.client" of rule "1" of packet "views" is an object and must be an object with "name" or "version"`,
   ],
   [
     "a pattern that is none",

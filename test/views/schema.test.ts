@@ -7,8 +7,9 @@ import { readViewRules } from "../../src/views/read-view-rules.ts";
 import { viewDomain } from "../../src/views/view-rules.ts";
 import { root } from "../architecture/source.ts";
 import { malformedRules } from "./malformed-rules.ts";
+import { rulesDocument } from "./rules-document.ts";
 
-// Written by hand, and an object.
+// Generated, and an object.
 const schema = JSON.parse(readFileSync(join(root, "docs/schemas/view-rules.schema.json"), "utf8")) as JsonObject;
 const fits = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema);
 
@@ -66,6 +67,10 @@ const whole = {
 };
 
 describe("the schema of view rules", () => {
+  it("is made of the schemas that rules are read by: npm run write:view-schema", () => {
+    expect(schema).toEqual(rulesDocument);
+  });
+
   it.each<[string, unknown]>([
     ["a packet with every field", whole],
     ["packets", [whole, whole]],

@@ -2,17 +2,15 @@ import { CallContext } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { callerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
-import { SurfaceError } from "../errors.ts";
-import { CallQueue } from "../mcp/call-queue.ts";
-import { progressTokenOf } from "../mcp/envelope.ts";
-import { methodsOf, runMethod, toInternalAnswer, type Method, type Methods } from "../mcp/methods.ts";
+import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
+import { methodsOf, toInternalAnswer } from "../mcp/methods.ts";
 import type { RequestFrame } from "../mcp/parse-frame.ts";
 import { toProgressSink } from "../mcp/progress-sink.ts";
 import type { RpcAnswer } from "../mcp/protocol.ts";
-import { busy, closing, duplicateId, sessionNotFound, unknownMethod } from "../mcp/refusals.ts";
-import type { RequestId } from "../mcp/request-id.ts";
+import { closing, sessionNotFound } from "../mcp/refusals.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
+import { TurnQueues } from "../mcp/turn-queues.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { toCaller, toUnknownCaller, type AttachOptions } from "./attach-options.ts";
 import { toFrame, toResult } from "./v1-frame.ts";
@@ -33,20 +31,64 @@ export interface V1Setting {
   readonly logsItself: boolean;
 }
 
-/** A request under way. */
-interface Running {
-  readonly settle: (answer: RpcAnswer) => void;
-  call?: CallContext;
-  /** Its handler runs, and answers. */
-  hasStarted: boolean;
+/** Takes the answer of a request. */
+type Settle = (answer: RpcAnswer) => void;
+
+/** What all requests of one connection share. */
+interface Shared {
+  readonly logs: boolean;
+  readonly log: V1Log;
+  readonly output: V1Output;
+  readonly questions: V1Questions;
+  readonly limiter: RateLimiter | undefined;
 }
 
-/** A request that may be served. */
-interface Admitted {
+/** A request that the SDK has read, and the promise that it waits for. */
+class V1Request implements ClientRequest {
+  readonly era = "legacy";
+  readonly version = undefined;
   readonly frame: RequestFrame;
+  readonly caller: Caller;
+  readonly answer: Settle;
+  readonly #extra: V1Extra;
+  readonly #shared: Shared;
+
+  constructor(shared: Shared, frame: RequestFrame, { extra, caller, settle }: V1Origin) {
+    this.#shared = shared;
+    this.frame = frame;
+    this.#extra = extra;
+    this.caller = caller;
+    this.answer = settle;
+  }
+
+  get log(): V1Log {
+    return this.#shared.log;
+  }
+
+  open(token: string | number | undefined): CallContext {
+    const { logs, log, output, questions, limiter } = this.#shared;
+    const extra = this.#extra;
+    const send = (json: string): void => output.send(json, (notice) => extra.sendNotification(notice));
+    return new CallContext({
+      sink: token === undefined ? undefined : toProgressSink(token, { send, isFull: output.isFull }),
+      log: logs ? log.sinkFor(extra) : undefined,
+      caller: this.caller,
+      limiter,
+      asking: questions.portFor(extra),
+    });
+  }
+
+  /** The SDK drops the answer of a cancelled request, and waits for it. */
+  cancelled(): void {
+    this.answer(closing);
+  }
+}
+
+/** Origin of a request. */
+interface V1Origin {
   readonly extra: V1Extra;
   readonly caller: Caller;
-  readonly running: Running;
+  readonly settle: Settle;
 }
 
 const stallMs = 30_000;
@@ -57,16 +99,13 @@ const stallMs = 30_000;
  */
 export class V1Connection {
   readonly #setting: V1Setting;
-  readonly #methods: Methods;
-  readonly #running = new Map<RequestId, Running>();
-  readonly #calls = new CallQueue<RequestId>();
-  readonly #reads = new CallQueue<RequestId>();
+  readonly #queues = new TurnQueues();
   readonly #output: V1Output;
   readonly #subscriptions: SubscriptionSession;
   readonly #questions: V1Questions;
-  readonly #log: V1Log;
   readonly #expiry: V1Expiry;
-  readonly #limiter: RateLimiter | undefined;
+  readonly #shared: Shared;
+  readonly #dispatcher: Dispatcher;
   /**
    * The caller of the newest request; all must have one id. The SDK says who its client is with a request only, so until the
    * first one the lists are watched as an unknown caller sees them.
@@ -79,20 +118,30 @@ export class V1Connection {
     const { runtime, port, logsItself, options } = setting;
     this.#setting = setting;
     const { rateLimit } = options;
-    // The author's limiter may have more members, which mean nothing here.
-    this.#limiter = rateLimit && { limit: (key, cost) => rateLimit.limit(key, cost) };
-    this.#methods = methodsOf(runtime);
     this.#output = new V1Output((full) => this.#setFull(full));
     this.#questions = new V1Questions({ port, limits: runtime.limits, report: runtime.report });
-    this.#log = new V1Log(port, this.#output, logsItself);
+    this.#shared = {
+      logs: runtime.logs,
+      log: new V1Log(port, this.#output, logsItself),
+      output: this.#output,
+      questions: this.#questions,
+      // The author's limiter may have more members, which mean nothing here.
+      limiter: rateLimit && { limit: (key, cost) => rateLimit.limit(key, cost) },
+    };
     this.#subscriptions = new SubscriptionSession({
       runtime,
       send: (json) => this.#output.send(json, (notice) => port.notify(notice)),
-      answer: (id, answer) => this.#answer(id, answer),
+      answer: (id, answer) => this.#dispatcher.answer(id, answer),
       clock: systemClock,
       stallMs,
       // A client may have its reasons for not reading, or not have asked again yet.
       onStalled: () => {},
+    });
+    this.#dispatcher = new Dispatcher({
+      methods: methodsOf(runtime),
+      report: runtime.report,
+      subscriptions: this.#subscriptions,
+      take: (turn, start) => this.#queues.take(turn, start),
     });
     this.#expiry = new V1Expiry(systemClock, () => this.#updateListening());
   }
@@ -124,14 +173,7 @@ export class V1Connection {
     this.#expiry.end();
     this.#subscriptions.close();
     this.#questions.close();
-    this.#calls.clear();
-    this.#reads.clear();
-    const all = [...this.#running.values()];
-    this.#running.clear();
-    for (const { call, hasStarted, settle } of all) {
-      call?.abort(new SurfaceError("CLOSED", "Calling: the server is closing"));
-      if (!hasStarted) settle(closing);
-    }
+    this.#dispatcher.close();
   }
 
   /** Its client says something, which it says to the server as well. */
@@ -142,8 +184,7 @@ export class V1Connection {
   }
 
   #setFull(full: boolean): void {
-    this.#calls.hold(full);
-    this.#reads.hold(full);
+    this.#queues.hold(full);
     this.#questions.hold(full);
     this.#updateListening();
   }
@@ -153,21 +194,18 @@ export class V1Connection {
     this.#subscriptions.setOutputFull(this.#output.isFull() || this.#expiry.isExpired);
   }
 
-  #receive(asked: V1Asked, settle: Running["settle"]): void {
+  #receive(asked: V1Asked, settle: Settle): void {
     const { extra, method } = asked;
-    if (this.#isClosed) return settle(closing);
-    const frame = toFrame(asked, this.#setting.runtime.limits);
-    if (frame.kind === "error") return settle(frame);
-    if (this.#running.has(frame.id)) return settle(duplicateId);
     const { runtime, options, port } = this.#setting;
+    if (this.#isClosed) return settle(closing);
+    const frame = toFrame(asked, runtime.limits);
+    if (frame.kind === "error") return settle(frame);
     try {
       const caller = toCaller(options, extra, port.clientInfo);
       const refusal = this.#refuse(caller);
       if (refusal !== undefined) return settle(refusal);
-      this.#serve({ frame, extra, caller, running: { settle, hasStarted: false } });
+      this.#serve(new V1Request(this.#shared, frame, { extra, caller, settle }), extra.signal);
     } catch (cause) {
-      this.#running.delete(frame.id);
-      this.#subscriptions.cancel(frame.id);
       settle(toInternalAnswer(cause, method, runtime.report));
     }
   }
@@ -182,72 +220,12 @@ export class V1Connection {
     return undefined;
   }
 
-  #serve(admitted: Admitted): void {
-    const { frame, extra, caller, running } = admitted;
-    const { id, method, params } = frame;
-    const token = progressTokenOf(params);
-    if (typeof token === "object") return running.settle(token);
-    this.#running.set(id, running);
-    this.#followSignal(admitted);
-    const served = this.#methods.legacy.get(method);
-    if (served === undefined) {
-      if (!this.#subscriptions.serve(frame, "legacy", caller)) this.#answer(id, unknownMethod);
-      return;
-    }
-    running.call = new CallContext({
-      sink:
-        token === undefined
-          ? undefined
-          : toProgressSink(token, {
-              send: (json) => this.#output.send(json, (notice) => extra.sendNotification(notice)),
-              isFull: this.#output.isFull,
-            }),
-      log: this.#setting.runtime.logs ? this.#log.sinkFor(extra) : undefined,
-      caller,
-      limiter: this.#limiter,
-      asking: this.#questions.portFor(extra),
-    });
-    this.#run(admitted, served, running.call);
-  }
-
-  #followSignal({ frame, extra, running }: Admitted): void {
+  #serve(request: V1Request, signal: AbortSignal): void {
+    const { id } = request.frame;
     // A turn later: the signal fires as well when the connection closes, and then the server says so right behind it.
-    const cancel = (): void => queueMicrotask(() => this.#cancel(frame.id, running));
-    if (extra.signal.aborted) cancel();
-    else extra.signal.addEventListener("abort", cancel, { once: true });
-  }
-
-  #run({ frame, running }: Admitted, method: Method, call: CallContext): void {
-    const { id, method: name, params } = frame;
-    const { turn } = method;
-    const queue = turn === "none" ? undefined : turn === "calls" ? this.#calls : this.#reads;
-    if (queue?.full) return this.#answer(id, busy);
-    const start = async (): Promise<void> => {
-      running.hasStarted = true;
-      const { report } = this.#setting.runtime;
-      const request = { era: "legacy", call, log: this.#log } as const;
-      running.settle(await runMethod({ name, method, params, request, report }));
-      if (this.#running.get(id) === running) this.#running.delete(id);
-    };
-    if (queue === undefined) return void start();
-    // Of one that was cancelled the place is free when its work has ended, and not when its client was told.
-    queue.add(id, () => void start().finally(() => call.whenIdle(() => queue.done())));
-  }
-
-  /** Ends a request that nobody waits for; what it is answered with is dropped by the server. */
-  #cancel(id: RequestId, running: Running): void {
-    if (this.#running.get(id) !== running) return;
-    this.#running.delete(id);
-    this.#subscriptions.cancel(id);
-    this.#calls.withdraw(id);
-    this.#reads.withdraw(id);
-    running.call?.cancel();
-    if (!running.hasStarted) running.settle(closing);
-  }
-
-  #answer(id: RequestId, answer: RpcAnswer): void {
-    const running = this.#running.get(id);
-    this.#running.delete(id);
-    running?.settle(answer);
+    const cancel = (): void => queueMicrotask(() => this.#dispatcher.cancel(id, request));
+    if (signal.aborted) cancel();
+    else signal.addEventListener("abort", cancel, { once: true });
+    this.#dispatcher.serve(request);
   }
 }

@@ -1,12 +1,15 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
+import type { Refused } from "../catalog/outcome.ts";
+import { SurfaceError } from "../errors.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
-import type { JsonObject } from "../schema/json.ts";
-import type { BatchResult } from "./batch-result.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
 import type { IndexedParts } from "./gateway-parts.ts";
-import { misfit, ownArgument } from "./read-argument.ts";
-import { maxCalls, readCalls } from "./read-calls.ts";
-import { batchMs, runBatch, type BatchRequest } from "./run-batch.ts";
+import { misfit, ownArgument, rejectUnknown } from "./read-argument.ts";
+import { batchMs, runBatch, type BatchCall, type BatchRequest, type BatchResult } from "./run-batch.ts";
+
+/** The maximum number of calls of a batch. */
+const maxCalls = 50;
 
 /** How much longer than its calls it may take itself, in milliseconds: what became of them is still told. */
 const slackMs = 5000;
@@ -61,6 +64,44 @@ const description =
   "or { success: false, error: { code, message, details? } }; one that fails stops no other. All together have " +
   `${batchMs / 1000} seconds: what is not done then answers TIMEOUT.`;
 
+const callFields = ["tool", "input"];
+
+function readCall(call: JsonValue, path: string): BatchCall {
+  if (!isJsonObject(call)) throw misfit(path, "expected { tool, input? }, an object");
+  rejectUnknown(call, callFields, [path]);
+  const tool = ownArgument(call, "tool");
+  if (typeof tool !== "string") throw misfit(`${path}.tool`, "expected the id of an operation, a string");
+  const given = ownArgument(call, "input");
+  if (given === undefined) return { tool, input: {} };
+  if (!isJsonObject(given)) throw misfit(`${path}.input`, "expected the operation's input, an object");
+  return { tool, input: given };
+}
+
+/** One that is none fails alone, and says what it lacks: what the others do is the same whatever stands beside them. */
+function readAlone(call: JsonValue, index: number): BatchCall | Refused {
+  try {
+    return readCall(call, `calls.${index}`);
+  } catch (cause) {
+    if (!(cause instanceof SurfaceError)) throw cause;
+    const { code, issues } = cause;
+    const message = "the arguments do not fit";
+    return { kind: "refused", code, message, issues, details: undefined, correlationId: undefined };
+  }
+}
+
+/**
+ * The calls of a batch, each in its place; where one does not fit, what is to be answered of it.
+ *
+ * @throws SurfaceError `VALIDATION_ERROR`, for what is no list of 1 to 50, whatever is in it.
+ */
+function readCalls(args: JsonObject): readonly (BatchCall | Refused)[] {
+  const calls = ownArgument(args, "calls");
+  if (!Array.isArray(calls) || calls.length === 0 || calls.length > maxCalls) {
+    throw misfit("calls", `expected a list of 1 to ${maxCalls} calls`);
+  }
+  return calls.map(readAlone);
+}
+
 function decode(args: JsonObject): BatchRequest {
   const parallel = ownArgument(args, "parallel") ?? false;
   if (typeof parallel !== "boolean") throw misfit("parallel", "expected true or false");
@@ -75,8 +116,7 @@ const anyHints: ToolHints = Object.freeze({
   openWorldHint: true,
 });
 
-/** What `call` says of itself where everything that it can run only reads. */
-export const readingHints: ToolHints = Object.freeze({
+const readingHints: ToolHints = Object.freeze({
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
@@ -85,7 +125,7 @@ export const readingHints: ToolHints = Object.freeze({
 
 /**
  * The tool of a gateway that runs operations. It says that it may do anything, or that it only reads where its view never shows
- * more; what is listed to whom it only reads for now is made of it by `toReadingTools()`.
+ * more; {@link toReadingTools} replaces it in the list of callers who can only call tools that read.
  */
 export function createCallTool(parts: IndexedParts): ToolEntry {
   const call = { name: "call", title: "Run operations", description, input, output, decode } as const;
@@ -100,4 +140,9 @@ export function createCallTool(parts: IndexedParts): ToolEntry {
     },
     parts,
   );
+}
+
+/** Returns the tools of a gateway as they are listed to callers who can only call operations that read: `call` says that it only reads. */
+export function toReadingTools(tools: readonly ToolEntry[]): readonly ToolEntry[] {
+  return tools.map((tool) => (tool.name === "call" ? Object.freeze({ ...tool, hints: readingHints }) : tool));
 }

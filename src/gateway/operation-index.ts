@@ -1,3 +1,4 @@
+import { diffLists } from "../catalog/diff-lists.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { toIndexedOperation, type IndexedOperation } from "./indexed-operation.ts";
@@ -5,7 +6,6 @@ import { patchSorted } from "./patch-sorted.ts";
 import { rankOperations, type Found } from "./rank-operations.ts";
 import type { SearchQuery } from "./search-query.ts";
 import { SortedNames } from "./sorted-names.ts";
-import { toolChanges } from "./tool-changes.ts";
 import { VisibleSlots, type IsSeen } from "./visible-slots.ts";
 import { WordCosts } from "./word-costs.ts";
 import { WordIndex } from "./word-index.ts";
@@ -84,7 +84,7 @@ export class OperationIndex {
       this.#names = new SortedNames();
       this.#names.patch(all);
     }
-    const { gone, come } = toolChanges(this.#tools ?? [...this.#byTool.keys()], tools);
+    const { gone, come } = diffLists(this.#tools ?? [...this.#byTool.keys()], tools);
     this.#tools = undefined;
     const left = new Set<IndexedOperation>();
     for (const tool of gone) {

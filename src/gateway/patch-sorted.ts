@@ -1,3 +1,7 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import { diffLists } from "../catalog/diff-lists.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+
 /** What is to become of a sorted list. */
 export interface SortedPatch<TItem> {
   readonly gone: ReadonlySet<TItem>;
@@ -34,4 +38,20 @@ export function patchSorted<TItem>(
   }
   for (const after of left.slice(from)) patched.push(after);
   return patched;
+}
+
+const toId = ({ id }: ToolEntry): string => id;
+
+/** The tools of a catalog, sorted by id. For the next catalog the list is patched. */
+export class SortedOperations {
+  #tools: Catalog["tools"] = [];
+  #sorted: readonly ToolEntry[] = [];
+
+  of({ tools }: Catalog): readonly ToolEntry[] {
+    if (tools === this.#tools) return this.#sorted;
+    const { gone, come } = diffLists(this.#tools, tools);
+    this.#sorted = patchSorted(this.#sorted, { gone: new Set(gone), come }, toId);
+    this.#tools = tools;
+    return this.#sorted;
+  }
 }

@@ -1,11 +1,10 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { keepMeta } from "../call/keep-meta.ts";
-import type { EntryCall, NestedCall } from "../catalog/entry.ts";
+import type { EntryCall, NestedCall, ProgressReport } from "../catalog/entry.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import { toResultText } from "../catalog/to-result-text.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
-import { BatchProgress } from "./batch-progress.ts";
-import { toBatchResult, type BatchResult } from "./batch-result.ts";
 import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
 import type { IndexedParts } from "./gateway-parts.ts";
 
@@ -35,6 +34,68 @@ export interface BatchRequest {
   readonly calls: readonly (BatchCall | Refused)[];
   /** Whether they need not wait for one another. */
   readonly isParallel: boolean;
+}
+
+/** What became of one call of a batch. */
+export interface BatchResult {
+  readonly isError: boolean;
+  /** The JSON text of what is said of it. */
+  readonly text: string;
+}
+
+function toFailure({ code, message, issues, details }: Refused): BatchResult {
+  const more = issues.length === 0 ? details : issues;
+  const error = { code, message, ...(more === undefined ? {} : { details: more }) };
+  return { isError: true, text: JSON.stringify({ success: false, error }) };
+}
+
+function toSuccess(result: string): BatchResult {
+  return { isError: false, text: `{"success":true,"result":${result}}` };
+}
+
+/**
+ * What is said of a call within a batch: the same as is said of the call alone, to programs. What it was denied is answered as
+ * what does not exist.
+ */
+function toBatchResult(outcome: ToolOutcome): BatchResult {
+  const result = toResultText(outcome);
+  return typeof result === "string" ? toSuccess(result) : toFailure(result);
+}
+
+/** How far the calls of a batch are, as progress of the call that made them: `2 of 5: fetching`. */
+class BatchProgress {
+  readonly #call: EntryCall;
+  /** How far each is: 0 to 1. */
+  readonly #shares: number[];
+
+  constructor(call: EntryCall, count: number) {
+    this.#call = call;
+    this.#shares = Array.from({ length: count }, () => 0);
+  }
+
+  /** Passes on how far one of them is, as a share of one. */
+  report(index: number, { progress, total, message }: ProgressReport): void {
+    const before = this.#shares[index] ?? 0;
+    const said = total !== undefined && total > 0 ? progress / total : 0;
+    // Progress has to grow: one that does not say how far it goes comes closer to the end, and never to it.
+    this.#tell(index, said > before && said < 1 ? said : before + (1 - before) / 16, message);
+  }
+
+  /** One of them has ended; it has no name where it was none. */
+  finish(index: number, tool: string | undefined): void {
+    this.#tell(index, 1, tool);
+  }
+
+  #tell(index: number, share: number, message: string | undefined): void {
+    this.#shares[index] = share;
+    const count = this.#shares.length;
+    const place = `${index + 1} of ${count}`;
+    this.#call.progress({
+      progress: this.#shares.reduce((sum, one) => sum + one, 0),
+      total: count,
+      message: message === undefined ? place : `${place}: ${message}`,
+    });
+  }
 }
 
 /** A call that was not begun. */

@@ -6,10 +6,10 @@ import { narrowCatalog } from "../catalog/narrow-catalog.ts";
 import { replaceTools } from "../catalog/replace-tools.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resource-watches.ts";
+import { toReadingTools } from "../gateway/call-tool.ts";
 import { createGatewayTools } from "../gateway/create-gateway-tools.ts";
-import { toReadingTools } from "../gateway/to-reading-tools.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { Decision } from "../views/decision.ts";
+import type { Decision } from "../views/compile-rules.ts";
 import { show, showTo } from "../views/show.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
 

@@ -208,7 +208,7 @@ export type {
   ViewVerdict,
 } from "./views/view-rules.ts";
 export type { ViewRulesFile, ViewRulesFileOptions } from "./views/view-rules-file.ts";
-export type { NamedView, NamedViews, ViewRules, ViewsInput } from "./views/views-input.ts";
+export type { NamedView, NamedViews, ViewRules, ViewsInput } from "./views/view-rules.ts";
 
 export { errorMetaKey } from "./mcp/render-refusal.ts";
 export { truncatedMetaKey } from "./mcp/render-large.ts";

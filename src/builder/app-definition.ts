@@ -14,8 +14,7 @@ import type { Spec } from "../surface/member.ts";
 import type { Source } from "../surface/source.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
-import type { ViewPacket } from "../views/view-rules.ts";
-import type { ViewRules } from "../views/views-input.ts";
+import type { ViewPacket, ViewRules } from "../views/view-rules.ts";
 
 /** What {@link mcp} may be told. */
 export interface McpOptions {

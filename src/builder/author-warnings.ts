@@ -7,7 +7,7 @@ import { isGlob, toMatcher } from "../catalog/glob.ts";
 import type { LiveCatalog } from "../catalog/live-catalog.ts";
 import { SurfaceError } from "../errors.ts";
 import { visibleLines } from "../schema/visible-text.ts";
-import type { Views } from "../views/decision.ts";
+import type { Views } from "../views/create-views.ts";
 import {
   hintOf,
   mayBeMounted,

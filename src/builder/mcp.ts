@@ -17,7 +17,7 @@ import type { Implementation } from "../surface/implementation.ts";
 import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
-import type { ViewsInput } from "../views/views-input.ts";
+import type { ViewsInput } from "../views/view-rules.ts";
 import { addMount, addPrompts, addResources, addTools } from "./add-entries.ts";
 import { assertContext } from "./assert-context.ts";
 import { readMcpOptions } from "./mcp-option-fields.ts";

@@ -8,7 +8,7 @@ import type { ServeTarget, Serving } from "../mcp/servable-app.ts";
 import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
-import type { ViewsInput } from "../views/views-input.ts";
+import type { ViewsInput } from "../views/view-rules.ts";
 import { type McpOptions } from "./app-definition.ts";
 import type { AppNames } from "./app-names.ts";
 import { mcp } from "./mcp.ts";

@@ -21,7 +21,7 @@ import type { Exposure, kExposure } from "../tags/symbols.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
-import type { ViewsInput } from "../views/views-input.ts";
+import type { ViewsInput } from "../views/view-rules.ts";
 import type { kDefinition, AppDefinition } from "./app-definition.ts";
 import type { AppNames, ExposedNames, KnownNames, NamesWith } from "./app-names.ts";
 import type {

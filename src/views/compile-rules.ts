@@ -1,6 +1,16 @@
 import { defaultView, type Caller } from "../surface/caller.ts";
-import type { Decision } from "./decision.ts";
-import type { OneOf, ViewCondition, ViewEntity, ViewPacket } from "./view-rules.ts";
+import type { OneOf, ViewCondition, ViewEntity, ViewPacket, ViewVerdict } from "./view-rules.ts";
+
+/** A decision about one entity. */
+export interface Decision {
+  readonly verdict: ViewVerdict;
+  /** The packet with the rules; left out if there is none. */
+  readonly packet?: string;
+  /** The id of the rule that decided; left out if no rule fits. */
+  readonly rule?: string;
+  /** The server's name: patterns may put it in front of the name of a tool. */
+  readonly server?: string;
+}
 
 /** The reason for denying a view that no rule defines. */
 export const unknownView = "unknown MCP surface";

@@ -1,5 +1,6 @@
 import { gatewayOrigin, gatewayToolNames } from "../catalog/gateway-tool-names.ts";
 import { SurfaceError } from "../errors.ts";
+import { isFunction, isObject } from "../options/is-object.ts";
 import { defaultView } from "../surface/caller.ts";
 import {
   internalError,
@@ -12,11 +13,9 @@ import {
 import { Listeners } from "../surface/listeners.ts";
 import type { Source } from "../surface/source.ts";
 import { didYouMean } from "../options/known-names.ts";
-import { compileRules } from "./compile-rules.ts";
-import type { Decision, InstalledViews, Views } from "./decision.ts";
+import { compileRules, type Decision } from "./compile-rules.ts";
 import { readViewRules } from "./read-view-rules.ts";
-import type { ViewEntity, ViewPacket } from "./view-rules.ts";
-import type { ViewRules, ViewsInput } from "./views-input.ts";
+import type { ViewEntity, ViewPacket, ViewRules, ViewsInput } from "./view-rules.ts";
 
 /** The reason for denying every view while the rules cannot be read. The cause goes to the log only. */
 export const unreadableRules = "the view rules cannot be read";
@@ -33,12 +32,14 @@ export interface ViewsDeps {
   readonly report?: FaultReporter;
 }
 
-/** Whether rules may be replaced while they are in force. */
-function isSource(input: ViewsInput | undefined): input is Source<ViewRules> {
-  if (typeof input !== "object" || input === null) return false;
-  return (
-    "get" in input && typeof input.get === "function" && "subscribe" in input && typeof input.subscribe === "function"
-  );
+/** The installed packets, or the reason why the rules cannot be read. */
+export type InstalledViews =
+  | { readonly kind: "packets"; readonly packets: readonly ViewPacket[] }
+  | { readonly kind: "unreadable"; readonly reason: string };
+
+/** Returns true for a source, which may replace its rules; false for views that have the names of its methods. */
+export function isSource(input: ViewsInput | undefined): input is Source<ViewRules> {
+  return isObject(input) && isFunction(Reflect.get(input, "get")) && isFunction(Reflect.get(input, "subscribe"));
 }
 
 /** The rules in force. */
@@ -80,7 +81,9 @@ function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDe
 /** What stands for the value of a source that gave none. */
 const noValue = Symbol("no value");
 
-class CompiledViews implements Views {
+/** The compiled rules of an app. Call `close()` when done. */
+export class Views {
+  /** Whether the rules can change. */
   readonly canChange: boolean;
   #hasTaken = false;
   #installed = unreadable;
@@ -100,18 +103,22 @@ class CompiledViews implements Views {
     else this.#installed = install(input === undefined ? [] : readViewRules(input), deps);
   }
 
+  /** The rules in force. */
   get installed(): InstalledViews {
     return this.#installed.views;
   }
 
+  /** Decides who sees what: the only place that does. Never throws. */
   decide(entity: ViewEntity): Decision {
     return this.#installed.decide(entity);
   }
 
+  /** Calls `changed` after each change of the rules, at once. Returns a function that stops it. */
   subscribe(changed: () => void): () => void {
     return this.#listeners.add(changed);
   }
 
+  /** Stops following the source of the rules. Callable twice. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -172,7 +179,7 @@ class CompiledViews implements Views {
  * @throws SurfaceError `INVALID_OPTION` for rules that do not fit and come from no source, `NAME_COLLISION`.
  */
 export function createViews(input: ViewsInput | undefined, deps: ViewsDeps = {}): Views {
-  return new CompiledViews(input, deps);
+  return new Views(input, deps);
 }
 
 /**

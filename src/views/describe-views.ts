@@ -1,6 +1,6 @@
 import type { Caller } from "../surface/caller.ts";
 import { toEntity } from "./compile-rules.ts";
-import type { Views } from "./decision.ts";
+import type { Views } from "./create-views.ts";
 import type { ViewEntity, ViewPacket, ViewRule, ViewVerdict } from "./view-rules.ts";
 
 /** One packet of rules in {@link ViewList}. */

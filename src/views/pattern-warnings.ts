@@ -1,7 +1,7 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
 import { headOf, nearNames } from "../options/near-names.ts";
-import type { Views } from "./decision.ts";
+import type { Views } from "./create-views.ts";
 import { packetsOf } from "./describe-views.ts";
 import type { ViewPacket, ViewRule } from "./view-rules.ts";
 

@@ -4,8 +4,8 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { gatewayToolNames } from "../catalog/gateway-tool-names.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
-import { toEntity } from "./compile-rules.ts";
-import type { Decision, Views } from "./decision.ts";
+import { type Decision, toEntity } from "./compile-rules.ts";
+import type { Views } from "./create-views.ts";
 import { show, showTo, type HiddenEntry } from "./show.ts";
 import type { ViewEntity, ViewVerdict } from "./view-rules.ts";
 

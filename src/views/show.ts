@@ -4,7 +4,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher, type Named } from "../catalog/glob.ts";
 import { narrowCatalog } from "../catalog/narrow-catalog.ts";
-import type { Decision } from "./decision.ts";
+import type { Decision } from "./compile-rules.ts";
 import type { SurfaceVerdict, ViewFace } from "./view-rules.ts";
 
 /** An entry of the catalog that is not shown. */

@@ -1,3 +1,5 @@
+import type { Source } from "../surface/source.ts";
+
 /** What a rule is asked about: whoever connects. What is not known is left out, and matches no condition. */
 export interface ViewEntity {
   /** The view that was asked for, `default` where none was. */
@@ -74,3 +76,18 @@ export interface ViewPacket {
   /** At least one. */
   readonly rules: readonly ViewRule[];
 }
+
+/** A view by name, as an author writes it. */
+export type NamedView = Omit<SurfaceVerdict, "kind"> | { readonly deny: string };
+
+/**
+ * Views by name. Clients choose one by its exact name. `default` is the view of clients that choose none; if it is left out, it shows
+ * everything.
+ */
+export type NamedViews = Readonly<Record<string, NamedView>>;
+
+/** Rules in each of their forms. A list of rules is one packet for all projects; of the packets of one scope the last holds. */
+export type ViewRules = readonly ViewRule[] | ViewPacket | readonly ViewPacket[];
+
+/** The argument of `.views()`: views by name, rules, or a source of rules that may be replaced while the app is open. */
+export type ViewsInput = NamedViews | ViewRules | Source<ViewRules>;

@@ -5,7 +5,7 @@ import type { MountSource } from "../../src/catalog/mount.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { cellSource } from "../../src/surface/source.ts";
-import type { ViewRules } from "../../src/views/views-input.ts";
+import type { ViewRules } from "../../src/views/view-rules.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { expectRefusal } from "../tags/support.ts";
 import { counter, countingHandlers, deadLink } from "./support.ts";

@@ -11,7 +11,7 @@ import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
-import type { ViewRules } from "../../src/views/views-input.ts";
+import type { ViewRules } from "../../src/views/view-rules.ts";
 import { expectRefusal } from "../tags/support.ts";
 import { counter, deadLink } from "./support.ts";
 

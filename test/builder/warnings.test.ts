@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { mcp } from "../../src/builder/mcp.ts";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { cellSource } from "../../src/surface/source.ts";
-import type { ViewRules } from "../../src/views/views-input.ts";
+import type { ViewRules } from "../../src/views/view-rules.ts";
 import { counter, deadLink } from "./support.ts";
 
 const handler = (): number => 1;

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
 import { createViews } from "../../src/views/create-views.ts";
 import { viewRulesFile } from "../../src/views/view-rules-file.ts";
-import type { ViewRules } from "../../src/views/views-input.ts";
+import type { ViewRules } from "../../src/views/view-rules.ts";
 import { mount, messagesOf } from "../catalog/mount-support.ts";
 import { toolsOf } from "./nesting-support.ts";
 

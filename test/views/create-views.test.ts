@@ -4,8 +4,7 @@ import { SurfaceError } from "../../src/errors.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { createViews } from "../../src/views/create-views.ts";
-import type { ViewEntity, ViewPacket, ViewRule } from "../../src/views/view-rules.ts";
-import type { ViewRules } from "../../src/views/views-input.ts";
+import type { ViewEntity, ViewPacket, ViewRule, ViewRules } from "../../src/views/view-rules.ts";
 import { thrownBy } from "../catalog/support.ts";
 
 const shows = { kind: "tool_surface" } as const;

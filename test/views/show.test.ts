@@ -9,7 +9,7 @@ import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createViews } from "../../src/views/create-views.ts";
 import { show, showTo, type Shown } from "../../src/views/show.ts";
-import type { NamedView, NamedViews } from "../../src/views/views-input.ts";
+import type { NamedView, NamedViews } from "../../src/views/view-rules.ts";
 import { catalogOf } from "../catalog/support.ts";
 import { callerBy, sampleCatalog, toolsBy } from "./support.ts";
 

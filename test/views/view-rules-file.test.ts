@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fault } from "../../src/surface/fault.ts";
-import { createViews } from "../../src/views/create-views.ts";
-import type { Views } from "../../src/views/decision.ts";
+import { createViews, type Views } from "../../src/views/create-views.ts";
 import { viewRulesFile, type ViewRulesFile } from "../../src/views/view-rules-file.ts";
 import { thrownBy } from "../catalog/support.ts";
 

@@ -15,6 +15,7 @@ import type { Source } from "../surface/source.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ViewPacket, ViewRules } from "../views/view-rules.ts";
+import type { ReadMcpOptions } from "./mcp-option-fields.ts";
 
 /** What {@link mcp} may be told. */
 export interface McpOptions {
@@ -91,7 +92,7 @@ export type Reach =
 /** Everything an app is: one frozen record, of which every step of the chain makes a copy. */
 export interface AppDefinition {
   readonly surface: Surface<Spec>;
-  readonly options: McpOptions;
+  readonly options: ReadMcpOptions;
   readonly exposures: readonly Exposure[];
   readonly tools: ReadonlyMap<string, AnyBespokeTool>;
   readonly prompts: ReadonlyMap<string, AnyBespokePrompt>;

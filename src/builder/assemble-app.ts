@@ -35,9 +35,6 @@ import type { AppDefinition } from "./app-definition.ts";
 import { assertReach, warnAuthor } from "./author-warnings.ts";
 import { ResourceLookup } from "./resource-lookup.ts";
 
-const defaultChangeWindowMs = 100;
-const defaultPageSize = 1000;
-
 /** Dependencies of {@link assembleViews}. */
 export interface AssembleDeps {
   readonly definition: AppDefinition;
@@ -74,7 +71,7 @@ export function assembleViews({ definition, held, report, scope }: AssembleDeps)
   const { surface, options, exposures, mounts, context } = definition;
   const { channel, subscriptions } = held;
   const { name = surface.name, uriPrefix = `surface://${surface.name}/`, instructions } = options;
-  const { changeWindowMs: windowMs = defaultChangeWindowMs, pageSize = defaultPageSize } = options;
+  const { changeWindowMs: windowMs, pageSize } = options;
   const client = createClient(surface, channel);
   const contexts = { make: context, report };
   const { tools, prompts, resources } = definition;
@@ -142,7 +139,7 @@ function openLink({ reach, surface, options: { onFault, toRefusal } }: AppDefini
 }
 
 function toInfo({ surface, options }: AppDefinition): ServerInfo {
-  const { name = surface.name, version = "0.0.0", title, description, websiteUrl, icons } = options;
+  const { name = surface.name, version, title, description, websiteUrl, icons } = options;
   return Object.freeze({
     name,
     version,
@@ -240,7 +237,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   owned(scope, invoker);
   const info = toInfo(definition);
   const asking = new InputRequired(new AskStates({ ...options.asking, app: info.name }), report);
-  const { pageSize = defaultPageSize } = options;
+  const { pageSize } = options;
   return {
     ...toPerCaller(views),
     info,

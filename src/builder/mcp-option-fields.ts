@@ -11,8 +11,9 @@ import {
   wholeNumber,
   withDefault,
   type OptionFields,
+  type WithDefaults,
 } from "../options/option.ts";
-import { invalidOption, readOptions } from "../options/read-options.ts";
+import { invalidOption, readOptions, type ReadOptions } from "../options/read-options.ts";
 import { iconList } from "../tags/looks.ts";
 import { noticeWindow } from "../tags/read-tag-options.ts";
 import type { AskingOptions, McpOptions } from "./app-definition.ts";
@@ -33,7 +34,8 @@ export const askingFields: OptionFields<AskingOptions> = {
 };
 
 /** Options of an app. */
-export const mcpFields: OptionFields<McpOptions> = {
+export const mcpFields: OptionFields<McpOptions> &
+  WithDefaults<"version" | "pageSize" | "changeWindowMs" | "maxResultBytes" | "maxResourceBytes"> = {
   name: text,
   version: withDefault(text, "0.0.0"),
   title: text,
@@ -51,8 +53,11 @@ export const mcpFields: OptionFields<McpOptions> = {
   toRefusal: callable,
 };
 
+/** The options of an app, with their defaults. */
+export type ReadMcpOptions = ReadOptions<McpOptions, typeof mcpFields>;
+
 /** Reads the options of an app. @throws SurfaceError `INVALID_OPTION`. */
-export function readMcpOptions(options: McpOptions, surface: string): McpOptions {
+export function readMcpOptions(options: McpOptions, surface: string): ReadMcpOptions {
   const doing = `Making an app of surface "${surface}"`;
   const read = readOptions(options, mcpFields, doing);
   const { secret, claim } = read.asking ?? {};

@@ -12,6 +12,7 @@ import type { Resolved } from "./resolve-uri.ts";
 import { jsonMimeType } from "./resource-content.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import { toToolHints } from "./tool-hints.ts";
+import { setNewest } from "../spine/set-newest.ts";
 
 /** The name of the tool that reads a resource. */
 export const readResourceName = "read_resource";
@@ -136,9 +137,7 @@ export function createReadResourceTool(catalog: Catalog, resolve: FindReadable):
   function describedFor(shown: ShownResources): ToolEntry {
     const description = `Get the value of one resource now, as JSON. To hear of its next change call wait_for_change. Resources:${listResources(shown)}`;
     const entry = described.get(description) ?? { ...tool, description };
-    described.set(description, entry);
-    const [oldest] = described.keys();
-    if (described.size > maxDescriptions && oldest !== undefined) described.delete(oldest);
+    setNewest(described, [description, entry], maxDescriptions);
     return entry;
   }
   return describedFor(catalog);

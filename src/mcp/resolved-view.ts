@@ -12,6 +12,7 @@ import type { Caller } from "../surface/caller.ts";
 import type { Decision } from "../views/compile-rules.ts";
 import { show, showTo } from "../views/show.ts";
 import type { SurfaceVerdict } from "../views/view-rules.ts";
+import { setNewest } from "../spine/set-newest.ts";
 
 /** The maximum number of lists kept for callers with different grants, in one version of a view. */
 const maxListed = 64;
@@ -152,10 +153,10 @@ export class ResolvedView {
     const whole = reading !== undefined && onlyReads(shown, caller) ? reading : catalog;
     if (!granted.includes("0")) return whole;
     const key = whole === catalog ? granted : `${granted} reads`;
-    const list = listed.get(key) ?? this.#list(whole, caller);
-    listed.set(key, list);
-    const [oldest] = listed.keys();
-    if (listed.size > maxListed && oldest !== undefined) listed.delete(oldest);
+    const known = listed.get(key);
+    if (known !== undefined) return known;
+    const list = this.#list(whole, caller);
+    setNewest(listed, [key, list], maxListed);
     return list;
   }
 

@@ -10,6 +10,7 @@ import type { Clock } from "../spine/clock.ts";
 import { describeItem, describeResource } from "./describe-entries.ts";
 import { createPagedList, unknownCursor, type PagedList } from "./pages.ts";
 import type { RpcAnswer } from "./protocol.ts";
+import { setNewest } from "../spine/set-newest.ts";
 
 /** What {@link ResourceList} is made of. */
 export interface ResourceListSetting {
@@ -104,10 +105,7 @@ export class ResourceList {
 
   #choose(of: string): Choice {
     const choice: Choice = this.#choices.get(of) ?? { kept: [], newest: undefined };
-    this.#choices.delete(of);
-    this.#choices.set(of, choice);
-    const [oldest] = this.#choices.keys();
-    if (this.#choices.size > maxChoices && oldest !== undefined) this.#choices.delete(oldest);
+    setNewest(this.#choices, [of, choice], maxChoices);
     return choice;
   }
 

@@ -4,6 +4,7 @@ import { assertMilliseconds } from "./assert-milliseconds.ts";
 import { assertText } from "./assert-text.ts";
 import { ClaimedJob, type HeldJob, type LeaseKeeper } from "./claimed-job.ts";
 import type { DeadJob, Job, Jobs } from "./memory-context.ts";
+import { setNewest } from "../../spine/set-newest.ts";
 
 /** How many wait or are taken on at most. */
 const maxJobs = 10_000;
@@ -28,7 +29,7 @@ export class MemoryJobs implements Jobs, LeaseKeeper {
   readonly #waiting = new Map<string, HeldJob>();
   readonly #taken = new Map<string, HeldJob>();
   /** The ids of what was done, the oldest first. */
-  readonly #done = new Set<string>();
+  readonly #done = new Map<string, true>();
   readonly #dead = new Map<string, DeadJob>();
   readonly #clock: Clock;
   /** No lease ends before. */
@@ -80,10 +81,7 @@ export class MemoryJobs implements Jobs, LeaseKeeper {
 
   finish(held: HeldJob): void {
     this.#taken.delete(held.id);
-    this.#done.add(held.id);
-    if (this.#done.size <= maxDone) return;
-    const [oldest] = this.#done;
-    if (oldest !== undefined) this.#done.delete(oldest);
+    setNewest(this.#done, [held.id, true], maxDone);
   }
 
   giveBack(held: HeldJob, reason: string | undefined): void {
@@ -115,9 +113,6 @@ export class MemoryJobs implements Jobs, LeaseKeeper {
   }
 
   #bury({ id, payload, attempts, reason }: HeldJob): void {
-    this.#dead.set(id, Object.freeze({ id, payload, attempts, reason }));
-    if (this.#dead.size <= maxDead) return;
-    const [oldest] = this.#dead.keys();
-    if (oldest !== undefined) this.#dead.delete(oldest);
+    setNewest(this.#dead, [id, Object.freeze({ id, payload, attempts, reason })], maxDead);
   }
 }

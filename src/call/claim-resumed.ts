@@ -2,14 +2,14 @@ import { Refusal } from "../errors.ts";
 import type { CallContext } from "./call-context.ts";
 
 function assertClaimed(claimed: unknown): void {
-  // Whatever is not exactly true is no permission.
+  // An author's function may return anything.
   if (claimed === true) return;
-  throw new Refusal("ASK_STATE_USED", "what this goes on from was used before, or cannot be used now");
+  throw new Refusal("ASK_STATE_USED", "the state of this call was used before, or cannot be used now");
 }
 
 /**
- * Takes what a call goes on from for used, maybe later: after all that may refuse it as a call, which can be made again then, and
- * before anything runs for it. `undefined`: there is nothing to be taken. Throws, or rejects, with a `Refusal` `ASK_STATE_USED`.
+ * Marks the state of a retry as used, after everything that may refuse the call and before anything runs. Returns `undefined` for a
+ * call without a state, or if it was marked at once. Throws, or rejects, with a `Refusal` `ASK_STATE_USED`.
  */
 export function claimResumed({ asking }: CallContext): Promise<void> | undefined {
   const claimed = asking?.resumed?.claim?.();

@@ -9,52 +9,46 @@ import { systemClock } from "../../surface/system-clock.ts";
 import { Claims } from "./claims.ts";
 import { Sealer } from "./sealer.ts";
 
-/** The request that a state belongs to: with any other it is no state. */
+/** The request that a state belongs to: it opens with no other. */
 export interface AskSubject {
   readonly caller: Caller;
   readonly method: string;
-  /** What is called or read: a name or a URI. */
+  /** The name or the URI that the request is for. */
   readonly target: string;
   readonly args: JsonObject;
 }
 
-/** What states are kept by. */
+/** What {@link AskStates} are given. */
 export interface AskStatesSetting {
-  /** Names the app: others may have the same secret. Default: none. */
+  /** The name of the app: another app may have the same secret. @default none */
   readonly app?: string | undefined;
-  /** Default: made anew. */
+  /** @default random */
   readonly secret?: Uint8Array | undefined;
-  /** Takes a state for used, once. Default: in memory. */
+  /** Marks a state as used, once. @default in memory */
   readonly claim?: ((id: string, expiresAt: number) => boolean | Promise<boolean>) | undefined;
-  /** Milliseconds since 1970. Default: this machine's. */
+  /** Milliseconds since 1970. @default the clock of this machine */
   readonly now?: (() => number) | undefined;
 }
 
-/** What a state holds. Nobody but a process with the same secret has made it. */
+/** The content of a state. */
 interface State {
   readonly id: string;
   readonly expiresAt: number;
-  /** The keys of what was asked last. */
+  /** The keys of the questions that ended the last round. */
   readonly open: readonly string[];
   readonly record: AskRecord;
 }
 
-/** What a state says. */
+/** A state that was opened. */
 export interface OpenedState extends Pick<State, "open" | "record"> {
-  /** Takes it for used: `true` once. Rejects where whoever counts what is used fails, or takes longer than 5 s. */
+  /** Marks it as used: `true` once. Rejects if the author's function rejects or takes longer than 5 s. */
   readonly claim: () => Promise<unknown>;
 }
 
-/** Who counts what is used may ask another machine; for longer than this no call waits for it, in milliseconds. */
+/** The longest that a call waits for the author's `claim`, which may ask another machine, in milliseconds. */
 const claimMs = 5000;
 
-/** Returns what a state is bound to: the request, its caller with their grants, and the view. */
-function toAbout(app: string, { caller, method, target, args }: AskSubject): string {
-  const { surface = defaultView, project = null } = caller.view ?? {};
-  return JSON.stringify([app, method, target, canonical(args), grantKey(caller), surface, project]);
-}
-
-/** Resolves as what is waited for does; rejects where that takes too long. */
+/** Resolves as `claiming` does; rejects if that takes too long. */
 function soon(claiming: unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const late = new SurfaceError("TIMEOUT", `Claiming a state: no answer within ${claimMs} ms`);
@@ -64,13 +58,13 @@ function soon(claiming: unknown): Promise<unknown> {
 }
 
 /**
- * What calls had come to that ended with questions, sealed, for their clients to keep until they have answers. Each opens in time,
- * for the same request of the same caller, and is used once.
+ * Seals the records of calls that ended with questions, for their clients to keep until they have answers. A state opens until it
+ * expires, for the same request of the same caller with the same rights and view, and is used once.
  */
 export class AskStates {
   readonly #sealer: Sealer;
   readonly #app: string;
-  /** Who of whom nothing is known asks shares what is remembered with the others of whom nothing is. */
+  /** All anonymous callers share the memory of used states that one caller has. */
   readonly #claim: (state: State, caller: Caller) => unknown;
   readonly #now: () => number;
 
@@ -83,21 +77,26 @@ export class AskStates {
       claim === undefined ? claims.take(id, expiresAt, callerKey(caller)) : claim(id, expiresAt);
   }
 
-  /** Seals the record of a call. The state expires with the longest time that one of its open questions has. */
+  /** Seals the record of a call. The state expires with the open question that has the longest time. */
   seal({ open, record }: Asking, subject: AskSubject): string {
     const most = Math.max(...Object.values(open).map(({ timeoutMs }) => timeoutMs));
     const state: State = { id: randomUUID(), expiresAt: this.#now() + most, open: Object.keys(open), record };
-    return this.#sealer.seal(JSON.stringify(state), toAbout(this.#app, subject));
+    return this.#sealer.seal(JSON.stringify(state), this.#about(subject));
   }
 
-  /** Opens a state; `undefined` where it is none that may be used, but for those that were used before. */
+  /** Opens a state; `undefined` for one that is forged, expired, or another request's. A used one opens, and cannot be claimed. */
   open(sealed: string, subject: AskSubject): OpenedState | undefined {
-    const text = this.#sealer.open(sealed, toAbout(this.#app, subject));
+    const text = this.#sealer.open(sealed, this.#about(subject));
     if (text === undefined) return undefined;
     // Written by seal(): nobody else has the secret.
     const state = JSON.parse(text) as State;
     const { expiresAt, open, record } = state;
     if (expiresAt <= this.#now()) return undefined;
     return { open, record, claim: async () => soon(this.#claim(state, subject.caller)) };
+  }
+
+  #about({ caller, method, target, args }: AskSubject): string {
+    const { surface = defaultView, project = null } = caller.view ?? {};
+    return JSON.stringify([this.#app, method, target, canonical(args), grantKey(caller), surface, project]);
   }
 }

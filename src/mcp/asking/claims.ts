@@ -1,4 +1,4 @@
-/** How many are remembered at a time: of all, and of one caller. */
+/** How many used ids are remembered: of all callers, and of one. */
 export interface ClaimBounds {
   readonly most: number;
   readonly share: number;
@@ -6,31 +6,16 @@ export interface ClaimBounds {
 
 const defaultBounds: ClaimBounds = { most: 65_536, share: 8192 };
 
-/** What one caller has used. */
-class Used {
-  /** When each can be forgotten, by its id. */
-  readonly ids = new Map<string, number>();
-  /** Before that nothing can be forgotten. */
-  #soonest = Number.POSITIVE_INFINITY;
-
-  add(id: string, expiresAt: number): void {
-    this.ids.set(id, expiresAt);
-    this.#soonest = Math.min(this.#soonest, expiresAt);
-  }
-
-  forget(now: number): void {
-    if (now < this.#soonest) return;
-    this.#soonest = Number.POSITIVE_INFINITY;
-    for (const [id, expiresAt] of this.ids) {
-      if (expiresAt <= now) this.ids.delete(id);
-      else this.#soonest = Math.min(this.#soonest, expiresAt);
-    }
-  }
+/** The used ids of one caller, with the time when each expires. */
+interface Used {
+  readonly ids: Map<string, number>;
+  /** No id expires before: until then a full share is refused without a look at each id. */
+  soonest: number;
 }
 
 /**
- * What was used, each once, remembered until nobody could use it any more. Where there is room for no more, nothing new is taken:
- * forgetting what can still be used would let it be used again. Nobody fills the room of others: each caller has a share of it.
+ * Remembers used ids until they expire, so that each is used once. Refuses new ids while it is full: an id that it forgot could be
+ * used again. Each caller has a share, so that none takes the room of the others.
  */
 export class Claims {
   readonly #now: () => number;
@@ -38,41 +23,37 @@ export class Claims {
   readonly #callers = new Map<string, Used>();
   #size = 0;
 
-  /** @param now - the time, on the scale of what is claimed. */
+  /** @param now - the time, on the scale of `expiresAt`. */
   constructor(now: () => number, bounds: ClaimBounds = defaultBounds) {
     this.#now = now;
     this.#bounds = bounds;
   }
 
-  /** How many are remembered. */
+  /** How many ids are remembered. */
   get size(): number {
     return this.#size;
   }
 
-  /** Takes an id for used, which only this caller can use. `false`: it was used before, or there is no room for theirs. */
+  /** Marks an id of a caller as used. Returns `false` if it was used before, or if there is no room. */
   take(id: string, expiresAt: number, caller: string): boolean {
     const { most, share } = this.#bounds;
-    if (this.#callers.get(caller)?.ids.has(id) === true) return false;
-    if (this.#countOf(caller) >= share) this.#forget(caller);
-    if (this.#size >= most) for (const each of this.#callers.keys()) this.#forget(each);
-    if (this.#countOf(caller) >= share || this.#size >= most) return false;
-    const used = this.#callers.get(caller) ?? new Used();
+    const used = this.#callers.get(caller) ?? { ids: new Map<string, number>(), soonest: Number.POSITIVE_INFINITY };
+    if (used.ids.has(id)) return false;
+    if (used.ids.size >= share) this.#forget(caller, used);
+    if (this.#size >= most) for (const [other, theirs] of this.#callers) this.#forget(other, theirs);
+    if (used.ids.size >= share || this.#size >= most) return false;
     this.#callers.set(caller, used);
-    used.add(id, expiresAt);
+    used.ids.set(id, expiresAt);
+    used.soonest = Math.min(used.soonest, expiresAt);
     this.#size += 1;
     return true;
   }
 
-  #countOf(caller: string): number {
-    return this.#callers.get(caller)?.ids.size ?? 0;
-  }
-
-  #forget(caller: string): void {
-    const used = this.#callers.get(caller);
-    if (used === undefined) return;
-    const before = used.ids.size;
-    used.forget(this.#now());
-    this.#size -= before - used.ids.size;
+  #forget(caller: string, used: Used): void {
+    const now = this.#now();
+    if (now < used.soonest) return;
+    for (const [id, expiresAt] of used.ids) if (expiresAt <= now && used.ids.delete(id)) this.#size -= 1;
+    used.soonest = Math.min(...used.ids.values());
     if (used.ids.size === 0) this.#callers.delete(caller);
   }
 }

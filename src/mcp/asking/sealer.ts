@@ -5,29 +5,25 @@ const keyBytes = 32;
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** How a sealed text begins: what follows is sealed in this way. */
+/** The prefix of a sealed text: the version of the format. */
 const version = "s2.";
 
-/** No sealed text is longer: what is sealed is bounded long before. */
+/** The longest sealed text, in characters. A record is bounded to less. */
 const maxSealed = 128 * 1024;
 
-/**
- * Seals texts that others keep: nobody but who has the secret can read them, change them, or make them.
- */
+/** Seals texts for clients to keep: without the secret they cannot read, change or make one. */
 export class Sealer {
-  readonly #secret: Uint8Array;
-  #made: Buffer | undefined;
+  readonly #key: Buffer;
 
-  /** @param secret - of any length. Default: one that nobody else has, nor this process when it starts again. */
+  /** @param secret - of any length. @default random, so that no other process can open what this one seals */
   constructor(secret: Uint8Array = randomBytes(keyBytes)) {
-    // A copy: whoever gave it may overwrite it.
-    this.#secret = Uint8Array.from(secret);
+    this.#key = Buffer.from(hkdfSync("sha256", secret, "", "surface-mcp requestState", keyBytes));
   }
 
   /**
    * Seals a text.
    *
-   * @param about - what it is about: it opens only with the same.
+   * @param about - opens only with the same.
    */
   seal(text: string, about: string): string {
     const iv = randomBytes(ivBytes);
@@ -37,15 +33,14 @@ export class Sealer {
     return version + Buffer.concat(sealed).toString("base64url");
   }
 
-  /** What was sealed; `undefined` for whatever was not sealed by this secret, exactly so, about the same. */
+  /** Opens a sealed text; `undefined` for a text that this secret did not seal in exactly this form, about the same. */
   open(sealed: string, about: string): string | undefined {
     if (!sealed.startsWith(version) || sealed.length > maxSealed) return undefined;
     const written = sealed.slice(version.length);
     const bytes = Buffer.from(written, "base64url");
-    // Decoding forgives: of the many ways to write the same bytes only ours is one.
+    // The decoder is lenient: only one spelling of the same bytes counts.
     if (bytes.length < ivBytes + tagBytes || bytes.toString("base64url") !== written) return undefined;
-    const iv = bytes.subarray(0, ivBytes);
-    const decipher = createDecipheriv(algorithm, this.#key, iv, { authTagLength: tagBytes });
+    const decipher = createDecipheriv(algorithm, this.#key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
     decipher.setAAD(Buffer.from(version + about));
     decipher.setAuthTag(bytes.subarray(-tagBytes));
     try {
@@ -53,11 +48,5 @@ export class Sealer {
     } catch {
       return undefined;
     }
-  }
-
-  /** Made with the first that is sealed or opened: most servers ask nothing. */
-  get #key(): Buffer {
-    this.#made ??= Buffer.from(hkdfSync("sha256", this.#secret, "", "surface-mcp requestState", keyBytes));
-    return this.#made;
   }
 }

@@ -1,17 +1,17 @@
 import type { JsonObject } from "../../schema/json.ts";
 import { toAborted, untilAborted } from "../../spine/until-aborted.ts";
 
-/** How much of an answer is kept for who asks later, in UTF-16 units of its JSON. */
+/** The largest answer that is kept, in UTF-16 units of its JSON. */
 const maxKept = 65_536;
 
-/** A question that is under way, and how many wait for it. */
+/** A question that is under way, and how many calls wait for it. */
 interface Shared {
   readonly answer: Promise<JsonObject>;
   readonly stop: AbortController;
   waiting: number;
 }
 
-/** Whether an answer is small enough to be kept. What cannot even be written is not. */
+/** Returns whether an answer is small enough to be kept. One that is too deep to be written is not. */
 function isSmall(answer: JsonObject): boolean {
   try {
     return JSON.stringify(answer).length <= maxKept;
@@ -20,12 +20,12 @@ function isSmall(answer: JsonObject): boolean {
   }
 }
 
-/** Where a client's user works: asked once for all who want to know at a time, and again when it has changed. */
+/** The roots of a client: asked once for all calls that wait, and again after they changed. */
 export class SharedRoots {
   #known: JsonObject | undefined;
   #asked: Shared | undefined;
 
-  /** @param ask - sends the question; used where neither an answer is known nor one is under way. */
+  /** @param ask - sends the question, if neither an answer is known nor a question is under way. */
   async get(ask: (signal: AbortSignal) => Promise<JsonObject>, signal: AbortSignal): Promise<JsonObject> {
     if (this.#known !== undefined) return this.#known;
     if (signal.aborted) throw toAborted(signal, "Asking the client");
@@ -35,11 +35,15 @@ export class SharedRoots {
       return await untilAborted({ start: () => shared.answer, signal, doing: "Asking the client" });
     } finally {
       shared.waiting -= 1;
-      if (shared.waiting === 0) this.#leave(shared);
+      // The last call that leaves cancels the question.
+      if (shared.waiting === 0) {
+        shared.stop.abort();
+        this.#drop(shared);
+      }
     }
   }
 
-  /** What is known, or is being asked, may be wrong by now: whoever asks from here on is told anew. */
+  /** Forgets the answer, and that of a question under way: the roots may have changed meanwhile. */
   forget(): void {
     this.#known = undefined;
     this.#asked = undefined;
@@ -48,21 +52,12 @@ export class SharedRoots {
   #ask(ask: (signal: AbortSignal) => Promise<JsonObject>): Shared {
     const stop = new AbortController();
     const shared: Shared = { answer: ask(stop.signal), stop, waiting: 0 };
-    shared.answer.then(
-      (answer) => {
-        if (this.#asked !== shared) return;
-        this.#asked = undefined;
-        if (isSmall(answer)) this.#known = answer;
-      },
-      () => this.#drop(shared),
-    );
+    const keep = (answer: JsonObject): void => {
+      if (this.#asked === shared && isSmall(answer)) this.#known = answer;
+      this.#drop(shared);
+    };
+    shared.answer.then(keep, () => this.#drop(shared));
     return shared;
-  }
-
-  /** Nobody waits for it any more. */
-  #leave(shared: Shared): void {
-    shared.stop.abort();
-    this.#drop(shared);
   }
 
   #drop(shared: Shared): void {

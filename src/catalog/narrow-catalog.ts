@@ -1,52 +1,32 @@
 import type { Catalog } from "./catalog.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 
-/** Which entries of a catalog are kept. */
+/** Decides which entries of a catalog are kept. */
 export interface Keep {
   tool(entry: ToolEntry): boolean;
   prompt(entry: PromptEntry): boolean;
   resource(entry: ResourceEntry | TemplateEntry): boolean;
 }
 
-type Listed = Pick<Catalog, "tools" | "prompts" | "resources" | "templates">;
+type Entries = Pick<Catalog, "tools" | "prompts" | "resources" | "templates">;
 
-/** What is left of a list: the same object where that is everything. */
+/** Returns a list without the entries that are not kept: the same list if all are. */
 function keepOf<TEntry>(entries: readonly TEntry[], keep: (entry: TEntry) => boolean): readonly TEntry[] {
   const kept = entries.filter(keep);
   return kept.length === entries.length ? entries : Object.freeze(kept);
 }
 
-function isWhole(listed: Listed, catalog: Catalog): boolean {
-  return (
-    listed.tools === catalog.tools &&
-    listed.prompts === catalog.prompts &&
-    listed.resources === catalog.resources &&
-    listed.templates === catalog.templates
-  );
-}
-
-/**
- * A catalog of only what is kept, whose lookups find nothing else: what is left out is to it as what never was. The same object
- * where everything is kept. Its scopes, URI prefix and warnings are those of the whole.
- */
-export function narrowCatalog(catalog: Catalog, keep: Keep): Catalog {
-  const listed: Listed = {
-    tools: keepOf(catalog.tools, (tool) => keep.tool(tool)),
-    prompts: keepOf(catalog.prompts, (prompt) => keep.prompt(prompt)),
-    resources: keepOf(catalog.resources, (resource) => keep.resource(resource)),
-    templates: keepOf(catalog.templates, (template) => keep.resource(template)),
-  };
-  if (isWhole(listed, catalog)) return catalog;
-  const tools = new Map(listed.tools.map((tool) => [tool.name, tool]));
-  const toolsById = new Map(listed.tools.map((tool) => [tool.id, tool]));
-  const prompts = new Map(listed.prompts.map((prompt) => [prompt.name, prompt]));
+function withEntries(catalog: Catalog, { tools, prompts, resources, templates }: Entries): Catalog {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const byId = new Map(tools.map((tool) => [tool.id, tool]));
+  const promptsByName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
   return Object.freeze({
-    ...listed,
-    tool: (name: string) => tools.get(name),
-    toolOf: (id: string) => toolsById.get(id),
-    prompt: (name: string) => prompts.get(name),
+    ...{ tools, prompts, resources, templates },
+    tool: (name: string) => byName.get(name),
+    toolOf: (id: string) => byId.get(id),
+    prompt: (name: string) => promptsByName.get(name),
     uriPrefix: catalog.uriPrefix,
-    // As there: made when somebody asks.
+    // Getters, since a catalog computes both on first use.
     get scopes() {
       return catalog.scopes;
     },
@@ -54,4 +34,28 @@ export function narrowCatalog(catalog: Catalog, keep: Keep): Catalog {
       return catalog.warnings;
     },
   });
+}
+
+/**
+ * Returns a catalog of the entries that are kept, whose lookups find no others: the same object if all are kept. Scopes, URI prefix
+ * and warnings stay those of the whole.
+ */
+export function narrowCatalog(catalog: Catalog, keep: Keep): Catalog {
+  const tools = keepOf(catalog.tools, (tool) => keep.tool(tool));
+  const prompts = keepOf(catalog.prompts, (prompt) => keep.prompt(prompt));
+  const resources = keepOf(catalog.resources, (resource) => keep.resource(resource));
+  const templates = keepOf(catalog.templates, (template) => keep.resource(template));
+  const isWhole =
+    tools === catalog.tools &&
+    prompts === catalog.prompts &&
+    resources === catalog.resources &&
+    templates === catalog.templates;
+  return isWhole ? catalog : withEntries(catalog, { tools, prompts, resources, templates });
+}
+
+/** Returns a catalog with other tools, no two of which may share a name. */
+export function replaceTools(catalog: Catalog, tools: readonly ToolEntry[]): Catalog {
+  const { prompts, resources, templates } = catalog;
+  const sorted = Object.freeze(tools.toSorted((left, right) => (left.name < right.name ? -1 : 1)));
+  return withEntries(catalog, { tools: sorted, prompts, resources, templates });
 }

@@ -1,9 +1,8 @@
 import { authorise } from "../call/authorise.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
+import type { EntryGuard, ShownResources, ToolEntry } from "../catalog/entry.ts";
 import type { LiveCatalog } from "../catalog/live-catalog.ts";
-import { narrowCatalog } from "../catalog/narrow-catalog.ts";
-import { replaceTools } from "../catalog/replace-tools.ts";
+import { replaceTools } from "../catalog/narrow-catalog.ts";
 import { createUriResolver, type Resolved, type UriResolver } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches } from "../catalog/resource-watches.ts";
 import { toReadingTools } from "../gateway/call-tool.ts";
@@ -94,15 +93,15 @@ function isSameBesidesTools(left: Catalog, right: Catalog): boolean {
 }
 
 /** Replaces tools whose description names resources by those that name only the resources in `shown`. */
-function describeTools(catalog: Catalog, shown: Catalog): Catalog {
+function describeTools(catalog: Catalog, shown: ShownResources): Catalog {
   const tools = catalog.tools.map((tool) => tool.describedFor?.(shown) ?? tool);
   return isSameList(tools, catalog.tools) ? catalog : replaceTools(catalog, tools);
 }
 
-/** Leaves the resources that every caller may read: the description of a tool behind a gateway is the same for all callers. */
-function openResources(catalog: Catalog): Catalog {
-  const resource = ({ requires }: EntryGuard): boolean => requires === undefined;
-  return narrowCatalog(catalog, { tool: () => true, prompt: () => true, resource });
+/** Returns the resources that every caller may read: the description of a tool behind a gateway is the same for all callers. */
+function openResources({ resources, templates }: Catalog): ShownResources {
+  const isOpen = ({ requires }: EntryGuard): boolean => requires === undefined;
+  return { resources: resources.filter(isOpen), templates: templates.filter(isOpen) };
 }
 
 function join(instructions: string | undefined, more: string | undefined): string | undefined {

@@ -105,7 +105,7 @@ export class Gate {
   /** Questions to the client, in the legacy era. */
   readonly #asks: ConnectionAsks;
   readonly #subscriptions: SubscriptionSession;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Dispatcher<GateRequest>;
   readonly #connection: Connection;
   #outputFull = false;
   #closed = false;

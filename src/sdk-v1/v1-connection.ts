@@ -105,7 +105,7 @@ export class V1Connection {
   readonly #questions: V1Questions;
   readonly #expiry: V1Expiry;
   readonly #shared: Shared;
-  readonly #dispatcher: Dispatcher;
+  readonly #dispatcher: Dispatcher<V1Request>;
   /**
    * The caller of the newest request; all must have one id. The SDK says who its client is with a request only, so until the
    * first one the lists are watched as an unknown caller sees them.

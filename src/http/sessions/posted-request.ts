@@ -1,10 +1,15 @@
+import type { CallContext } from "../../call/call-context.ts";
+import type { ClientRequest } from "../../mcp/dispatcher.ts";
+import { progressTokenOf } from "../../mcp/envelope.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
-import { sessionNotFound } from "../../mcp/refusals.ts";
+import { duplicateId, sessionNotFound } from "../../mcp/refusals.ts";
+import type { Caller } from "../../surface/caller.ts";
 import type { SendAsk } from "../../mcp/asking/pushed-asks.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { acceptsType } from "../head/media-type.ts";
 import type { HttpPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
+import type { SessionCalls } from "./session-calls.ts";
 import type { SessionStreams } from "./session-streams.ts";
 
 /** A POST whose frame is a request. */
@@ -15,35 +20,73 @@ export interface RequestPost extends HttpPost {
 /** How a client names the reports of progress that it wants. */
 export type ProgressToken = string | number;
 
+/** What the requests of one session share. */
+export interface RequestSession {
+  readonly streams: SessionStreams;
+  readonly calls: SessionCalls;
+  /** The protocol version of the handshake. */
+  readonly version: string;
+  /** Cancels a request whose client dropped the connection. */
+  readonly dropped: (request: PostedRequest) => void;
+}
+
 /**
  * One request and its answer: JSON in one piece, or, where its client wants to hear more or is asked something, a stream of
  * events from the first word on. A stream goes on when its connection is gone: what is said is kept for who resumes it.
  */
-export class PostedRequest {
+export class PostedRequest implements ClientRequest {
+  readonly era = "legacy";
   readonly post: RequestPost;
   /** Left out where nothing but the answer is to be said. */
   readonly token: ProgressToken | undefined;
+  readonly #session: RequestSession;
   readonly #streams: SessionStreams;
   readonly #isStreamable: boolean;
   #stream: EventStream | undefined;
   #stopTimer: (() => void) | undefined;
   #isGone: boolean;
   #isOver = false;
-  /** Told when its client has gone, before it was answered. */
-  onGone: (() => void) | undefined;
+  /** Called when the client has gone before the answer. */
+  #onGone: (() => void) | undefined;
 
-  constructor(post: RequestPost, token: ProgressToken | undefined, streams: SessionStreams) {
-    const { request, reply } = post;
+  constructor(post: RequestPost, session: RequestSession) {
+    const { request, reply, frame } = post;
+    const { streams } = session;
     this.post = post;
+    this.#session = session;
     this.#streams = streams;
     this.#isGone = reply.isOver;
     reply.onGone = () => this.#left();
     this.#isStreamable = acceptsType(request.header("accept"), "text/event-stream");
-    this.token = this.#isStreamable ? token : undefined;
+    const token = progressTokenOf(frame.params);
+    this.token = this.#isStreamable && typeof token !== "object" ? token : undefined;
     const { keepAliveMs } = streams.http.bounds;
     if (this.token === undefined || keepAliveMs === 0) return;
     // A connection on which nothing is heard is taken for a dead one.
     this.#stopTimer = streams.http.clock.after(keepAliveMs, () => void this.#open());
+  }
+
+  get frame(): RequestFrame {
+    return this.post.frame;
+  }
+
+  get caller(): Caller {
+    return this.post.caller;
+  }
+
+  get version(): string {
+    return this.#session.version;
+  }
+
+  get log(): SessionCalls {
+    return this.#session.calls;
+  }
+
+  open(): CallContext {
+    const { calls, dropped } = this.#session;
+    const call = calls.open(this);
+    this.#onGone = calls.endsOnDrop(this) ? () => dropped(this) : () => call.drop();
+    return call;
   }
 
   /** Whether what is told now would be told to nobody. What piles up is kept, as much of it as there is room for. */
@@ -82,7 +125,9 @@ export class PostedRequest {
     this.#stopTimer?.();
     const { reply, frame } = this.post;
     const { http, headers } = this.#streams;
-    if (stream === undefined) http.responder.answer(reply, answer, { id: frame.id, era: "legacy", headers });
+    // With a status of its own, the client does not take it for the answer of the first request.
+    const status = answer === duplicateId ? { status: 400 } : {};
+    if (stream === undefined) http.responder.answer(reply, answer, { id: frame.id, era: "legacy", headers, ...status });
     else this.#streams.appendResult(stream, http.responder.render(frame.id, answer, "legacy"));
   }
 
@@ -105,7 +150,7 @@ export class PostedRequest {
 
   #left(): void {
     this.#isGone = true;
-    this.onGone?.();
+    this.#onGone?.();
   }
 
   #open(isWanted = this.token !== undefined): EventStream | undefined {

@@ -1,21 +1,18 @@
-import { CallContext } from "../../call/call-context.ts";
 import type { AskKind } from "../../catalog/asking.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { SurfaceError } from "../../errors.ts";
-import { progressTokenOf } from "../../mcp/envelope.ts";
-import { ping, runMethod, toInternalAnswer, type Method, type Methods } from "../../mcp/methods.ts";
+import { Dispatcher } from "../../mcp/dispatcher.ts";
+import { ping, type Methods, type Turn } from "../../mcp/methods.ts";
 import { ownParam } from "../../mcp/own-param.ts";
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
-import { toScopeError, type RpcAnswer } from "../../mcp/protocol.ts";
-import { busy, duplicateId, emptyResult, sessionNotFound, unknownMethod } from "../../mcp/refusals.ts";
+import { toScopeError } from "../../mcp/protocol.ts";
+import { emptyResult, sessionNotFound } from "../../mcp/refusals.ts";
 import type { RequestId } from "../../mcp/request-id.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
+import type { Queued, StartQueued } from "../../mcp/turn-queues.ts";
 import { internalError } from "../../surface/fault.ts";
-import { guard, type Guarding } from "../guard.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
-import { PostedRequest, type RequestPost } from "./posted-request.ts";
-import { type Running, RunningRequests } from "./running-requests.ts";
+import { PostedRequest, type RequestPost, type RequestSession } from "./posted-request.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionScopes } from "./session-scopes.ts";
 import { SessionStreams } from "./session-streams.ts";
@@ -40,7 +37,8 @@ const firstPrimed = "2025-11-25";
 /** One client of the legacy era: what it has asked, what it watches, what it is sent. Whoever made it closes it. */
 export class Session {
   readonly #setting: SessionSetting;
-  readonly #running = new RunningRequests(() => this.touch());
+  readonly #dispatcher: Dispatcher<PostedRequest>;
+  readonly #requests: RequestSession;
   readonly #subscriptions: SubscriptionSession;
   readonly #streams: SessionStreams;
   readonly #scopes: SessionScopes;
@@ -71,7 +69,7 @@ export class Session {
     this.#subscriptions = new SubscriptionSession({
       runtime: http.runtime,
       send: (json) => this.#streams.tell(json),
-      answer: (requestId, answer) => this.#running.answer(requestId, answer),
+      answer: (requestId, answer) => this.#dispatcher.answer(requestId, answer),
       clock: http.clock,
       stallMs: http.bounds.stallMs,
       // A client may have its reasons for not listening, and one that is too slow has lost its stream already.
@@ -79,6 +77,20 @@ export class Session {
       reached: http.counters.reached,
     });
     this.#subscriptions.setOutputFull(true);
+    this.#dispatcher = new Dispatcher({
+      methods: setting.methods,
+      report: http.runtime.report,
+      subscriptions: this.#subscriptions,
+      take: (turn, start, request) => this.#take(turn, start, request),
+      queuesSubscribe: true,
+      onOver: () => this.touch(),
+    });
+    this.#requests = {
+      streams: this.#streams,
+      calls: this.#calls,
+      version,
+      dropped: (request) => this.#dispatcher.cancel(request.frame.id, request),
+    };
   }
 
   /** Whose it is. The view that they came by in the handshake holds for as long as it lasts. */
@@ -93,7 +105,7 @@ export class Session {
 
   /** Since when it has done nothing; `undefined`: something runs, somebody listens, or has yet to answer. */
   get idleSince(): number | undefined {
-    const isActive = this.#running.size > 0 || this.#streams.isRead || this.#calls.isAsking;
+    const isActive = this.#dispatcher.size > 0 || this.#streams.isRead || this.#calls.isAsking;
     return isActive ? undefined : this.#activeAt;
   }
 
@@ -110,19 +122,19 @@ export class Session {
 
   /** Takes a request. */
   request(post: RequestPost): void {
-    const answer = this.#answerNow(post);
-    if (answer === undefined) return;
+    const { frame, reply, caller } = post;
     const { headers, http } = this.#streams;
-    const { id } = post.frame;
-    // To who waits for the first of two under one id, an answer to the second must not look like the first one's.
-    const status = answer === duplicateId ? { status: 400 } : {};
-    http.responder.answer(post.reply, answer, { id, era: "legacy", headers, ...status });
+    const answered = { id: frame.id, era: "legacy", headers } as const;
+    if (this.#setting.methods.legacy.get(frame.method) === ping)
+      return http.responder.answer(reply, emptyResult, answered);
+    this.#asked(caller);
+    this.#dispatcher.serve(new PostedRequest(post, this.#requests));
   }
 
   /** Takes a notification; what is no notification of the protocol's is dropped. */
   notice(frame: NotificationFrame, caller: Caller): void {
     const { method } = frame;
-    if (method === "notifications/cancelled") return this.#cancel(frame);
+    if (method === "notifications/cancelled") return this.#cancel(ownParam(frame.params, "requestId"));
     if (method === "notifications/initialized") {
       this.#asked(caller);
       this.#subscriptions.initialised(caller);
@@ -152,7 +164,7 @@ export class Session {
   drain(): Promise<void> {
     this.#calls.drain();
     this.#streams.hush();
-    return this.#running.quiet();
+    return this.#dispatcher.quiet();
   }
 
   /** Aborts the running calls and ends every stream. Never throws. Callable twice. */
@@ -169,26 +181,8 @@ export class Session {
   #letGo(): void {
     this.#subscriptions.close();
     this.#calls.close();
-    for (const { posted, call, turning } of this.#running.takeAll()) {
-      if (turning?.withdraw() !== true) call?.abort(new SurfaceError("CLOSED", "Calling: the session has ended"));
-      posted.ended();
-    }
+    this.#dispatcher.close("the session has ended");
     this.#streams.close();
-  }
-
-  /** What a request is answered with at once; `undefined`: the answer follows. */
-  #answerNow(post: RequestPost): RpcAnswer | undefined {
-    const { id, method: name, params } = post.frame;
-    const method = this.#setting.methods.legacy.get(name);
-    if (method === ping) return emptyResult;
-    if (this.#running.has(id)) return duplicateId;
-    const token = progressTokenOf(params);
-    if (typeof token === "object") return token;
-    this.#asked(post.caller);
-    const posted = new PostedRequest(post, token, this.#streams);
-    if (method === undefined) this.#startSubscription(posted);
-    else this.#run(posted, method);
-    return undefined;
   }
 
   /** From here on something may be told that takes what this caller was granted. */
@@ -196,89 +190,14 @@ export class Session {
     if (this.#scopes.asked(caller)) this.#streams.dismiss();
   }
 
-  #startSubscription(posted: PostedRequest): void {
-    const { frame } = posted.post;
-    if (frame.method === "resources/subscribe") return this.#subscribe({ posted });
-    this.#running.set(frame.id, { posted });
-    if (!this.#serveSubscription(posted.post)) this.#running.answer(frame.id, unknownMethod);
+  #cancel(id: unknown): void {
+    // Only ids that isRequestId() let in are known to the dispatcher.
+    this.#dispatcher.cancel(id as RequestId);
   }
 
-  /** It may have to wait for the application, and takes a place as a read does meanwhile. */
-  #subscribe(running: Running): void {
-    const { post } = running.posted;
+  #take(turn: Exclude<Turn, "none">, start: StartQueued, { post }: PostedRequest): Queued | undefined {
     const { http, id: session } = this.#setting;
-    this.#running.set(post.frame.id, running);
-    const start = (done: () => void): void => {
-      running.onOver = done;
-      this.#serveSubscription(post);
-    };
-    const turning = http.admission.take({ caller: post.caller, session, bytes: post.bytes }, "reads", start);
-    if (turning === undefined) this.#running.answer(post.frame.id, busy);
-    else running.turning = turning;
-  }
-
-  #serveSubscription({ frame, caller }: RequestPost): boolean {
-    try {
-      return this.#subscriptions.serve(frame, "legacy", caller);
-    } catch (cause) {
-      this.#subscriptions.cancel(frame.id);
-      this.#running.answer(frame.id, toInternalAnswer(cause, frame.method, this.#setting.http.runtime.report));
-      return true;
-    }
-  }
-
-  #run(posted: PostedRequest, method: Method): void {
-    const { frame, caller, reply, bytes } = posted.post;
-    const { http, id: session } = this.#setting;
-    const call = this.#calls.open(posted);
-    const running: Running = { posted, call };
-    this.#running.set(frame.id, running);
-    const isEnded = this.#calls.endsOnDrop(posted);
-    posted.onGone = () => (isEnded ? this.#end(frame.id, running) : call.drop());
-    const { turn } = method;
-    const guarding: Guarding = {
-      method: frame.method,
-      report: http.runtime.report,
-      answer: (failure) => this.#running.answer(frame.id, failure),
-    };
-    if (turn === "none") return guard(this.#answer(running, method), guarding);
-    // Its place is free when its work has ended, and not when its client has cancelled it.
-    const start = (done: () => void): void => {
-      const ended = this.work.begin(done);
-      guard(
-        this.#answer(running, method).finally(() => call.whenIdle(ended)),
-        guarding,
-      );
-    };
-    const turning = http.admission.take({ caller, session, reply, bytes }, turn, start);
-    if (turning === undefined) this.#running.answer(frame.id, busy);
-    else running.turning = turning;
-  }
-
-  async #answer(running: Running, method: Method): Promise<void> {
-    const { method: name, params, id } = running.posted.post.frame;
-    const { version, http } = this.#setting;
-    const { call = new CallContext() } = running;
-    const request = { era: "legacy", call, version, log: this.#calls } as const;
-    const answering = runMethod({ name, method, params, request, report: http.runtime.report });
-    const answer = answering instanceof Promise ? await answering : answering;
-    if (this.#running.is(id, running)) this.#running.answer(id, answer);
-  }
-
-  #cancel(frame: NotificationFrame): void {
-    // Only ids that isRequestId() let in are found.
-    const id = ownParam(frame.params, "requestId") as RequestId;
-    const running = this.#running.get(id);
-    if (running === undefined) return;
-    this.#subscriptions.cancel(id);
-    this.#end(id, running);
-  }
-
-  /** Ends a request that nobody waits for. */
-  #end(id: RequestId, running: Running): void {
-    if (!this.#running.is(id, running)) return;
-    this.#running.take(id);
-    if (running.turning?.withdraw() !== true) running.call?.cancel();
-    running.posted.cancelled();
+    const { caller, reply, bytes } = post;
+    return http.admission.take({ caller, session, reply, bytes }, turn, (done) => start(this.work.begin(done)));
   }
 }

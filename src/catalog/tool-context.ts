@@ -55,7 +55,8 @@ export interface ToolContext<TSpec, TContext = MemoryContext, TReach = unknown> 
    * the tool declares whose handler this is, whatever views hide. Resolves with what the tool says to programs: an object, which
    * has under `value` what is none; or with its content blocks where it says nothing to them. Rejects with a `Refusal`: the tool's
    * own, `OPERATION_NOT_FOUND` for what is out of reach, takes more than the authority, or does not exist, `CALL_DEPTH` where
-   * calls are too deep within each other; or with a `SurfaceError`. Prompts, resources and completers reach nothing.
+   * calls are too deep within each other; or with a `SurfaceError`. Prompts, resources and completers reach nothing. After a call of
+   * a tool without `mutates: false`, `ask` is refused: ask first.
    *
    * @example
    * ```ts

@@ -1,6 +1,6 @@
 /** Standard Schema, under the names the package uses. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { isFunction, isObject, isObjectOrFunction } from "../options/is-object.ts";
+import { isFunction, isObject } from "../options/is-object.ts";
 
 // The presence of the property alone: to compare a zod object with the whole of `StandardSchemaV1` costs the compiler 127
 // instantiations, about half of what a member without a handler costs.
@@ -37,7 +37,7 @@ export function standardOf(schema: Schema): StandardSchemaV1.Props {
  * @param value - anything; never throws for plain data.
  */
 export function isSchema(value: unknown): value is Schema {
-  if (!isObjectOrFunction(value)) return false;
+  if (!isObject(value) && !isFunction(value)) return false;
   const standard: unknown = "~standard" in value ? value["~standard"] : undefined;
   if (!isObject(standard)) return false;
   return "version" in standard && standard.version === 1 && "validate" in standard && isFunction(standard.validate);

@@ -1,6 +1,6 @@
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import type { JsonObject, JsonSchema } from "../schema/json.ts";
-import { nameOf, namespaceOf } from "./operation-name.ts";
+import { nameOf, namespaceOf } from "./indexed-operation.ts";
 
 /** What its author asks of whoever calls an operation. */
 export interface AccessControl {

@@ -5,7 +5,7 @@ import type { JsonObject } from "../schema/json.ts";
 import { describeOperation } from "./describe-operation.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
-import { isWithin } from "./operation-name.ts";
+import { isWithin } from "./indexed-operation.ts";
 import { readText } from "./read-argument.ts";
 import { SortedOperations } from "./patch-sorted.ts";
 import { takePage } from "./take-page.ts";

@@ -4,7 +4,7 @@ import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { toGatewayEntry } from "./gateway-entry.ts";
 import type { IndexedParts } from "./gateway-parts.ts";
-import { isWithin } from "./operation-name.ts";
+import { isWithin } from "./indexed-operation.ts";
 import type { Found } from "./rank-operations.ts";
 import { readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";

@@ -41,9 +41,11 @@ describe.each(legacyOnes)(
       const { tools } = await client.listTools();
       expect([tools].flat().map((tool) => Reflect.get(Object(tool), "name"))).toEqual([
         "erase",
+        "erase_now",
         "follow",
         "greet",
         "hurried",
+        "late",
         "locate",
         "note",
         "raise",

@@ -7,7 +7,6 @@ import { Listeners } from "../surface/listeners.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { type Decision, toEntity } from "../views/compile-rules.ts";
 import type { Views } from "../views/create-views.ts";
-import type { SurfaceVerdict } from "../views/view-rules.ts";
 import type { CatalogLists, ListName } from "./pages.ts";
 import { rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 import { ResolvedView, type ResolvedViewDeps, type ShowingDecision } from "./resolved-view.ts";
@@ -77,11 +76,10 @@ export class ViewResolver {
   readonly changing: ReadonlySet<ListName>;
   readonly #deps: ViewResolverDeps;
   readonly #viewDeps: ResolvedViewDeps;
-  /** Views by the verdict that they show, the least recently used first. Rules with the same verdict share a view. */
-  #views = new Map<string, ResolvedView>();
-  /** Views of the rules before: a verdict that both have keeps its view. A view that is shown again later is a new one. */
+  /** Views by the decision that they show, the least recently used first. */
+  #views = new Map<Decision, ResolvedView>();
+  /** Views of the rules before, by verdict: one rule with the same verdict takes each. A view that comes back later is a new one. */
   #viewsBefore = new Map<string, ResolvedView>();
-  readonly #keys = new WeakMap<SurfaceVerdict, string>();
   #last: LastResolved | undefined;
   readonly #listWatches = new Set<ListWatch>();
   readonly #listeners = new Listeners<ShownChange>();
@@ -155,16 +153,22 @@ export class ViewResolver {
   }
 
   #viewOf(decision: ShowingDecision): ResolvedView {
-    const key = this.#keys.get(decision.verdict) ?? JSON.stringify(decision.verdict);
-    this.#keys.set(decision.verdict, key);
-    const known = this.#views.get(key);
+    const known = this.#views.get(decision);
     const isFull = this.#views.size >= this.#maxViews();
     if (known !== undefined && !isFull) return known;
-    const view = known ?? this.#viewsBefore.get(key) ?? new ResolvedView(decision, this.#viewDeps);
+    const view = known ?? this.#takeBefore(decision) ?? new ResolvedView(decision, this.#viewDeps);
     // Moves a view that was kept behind the others.
-    this.#views.delete(key);
+    this.#views.delete(decision);
     if (isFull && known === undefined) this.#dropOldViews();
-    this.#views.set(key, view);
+    this.#views.set(decision, view);
+    return view;
+  }
+
+  #takeBefore({ verdict }: ShowingDecision): ResolvedView | undefined {
+    if (this.#viewsBefore.size === 0) return undefined;
+    const key = JSON.stringify(verdict);
+    const view = this.#viewsBefore.get(key);
+    this.#viewsBefore.delete(key);
     return view;
   }
 
@@ -188,7 +192,7 @@ export class ViewResolver {
   }
 
   #onRules(): void {
-    this.#viewsBefore = this.#views;
+    this.#viewsBefore = new Map(Array.from(this.#views, ([{ verdict }, view]) => [JSON.stringify(verdict), view]));
     this.#views = new Map();
     this.#last = undefined;
     this.#tell("rules");

@@ -183,6 +183,14 @@ describe("a resolved view", () => {
     expect(setup.of("x").rules).not.toBe(before.rules);
   });
 
+  it("is another one for each rule, also for rules that say the same, before and after they are replaced", () => {
+    const rules = [rule("x", { disallow: ["b"] }), rule("y", { disallow: ["b"] })];
+    const setup = new Setup([a, b], rules);
+    expect(setup.of("x").rules).not.toBe(setup.of("y").rules);
+    setup.rules.set([...rules]);
+    expect(setup.of("x").rules).not.toBe(setup.of("y").rules);
+  });
+
   it("is decided anew for a caller who was seen before the rules were replaced, or who has changed", () => {
     const setup = new Setup([a, b], [rule("x", { disallow: ["b"] })]);
     const caller: Caller = Object.freeze({ ...anonymous, view: Object.freeze({ surface: "x" }) });

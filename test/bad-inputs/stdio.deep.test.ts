@@ -11,11 +11,17 @@ const cases = readCorpus();
 
 /** Whether a case needs a process for itself: it is about its end, its memory or its pipes, or leaves something open. */
 function isAlone({ precondition, input, expect: due }: BadInput): boolean {
-  if (precondition === "none" || JSON.stringify(input).includes("subscriptions/listen")) return true;
-  const ends = due.exit !== undefined || due.rpcAnyOf?.includes("close") === true;
-  const pipe = input.closeStdoutFirst ?? input.doNotReadStdout ?? input.thenEof ?? false;
-  const isOpen = input.rawNoNewline !== undefined || input.gen?.noNewline === true;
-  return ends || pipe || isOpen || due.maxRssMB !== undefined;
+  const reasons = [
+    precondition === "none",
+    JSON.stringify(input).includes("subscriptions/listen"),
+    due.exit !== undefined || due.rpcAnyOf?.includes("close"),
+    due.maxRssMB !== undefined,
+    input.closeStdoutFirst,
+    input.doNotReadStdout,
+    input.thenEof,
+    input.rawNoNewline !== undefined || input.gen?.noNewline,
+  ];
+  return reasons.includes(true);
 }
 
 const shared = cases.filter((badInput) => !isAlone(badInput));

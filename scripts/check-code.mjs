@@ -6,10 +6,9 @@
  * the expected one, and not only assignable, is for `npm run deep:type-tests`.
  */
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseSync, Visitor } from "oxc-parser";
+import { judgeTypeTests } from "./judge-type-tests.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const linter = join(root, "node_modules", "oxlint", "bin", "oxlint");
@@ -23,7 +22,7 @@ function findProblems() {
     maxBuffer: 256 * 1024 * 1024,
   });
   try {
-    return JSON.parse(stdout).diagnostics.map(({ filename, code, message, labels }) => {
+    return JSON.parse(stdout).diagnostics.map(({ filename, code = "syntax", message, labels }) => {
       const { offset, line, column } = labels[0]?.span ?? { offset: 0, line: 1, column: 1 };
       return { path: filename.replaceAll("\\", "/"), code, message, offset, line, column };
     });
@@ -34,33 +33,17 @@ function findProblems() {
   }
 }
 
-/** The calls of `expectError` in a file of type tests, in byte offsets, as the linter counts. */
-function expectedErrors(path) {
-  const text = readFileSync(join(root, path), "utf8");
-  const bytes = (index) => Buffer.byteLength(text.slice(0, index));
-  const calls = [];
-  new Visitor({
-    CallExpression({ callee, start, end }) {
-      if (callee.type === "Identifier" && callee.name === "expectError")
-        calls.push({ path, start: bytes(start), end: bytes(end), line: text.slice(0, start).split("\n").length });
-    },
-  }).visit(parseSync(path, text).program);
-  return calls;
-}
-
-const typeTests = readdirSync(join(root, "test-d")).filter((name) => name.endsWith(".test-d.ts"));
-const expected = typeTests.flatMap((name) => expectedErrors(`test-d/${name}`));
-const isWithin = ({ path, code, offset }, call) =>
-  path === call.path && code.startsWith("typescript(TS") && call.start <= offset && offset < call.end;
-
 const problems = findProblems();
-const unexpected = problems.filter((problem) => !expected.some((call) => isWithin(problem, call)));
-const unmet = expected.filter((call) => !problems.some((problem) => isWithin(problem, call)));
+const isCompilers = ({ code }) => code.startsWith("typescript(TS");
+// The linter counts bytes.
+const offsetOf = ({ offset }, text) => Buffer.from(text).subarray(0, offset).toString().length;
+const { unexpected: errors, unmet, expected } = judgeTypeTests(problems.filter(isCompilers), offsetOf);
+const unexpected = [...problems.filter((problem) => !isCompilers(problem)), ...errors];
 
 for (const { path, line, column, code, message } of unexpected)
   console.log(`${path}:${line}:${column} ${code} ${message}`);
 for (const { path, line } of unmet) console.log(`${path}:${line} expected an error of the compiler, and there is none`);
 console.log(
-  `code: ${unexpected.length} problems; ${expected.length - unmet.length} of ${expected.length} programs that must not compile do not`,
+  `code: ${unexpected.length} problems; ${expected - unmet.length} of ${expected} programs that must not compile do not`,
 );
 process.exitCode = unexpected.length + unmet.length > 0 ? 1 : 0;

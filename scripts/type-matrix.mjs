@@ -8,11 +8,11 @@
  * Exits 1 when one combination fails.
  */
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { judgeTypeTests } from "./judge-type-tests.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cache = process.env.TYPE_MATRIX_CACHE ?? join(tmpdir(), "surface-mcp-type-matrix");
@@ -93,40 +93,12 @@ function compileConsumer(version, resolution, flag) {
   return { name: `${version}, ${resolution.name}, ${flag.name}`, ...compile(version, "tsconfig.json", folder) };
 }
 
-// TypeScript 7 has no API in JavaScript; 5.9 reads the same text.
-const ts = () => createRequire(join(cache, "package.json"))(compilerOf("5.9"));
-
-/** The ranges of a file that must not compile, as `[start, end]`. */
-function expectedErrors(file, text) {
-  const { createSourceFile, forEachChild, isCallExpression, ScriptTarget } = ts();
-  const source = createSourceFile(file, text, ScriptTarget.Latest, true);
-  const ranges = [];
-  const visit = (node) => {
-    if (isCallExpression(node) && node.expression.getText(source) === "expectError") {
-      ranges.push({ start: node.getStart(source), end: node.end, hit: false });
-    }
-    forEachChild(node, visit);
-  };
-  visit(source);
-  return { ranges, at: (line, column) => source.getPositionOfLineAndCharacter(line - 1, column - 1), source };
-}
-
-/** What a compiler got wrong of one file of type tests: errors where none should be, and none where one should be. */
-function wrongIn(path, diagnostics) {
-  const { ranges, at, source } = expectedErrors(path, readFileSync(join(root, path), "utf8"));
-  const stray = diagnostics.filter(({ line, column }) => {
-    const hits = ranges.filter(({ start, end }) => start <= at(line, column) && at(line, column) <= end);
-    for (const range of hits) range.hit = true;
-    return hits.length === 0;
-  });
-  const missing = ranges
-    .filter(({ hit }) => !hit)
-    .map(({ start }) => source.getLineAndCharacterOfPosition(start).line + 1);
-  return [
-    ...stray.map(({ line, text }) => `${path}(${line}): ${text}`),
-    ...missing.map((line) => `${path}(${line}): expected an error, and there is none`),
-  ];
-}
+/** The place of an error in the text of its file, in characters. */
+const offsetOf = ({ line, column }, text) =>
+  text
+    .split("\n")
+    .slice(0, line - 1)
+    .reduce((sum, before) => sum + before.length + 1, column - 1);
 
 /** All of `test-d`, by one compiler, against the declarations in `dist`. */
 function compileTypeTests(version) {
@@ -152,34 +124,25 @@ function compileTypeTests(version) {
     column: Number(column),
     text,
   }));
-  const paths = readdirSync(join(root, "test-d")).map((name) => `test-d/${name}`);
-  const elsewhere = found.filter(({ path }) => !paths.includes(path)).map(({ path, text }) => `${path}: ${text}`);
+  const { unexpected, unmet } = judgeTypeTests(found, offsetOf);
   const wrong = [
-    ...elsewhere,
-    ...paths.flatMap((path) =>
-      wrongIn(
-        path,
-        found.filter((one) => one.path === path),
-      ),
-    ),
+    ...unexpected.map(({ path, line, text }) => `${path}(${line}): ${text}`),
+    ...unmet.map(({ path, line }) => `${path}(${line}): expected an error, and there is none`),
   ];
   return { name: `${version}, type tests`, ok: wrong.length === 0 && found.length > 0, output: wrong.join("\n") };
 }
 
 install();
-/** What a compiler is tried with besides `strict` alone: the oldest and the newest with everything, as those between are alike. */
-const variantsOf = (version) =>
-  version === versions[0] || version === versions.at(-1)
-    ? [[resolutions[0], flags[1]], ...resolutions.slice(1).map((resolution) => [resolution, flags[0]])]
-    : [];
+/** What the consumer is compiled with: with everything by the oldest and the newest compiler, as those between are alike. */
+const settingsFor = (version) => {
+  const [first, ...others] = resolutions;
+  const [strict, all] = flags;
+  if (version !== versions[0] && version !== versions.at(-1)) return [[first, strict]];
+  return [[first, strict], [first, all], ...others.map((resolution) => [resolution, strict])];
+};
 
 const rows = versions.flatMap((version) => [
-  () => compileConsumer(version, resolutions[0], flags[0]),
-  ...variantsOf(version).map(
-    ([resolution, flag]) =>
-      () =>
-        compileConsumer(version, resolution, flag),
-  ),
+  ...settingsFor(version).map((setting) => () => compileConsumer(version, ...setting)),
   ...(typeTestVersions.has(version) ? [() => compileTypeTests(version)] : []),
 ]);
 const failed = rows.filter((row) => {

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import { accepting, callInRounds, pushing, type Reply } from "./asking-support.ts";
-import { ada, shortOf, toolsOf, type Tools } from "./nesting-support.ts";
+import { ada, openTools, shortOf, type Tools } from "./nesting-support.ts";
 
 const Name = z.object({ name: z.string() });
 
@@ -12,23 +12,12 @@ const eras = {
   replayed: async (tools: Tools, id: string, reply: Reply) => (await callInRounds(tools, [id], { reply })).outcome,
 };
 
-const opened: Tools[] = [];
-afterEach(() => {
-  for (const tools of opened.splice(0)) tools.invoker.close();
-});
-
-function open(...args: Parameters<typeof toolsOf>): Tools {
-  const tools = toolsOf(...args);
-  opened.push(tools);
-  return tools;
-}
-
 describe.each(Object.entries(eras))("a question after a nested call, %s", (_era, run) => {
   /** Tools that change and read, and how often each ran. */
   function desk(handler: AnyBespokeTool["handler"], more: Readonly<Record<string, AnyBespokeTool>> = {}) {
     const [change, read] = [vi.fn<() => string>(() => "changed"), vi.fn<() => string>(() => "read")];
     const asked = vi.fn<Reply>(accepting({ name: "Ada" }));
-    const tools = open({
+    const tools = openTools({
       change: { handler: change },
       read: { mutates: false, handler: read },
       asks: { mutates: false, handler: async (_args, { ask }) => (await ask.elicit("who", Name, "Who?")).action },

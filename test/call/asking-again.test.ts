@@ -1,31 +1,20 @@
 import { createHash, createHmac } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { AskPort } from "../../src/call/ask-port.ts";
 import { PushedAsks } from "../../src/mcp/asking/pushed-asks.ts";
 import { canonicalText } from "../../src/schema/canonical-text.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { callInRounds, everyKind, pushing, type Reply } from "./asking-support.ts";
-import { shortOf, toolsOf, type Tools } from "./nesting-support.ts";
+import { openTools, shortOf, type Tools } from "./nesting-support.ts";
 
 const none: JsonObject = { type: "object", properties: {} };
-
-const opened: Tools[] = [];
-afterEach(() => {
-  for (const tools of opened.splice(0)) tools.invoker.close();
-});
-
-function open(...args: Parameters<typeof toolsOf>): Tools {
-  const tools = toolsOf(...args);
-  opened.push(tools);
-  return tools;
-}
 
 describe("what a handler does to an answer", () => {
   const numbers: Reply = (_ask, key) => ({ action: "accept", content: key === "n" ? { n: 1 } : {} });
 
   it("is not what it is given when it runs again", async () => {
-    const tools = open({
+    const tools = openTools({
       add: {
         mutates: false,
         async handler(_args, { ask }) {
@@ -42,7 +31,7 @@ describe("what a handler does to an answer", () => {
   });
 
   it("is not what it is given when it asks the same again", async () => {
-    const tools = open({
+    const tools = openTools({
       add: {
         mutates: false,
         async handler(_args, { ask }) {
@@ -60,7 +49,7 @@ describe("what a handler does to an answer", () => {
 
 describe("the key of a question within a call within a call", () => {
   const tools = (): Tools =>
-    open({
+    openTools({
       outer: { mutates: false, reach: ["hidden"], handler: (_args, { call }) => call("hidden", { pin: "4711" }) },
       hidden: {
         mutates: false,
@@ -102,7 +91,7 @@ describe("listening for other roots", () => {
   it("ends with the call", async () => {
     const asks = listening();
     let told = 0;
-    const tools = open({
+    const tools = openTools({
       t: {
         mutates: false,
         handler(_args, { ask }) {
@@ -125,7 +114,7 @@ describe("listening for other roots", () => {
         return () => void (stopped += 1);
       },
     };
-    const tools = open({
+    const tools = openTools({
       stops: { mutates: false, handler: (_args, { ask }) => (ask.onRoots(() => {})(), {}) },
       waits: {
         mutates: false,
@@ -148,7 +137,7 @@ describe("listening for other roots", () => {
   it("hears within a call within a call", async () => {
     const asks = listening();
     let told = 0;
-    const tools = open({
+    const tools = openTools({
       outer: { mutates: false, reach: ["t"], handler: (_args, { call }) => call("t") },
       t: {
         mutates: false,

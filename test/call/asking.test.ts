@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { AskPort } from "../../src/call/ask-port.ts";
@@ -7,7 +7,7 @@ import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { accepting, callInRounds, everyKind, messageOf, pushing, type Reply } from "./asking-support.ts";
-import { ada, shortOf, toolsOf, type Tools } from "./nesting-support.ts";
+import { ada, openTools, shortOf, type Tools } from "./nesting-support.ts";
 
 const Name = z.object({ name: z.string() });
 const anything: JsonObject = { type: "object", properties: { name: { type: "string" } } };
@@ -29,27 +29,14 @@ function asking(handler: (ask: Asks) => unknown): AnyBespokeTool {
   return { handler: (_args, { ask }) => handler(ask) };
 }
 
-let opened: Tools[] = [];
-
-function open(...args: Parameters<typeof toolsOf>): Tools {
-  const tools = toolsOf(...args);
-  opened.push(tools);
-  return tools;
-}
-
-afterEach(() => {
-  for (const tools of opened) tools.invoker.close();
-  opened = [];
-});
-
 describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
   it("gives its handler what the user said when they accept", async () => {
-    const outcome = await run(open({ greet }), "greet", accepting({ name: "Ada" }));
+    const outcome = await run(openTools({ greet }), "greet", accepting({ name: "Ada" }));
     expect(shortOf(outcome)).toEqual({ value: "Hello Ada" });
   });
 
   it.each(["decline", "cancel"])("gives its handler the word when they %s", async (action) => {
-    expect(shortOf(await run(open({ greet }), "greet", () => ({ action })))).toEqual({ value: action });
+    expect(shortOf(await run(openTools({ greet }), "greet", () => ({ action })))).toEqual({ value: action });
   });
 
   it.each<[string, JsonObject]>([
@@ -60,26 +47,26 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     ["no action", {}],
     ["another action", { action: "yes", content: { name: "Ada" } }],
   ])("is refused with ASK_FAILED when a form is filled in with %s", async (_name, answer) => {
-    const outcome = await run(open({ greet }), "greet", () => answer);
+    const outcome = await run(openTools({ greet }), "greet", () => answer);
     expect(shortOf(outcome)).toBe("ASK_FAILED");
     expect(JSON.stringify(outcome)).not.toContain("yes");
   });
 
   it("names the fields that do not fit, and nothing that was said", async () => {
-    const outcome = await run(open({ greet }), "greet", () => ({ action: "accept", content: { name: 4711 } }));
+    const outcome = await run(openTools({ greet }), "greet", () => ({ action: "accept", content: { name: 4711 } }));
     expect(JSON.stringify(outcome)).toContain('\\"name\\"');
     expect(JSON.stringify(outcome)).not.toContain("4711");
   });
 
   it("takes an accept without content when no field is required", async () => {
-    const tools = open({
+    const tools = openTools({
       ok: asking(async (ask) => await ask.elicit("ok", { type: "object", properties: {} }, "Ok?")),
     });
     expect(shortOf(await run(tools, "ok", () => ({ action: "accept" })))).toEqual({ action: "accept", content: {} });
   });
 
   it("gives its handler what a model wrote, with its text", async () => {
-    const tools = open({
+    const tools = openTools({
       ask: asking((ask) => ask.sample("haiku", { messages: [{ role: "user", content: "A haiku" }], maxTokens: 9 })),
     });
     const asked: ClientAsk[] = [];
@@ -104,7 +91,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
   });
 
   it("gives its handler where the user works", async () => {
-    const tools = open({ ask: asking((ask) => ask.roots()) });
+    const tools = openTools({ ask: asking((ask) => ask.roots()) });
     const roots = [{ uri: "file:///a", name: "a" }, { uri: "file:///b" }];
     expect(shortOf(await run(tools, "ask", () => ({ roots, more: 1 })))).toEqual({ value: roots });
   });
@@ -116,12 +103,12 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     ["a sample of nobody", sampling, { role: "system", content: { type: "text", text: "x" }, model: "m" }],
     ["a sample of no blocks", sampling, { role: "assistant", content: ["x"], model: "m" }],
   ])("is refused with ASK_FAILED when the answer is %s", async (_name, ask, answer) => {
-    expect(shortOf(await run(open({ ask: asking(ask) }), "ask", () => answer))).toBe("ASK_FAILED");
+    expect(shortOf(await run(openTools({ ask: asking(ask) }), "ask", () => answer))).toBe("ASK_FAILED");
   });
 
   it("has one answer when the same is asked under the same key twice", async () => {
     const reply = vi.fn<Reply>(accepting({ name: "Ada" }));
-    const tools = open({
+    const tools = openTools({
       twice: asking(async (ask) => {
         const one = await ask.elicit("who", Name, "Who?");
         return [one, await ask.elicit("who", Name, "Who?")];
@@ -134,7 +121,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
   });
 
   it("is a fault of its author when something else is asked under the same key", async () => {
-    const tools = open({
+    const tools = openTools({
       twice: asking((ask) => Promise.all([ask.elicit("who", Name, "Who?"), ask.elicit("who", Name, "Whom?")])),
     });
     expect(shortOf(await run(tools, "twice", accepting({ name: "Ada" })))).toBe("INTERNAL");
@@ -155,14 +142,14 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
     ["no messages", (ask) => ask.sample("x", { messages: [], maxTokens: 1 }), "INVALID_OPTION"],
   ])("is a fault of its author when it has %s", async (_name, ask, code) => {
     const reply = vi.fn<Reply>(accepting());
-    const tools = open({ ask: asking(ask) });
+    const tools = openTools({ ask: asking(ask) });
     expect(shortOf(await run(tools, "ask", reply))).toBe("INTERNAL");
     expect(tools.faults[0]?.cause).toMatchObject({ code });
     expect(reply).not.toHaveBeenCalled();
   });
 
   it("keeps answers apart when nested calls ask under the same key as the call above them", async () => {
-    const tools = open({
+    const tools = openTools({
       greet: { ...greet, mutates: false },
       host: {
         reach: ["greet"],
@@ -180,7 +167,7 @@ describe.each(Object.entries(eras))("a question, %s", (_era, run) => {
   });
 
   it("survives keys that objects have by themselves", async () => {
-    const tools = open({
+    const tools = openTools({
       odd: asking((ask) =>
         Promise.all(["__proto__", "constructor", "toString"].map((key) => ask.elicit(key, anything, key))),
       ),
@@ -208,7 +195,7 @@ describe("a client that cannot be asked", () => {
   ];
 
   it.each(ports)("makes ask() reject with CLIENT_CANNOT, before anything is sent, for %s", async (_name, port) => {
-    const outcome = await open({ greet }).call("greet", {}, { asking: port });
+    const outcome = await openTools({ greet }).call("greet", {}, { asking: port });
     expect(outcome).toMatchObject({
       kind: "refused",
       code: "CLIENT_CANNOT",
@@ -219,14 +206,14 @@ describe("a client that cannot be asked", () => {
   });
 
   it("is told which capability it takes when a nested call let it through", async () => {
-    const tools = open({ s: asking(sampling), host: { reach: ["s"], handler: (_args, { call }) => call("s") } });
+    const tools = openTools({ s: asking(sampling), host: { reach: ["s"], handler: (_args, { call }) => call("s") } });
     const outcome = await tools.call("host", {}, { asking: { kinds: new Set() } });
     const message = expect.stringMatching(/what it takes: sampling$/);
     expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", message, requiredCapabilities: { sampling: {} } });
   });
 
   it("lets its handler go on when that catches it", async () => {
-    const tools = open({ s: asking((ask) => sampling(ask).catch((cause: { code: string }) => cause.code)) });
+    const tools = openTools({ s: asking((ask) => sampling(ask).catch((cause: { code: string }) => cause.code)) });
     expect(shortOf(await tools.call("s", {}, { asking: { kinds: new Set() } }))).toEqual({ value: "CLIENT_CANNOT" });
   });
 
@@ -235,7 +222,7 @@ describe("a client that cannot be asked", () => {
     const handler = (): never => {
       throw new Refusal("CLIENT_CANNOT", "mine", { requiredCapabilities: { sampling: {} } });
     };
-    const outcome = await open({ mine: { handler } }).call("mine");
+    const outcome = await openTools({ mine: { handler } }).call("mine");
     expect(outcome).toMatchObject({ code: "CLIENT_CANNOT", message: "mine" });
     expect(outcome).not.toHaveProperty("requiredCapabilities");
   });
@@ -246,7 +233,7 @@ describe("a call that ends with its question", () => {
 
   it("fires its signal and is recorded as ended with INPUT_REQUIRED", async () => {
     let reason: unknown;
-    const tools = open({
+    const tools = openTools({
       greet: {
         handler: async (_args, { ask, signal }) => {
           signal.addEventListener("abort", () => (reason = signal.reason));
@@ -266,14 +253,14 @@ describe("a call that ends with its question", () => {
     const both = asking((ask) =>
       Promise.all([ask.elicit("a", Name, "A?"), Promise.resolve().then(() => ask.elicit("b", Name, "B?"))]),
     );
-    const { rounds } = await callInRounds(open({ both }), ["both"], { reply: accepting({ name: "x" }) });
+    const { rounds } = await callInRounds(openTools({ both }), ["both"], { reply: accepting({ name: "x" }) });
     expect(rounds).toEqual([["a", "b"]]);
   });
 
   it("asks again for what was not answered, and keeps what was", async () => {
     const both = asking((ask) => Promise.all([ask.elicit("a", Name, "A?"), ask.elicit("b", Name, "B?")]));
     const reply = vi.fn<Reply>(accepting({ name: "x" }));
-    const { outcome, rounds } = await callInRounds(open({ both }), ["both"], {
+    const { outcome, rounds } = await callInRounds(openTools({ both }), ["both"], {
       reply,
       choose: (keys) => keys.slice(0, 1),
     });
@@ -285,19 +272,19 @@ describe("a call that ends with its question", () => {
   it("asks anew when something else is asked under the key the next time", async () => {
     let times = 0;
     const fickle = asking((ask) => ask.elicit("who", Name, `Who? ${(times = Math.min(times + 1, 2))}`));
-    const { rounds } = await callInRounds(open({ fickle }), ["fickle"], { reply: accepting({ name: "x" }) });
+    const { rounds } = await callInRounds(openTools({ fickle }), ["fickle"], { reply: accepting({ name: "x" }) });
     expect(rounds).toEqual([["who"], ["who"]]);
   });
 
   it("takes no answer for what was not asked", async () => {
-    const tools = open({ greet });
+    const tools = openTools({ greet });
     const answers = { who: { action: "accept", content: { name: "Eve" } } };
     const outcome = await tools.call("greet", {}, { asking: modern({ record: { salt: "", asked: {} }, answers }) });
     expect(outcome.kind).toBe("asking");
   });
 
   it("is refused with ASK_STATE_TOO_LARGE when its answers are more than can be kept", async () => {
-    const tools = open({
+    const tools = openTools({
       greet: asking(async (ask) => [await ask.elicit("a", Name, "A?"), await ask.elicit("b", Name, "B?")]),
     });
     const { outcome } = await callInRounds(tools, ["greet"], { reply: accepting({ name: "x".repeat(40_000) }) });
@@ -305,7 +292,7 @@ describe("a call that ends with its question", () => {
   });
 
   it("stays a question when its handler catches the rejection, and its author is told once", async () => {
-    const tools = open({
+    const tools = openTools({
       greet: asking((ask) => ask.elicit("who", Name, "Who?").catch(() => "went on")),
     });
     expect((await tools.call("greet", {}, { asking: modern() })).kind).toBe("asking");
@@ -315,7 +302,7 @@ describe("a call that ends with its question", () => {
   });
 
   it("answers when its handler did not wait for its question", async () => {
-    const tools = open({ greet: asking((ask) => (void ask.elicit("who", Name, "Who?"), "done")) });
+    const tools = openTools({ greet: asking((ask) => (void ask.elicit("who", Name, "Who?"), "done")) });
     expect(shortOf(await tools.call("greet", {}, { asking: modern() }))).toEqual({ value: "done" });
     expect(shortOf(await tools.call("greet", {}, { asking: pushing(() => new Promise(() => {})) }))).toEqual({
       value: "done",
@@ -323,14 +310,14 @@ describe("a call that ends with its question", () => {
   });
 
   it("is refused as cancelled when it is cancelled in the turn of its question", async () => {
-    const { call, outcome } = open({ greet }).start("greet", { asking: modern() });
+    const { call, outcome } = openTools({ greet }).start("greet", { asking: modern() });
     call.cancel();
     expect(shortOf(await outcome)).toBe("ABORTED");
   });
 
   it("does not ask under a call that is over", async () => {
     let late: Promise<unknown> | undefined;
-    const tools = open({
+    const tools = openTools({
       greet: {
         handler: (_args, { ask }) => {
           late = new Promise((resolve) => setImmediate(resolve)).then(() => ask.elicit("who", Name, "Who?"));
@@ -346,7 +333,7 @@ describe("a call that ends with its question", () => {
   });
 
   it("asks for prompts and reads as for tools", async () => {
-    const { invoker } = open({});
+    const { invoker } = openTools({});
     const run = async (call: { ask: CallContext["ask"] }): Promise<string> =>
       JSON.stringify(await call.ask("who", { kind: "elicit", params: { message: "Who?" } }));
     const resolved = { id: "r", scopes: ["probe:read"], read: run } as never;
@@ -386,7 +373,7 @@ describe("a call whose client is asked while it waits", () => {
         return new Promise(() => {});
       },
     };
-    const { call, outcome } = open({ greet }).start("greet", { asking: port });
+    const { call, outcome } = openTools({ greet }).start("greet", { asking: port });
     call.cancel();
     expect(shortOf(await outcome)).toBe("ABORTED");
     expect(signal?.aborted).toBe(true);
@@ -394,21 +381,21 @@ describe("a call whose client is asked while it waits", () => {
 
   it("is refused as its session says when that ends", async () => {
     const port: AskPort = { kinds: everyKind, push: () => Promise.reject(new SurfaceError("DISCONNECTED", "gone")) };
-    expect(shortOf(await open({ greet }).call("greet", {}, { asking: port }))).toBe("DISCONNECTED");
+    expect(shortOf(await openTools({ greet }).call("greet", {}, { asking: port }))).toBe("DISCONNECTED");
   });
 
   it("is refused as any other fault when sending throws", async () => {
     const push = (): never => {
       throw new Error("secret");
     };
-    const outcome = await open({ greet }).call("greet", {}, { asking: { kinds: everyKind, push } });
+    const outcome = await openTools({ greet }).call("greet", {}, { asking: { kinds: everyKind, push } });
     expect(shortOf(outcome)).toBe("INTERNAL");
     expect(JSON.stringify(outcome)).not.toContain("secret");
   });
 
   it("asks anew where the user works, each time that it is asked", async () => {
     let count = 0;
-    const tools = open({ twice: asking(async (ask) => [await ask.roots(), await ask.roots()]) });
+    const tools = openTools({ twice: asking(async (ask) => [await ask.roots(), await ask.roots()]) });
     const outcome = await tools.call(
       "twice",
       {},
@@ -421,7 +408,9 @@ describe("a call whose client is asked while it waits", () => {
 describe("a call that is made again with answers", () => {
   it("is refused, and its author told once, when a question is another one each time", async () => {
     let times = 0;
-    const tools = open({ fickle: asking((ask) => ask.elicit("who", anything, `Who, the ${(times += 1)}th time?`)) });
+    const tools = openTools({
+      fickle: asking((ask) => ask.elicit("who", anything, `Who, the ${(times += 1)}th time?`)),
+    });
     const { outcome, rounds } = await callInRounds(tools, ["fickle"], { reply: accepting() });
     expect(rounds).toEqual([["who"], ["who"]]);
     expect(outcome).toMatchObject({
@@ -434,7 +423,7 @@ describe("a call that is made again with answers", () => {
 
   it("goes on when a question was another one once", async () => {
     let times = 0;
-    const tools = open({
+    const tools = openTools({
       late: asking((ask) =>
         ask.elicit("who", anything, `Who, ${Math.min((times += 1), 2)}?`).then(({ action }) => action),
       ),
@@ -453,7 +442,7 @@ describe("a call that is made again with answers", () => {
         progress({ progress: 2, message: "first" });
       },
     };
-    const tools = open({ steps });
+    const tools = openTools({ steps });
     const outcome = await callInRounds(
       {
         ...tools,

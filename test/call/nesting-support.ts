@@ -10,6 +10,7 @@ import type { ToolOutcome } from "../../src/catalog/outcome.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import type { Fault } from "../../src/surface/fault.ts";
+import { atEndOfTest } from "../setup/end-of-test.ts";
 
 /** Somebody who was granted everything that there is by default. */
 export const ada: Caller = Object.freeze({ id: "ada", isAnonymous: false, scopes: ["probe:read", "probe:write"] });
@@ -63,6 +64,13 @@ export function toolsOf(
       return { call, outcome: invoker.call(entry(id), {}, call) };
     },
   };
+}
+
+/** Makes tools as {@link toolsOf} does, and closes their invoker at the end of the test. */
+export function openTools(...args: Parameters<typeof toolsOf>): Tools {
+  const tools = toolsOf(...args);
+  atEndOfTest(() => tools.invoker.close());
+  return tools;
 }
 
 /** What came of a call, short: the JSON of an answer, or the code that it was refused with. */

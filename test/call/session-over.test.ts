@@ -1,30 +1,18 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { AskPort } from "../../src/call/ask-port.ts";
 import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import { toSessionOver } from "../../src/catalog/session-over.ts";
 import { everyKind } from "./asking-support.ts";
-import { toolsOf, type Tools } from "./nesting-support.ts";
+import { openTools } from "./nesting-support.ts";
 
 const greet: AnyBespokeTool = {
   handler: async (_args, { ask }) => (await ask.elicit("who", { type: "object", properties: {} }, "Who is it?")).action,
 };
 
-const opened: Tools[] = [];
-
-function open(...args: Parameters<typeof toolsOf>): Tools {
-  const tools = toolsOf(...args);
-  opened.push(tools);
-  return tools;
-}
-
-afterEach(() => {
-  for (const tools of opened.splice(0)) tools.invoker.close();
-});
-
 describe("a call that asks a client whose session ends", () => {
   const leaving: AskPort = { kinds: everyKind, push: () => Promise.reject(toSessionOver()) };
   const isOver = "the session of the client that was to be asked is ending: nobody can be asked in it any more";
-  const sure: readonly [string, Parameters<typeof toolsOf>[0]][] = [
+  const sure: readonly [string, Parameters<typeof openTools>[0]][] = [
     ["reads", { asks: { ...greet, mutates: false } }],
     ["is to be confirmed", { asks: { confirm: true, handler: () => ({}) } }],
     [
@@ -37,12 +25,12 @@ describe("a call that asks a client whose session ends", () => {
   ];
 
   it.each(sure)("is refused with that, and nothing of the application, when it %s", async (_what, tools) => {
-    const outcome = await open(tools).call("asks", {}, { asking: leaving });
+    const outcome = await openTools(tools).call("asks", {}, { asking: leaving });
     expect(outcome).toMatchObject({ kind: "refused", code: "DISCONNECTED", message: isOver });
   });
 
   it("is refused with what may have happened besides when it changes something", async () => {
-    const outcome = await open({ greet: { ...greet, mutates: true } }).call("greet", {}, { asking: leaving });
+    const outcome = await openTools({ greet: { ...greet, mutates: true } }).call("greet", {}, { asking: leaving });
     const unknown = "whether the call took effect is unknown: read the state before you try again";
     expect(outcome).toMatchObject({ kind: "refused", code: "DISCONNECTED", message: `${isOver}, and ${unknown}` });
   });

@@ -3,7 +3,6 @@ import {
   matching,
   filledText,
   required,
-  secretText,
   text,
   wholeNumber,
   withDefault,
@@ -49,7 +48,7 @@ const fields = {
   path: withDefault(matching('a path that starts with "/" and has no query', /^\/[^?#\s]*$/), "/"),
   origins: listOf(text, "a list of origins"),
   hosts: listOf(text, "a list of hosts"),
-  token: secretText,
+  token: filledText,
   heartbeatMs: heartbeat,
   limits: linkLimits,
 } satisfies OptionFields<ListenWebSocketOptions>;

@@ -1,5 +1,5 @@
 import { isRecord } from "../options/is-object.ts";
-import { option, secretText, type OptionFields } from "../options/option.ts";
+import { filledText, option, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { SurfaceError } from "../errors.ts";
 import type { UseOptions } from "../surface/client.ts";
@@ -29,7 +29,7 @@ function assertUrl(url: string): void {
 
 const fields: OptionFields<WebSocketOptions> = {
   headers: option("an object", isRecord),
-  token: secretText,
+  token: filledText,
   heartbeatMs: heartbeat,
 };
 

@@ -50,13 +50,8 @@ export const unchecked: Option = { problem: () => undefined };
 export const flag: Option = must("true or false", (value) => typeof value === "boolean");
 export const callable: Option = option("a function", isFunction);
 export const text: Option = option("a text", (value) => typeof value === "string");
+/** Texts with at least one character. Errors do not quote them, so they may be secrets. */
 export const filledText: Option = option(
-  "a text that is not empty",
-  (value) => typeof value === "string" && value !== "",
-);
-
-/** Texts that errors do not quote. */
-export const secretText: Option = option(
   "a text that is not empty",
   (value) => typeof value === "string" && value !== "",
 );

@@ -8,7 +8,6 @@ import {
   object,
   oneOf,
   required,
-  secretText,
   wholeNumber,
   withDefault,
   type OptionFields,
@@ -32,7 +31,7 @@ const fields = {
   mode: oneOf("fast", "safe"),
   on: flag,
   names: listOf(filledText, "a list of names", 1),
-  token: secretText,
+  token: filledText,
   done: callable,
   limits: object<NonNullable<Options["limits"]>>({ total: wholeNumber(1) }),
 } satisfies OptionFields<Options>;

@@ -1,4 +1,5 @@
 import { isNear } from "../../options/near-names.ts";
+import { setNewest } from "../../spine/set-newest.ts";
 import { defaultView, type CallerView } from "../../surface/caller.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
 import type { HttpRefusal } from "../http-refusal.ts";
@@ -160,8 +161,7 @@ export function createViewReader(): typeof readView {
     if (known !== undefined) return known;
     const view = readView(request);
     if (view === undefined || key.length > maxKeyChars) return view;
-    if (kept.size >= maxKept) kept.clear();
-    kept.set(key, view);
+    setNewest(kept, [key, view], maxKept);
     return view;
   };
 }

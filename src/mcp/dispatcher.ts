@@ -1,5 +1,6 @@
 import type { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
+import { SlotMap } from "../spine/slot-map.ts";
 import type { Caller } from "../surface/caller.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 
@@ -68,7 +69,7 @@ function ignore(): void {}
  */
 export class Dispatcher<TRequest extends ClientRequest> {
   readonly #deps: DispatcherDeps<TRequest>;
-  readonly #running = new Map<RequestId, Running<TRequest>>();
+  readonly #running = new SlotMap<RequestId, Running<TRequest>>();
   readonly #onQuiet: (() => void)[] = [];
 
   constructor(deps: DispatcherDeps<TRequest>) {
@@ -94,7 +95,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     const method = this.#deps.methods[request.era].get(name);
     if (method === undefined) return this.#subscribe(request);
     const running: Started<TRequest> = { request, call: request.open(token) };
-    this.#running.set(id, running);
+    this.#running.add(id, running);
     if (method.turn === "none") return this.#start(running, method, ignore);
     const queued = this.#deps.take(method.turn, (done) => this.#start(running, method, done), request);
     // Refused and not left unread: behind it there may be a cancellation, a ping or the end of the input.
@@ -144,7 +145,8 @@ export class Dispatcher<TRequest extends ClientRequest> {
    * @param why - the message for handlers.
    */
   close(why = "the server is closing"): void {
-    for (const [id, { request, call, queued }] of [...this.#running]) {
+    for (const { request, call, queued } of this.#running.list()) {
+      const { id } = request.frame;
       const isWaiting = queued?.withdraw() === true;
       if (request.ended !== undefined) this.#remove(id);
       if (!isWaiting) call?.abort(new SurfaceError("CLOSED", `Calling: ${why}`));
@@ -154,9 +156,8 @@ export class Dispatcher<TRequest extends ClientRequest> {
   }
 
   #remove(id: RequestId): Running<TRequest> | undefined {
-    const running = this.#running.get(id);
+    const running = this.#running.take(id);
     if (running === undefined) return undefined;
-    this.#running.delete(id);
     running.done?.();
     this.#deps.onOver?.();
     if (this.#running.size === 0) for (const resolve of this.#onQuiet.splice(0)) resolve();
@@ -167,7 +168,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     const { take, queuesSubscribe } = this.#deps;
     const { id, method } = request.frame;
     const running: Running<TRequest> = { request };
-    this.#running.set(id, running);
+    this.#running.add(id, running);
     if (queuesSubscribe !== true || method !== "resources/subscribe") return this.#serveSubscription(request);
     const start = (done: () => void): void => {
       running.done = done;

@@ -1,0 +1,57 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { root } from "../architecture/source.ts";
+
+interface RequestPath {
+  readonly files: readonly string[];
+  readonly promises: number;
+}
+
+interface Weight {
+  readonly files: number;
+  readonly promises: number;
+}
+
+/** Source files that one warm request visits, and promises that it creates. Lower them when you can. */
+const pinned: Readonly<Record<string, Weight>> = {
+  "stdio, sessions: call of a procedure": { files: 74, promises: 17 },
+  "stdio, stateless: call of a procedure": { files: 76, promises: 17 },
+  "stdio, stateless: call of a tool": { files: 67, promises: 5 },
+  "stdio, sessions: read": { files: 66, promises: 13 },
+  "stdio, stateless: read": { files: 68, promises: 13 },
+  "HTTP, sessions: call of a procedure": { files: 102, promises: 18 },
+  "HTTP, stateless: call of a procedure": { files: 103, promises: 25 },
+};
+
+let paths: Readonly<Record<string, RequestPath>> = {};
+
+/** Says how a weight differs from its pin; empty if it does not. */
+function toComplaint(what: string, real: number, pin: number): string {
+  if (real === pin) return "";
+  return real > pin
+    ? `${what}: ${real}, more than the pinned ${pin}; make the path shorter, or say in the commit what the new step gives`
+    : `${what}: ${real}, fewer than the pinned ${pin}; write the lower number into the pin`;
+}
+
+describe("a warm request", () => {
+  beforeAll(async () => {
+    const script = join(root, "test", "pins", "fixtures", "request-path.mjs");
+    const { stdout } = await promisify(execFile)(process.execPath, [script], { maxBuffer: 2 ** 22 });
+    paths = JSON.parse(stdout);
+  });
+
+  it("is pinned, whatever its kind", () => {
+    expect(Object.keys(paths)).toEqual(Object.keys(pinned));
+  });
+
+  it.each(Object.entries(pinned))("visits as many files and creates as many promises as pinned: %s", (kind, pin) => {
+    const { files, promises } = paths[kind] ?? { files: [], promises: 0 };
+    const complaints = [
+      toComplaint("files", files.length, pin.files),
+      toComplaint("promises", promises, pin.promises),
+    ].filter((complaint) => complaint !== "");
+    expect(complaints, `${kind} visits:\n${files.join("\n")}`).toEqual([]);
+  });
+});

@@ -70,6 +70,8 @@ export class CallContext implements EntryCall {
   asking: AskPort | undefined;
   /** Whether its caller is shown what it is a call of, now. Left out: they are as long as it runs. */
   stillShown: (() => boolean) | undefined;
+  /** As {@link NestedCall.turn}. */
+  turn: NestedCall["turn"];
   /** How many calls it is within. */
   readonly depth: number;
   /** The tool that it is a call of, once its arguments fit. */
@@ -194,6 +196,10 @@ export class CallContext implements EntryCall {
     return this.#nester === undefined || this.entry === undefined
       ? cannotNest(nested)
       : this.#nester.nest(this, this.entry, nested);
+  }
+
+  isConfirmed(entry: ToolEntry): boolean {
+    return this.#nester?.isConfirmed(entry) === true;
   }
 
   /** From here on its client can be asked. */

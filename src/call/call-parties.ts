@@ -8,6 +8,8 @@ import type { CallContext } from "./call-context.ts";
 export interface Nester {
   /** Never rejects. */
   nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome>;
+  /** Returns whether the user is asked before a tool runs. */
+  isConfirmed(entry: ToolEntry): boolean;
 }
 
 /** Asks the clients of calls. */
@@ -34,7 +36,7 @@ export interface HeldTime {
 export interface PartOf {
   readonly call: CallContext;
   /** When it must be over besides, in milliseconds as `performance.now()` counts them. */
-  readonly deadlineAt?: number | undefined;
+  deadlineAt?: number | undefined;
   /** Whether `deadlineAt` holds although the client is being asked. @default false */
   readonly countsQuestions?: boolean | undefined;
   /** What becomes of it when that call ends before it, once it has started. */

@@ -4,8 +4,9 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ClientAsker } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
-import { settle, type Checked } from "./check-again.ts";
+import { assertStillThere, settle, type Checked } from "./check-again.ts";
 import { confirmCall, confirmRuleOf, type AskedRule } from "./confirm-call.ts";
+import type { Deadlines } from "./deadlines.ts";
 import { limitCall } from "./limit-call.ts";
 import { answersAny, questionsOf } from "./questions.ts";
 
@@ -18,6 +19,7 @@ export interface PreparerDeps {
   /** Whether users confirm tools that may change something and say nothing of it themselves. */
   readonly confirm: ConfirmRule | undefined;
   readonly report: FaultReporter;
+  readonly deadlines: Deadlines;
 }
 
 /**
@@ -56,10 +58,23 @@ export class CallPreparer {
     if (rule === undefined && !(limiting instanceof Promise)) return limiting ?? runs;
     const admit = async (): Promise<Prepared> => {
       const limited = limiting instanceof Promise ? await call.outcome(limiting) : limiting;
-      if (limited === undefined && rule !== undefined) await call.outcome(confirmCall({ ...runs, rule }, args, call));
-      return limited ?? runs;
+      if (limited !== undefined || rule === undefined) return limited ?? runs;
+      await call.outcome(confirmCall({ ...runs, rule }, args, call));
+      if (call.turn !== undefined) await this.#takeTurn(call.turn, runs, call);
+      return runs;
     };
     return admit();
+  }
+
+  /** Waits for the turn of a call. Its time stands still, and from its turn on it has its whole time. */
+  async #takeTurn(turn: () => Promise<number>, { entry }: Checked, call: CallContext): Promise<void> {
+    call.unwatch?.();
+    call.unwatch = undefined;
+    const deadlineAt = await call.outcome(turn());
+    if (call.partOf !== undefined) call.partOf.deadlineAt = deadlineAt;
+    this.#deps.deadlines.watch(call, entry);
+    call.tracked?.begin(call.deadline);
+    assertStillThere(entry, call);
   }
 
   /** Counts a call that is about to run or to ask its user. A call whose client cannot be asked does not run. */

@@ -34,6 +34,15 @@ function successorOf(entry: ToolEntry): ToolEntry {
   return now;
 }
 
+/**
+ * Refuses a call whose entry was replaced, or hidden from its caller, while it waited.
+ *
+ * @throws Refusal `OPERATION_NOT_FOUND`.
+ */
+export function assertStillThere(entry: ToolEntry, { stillShown }: CallContext): void {
+  if (stillShown?.() === false || !isStillThere(entry)) throw notThere();
+}
+
 /** Whether an entry is still what there is of its name. */
 function isStillThere(entry: ToolEntry): boolean {
   return entry.now === undefined || entry.now() === entry;

@@ -85,7 +85,12 @@ class EntryInvoker implements Invoker {
     this.#hanging = new HangingCompleters(completionTimeoutMs, options.report);
     const timeouts = toAskTimeouts(options.askTimeouts);
     this.#asker = new ClientAsker({ deadlines: this.#deadlines, timeouts, report: options.report });
-    this.#preparer = new CallPreparer({ asker: this.#asker, confirm: options.confirm, report: options.report });
+    this.#preparer = new CallPreparer({
+      asker: this.#asker,
+      confirm: options.confirm,
+      report: options.report,
+      deadlines: this.#deadlines,
+    });
     this.#nesting = new Nesting({
       find: options.find ?? (() => undefined),
       report: options.report,

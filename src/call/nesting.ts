@@ -72,6 +72,10 @@ export class Nesting implements Nester {
     return above.depth >= maxDepth ? Promise.resolve(tooDeep) : this.#run(above, nested, target);
   }
 
+  isConfirmed(entry: ToolEntry): boolean {
+    return this.#parts.isConfirmed(entry);
+  }
+
   /** Ends what goes on for no call any more. */
   close(): void {
     for (const call of this.#detached) call.abort(new SurfaceError("CLOSED", "Calling: the app is closing"));
@@ -82,9 +86,10 @@ export class Nesting implements Nester {
     const { entry } = target;
     const call = this.#toPart(above, nested, target);
     call.stillShown = nested.stillShown;
+    call.turn = nested.turn;
     const questions = questionsOf(above);
     questions?.place(call, above, { id: entry.id, as, args });
-    if (this.#parts.isConfirmed(entry)) call.posed = questions?.hold();
+    if (this.isConfirmed(entry)) call.posed = questions?.hold();
     above.addPart(call);
     if (onAbort === "continue-running") this.#detached.add(call);
     const outcome = await this.#parts.run(entry, args, call);

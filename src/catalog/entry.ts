@@ -47,6 +47,8 @@ export interface EntryCall {
    * Never rejects: what cannot be called answers as what does not exist.
    */
   nest(nested: NestedCall): Promise<ToolOutcome>;
+  /** Returns whether the user is asked before a tool that this call nests runs. Left out: no user is asked. */
+  isConfirmed?(entry: ToolEntry): boolean;
   /**
    * Asks the client something, under a key that names the question within this call. Resolves with what it answered. Rejects with
    * a `Refusal`: `CLIENT_CANNOT`, `ASK_FAILED`, `ASK_TIMEOUT`; or with a `SurfaceError` `INPUT_REQUIRED` where the answer comes with
@@ -75,6 +77,11 @@ export interface NestedCall {
   readonly as: "caller" | "tool";
   /** Whether the caller is still shown what was looked up for them. Left out: it was not. */
   readonly stillShown?: (() => boolean) | undefined;
+  /**
+   * Called when the user has confirmed the call. Its handler starts when the promise resolves, with the time when the call must be
+   * over as in `deadlineAt`. Used for a tool that is confirmed only ({@link EntryCall.isConfirmed}). @default it starts at once
+   */
+  readonly turn?: (() => Promise<number>) | undefined;
   /** Told what is said beside its answer, which is then said by whoever makes it. Default: said beside the answer above. Must not throw. */
   readonly onMeta?: ((members: JsonObject) => void) | undefined;
   /** When it must be over, in milliseconds as `performance.now()` counts them. Default: the tool's own time; at most the parent's. */

@@ -1,8 +1,9 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { keepMeta } from "../call/keep-meta.ts";
-import type { EntryCall, NestedCall, ProgressReport } from "../catalog/entry.ts";
+import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { toResultText } from "../catalog/to-result-text.ts";
+import { SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
@@ -103,12 +104,24 @@ function unbegun(code: "ABORTED" | "TIMEOUT", message: string, details?: JsonVal
   return { kind: "refused", code, message, issues: [], details, correlationId: undefined };
 }
 
-/** Whether it was answered for the operation itself, and not by its handler for something else. */
+/** Returns whether a refusal says that the operation does not exist, and not its handler that something else does not. */
 function isNotFound({ code, message }: Refused): boolean {
   return code === operationNotFound.code && message === operationNotFound.message;
 }
 
 const aborted = unbegun("ABORTED", "the batch was cancelled before this was begun");
+
+/** The outcome of one call, and its handler's work if that goes on after it. */
+interface Ended {
+  readonly outcome: ToolOutcome;
+  readonly overrun?: Promise<unknown> | undefined;
+}
+
+/** A call whose confirmation is asked before its turn. */
+interface Early {
+  readonly ended: Promise<Ended>;
+  readonly start: () => void;
+}
 
 /** The calls of one batch, under way. */
 class Batch {
@@ -121,8 +134,10 @@ class Batch {
   readonly #deadline = Date.now() + batchMs;
   readonly #results: BatchResult[] = [];
   readonly #metas: Record<number, JsonObject> = {};
-  /** How many may be begun now. */
-  #turns: number;
+  readonly #early: (Early | undefined)[] = [];
+  readonly #atOnce: number;
+  /** How many calls may begin now. None begins before all confirmations are answered. */
+  #turns = 0;
   #next = 0;
   #nearSearches = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -135,7 +150,7 @@ class Batch {
     this.#call = call;
     this.#calls = calls;
     this.#progress = new BatchProgress(call, calls.length);
-    this.#turns = isParallel ? mostAtOnce : 1;
+    this.#atOnce = isParallel ? mostAtOnce : 1;
     this.#left = calls.length;
   }
 
@@ -158,7 +173,7 @@ class Batch {
       await new Promise<void>((resolve, reject) => {
         this.#done = resolve;
         this.#fail = reject;
-        this.#begin();
+        this.#confirm().then(() => this.#free(this.#atOnce), reject);
       });
     } finally {
       clearTimeout(this.#timer);
@@ -167,7 +182,33 @@ class Batch {
     return this.#results;
   }
 
-  /** Begins those whose turn it is. */
+  /** Asks the user about all calls that are confirmed, at most eight at once. After a change none could be confirmed. */
+  async #confirm(): Promise<void> {
+    // A call alone is confirmed when it begins.
+    if (this.#calls.length === 1) return;
+    const indexes = this.#calls.keys();
+    const confirmSome = async (): Promise<void> => {
+      for (const index of indexes) await this.#confirmEarly(index);
+    };
+    await Promise.all(Array.from({ length: mostAtOnce }, confirmSome));
+  }
+
+  /** Begins a call that is confirmed. Resolves when the user has confirmed it, or when it has ended without. */
+  #confirmEarly(index: number): Promise<void> | undefined {
+    const one = this.#calls[index];
+    if (one === undefined || !("tool" in one)) return undefined;
+    const entry = findOperation(this.#parts, { tool: one.tool, caller: this.#call.caller });
+    if (entry === undefined || this.#call.isConfirmed?.(entry) !== true) return undefined;
+    return new Promise((resolve) => {
+      let start = (): void => {};
+      const started = new Promise<void>((begin) => (start = begin));
+      const ended = this.#one(one, index, () => (resolve(), started));
+      this.#early[index] = { ended, start };
+      void ended.finally(resolve);
+    });
+  }
+
+  /** Begins the calls whose turn it is. */
   #begin(): void {
     for (let one = this.#calls[this.#next]; one !== undefined && this.#turns > 0; one = this.#calls[this.#next]) {
       this.#turns -= 1;
@@ -175,24 +216,25 @@ class Batch {
     }
   }
 
-  /** So many more have their turn. Where nothing is to be begun any more, none has to wait to be told so. */
+  /** Gives a number of calls their turn: all of them when the batch is over, to answer each that has not begun. */
   #free(turns: number): void {
     this.#turns += turns;
     this.#begin();
   }
 
-  /** Its turn is over when its work is, and not when somebody has given that up. */
+  /** A call's turn is over when its handler has ended, also if the call was given up before. */
   async #take(one: BatchCall | Refused, index: number): Promise<void> {
-    let work: Promise<unknown> | undefined;
+    const early = this.#early[index];
+    early?.start();
     const isCall = "tool" in one;
-    const outcome = isCall ? await this.#one(one, index, (overrun) => void (work = overrun)) : one;
+    const { outcome, overrun }: Ended = isCall ? await (early?.ended ?? this.#one(one, index)) : { outcome: one };
     this.#results[index] = toBatchResult(outcome);
     this.#progress.finish(index, isCall ? one.tool : undefined);
     this.#left -= 1;
     if (this.#left === 0) this.#done();
     const free = (): void => this.#free(1);
-    if (work === undefined) free();
-    else void work.then(free, free);
+    if (overrun === undefined) free();
+    else void overrun.then(free, free);
   }
 
   /** Of several, two may say something under one name: it is said by where their results stand. */
@@ -204,29 +246,47 @@ class Batch {
     this.#call.addMeta({ [metasKey]: { ...this.#metas, [index]: kept ?? [before, members] } });
   }
 
-  /** Looked up when its turn has come: a call before it may have brought it. */
-  async #one({ tool, input }: BatchCall, index: number, onOverrun: NestedCall["onOverrun"]): Promise<ToolOutcome> {
+  /** Returns the refusal of a call that begins after the end of the batch. */
+  #late(): Refused | undefined {
     if (this.#call.signal.aborted) return aborted;
-    if (performance.now() >= this.#dueAt) {
-      const deadline = { deadline: this.#deadline + Math.ceil(this.#call.heldMs ?? 0) };
-      return unbegun("TIMEOUT", "the deadline of the batch passed before this was begun", deadline);
-    }
+    if (performance.now() < this.#dueAt) return undefined;
+    const deadline = { deadline: this.#deadline + Math.ceil(this.#call.heldMs ?? 0) };
+    return unbegun("TIMEOUT", "the deadline of the batch passed before this was begun", deadline);
+  }
+
+  /**
+   * Runs one call. Looks its operation up when it begins: a call before it may have brought it.
+   *
+   * @param started - called when the user has confirmed it; resolves when its turn has come. Left out: that is now.
+   */
+  async #one({ tool, input }: BatchCall, index: number, started?: () => Promise<void>): Promise<Ended> {
+    let late = this.#late();
+    if (late !== undefined) return { outcome: late };
     const named = { tool, caller: this.#call.caller };
     const entry = findOperation(this.#parts, named);
-    if (entry === undefined) return this.#notFound(named);
+    if (entry === undefined) return { outcome: await this.#notFound(named) };
+    let overrun: Promise<unknown> | undefined;
+    const turn = async (): Promise<number> => {
+      await started?.();
+      late = this.#late();
+      if (late !== undefined) throw new SurfaceError("ABORTED", "Calling: the batch is over");
+      return this.#dueAt;
+    };
     const outcome = await this.#call.nest({
       target: { entry },
       args: input,
       as: "caller",
       stillShown: () => findOperation(this.#parts, named) === (entry.now?.() ?? entry),
       deadlineAt: this.#dueAt,
+      turn: started && turn,
       onProgress: (report) => this.#progress.report(index, report),
       // Of one alone it is said as if that had been called without a gateway.
       ...(this.#calls.length === 1 ? {} : { onMeta: (members: JsonObject) => this.#keepMeta(index, members) }),
-      onOverrun,
+      onOverrun: (work) => void (overrun = work),
     });
+    if (late !== undefined) return { outcome: late };
     const isGone = outcome.kind === "denied" || (outcome.kind === "refused" && isNotFound(outcome));
-    return isGone ? this.#notFound(named) : outcome;
+    return { outcome: isGone ? await this.#notFound(named) : outcome, overrun };
   }
 
   /** Counts hidden and missing operations alike. */
@@ -237,9 +297,9 @@ class Batch {
 }
 
 /**
- * Runs calls as parts of one call, under its caller's authority, with one deadline for all: one after another, or at most eight at
- * once. Of those that were given up, a handler that does not listen holds its place until it ends, or until the deadline. The
- * results stand where the calls stood, however each of them ends. Never rejects.
+ * Runs calls as parts of one call, under its caller's authority and with one deadline: one after another, or at most eight at once.
+ * First asks the user about each call that is confirmed. A handler that was given up and still runs keeps its turn until it ends, or
+ * until the deadline. Results stand in the order of the calls. Never rejects.
  */
 export function runBatch(parts: IndexedParts, request: BatchRequest, call: EntryCall): Promise<readonly BatchResult[]> {
   return new Batch(parts, call, request).run();

@@ -5,9 +5,11 @@ import type { AskPort } from "../../src/call/ask-port.ts";
 import type { ClientAsk } from "../../src/catalog/asking.ts";
 import type { ToolEntry } from "../../src/catalog/entry.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
+import { toToolHints } from "../../src/catalog/tool-hints.ts";
+import { batchMs } from "../../src/gateway/run-batch.ts";
 import { everyKind, pushing } from "../call/asking-support.ts";
 import { shortOf } from "../call/nesting-support.ts";
-import { GatewayBench, operation } from "./support.ts";
+import { catalogOf, GatewayBench, operation } from "./support.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }));
 afterEach(() => void vi.useRealTimers());
@@ -57,22 +59,106 @@ describe("the call of a gateway", () => {
     close();
   });
 
-  it.each(["rounds", "a session"])("refuses what is to be confirmed after a change, asked in %s", async (era) => {
-    const all = [counted("a.first"), counted("a.second"), counted("a.third", { confirm: "never" })];
-    const { run, close } = gatewayOver(all.map(({ entry }) => entry));
-    const args = { calls: ["a.first", "a.second", "a.third"].map((tool) => ({ tool })) };
+  /** Calls with consent to every question, in each protocol version. Returns the outcome and how often the client was asked. */
+  async function agree(run: ReturnType<typeof gatewayOver>["run"], args: JsonObject, era: string) {
+    if (era === "rounds") {
+      const { outcome, rounds } = await consenting(run, args);
+      return { outcome, asked: rounds.flat().length, rounds: rounds.length };
+    }
     const seen: ClientAsk[] = [];
-    const outcome =
-      era === "rounds"
-        ? (await consenting(run, args)).outcome
-        : await run(
-            args,
-            pushing(() => ({ action: "accept" }), seen),
-          );
-    expect(shortOf(outcome)).toMatchObject({
-      results: [{ success: true }, { success: false, error: { code: "ASK_AFTER_CHANGE" } }, { success: true }],
+    const asking = pushing(() => ({ action: "accept" }), seen);
+    return { outcome: await run(args, asking), asked: seen.length, rounds: 0 };
+  }
+
+  describe.each(["rounds", "a session"])("with a client that is asked in %s", (era) => {
+    it("asks for all confirmations first, then runs the operations once each and in order", async () => {
+      const ran: string[] = [];
+      const ids = ["a.free", "a.first", "a.second", "a.second", "a.reads", "a.third"];
+      const options: Readonly<Record<string, Partial<ToolEntry>>> = {
+        "a.free": { confirm: "never" },
+        "a.reads": { hints: toToolHints("read", {}) },
+      };
+      const run: (id: string) => ToolEntry["run"] = (id) => async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        ran.push(id);
+        return {};
+      };
+      const entries = [...new Set(ids)].map((id) => operation(id, { run: run(id), ...options[id] }));
+      const bench = gatewayOver(entries);
+      const { outcome, asked, rounds } = await agree(bench.run, { calls: ids.map((tool) => ({ tool })) }, era);
+      expect(shortOf(outcome)).toEqual({ results: ids.map(() => ({ success: true, result: {} })) });
+      expect(ran).toEqual(ids);
+      expect([asked, rounds]).toEqual([4, era === "rounds" ? 1 : 0]);
+      bench.close();
     });
-    expect(all.map((one) => one.run.mock.calls.length)).toEqual([1, 0, 1]);
+
+    it.each([false, true])("asks for more confirmations than it runs calls at once, parallel: %s", async (parallel) => {
+      const all = Array.from({ length: 20 }, (_, index) => counted(`a.n${index}`));
+      const { run, close } = gatewayOver(all.map(({ entry }) => entry));
+      const { outcome, asked } = await agree(
+        run,
+        { calls: all.map(({ entry: { id } }) => ({ tool: id })), parallel },
+        era,
+      );
+      expect(shortOf(outcome)).toEqual({ results: all.map(() => ({ success: true, result: {} })) });
+      expect(all.map((one) => one.run.mock.calls.length)).toEqual(all.map(() => 1));
+      expect(asked).toBe(20);
+      close();
+    });
+  });
+
+  it("gives a confirmed operation its whole time from its turn on", async () => {
+    const slow = (): Promise<JsonObject> => new Promise((resolve) => setTimeout(() => resolve({}), 900));
+    const all = ["a.first", "a.second", "a.third"].map((id) => counted(id));
+    for (const { run } of all) run.mockImplementation(slow);
+    const { run, close } = gatewayOver(all.map(({ entry }) => entry));
+    const calls = all.map(({ entry: { id } }) => ({ tool: id }));
+    const outcome = run(
+      { calls },
+      pushing(() => ({ action: "accept" })),
+    );
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(shortOf(await outcome)).toEqual({ results: all.map(() => ({ success: true, result: {} })) });
+    close();
+  });
+
+  it("does not run a confirmed operation that an earlier one replaced or took away", async () => {
+    const [gone, replaced, other] = [counted("a.gone"), counted("a.replaced"), counted("a.replaced")];
+    let isChanged = false;
+    const change = operation("a.change", { run: () => ((isChanged = true), {}), confirm: "never" });
+    const before = { ...replaced.entry, now: () => (isChanged ? other.entry : before) };
+    const first = catalogOf([change, gone.entry, before]);
+    const then = catalogOf([change, other.entry]);
+    const bench = new GatewayBench({ catalog: () => (isChanged ? then : first), isGranted: () => true });
+    const invoker = createInvoker({ report: () => {}, confirm: "refuse" });
+    const asking = pushing(() => ({ action: "accept" }));
+    const calls = ["a.change", "a.gone", "a.replaced"].map((tool) => ({ tool }));
+    const outcome = await invoker.call(bench.tool("call"), { calls }, new CallContext({ asking }));
+    const refused = { success: false, error: { code: "OPERATION_NOT_FOUND" } };
+    expect(shortOf(outcome)).toMatchObject({ results: [{ success: true }, refused, refused] });
+    for (const { run } of [gone, replaced, other]) expect(run).not.toHaveBeenCalled();
+    invoker.close();
+  });
+
+  it("says of a confirmed operation that the batch was too late for it", async () => {
+    const slow = counted("a.slow", { timeoutMs: 100_000 });
+    slow.run.mockImplementation(() => new Promise(() => {}));
+    const next = counted("a.next");
+    const { run, close } = gatewayOver([slow.entry, next.entry]);
+    const calls = [{ tool: "a.slow" }, { tool: "a.next" }];
+    const outcome = run(
+      { calls },
+      pushing(() => ({ action: "accept" })),
+    );
+    await vi.advanceTimersByTimeAsync(batchMs + 1000);
+    const message = "the deadline of the batch passed before this was begun";
+    expect(shortOf(await outcome)).toMatchObject({
+      results: [
+        { success: false, error: { code: "TIMEOUT" } },
+        { success: false, error: { code: "TIMEOUT", message } },
+      ],
+    });
+    expect(next.run).not.toHaveBeenCalled();
     close();
   });
 

@@ -1,14 +1,14 @@
 /**
- * The server under test over HTTP, both eras at once: `npx tsx bench/http-server.ts [--most N] [--auth]`. Its port is
+ * The server under test over HTTP, both eras at once: `npx tsx bench/http-server.ts [--most N] [--views N] [--auth]`. Its port is
  * told to the driver that started it, or said on standard error. It ends with its input.
  */
 import { bearer, http, type HttpOptions } from "../src/http/index.ts";
-import { mcp } from "../src/index.ts";
+import { mcp, type ViewRule } from "../src/index.ts";
 import { bench, change, handlers } from "./tools/bench-surface.ts";
 import { obeyDriver } from "./tools/obey-driver.ts";
 import { readHttpOptions } from "./tools/read-http-options.ts";
 
-const { most, auth } = readHttpOptions();
+const { most, auth, views } = readHttpOptions();
 const resource = "http://127.0.0.1/mcp";
 
 /** Every caller is who they say: there is nobody else. */
@@ -27,7 +27,13 @@ const options: HttpOptions = {
   drainMs: 0,
   ...(auth ? { auth: verified, rateLimit: false } : {}),
 };
-const serving = await mcp(bench).implement(handlers).serve(http(options));
+const rules = Array.from({ length: views }, (_, index): ViewRule => ({
+  id: `view_${index}`,
+  when: { surface: `view_${index}` },
+  verdict: { kind: "tool_surface", disallow: ["bump"] },
+}));
+const app = mcp(bench).implement(handlers);
+const serving = await (views === 0 ? app : app.views(rules)).serve(http(options));
 
 process.stdin.resume().once("end", () => void serving.close());
 if (process.send === undefined) process.stderr.write(`${serving.url}\n`);

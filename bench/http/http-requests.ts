@@ -6,6 +6,8 @@ export interface Sender {
   /** The session, in the legacy era, once there is one. */
   readonly session?: string | undefined;
   readonly token?: string | undefined;
+  /** The number of views that the requests name in turn. Default: they name none. */
+  readonly views?: number | undefined;
 }
 
 /** Ids all have as many digits, so that what a request is long is known before its id is. */
@@ -32,7 +34,7 @@ function nameOf({ params }: Question): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-/** Makes the requests of one question, one an id. All but the id is written once. */
+/** Makes the requests of one question, one an id. All but the id, and the view, is written once. */
 export function toPost(question: Question, sender: Sender): (id: number) => string {
   const request = toRequest(question, sender.era);
   const name = nameOf(question);
@@ -41,7 +43,10 @@ export function toPost(question: Question, sender: Sender): (id: number) => stri
       ? [`mcp-method: ${question.method}`, ...(name === undefined ? [] : [`mcp-name: ${name}`])]
       : [];
   const head = toText([...headersOf("POST", sender), ...mirrors], Buffer.byteLength(request(firstId)));
-  return (id) => head + request(id);
+  const { views } = sender;
+  if (views === undefined) return (id) => head + request(id);
+  const [before, after] = [head.slice(0, "POST /mcp".length), head.slice("POST /mcp".length)];
+  return (id) => `${before}?surface=view_${id % views}${after}${request(id)}`;
 }
 
 /** A notification, which is answered with nothing. */

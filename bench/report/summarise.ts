@@ -2,6 +2,12 @@ import type { Sample } from "../measure/sample.ts";
 import { type Budget, budgets } from "./budgets.ts";
 import { median } from "./statistics.ts";
 
+/**
+ * The judgement of a figure: `close` misses its bound by less than the slack, `over` by more, `missed` is a hope that was not
+ * reached. Only `over` fails a run. Empty without a budget.
+ */
+export type Verdict = "ok" | "close" | "over" | "missed" | "";
+
 /** One figure over all rounds. */
 export interface Row {
   readonly figure: string;
@@ -13,16 +19,31 @@ export interface Row {
   readonly least: number;
   readonly greatest: number;
   readonly budget: Budget | undefined;
-  readonly verdict: "ok" | "over" | "missed" | "";
+  /** The number that the budget bounds. `NaN` without a budget. */
+  readonly measured: number;
+  readonly verdict: Verdict;
 }
 
-function judge(ratio: number, budget: Budget | undefined): Row["verdict"] {
-  if (budget === undefined) return "";
-  // As it is printed: a reader must not see "1.10, at most 1.1" called over.
-  const shown = Math.round(ratio * 100) / 100;
-  const holds = budget.sense === "at most" ? shown <= budget.ratio : shown >= budget.ratio;
-  if (holds) return "ok";
-  return budget.goal === true ? "missed" : "over";
+/** Returns the number beyond which a run fails. */
+export function limitOf({ sense, bound, slack = 0 }: Budget): number {
+  return sense === "at most" ? bound * (1 + slack) : bound * (1 - slack);
+}
+
+function judge(measured: number, budget: Budget): Verdict {
+  const holds = (limit: number): boolean => {
+    // As it is printed: a reader must not see "1.10, at most 1.1" called over.
+    const shown = Math.round(measured * 100) / 100;
+    return budget.sense === "at most" ? shown <= limit + Number.EPSILON : shown >= limit - Number.EPSILON;
+  };
+  if (holds(budget.bound)) return "ok";
+  if (budget.hope === true) return "missed";
+  return holds(limitOf(budget)) ? "close" : "over";
+}
+
+/** Returns what of the rounds a budget bounds. */
+function measuredOf(budget: Budget, values: readonly number[]): number {
+  if (budget.everyRound !== true) return median(values);
+  return budget.sense === "at most" ? Math.max(...values) : Math.min(...values);
 }
 
 /** Sums the rounds up, a row a figure, in the order in which the figures were taken. */
@@ -30,20 +51,20 @@ export function summarise(samples: readonly Sample[]): readonly Row[] {
   const figures = [...new Set(samples.flatMap((sample) => [...sample.keys()]))];
   return figures.map((figure) => {
     const pairs = samples.flatMap((sample) => sample.get(figure) ?? []);
+    const own = pairs.map(({ ours }) => ours);
     const ratios = pairs.map(({ ours, base }) => ours / base);
     const budget = budgets.find((one) => figure.startsWith(one.figure));
-    const ratio = median(ratios);
-    const [least, greatest] = [Math.min(...ratios), Math.max(...ratios)];
-    const worst = budget?.sense === "at most" ? greatest : least;
+    const measured = budget === undefined ? Number.NaN : measuredOf(budget, budget.of === "value" ? own : ratios);
     return {
       figure,
-      ours: median(pairs.map(({ ours }) => ours)),
+      ours: median(own),
       base: median(pairs.map(({ base }) => base)),
-      ratio,
-      least,
-      greatest,
+      ratio: median(ratios),
+      least: Math.min(...ratios),
+      greatest: Math.max(...ratios),
       budget,
-      verdict: judge(budget?.everyRound === true ? worst : ratio, budget),
+      measured,
+      verdict: budget === undefined ? "" : judge(measured, budget),
     };
   });
 }

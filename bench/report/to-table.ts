@@ -1,6 +1,7 @@
-import type { Row } from "./summarise.ts";
+import { limitOf, type Row, type Verdict } from "./summarise.ts";
+import { toMarkdown } from "./to-markdown.ts";
 
-/** What stands above the two columns that are compared. */
+/** The heads of the two columns that are compared. */
 export type Compared = readonly [ours: string, base: string];
 
 function toText(value: number): string {
@@ -10,7 +11,7 @@ function toText(value: number): string {
 
 function budgetText({ budget }: Row): string {
   if (budget === undefined) return "";
-  return `${budget.goal === true ? "goal: " : ""}${budget.sense} ${budget.ratio}`;
+  return `${budget.hope === true ? "goal: " : ""}${budget.sense} ${budget.bound}`;
 }
 
 function cellsOf(row: Row): readonly string[] {
@@ -19,14 +20,29 @@ function cellsOf(row: Row): readonly string[] {
   return [figure, toText(ours), toText(base), ratio.toFixed(2), spread, budgetText(row), verdict];
 }
 
-/** Writes rows as a table of Markdown, whose columns also line up as plain text. */
+/** Writes rows as a table of Markdown. */
 export function toTable(rows: readonly Row[], compared: Compared = ["ours", "hand-written"]): string {
-  const heads = ["figure", ...compared, "ratio", "least to greatest", "budget", ""];
-  const body = rows.map(cellsOf);
-  const widths = heads.map((head, column) =>
-    Math.max(head.length, 3, ...body.map((cells) => cells[column]?.length ?? 0)),
-  );
-  const toLine = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
-  return [toLine(heads), toLine(widths.map((width) => "-".repeat(width))), ...body.map(toLine)].join("\n");
+  return toMarkdown(["figure", ...compared, "ratio", "least to greatest", "budget", ""], rows.map(cellsOf));
+}
+
+const words: Readonly<Record<Verdict, string>> = {
+  ok: "ok",
+  close: "close: fails only beyond the slack",
+  over: "NO",
+  missed: "no, and does not fail",
+  "": "",
+};
+
+function goalCells({ figure, measured, budget, verdict }: Row): readonly string[] {
+  if (budget === undefined) return [figure, "", "", ""];
+  const { sense, bound, of, slack } = budget;
+  const limit = Number(limitOf(budget).toFixed(3));
+  const fails = slack === undefined ? "" : `, fails ${sense === "at most" ? "above" : "below"} ${limit}`;
+  return [figure, `${measured.toFixed(2)}${of === "value" ? "" : "x"}`, `${sense} ${bound}${fails}`, words[verdict]];
+}
+
+/** Writes the rows that have a budget, each with its goal, as a table of Markdown. */
+export function toGoalTable(rows: readonly Row[]): string {
+  const bounded = rows.filter(({ budget }) => budget !== undefined);
+  return toMarkdown(["figure", "measured", "goal", "ok"], bounded.map(goalCells));
 }

@@ -8,20 +8,24 @@ export interface HttpBenchOptions {
   readonly most: number | undefined;
   /** Whether callers have to say who they are. */
   readonly auth: boolean;
+  /** The number of views, named `view_0` and on. */
+  readonly views: number;
 }
 
-/** Reads `--era legacy|modern`, `--most N` and `--auth`. */
+/** Reads `--era legacy|modern`, `--most N`, `--views N` and `--auth`. */
 export function readHttpOptions(): HttpBenchOptions {
   const { values } = parseArgs({
     options: {
       era: { type: "string", default: "modern" },
       most: { type: "string" },
       auth: { type: "boolean", default: false },
+      views: { type: "string", default: "0" },
     },
   });
   return {
     era: values.era === "legacy" ? "legacy" : "modern",
     most: values.most === undefined ? undefined : Number(values.most),
     auth: values.auth,
+    views: Number(values.views),
   };
 }

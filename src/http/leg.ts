@@ -20,6 +20,16 @@ export interface HttpPost extends HttpExchange {
   readonly bytes?: HeldBytes | undefined;
 }
 
+/** A POST whose message is a request. */
+export interface RequestPost extends HttpPost {
+  readonly frame: RequestFrame;
+}
+
+/** Returns whether a message is a request. */
+export function isRequest(post: HttpPost): post is RequestPost {
+  return post.frame.kind === "request";
+}
+
 /** What answers the clients of one era. Whoever made it closes it. Nothing of it throws. */
 export interface Leg {
   post(post: HttpPost): void;

@@ -13,8 +13,7 @@ import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";
 import { guard } from "./guard.ts";
-import type { HttpExchange, HttpPost, SessionLeg } from "./leg.ts";
-import type { RequestPost } from "./sessions/posted-request.ts";
+import { isRequest, type HttpExchange, type HttpPost, type RequestPost, type SessionLeg } from "./leg.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -28,10 +27,6 @@ const again = toRpcError(rpcCodes.invalidRequest, "Invalid request: this session
 const badVersion = toRpcError(rpcCodes.busy, "Bad request: unsupported protocol version");
 /** The versions that a header in a session may name. To leave it out means 2025-03-26, so that may be named as well. */
 const headerVersions: ReadonlySet<string | undefined> = new Set([...legacyVersions, "2025-03-26", undefined]);
-
-function isRequest(post: HttpPost): post is RequestPost {
-  return post.frame.kind === "request";
-}
 
 /** Who sends something within a session: by the view of its handshake, whatever this request says. */
 function bind(sender: Caller, { caller }: Session): Caller {

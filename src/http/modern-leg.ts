@@ -1,138 +1,88 @@
-import { methodsOf, type Method, type Methods } from "../mcp/methods.ts";
-import { rpcCodes, toRpcError, type RpcAnswer } from "../mcp/protocol.ts";
-import { busy, closing, unknownMethod } from "../mcp/refusals.ts";
-import type { Turning } from "./admission.ts";
-import { guard } from "./guard.ts";
-import type { HttpPost, Leg } from "./leg.ts";
+import { Dispatcher } from "../mcp/dispatcher.ts";
+import { progressTokenOf } from "../mcp/envelope.ts";
+import { methodsOf } from "../mcp/methods.ts";
+import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
+import { closing } from "../mcp/refusals.ts";
+import { isRequest, type HttpPost, type Leg, type RequestPost } from "./leg.ts";
+import { Exchange, type ExchangeDeps } from "./modern/exchange.ts";
 import { ListenStreams } from "./modern/listen-streams.ts";
-import { Exchange } from "./modern/exchange.ts";
-import { readModernRequest, type ModernRequest } from "./modern/modern-request.ts";
-import { toHandlerWork, type Work } from "./modern/work.ts";
 import type { HttpSetting } from "./setting.ts";
 
 const nothingAsked = toRpcError(rpcCodes.invalidRequest, "Invalid request: this server has asked nothing");
+const unreadable = toRpcError(rpcCodes.invalidRequest, 'Invalid request: "Accept" must allow "text/event-stream"');
 
-/** A request that has come in, and is not answered yet. */
-interface Running {
-  readonly exchange: Exchange;
-  readonly work: Work;
-  /** Left out where it did not have to ask for its turn. */
-  turning: Turning | undefined;
-}
-
-/** Answers the clients of the modern era: each request stands alone, and nothing is found by the ids that clients give. */
+/** Serves clients of the modern era. Each request stands alone. */
 class ModernLeg implements Leg {
-  readonly #setting: HttpSetting;
-  readonly #methods: Methods;
+  readonly #http: HttpSetting;
+  readonly #dispatcher: Dispatcher<Exchange>;
   readonly #listens: ListenStreams;
-  readonly #running = new Set<Running>();
-  readonly #onIdle: (() => void)[] = [];
+  readonly #exchanges: ExchangeDeps;
+  #count = 0;
   #isClosing = false;
   #dropped = 0;
 
-  constructor(setting: HttpSetting) {
-    this.#setting = setting;
-    this.#methods = methodsOf(setting.runtime);
-    this.#listens = new ListenStreams(setting);
+  constructor(http: HttpSetting) {
+    const { runtime, admission } = http;
+    this.#http = http;
+    this.#listens = new ListenStreams(http, (key, answer) => this.#dispatcher.answer(key, answer));
+    this.#dispatcher = new Dispatcher<Exchange>({
+      methods: methodsOf(runtime),
+      report: runtime.report,
+      subscriptions: this.#listens,
+      take: (turn, start, exchange) => admission.take(exchange, turn, start),
+    });
+    this.#exchanges = {
+      http,
+      dropped: () => (this.#dropped += 1),
+      left: ({ key }) => this.#dispatcher.cancel(key),
+    };
   }
 
   post(post: HttpPost): void {
     const { frame, reply } = post;
-    const { responder, counters, runtime } = this.#setting;
+    const { responder } = this.#http;
+    if (isRequest(post)) return this.#onRequest(post);
     if (frame.kind === "response") return responder.refuse(reply, nothingAsked, { status: 400 });
-    // There is nothing that a client of this era could tell: it cancels by leaving.
-    if (frame.kind === "notification") return reply.answer({ status: 202 });
-    if (this.#isClosing) return responder.answer(reply, closing, { id: frame.id, era: "modern", status: 503 });
-    counters.reached("caps");
-    const denied = runtime.refuse(post.caller);
-    if (denied !== undefined) return responder.answer(reply, denied, { id: frame.id, era: "modern" });
-    const request = readModernRequest(post, frame);
-    if ("code" in request) return responder.answer(reply, request, { id: frame.id, era: "modern", status: 400 });
-    this.#serve(request);
+    // A client of this era cancels by closing the connection, and notifies of nothing else.
+    reply.answer({ status: 202 });
   }
 
   get dropped(): number {
     return this.#dropped;
   }
 
-  async drain(): Promise<void> {
+  drain(): Promise<void> {
     this.#isClosing = true;
     this.#listens.end();
-    if (this.#running.size > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    return this.#dispatcher.quiet();
   }
 
-  async close(): Promise<void> {
-    this.#isClosing = true;
-    for (const running of this.#running) {
-      if (running.turning?.withdraw() !== true) running.work.close();
-      else {
-        running.exchange.answer(closing, 503);
-        this.#forget(running);
-      }
-    }
-    await this.drain();
+  close(): Promise<void> {
+    this.#dispatcher.close();
+    return this.drain();
   }
 
-  #serve(request: ModernRequest): void {
-    const { frame, reply } = request;
-    const { id, method: name } = frame;
-    // Its client left while the body was read.
+  #onRequest(post: RequestPost): void {
+    const { frame, reply, caller } = post;
+    const { responder, counters, runtime } = this.#http;
+    const answered = { id: frame.id, era: "modern" } as const;
+    if (this.#isClosing) return responder.answer(reply, closing, answered);
+    counters.reached("caps");
+    const denied = runtime.refuse(caller);
+    if (denied !== undefined) return responder.answer(reply, denied, answered);
+    const token = progressTokenOf(frame.params);
+    if (typeof token === "object") return responder.answer(reply, token, { ...answered, status: 400 });
+    // The client left while the body was read.
     if (reply.isOver) return;
-    const method = this.#methods.modern.get(name);
-    if (method !== undefined) return this.#run(request, method);
-    if (name === "subscriptions/listen") return this.#listens.open(request);
-    this.#setting.responder.answer(reply, unknownMethod, { id, era: "modern" });
-  }
-
-  #run(request: ModernRequest, method: Method): void {
-    const setting = this.#setting;
-    const { frame, reply, caller, answering } = request;
-    const abandon = (): void => this.#abandon(running);
-    const dropped = (): void => void (this.#dropped += 1);
-    const exchange = new Exchange({ id: frame.id, reply, setting, answering, dropped, abandon });
-    const running: Running = {
-      exchange,
-      work: toHandlerWork(method, { request, exchange, setting }),
-      turning: undefined,
-    };
-    this.#running.add(running);
-    const { turn } = method;
-    const guarding = { method: frame.method, report: setting.runtime.report };
-    const settle = (): Promise<void> => this.#settle(running);
-    const answer = (failure: RpcAnswer): void => exchange.answer(failure, 500);
-    if (turn === "none") return guard(settle(), { ...guarding, answer });
-    // Its place is free when its work has ended, and not when its client has left.
-    const start = (done: () => void): void =>
-      guard(
-        settle().finally(() => running.work.whenIdle(done)),
-        { ...guarding, answer },
-      );
-    running.turning = setting.admission.take({ caller, reply, bytes: request.bytes }, turn, start);
-    if (running.turning !== undefined) return;
-    this.#forget(running);
-    exchange.answer(busy);
-  }
-
-  async #settle(running: Running): Promise<void> {
-    try {
-      await running.work.run();
-    } finally {
-      this.#forget(running);
+    const exchange = new Exchange(this.#exchanges, (this.#count += 1), post);
+    if (frame.method === "subscriptions/listen" && !exchange.isStreamable) {
+      return responder.answer(reply, unreadable, { ...answered, status: 406 });
     }
-  }
-
-  #abandon(running: Running): void {
-    if (running.turning?.withdraw() === true) this.#forget(running);
-    else running.work.cancel();
-  }
-
-  #forget(running: Running): void {
-    this.#running.delete(running);
-    if (this.#running.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    this.#dispatcher.serve(exchange);
   }
 }
 
-/** Makes what answers the clients of the modern era. Whoever made it closes it. */
+/** Creates what serves clients of the modern era. Its maker closes it. */
 export function createModernLeg(setting: HttpSetting): Leg {
   return new ModernLeg(setting);
 }

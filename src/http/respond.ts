@@ -1,5 +1,6 @@
 import type { Era, RpcAnswer } from "../mcp/protocol.ts";
 import { rpcCodes, type RpcError } from "../mcp/protocol.ts";
+import { closing, duplicateId } from "../mcp/refusals.ts";
 import type { RequestId } from "../mcp/request-id.ts";
 import type { HttpReply } from "./message.ts";
 import type { AnswerRenderer } from "../mcp/render-answer.ts";
@@ -18,6 +19,12 @@ export interface Answered {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Refusals with a status of their own. A client must not take a duplicate id for the answer to the first request. */
+const statuses: ReadonlyMap<RpcAnswer, number> = new Map([
+  [duplicateId, 400],
+  [closing, 503],
+]);
+
 /** What the modern era says by the status, too. */
 const modernStatuses: ReadonlyMap<number, number> = new Map([
   [rpcCodes.methodNotFound, 404],
@@ -28,6 +35,8 @@ const modernStatuses: ReadonlyMap<number, number> = new Map([
 function statusOf(answer: RpcAnswer, era: Era): number {
   if (answer.kind === "result") return 200;
   if (answer.scopes !== undefined) return 403;
+  const status = statuses.get(answer);
+  if (status !== undefined) return status;
   if (answer.code === rpcCodes.busy) return 429;
   return (era === "modern" ? modernStatuses.get(answer.code) : undefined) ?? 200;
 }
@@ -65,11 +74,6 @@ export class Responder {
       headers: this.#headersOf(answer, headers),
       body: this.render(id, answer, era),
     });
-  }
-
-  /** Answers with a result that is written already, as the text of one message. */
-  answerText(reply: HttpReply, json: string): void {
-    reply.answer({ status: 200, headers: jsonHeaders, body: json });
   }
 
   /** Answers with an error of the transport's own, before any method or instead of it. */

@@ -10,17 +10,19 @@ import type { RequestFrame } from "./parse-frame.ts";
 import type { Era, LogLevels, RpcAnswer } from "./protocol.ts";
 import { busy, closing, duplicateId, unknownMethod } from "./refusals.ts";
 import type { RequestId } from "./request-id.ts";
-import type { SubscriptionSession } from "./subscriptions/subscription-session.ts";
 import type { Queued, StartQueued } from "./turn-queues.ts";
 
 /** A request of a client, and the way back to the client. */
 export interface ClientRequest {
   readonly frame: RequestFrame;
+  /** Key among the running requests, for requests that stand alone: their ids may be equal. @default the id */
+  readonly key?: RequestId;
   readonly era: Era;
   readonly caller: Caller;
   /** Protocol version of the handshake; `undefined` for clients without one. */
   readonly version: string | undefined;
-  readonly log: LogLevels;
+  /** Log of the client; `undefined` for clients without a level of their own. */
+  readonly log: LogLevels | undefined;
   /** Resolves when the answer may follow the progress of the call; `undefined`: now. */
   readonly written?: Promise<void> | undefined;
   /** Creates the context of the call. Called once, if a handler runs. */
@@ -33,12 +35,19 @@ export interface ClientRequest {
   ended?(): void;
 }
 
+/** Serves the methods of subscriptions, and answers them through {@link Dispatcher.answer}. */
+interface Subscriptions<TRequest extends ClientRequest> {
+  /** Serves a request, now or later. Returns `false` for a method that it does not have. */
+  serve(request: TRequest): boolean;
+  /** Ends a request of this key without an answer. */
+  cancel(key: RequestId): void;
+}
+
 /** Dependencies of a dispatcher. */
 export interface DispatcherDeps<TRequest extends ClientRequest> {
   readonly methods: Methods;
   readonly report: FaultReporter;
-  /** Answers its requests through {@link Dispatcher.answer}. */
-  readonly subscriptions: Pick<SubscriptionSession, "serve" | "cancel">;
+  readonly subscriptions: Subscriptions<TRequest>;
   /** Starts a request now or when it is its turn; returns `undefined` if too many wait. */
   readonly take: (turn: Exclude<Turn, "none">, start: StartQueued, request: TRequest) => Queued | undefined;
   /** Whether `resources/subscribe`, which may wait for the application, takes a place as a read. */
@@ -63,9 +72,13 @@ interface Started<TRequest extends ClientRequest> extends Running<TRequest> {
 
 function ignore(): void {}
 
+function keyOf({ key, frame }: ClientRequest): RequestId {
+  return key ?? frame.id;
+}
+
 /**
- * Serves the requests of one connection: refuses ids in use, finds the method, queues, runs, answers once, cancels. Whoever made
- * it closes it.
+ * Serves the requests of one connection, or requests that stand alone: refuses ids in use, finds the method, queues, runs,
+ * answers once, cancels. Its maker closes it.
  */
 export class Dispatcher<TRequest extends ClientRequest> {
   readonly #deps: DispatcherDeps<TRequest>;
@@ -76,9 +89,9 @@ export class Dispatcher<TRequest extends ClientRequest> {
     this.#deps = deps;
   }
 
-  /** Returns whether a request of this id has no answer yet. */
-  has(id: RequestId): boolean {
-    return this.#running.has(id);
+  /** Returns whether a request of this key has no answer yet. */
+  has(key: RequestId): boolean {
+    return this.#running.has(key);
   }
 
   /** Number of requests without an answer. */
@@ -88,24 +101,25 @@ export class Dispatcher<TRequest extends ClientRequest> {
 
   /** Serves a request. */
   serve(request: TRequest): void {
-    const { id, method: name, params } = request.frame;
-    if (this.#running.has(id)) return request.answer(duplicateId);
+    const { method: name, params } = request.frame;
+    const key = keyOf(request);
+    if (this.#running.has(key)) return request.answer(duplicateId);
     const token = progressTokenOf(params);
     if (typeof token === "object") return request.answer(token);
     const method = this.#deps.methods[request.era].get(name);
     if (method === undefined) return this.#subscribe(request);
     const running: Started<TRequest> = { request, call: request.open(token) };
-    this.#running.add(id, running);
+    this.#running.add(key, running);
     if (method.turn === "none") return this.#start(running, method, ignore);
     const queued = this.#deps.take(method.turn, (done) => this.#start(running, method, done), request);
     // Refused and not left unread: behind it there may be a cancellation, a ping or the end of the input.
-    if (queued === undefined) this.answer(id, busy);
+    if (queued === undefined) this.answer(key, busy);
     else running.queued = queued;
   }
 
   /** Answers a request, unless it is over. */
-  answer(id: RequestId, answer: RpcAnswer): void {
-    const request = this.#remove(id)?.request;
+  answer(key: RequestId, answer: RpcAnswer): void {
+    const request = this.#remove(key)?.request;
     if (request === undefined) return;
     const { report } = this.#deps;
     const { method } = request.frame;
@@ -125,11 +139,11 @@ export class Dispatcher<TRequest extends ClientRequest> {
    *
    * @param of - cancels only this request: its id may belong to another one.
    */
-  cancel(id: RequestId, of?: TRequest): void {
-    const running = this.#running.get(id);
+  cancel(key: RequestId, of?: TRequest): void {
+    const running = this.#running.get(key);
     if (running === undefined || (of !== undefined && running.request !== of)) return;
-    this.#deps.subscriptions.cancel(id);
-    this.#remove(id);
+    this.#deps.subscriptions.cancel(key);
+    this.#remove(key);
     if (running.queued?.withdraw() !== true) running.call?.cancel();
     running.request.cancelled?.();
   }
@@ -146,17 +160,17 @@ export class Dispatcher<TRequest extends ClientRequest> {
    */
   close(why = "the server is closing"): void {
     for (const { request, call, queued } of this.#running.list()) {
-      const { id } = request.frame;
+      const key = keyOf(request);
       const isWaiting = queued?.withdraw() === true;
-      if (request.ended !== undefined) this.#remove(id);
+      if (request.ended !== undefined) this.#remove(key);
       if (!isWaiting) call?.abort(new SurfaceError("CLOSED", `Calling: ${why}`));
       if (request.ended !== undefined) request.ended();
-      else if (isWaiting) this.answer(id, closing);
+      else if (isWaiting) this.answer(key, closing);
     }
   }
 
-  #remove(id: RequestId): Running<TRequest> | undefined {
-    const running = this.#running.take(id);
+  #remove(key: RequestId): Running<TRequest> | undefined {
+    const running = this.#running.take(key);
     if (running === undefined) return undefined;
     running.done?.();
     this.#deps.onOver?.();
@@ -166,26 +180,28 @@ export class Dispatcher<TRequest extends ClientRequest> {
 
   #subscribe(request: TRequest): void {
     const { take, queuesSubscribe } = this.#deps;
-    const { id, method } = request.frame;
+    const key = keyOf(request);
     const running: Running<TRequest> = { request };
-    this.#running.add(id, running);
-    if (queuesSubscribe !== true || method !== "resources/subscribe") return this.#serveSubscription(request);
+    this.#running.add(key, running);
+    if (queuesSubscribe !== true || request.frame.method !== "resources/subscribe")
+      return this.#serveSubscription(request);
     const start = (done: () => void): void => {
       running.done = done;
       this.#serveSubscription(request);
     };
     const queued = take("reads", start, request);
-    if (queued === undefined) this.answer(id, busy);
+    if (queued === undefined) this.answer(key, busy);
     else running.queued = queued;
   }
 
-  #serveSubscription({ frame, era, caller }: TRequest): void {
+  #serveSubscription(request: TRequest): void {
     const { subscriptions, report } = this.#deps;
+    const key = keyOf(request);
     try {
-      if (!subscriptions.serve(frame, era, caller)) this.answer(frame.id, unknownMethod);
+      if (!subscriptions.serve(request)) this.answer(key, unknownMethod);
     } catch (cause) {
-      subscriptions.cancel(frame.id);
-      this.answer(frame.id, toInternalAnswer(cause, frame.method, report));
+      subscriptions.cancel(key);
+      this.answer(key, toInternalAnswer(cause, request.frame.method, report));
     }
   }
 
@@ -207,9 +223,9 @@ export class Dispatcher<TRequest extends ClientRequest> {
   }
 
   #finish(running: Started<TRequest>, answer: RpcAnswer, done: () => void): void {
-    const { id } = running.request.frame;
-    // A cancelled request is not in the map, and its id may belong to another one.
-    if (this.#running.get(id) === running) this.answer(id, answer);
+    const key = keyOf(running.request);
+    // A cancelled request is not in the map, and its key may belong to another one.
+    if (this.#running.get(key) === running) this.answer(key, answer);
     // A call that was cancelled or timed out keeps its place until its handler settles.
     running.call.whenIdle(done);
   }

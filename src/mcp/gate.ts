@@ -134,7 +134,7 @@ export class Gate {
       clock,
       stallMs,
     });
-    this.#dispatcher = new Dispatcher({
+    this.#dispatcher = new Dispatcher<GateRequest>({
       methods: methodsOf(runtime),
       report: runtime.report,
       subscriptions: this.#subscriptions,

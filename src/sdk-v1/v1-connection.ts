@@ -137,7 +137,7 @@ export class V1Connection {
       // A client may have its reasons for not reading, or not have asked again yet.
       onStalled: () => {},
     });
-    this.#dispatcher = new Dispatcher({
+    this.#dispatcher = new Dispatcher<V1Request>({
       methods: methodsOf(runtime),
       report: runtime.report,
       subscriptions: this.#subscriptions,

@@ -6,6 +6,7 @@ import { SubscriptionSession } from "../../src/mcp/subscriptions/subscription-se
 import { systemClock } from "../../src/surface/system-clock.ts";
 import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";
 import { unixSocket } from "../../src/links/unix-socket.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 import { collection } from "../../src/surface/collection.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
@@ -69,10 +70,13 @@ describe("what is watched", () => {
     });
     const listen = (id: string, resourceSubscriptions: string[]): boolean => {
       const params = { notifications: { resourceSubscriptions } };
-      return session.serve({ kind: "request", id, method: "subscriptions/listen", params }, "modern");
+      const frame = { kind: "request", id, method: "subscriptions/listen", params } as const;
+      return session.serve({ frame, era: "modern", caller: anonymous });
     };
-    const subscribe = (id: string, uri: string): boolean =>
-      session.serve({ kind: "request", id, method: "resources/subscribe", params: { uri } }, "legacy");
+    const subscribe = (id: string, uri: string): boolean => {
+      const frame = { kind: "request", id, method: "resources/subscribe", params: { uri } } as const;
+      return session.serve({ frame, era: "legacy", caller: anonymous });
+    };
     const busy = { code: -32000, message: "Server busy: too many subscriptions are open" };
     const errorOf = (id: string): unknown => heard.find((message) => message.id === id)?.error;
     const ends = urisFrom(0, 2047).map((uri) => runtime.resources.watch(uri, () => {}));

@@ -1,109 +1,166 @@
+import { CallContext, type LogSink } from "../../call/call-context.ts";
+import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
+import type { ClientRequest } from "../../mcp/dispatcher.ts";
+import { logLevelOf, progressTokenOf } from "../../mcp/envelope.ts";
+import type { RequestFrame } from "../../mcp/parse-frame.ts";
+import { toProgressSink } from "../../mcp/progress-sink.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
-import type { RequestId } from "../../mcp/request-id.ts";
+import type { Caller } from "../../surface/caller.ts";
+import type { HeldBytes } from "../body/held-bytes.ts";
+import { acceptsType } from "../head/media-type.ts";
+import type { RequestPost } from "../leg.ts";
 import type { EventSink, HttpReply } from "../message.ts";
 import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, keepAliveComment, toEvent } from "../sse.ts";
 import { StallTimer } from "../stall-timer.ts";
 
-/** How an exchange may be answered. */
-export type Answering = "json" | "either" | "stream";
-
-/** What an exchange is made of. */
-export interface ExchangeParts {
-  readonly id: RequestId;
-  readonly reply: HttpReply;
-  readonly setting: Pick<HttpSetting, "responder" | "keepAlive" | "clock" | "bounds">;
-  /**
-   * `json`: in one piece, whatever is told meanwhile. `either`: as a stream where something is told before the answer.
-   * `stream`: a result is always one, and a quiet one is kept alive; an error before anything was told is not.
-   */
-  readonly answering: Answering;
-  /** Told of each message that is thrown away since its client does not read. */
-  readonly dropped?: () => void;
-  /** Told when nobody is there any more to be answered. */
-  readonly abandon: () => void;
+/** What all exchanges of a server share. */
+export interface ExchangeDeps {
+  readonly http: HttpSetting;
+  /** Counts a message that is thrown away because its client does not read. */
+  readonly dropped: () => void;
+  /** Called when the client left before the answer. */
+  readonly left: (exchange: Exchange) => void;
 }
 
+/** Clients of the modern era have no log level of their own: each request names one. */
+const log = new ClientLog();
+
+/** {@link Exchange} drops messages itself, and counts them. */
+const isFull = (): boolean => false;
+
 /**
- * One request of the modern era on its way to its answer: in one piece or as a stream of events. It stands alone: nothing of
- * it is found by the id that its client gave it. Nothing is written after the answer.
+ * One request of the modern era and its answer, as JSON or as a stream of events. Each stands alone: nothing is found by the id
+ * that its client chose. Nothing is written after the answer.
  */
-export class Exchange {
-  readonly #parts: ExchangeParts;
-  /** Made with the stream. */
+export class Exchange implements ClientRequest {
+  readonly key: number;
+  readonly era = "modern";
+  readonly version = undefined;
+  readonly log = undefined;
+  readonly caller: Caller;
+  readonly reply: HttpReply;
+  readonly bytes: HeldBytes | undefined;
+  /** Whether the client reads streams. */
+  readonly isStreamable: boolean;
+  /** Called when the client reads again. */
+  onDrain: (() => void) | undefined;
+  readonly #deps: ExchangeDeps;
+  #frame: RequestFrame;
+  /**
+   * `json`: one piece. `either`: a stream if there is a message before the answer. `stream`: a result is always a stream, which is
+   * kept alive; an error before any message is one piece.
+   */
+  readonly #answering: "json" | "either" | "stream";
+  /** Created with the stream. */
   #stall: StallTimer | undefined;
   #sink: EventSink | undefined;
   #stopQuietTimer: (() => void) | undefined;
   #isOver = false;
 
-  constructor(parts: ExchangeParts) {
-    this.#parts = parts;
-    const { reply, setting, answering } = parts;
-    const { clock, bounds } = setting;
+  constructor(deps: ExchangeDeps, key: number, post: RequestPost) {
+    const { request, reply, frame } = post;
+    this.#deps = deps;
+    this.#frame = frame;
+    this.key = key;
+    this.caller = post.caller;
+    this.reply = reply;
+    this.bytes = post.bytes;
+    this.isStreamable = acceptsType(request.header("accept"), "text/event-stream");
+    const isReporting = this.isStreamable && progressTokenOf(frame.params) !== undefined;
+    const isLogging = this.isStreamable && logLevelOf(frame.params) !== undefined;
+    // A client that asks for the log only gets it while the call runs; without messages its answer is one piece.
+    this.#answering = isReporting ? "stream" : isLogging ? "either" : "json";
     reply.onGone = () => this.#leave();
-    if (answering === "stream" && bounds.keepAliveMs > 0) {
-      this.#stopQuietTimer = clock.after(bounds.keepAliveMs, () => this.#open().write(keepAliveComment));
-    }
+    const { clock, bounds } = deps.http;
+    if (!isReporting || bounds.keepAliveMs === 0) return;
+    this.#stopQuietTimer = clock.after(bounds.keepAliveMs, () => this.#stream().write(keepAliveComment));
   }
 
-  /** Tells something under way, as JSON text. Dropped, and counted, where the client does not read. */
-  readonly tell = (json: string): void => {
-    if (this.#isOver || this.isFull()) return;
-    if (this.#sink?.isFull === true) return this.#parts.dropped?.();
-    const sink = this.#open();
+  get frame(): RequestFrame {
+    return this.#frame;
+  }
+
+  open(token: string | number | undefined): CallContext {
+    const { http } = this.#deps;
+    const { runtime, counters, limiter } = http;
+    const isReporting = token !== undefined && this.isStreamable;
+    return new CallContext({
+      sink: isReporting ? toProgressSink(token, { send: (json) => this.#tell(json), isFull }) : undefined,
+      log: runtime.logs && this.#answering !== "json" ? this.#toLogSink() : undefined,
+      caller: this.caller,
+      reached: counters.reached,
+      limiter,
+    });
+  }
+
+  /** Opens the stream, and keeps nothing of the params, which may be large: a subscription stays open for long. */
+  listen(): void {
+    const { kind, id, method } = this.#frame;
+    this.#frame = { kind, id, method, params: undefined };
+    this.#stream();
+  }
+
+  /** Writes a message on the stream. Returns whether the client is behind. */
+  write(json: string): boolean {
+    if (this.#isOver) return false;
+    const sink = this.#stream();
     sink.write(toEvent(json));
     this.#stall?.update(sink.isFull);
-  };
-
-  /** Whether nothing is told, since its client is to be answered in one piece. */
-  readonly isFull = (): boolean => this.#parts.answering === "json";
-
-  /** Answers. Does nothing when it is over. */
-  answer(answer: RpcAnswer, status?: number): void {
-    const { id, reply, setting, answering } = this.#parts;
-    const { responder } = setting;
-    const isStream = this.#sink !== undefined || (answering === "stream" && answer.kind === "result");
-    if (isStream) return this.answerText(responder.render(id, answer, "modern"));
-    if (!this.#end()) return;
-    responder.answer(reply, answer, { id, era: "modern", ...(status === undefined ? {} : { status }) });
+    return sink.isFull;
   }
 
-  /** Answers with a result that is written already, as the text of one message. */
-  answerText(json: string): void {
-    const { reply, setting, answering } = this.#parts;
-    if (this.#sink === undefined && answering !== "stream") {
-      if (this.#end()) setting.responder.answerText(reply, json);
+  answer(answer: RpcAnswer): void {
+    if (this.#isOver) return;
+    const { responder } = this.#deps.http;
+    const { id } = this.#frame;
+    if (this.#sink === undefined && (this.#answering !== "stream" || answer.kind === "error")) {
+      responder.answer(this.reply, answer, { id, era: "modern" });
+      this.#end();
       return;
     }
-    if (this.#isOver) return;
-    const sink = this.#open();
+    // While the client does not read it, the stall timer runs.
+    this.write(responder.render(id, answer, "modern"));
     this.#end();
-    sink.write(toEvent(json));
-    // Complete as far as it is ours; that it is read is watched for as long as it is not.
-    this.#stall?.update(sink.isFull);
-    sink.end();
+    this.#sink?.end();
   }
 
-  /** Ends it. Says whether it was still open. */
+  /** Opens the stream, if it is not open. */
+  #stream(): EventSink {
+    if (this.#sink !== undefined) return this.#sink;
+    this.#stopQuietTimer?.();
+    const { clock, bounds, keepAlive } = this.#deps.http;
+    const sink = this.reply.stream(eventStreamHeaders);
+    const stall = new StallTimer(clock, bounds.stallMs, () => this.#onStalled());
+    this.#sink = sink;
+    this.#stall = stall;
+    sink.onDrain = () => {
+      stall.update(false);
+      this.onDrain?.();
+    };
+    keepAlive.join(sink);
+    return sink;
+  }
+
+  #toLogSink(): LogSink | undefined {
+    const send = (params: string): void => this.#tell(renderLogged(params));
+    return log.sinkFor("modern", logLevelOf(this.frame.params), { send, isFull });
+  }
+
+  /** Writes a message before the answer. Drops it, and counts that, if the client does not read. */
+  #tell(json: string): void {
+    if (this.#isOver) return;
+    if (this.#sink?.isFull === true) this.#deps.dropped();
+    else this.write(json);
+  }
+
+  /** Returns whether the exchange was open. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
     this.#stopQuietTimer?.();
-    if (this.#sink !== undefined) this.#parts.setting.keepAlive.leave(this.#sink);
+    if (this.#sink !== undefined) this.#deps.http.keepAlive.leave(this.#sink);
     return true;
-  }
-
-  #open(): EventSink {
-    if (this.#sink !== undefined) return this.#sink;
-    this.#stopQuietTimer?.();
-    const { reply, setting } = this.#parts;
-    const sink = reply.stream(eventStreamHeaders);
-    const stall = new StallTimer(setting.clock, setting.bounds.stallMs, () => this.#onStalled());
-    this.#sink = sink;
-    this.#stall = stall;
-    sink.onDrain = () => stall.update(false);
-    setting.keepAlive.join(sink);
-    return sink;
   }
 
   #onStalled(): void {
@@ -113,7 +170,7 @@ export class Exchange {
 
   #leave(): void {
     this.#stall?.close();
-    // What goes away after the answer has nothing to take back.
-    if (this.#end()) this.#parts.abandon();
+    // A client that leaves after the answer cancels nothing.
+    if (this.#end()) this.#deps.left(this);
   }
 }

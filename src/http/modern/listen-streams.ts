@@ -1,43 +1,89 @@
-import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
-import { isRefused } from "../admission.ts";
+import { rpcCodes, toRpcError, type RpcAnswer } from "../../mcp/protocol.ts";
+import type { RequestId } from "../../mcp/request-id.ts";
+import { Listens } from "../../mcp/subscriptions/listens.ts";
+import { Outbox } from "../../mcp/subscriptions/outbox.ts";
+import { isRefused, type Place } from "../admission.ts";
+import { atExpiry } from "../at-expiry.ts";
 import type { HttpSetting } from "../setting.ts";
-import { ListenStream } from "./listen-stream.ts";
-import type { ModernRequest } from "./modern-request.ts";
+import type { Exchange } from "./exchange.ts";
 
-const unreadable = toRpcError(rpcCodes.invalidRequest, 'Invalid request: "Accept" must allow "text/event-stream"');
+/** An open subscription. */
+interface Open {
+  readonly exchange: Exchange;
+  readonly listens: Listens;
+  readonly place: Place;
+  stopExpiry?: () => void;
+}
 
-/** The subscriptions of all clients of the modern era. Whoever made it closes it. */
+/**
+ * The subscriptions of all clients of the modern era, each with the stream of its request: the acknowledgement first, then
+ * changes, its result last. While a stream is full, one bit is kept for each topic. A subscription ends with its caller's token.
+ */
 export class ListenStreams {
-  readonly #setting: HttpSetting;
-  readonly #open = new Set<ListenStream>();
+  readonly #http: HttpSetting;
+  readonly #answer: (key: RequestId, answer: RpcAnswer) => void;
+  readonly #open = new Map<RequestId, Open>();
 
-  constructor(setting: HttpSetting) {
-    this.#setting = setting;
+  /** @param answer - answers a request, with which its subscription is over. */
+  constructor(http: HttpSetting, answer: (key: RequestId, answer: RpcAnswer) => void) {
+    this.#http = http;
+    this.#answer = answer;
   }
 
-  /** Opens one, or answers why not. */
-  open(request: ModernRequest): void {
-    const { reply, caller, frame, isStreamable } = request;
-    const { responder, admission } = this.#setting;
-    const answered = { id: frame.id, era: "modern" } as const;
-    if (!isStreamable) return responder.answer(reply, unreadable, { ...answered, status: 406 });
+  /** Serves a request. Returns `false` if it opens no subscription. */
+  serve(exchange: Exchange): boolean {
+    const { frame, key, caller } = exchange;
+    if (frame.method !== "subscriptions/listen") return false;
+    const { admission, clock } = this.#http;
     const place = admission.openStream(caller);
     if (isRefused(place)) {
-      const { scope, limit } = place;
-      const busy = toRpcError(rpcCodes.busy, "Server busy: too many streams are open", { scope, limit });
-      return responder.answer(reply, busy, answered);
+      this.#answer(key, toRpcError(rpcCodes.busy, "Server busy: too many streams are open", place));
+      return true;
     }
-    const onOver = (): void => {
-      this.#open.delete(stream);
-      place.release();
-    };
-    const stream = new ListenStream({ id: frame.id, reply, caller, setting: this.#setting, onOver });
-    this.#open.add(stream);
-    stream.open(frame);
+    const open: Open = { exchange, listens: this.#createListens(exchange), place };
+    this.#open.set(key, open);
+    const refusal = open.listens.open(frame, caller);
+    if (refusal !== undefined) this.#complete(key, refusal);
+    // The client may have left, or the token may have expired, during the first message.
+    if (!this.#open.has(key)) return true;
+    exchange.listen();
+    open.stopExpiry = atExpiry(clock, caller, () => open.listens.close());
+    return true;
   }
 
-  /** Ends all of them, each with its result. Callable twice. */
+  /** Ends a subscription without its result: the client has left. */
+  cancel(key: RequestId): void {
+    const open = this.#forget(key);
+    open?.listens.cancel(open.exchange.frame.id);
+  }
+
+  /** Ends all subscriptions, each with its result. Callable twice. */
   end(): void {
-    for (const stream of this.#open) stream.end();
+    for (const { listens } of this.#open.values()) listens.close();
+  }
+
+  #createListens(exchange: Exchange): Listens {
+    const { runtime, clock, counters } = this.#http;
+    const outbox = new Outbox();
+    const send = (json: string): void => {
+      if (exchange.write(json)) outbox.hold();
+    };
+    exchange.onDrain = () => outbox.release();
+    return new Listens({ runtime, clock, reached: counters.reached, outbox, send }, (_id, answer) =>
+      this.#complete(exchange.key, answer),
+    );
+  }
+
+  #complete(key: RequestId, answer: RpcAnswer): void {
+    this.#forget(key);
+    this.#answer(key, answer);
+  }
+
+  #forget(key: RequestId): Open | undefined {
+    const open = this.#open.get(key);
+    this.#open.delete(key);
+    open?.stopExpiry?.();
+    open?.place.release();
+    return open;
   }
 }

@@ -2,20 +2,15 @@ import type { CallContext } from "../../call/call-context.ts";
 import type { ClientRequest } from "../../mcp/dispatcher.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
-import { duplicateId, sessionNotFound } from "../../mcp/refusals.ts";
+import { sessionNotFound } from "../../mcp/refusals.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { SendAsk } from "../../mcp/asking/pushed-asks.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { acceptsType } from "../head/media-type.ts";
-import type { HttpPost } from "../leg.ts";
+import type { RequestPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import type { SessionStreams } from "./session-streams.ts";
-
-/** A POST whose frame is a request. */
-export interface RequestPost extends HttpPost {
-  readonly frame: RequestFrame;
-}
 
 /** How a client names the reports of progress that it wants. */
 export type ProgressToken = string | number;
@@ -125,9 +120,7 @@ export class PostedRequest implements ClientRequest {
     this.#stopTimer?.();
     const { reply, frame } = this.post;
     const { http, headers } = this.#streams;
-    // With a status of its own, the client does not take it for the answer of the first request.
-    const status = answer === duplicateId ? { status: 400 } : {};
-    if (stream === undefined) http.responder.answer(reply, answer, { id: frame.id, era: "legacy", headers, ...status });
+    if (stream === undefined) http.responder.answer(reply, answer, { id: frame.id, era: "legacy", headers });
     else this.#streams.appendResult(stream, http.responder.render(frame.id, answer, "legacy"));
   }
 

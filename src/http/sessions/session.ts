@@ -10,9 +10,9 @@ import type { RequestId } from "../../mcp/request-id.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import type { Queued, StartQueued } from "../../mcp/turn-queues.ts";
 import { internalError } from "../../surface/fault.ts";
-import type { HttpExchange } from "../leg.ts";
+import type { HttpExchange, RequestPost } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
-import { PostedRequest, type RequestPost, type RequestSession } from "./posted-request.ts";
+import { PostedRequest, type RequestSession } from "./posted-request.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionScopes } from "./session-scopes.ts";
 import { SessionStreams } from "./session-streams.ts";
@@ -77,7 +77,7 @@ export class Session {
       reached: http.counters.reached,
     });
     this.#subscriptions.setOutputFull(true);
-    this.#dispatcher = new Dispatcher({
+    this.#dispatcher = new Dispatcher<PostedRequest>({
       methods: setting.methods,
       report: http.runtime.report,
       subscriptions: this.#subscriptions,

@@ -2,6 +2,7 @@ import { anonymous, type Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { internalError } from "../../surface/fault.ts";
+import type { ClientRequest } from "../dispatcher.ts";
 import type { RequestFrame } from "../parse-frame.ts";
 import type { Era, RpcAnswer } from "../protocol.ts";
 import type { RequestId } from "../request-id.ts";
@@ -56,11 +57,10 @@ export class SubscriptionSession {
   }
 
   /**
-   * Serves a request about subscriptions, now or in a while. Says whether it is one that the era has.
-   *
-   * @param caller - who asks this time; what they subscribe to is watched for them. Default: somebody of whom nothing is known.
+   * Serves a request about subscriptions, now or later, and watches for its caller. Returns `false` for a method that its era
+   * does not have.
    */
-  serve(frame: RequestFrame, era: Era, caller: Caller = anonymous): boolean {
+  serve({ frame, era, caller }: Pick<ClientRequest, "frame" | "era" | "caller">): boolean {
     const serve = this.#methodOf(frame.method, era);
     if (serve === undefined || this.#isClosed) return false;
     const answer = serve(frame, caller);

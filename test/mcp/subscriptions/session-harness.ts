@@ -146,7 +146,8 @@ export class SessionHarness {
 
   request(era: Era, id: RequestId, ask: { readonly method: string; readonly params: object }): boolean {
     const { method, params } = ask;
-    return this.session.serve({ kind: "request", id, method, params: { ...params } }, era, this.caller);
+    const frame = { kind: "request", id, method, params: { ...params } } as const;
+    return this.session.serve({ frame, era, caller: this.caller });
   }
 
   subscribe(id: RequestId, uri: string): SessionFrame[] {

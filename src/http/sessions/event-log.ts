@@ -1,165 +1,260 @@
 import type { Budget, Share } from "../../spine/budget.ts";
-import { KeptStream, type KeptMessage, type LoggedMessage } from "./kept-stream.ts";
+import type { Caller } from "../../surface/caller.ts";
+import { budgetKeyOf } from "../budgets.ts";
 
-/** How much one session keeps, in messages and in bytes of JSON. */
-export interface EventLogBounds {
-  readonly maxMessages: number;
-  readonly maxBytes: number;
-  /** Of what somebody was sent already, besides the last of it. */
-  readonly maxSentBytes: number;
+/** Position of an event among those of a session. */
+export interface EventPlace {
+  /** Number of the stream. */
+  readonly stream: number;
+  /** Number within the stream, from 1; 0 stands before the first event, infinity behind the last. */
+  readonly seq: number;
 }
 
-/** What a log is made of. */
-export interface EventLogSetting {
-  readonly bounds: EventLogBounds;
-  /** What the logs of all sessions may keep together. */
+const eventId = /^([0-9a-f]{12})\.(0|[1-9][0-9]{0,14})\.(0|[1-9][0-9]{0,14}|end)$/;
+
+/** Creates the tag in the ids of one session's events. It says nothing about the session's own id, which is a secret. */
+export function mintTag(): string {
+  return crypto.randomUUID().slice(-12);
+}
+
+/** Writes the id of an event. */
+export function toEventId(tag: string, { stream, seq }: EventPlace): string {
+  return `${tag}.${stream}.${Number.isFinite(seq) ? seq : "end"}`;
+}
+
+/** Reads the id of an event; `undefined` for an id of another session. */
+export function readEventId(tag: string, id: string): EventPlace | undefined {
+  const [, ofTag, stream, seq] = eventId.exec(id) ?? [];
+  if (ofTag !== tag) return undefined;
+  return { stream: Number(stream), seq: seq === "end" ? Infinity : Number(seq) };
+}
+
+/** A message to the client. */
+export interface LoggedMessage {
+  readonly json: string;
+  /** Called if the message is dropped before it was sent. Must not throw. */
+  readonly onDropped?: (() => void) | undefined;
+  /** Returns whether the message is still to be sent. @default it is */
+  readonly isWanted?: (() => boolean) | undefined;
+}
+
+interface KeptMessage extends LoggedMessage {
+  /** Size of the JSON. */
+  readonly bytes: number;
+}
+
+/** The messages of one stream that are kept: a run without gaps, numbered from 1. The oldest are dropped first. */
+export class EventQueue {
+  readonly number: number;
+  /** The first has the number {@link first}. */
+  readonly messages: KeptMessage[] = [];
+  first = 1;
+  /** Number of the last message that the present reader was sent. */
+  sent = 0;
+  /** Number of the last message that any reader was sent. */
+  reached = 0;
+  /** Whether nothing follows. */
+  isFinished = false;
+  /** Whether the last message is the result of a call. */
+  hasResult = false;
+  /** Whether a client reads the stream. */
+  isRead = false;
+
+  constructor(number: number) {
+    this.number = number;
+  }
+
+  /** Number of the last message. */
+  get last(): number {
+    return this.first + this.messages.length - 1;
+  }
+
+  /** Number of messages that no reader was sent. */
+  get unsent(): number {
+    return Math.min(this.messages.length, this.last - this.reached);
+  }
+
+  /** Whether the result of the call was not sent yet. */
+  get owesResult(): boolean {
+    return this.hasResult && this.unsent > 0;
+  }
+
+  /** Returns a message by its number; `undefined` if it was dropped or does not exist yet. */
+  at(seq: number): KeptMessage | undefined {
+    return this.messages[seq - this.first];
+  }
+}
+
+/** Dependencies and bounds of an {@link EventLog}. */
+export interface EventLogDeps {
+  readonly maxMessages: number;
+  /** For all messages together, in bytes of JSON. */
+  readonly maxBytes: number;
+  /** For the messages that were sent, except the last of them. */
+  readonly maxSentBytes: number;
+  /** Counts the logs of all sessions. */
   readonly budget: Budget;
-  /** Whose it is; `undefined`: of somebody of whom nothing is known. */
-  readonly owner: string | undefined;
+  /** Owner of the session. */
+  readonly caller: Caller;
 }
 
 /**
- * The messages of one session's streams, for who has not read them yet and who lost the connection they were read from.
- * Bounded: what somebody was sent goes first; then what waits, oldest first; then results of calls, since nobody can ask
- * for them again; those that wait have half of the room at most. Whoever made it clears it.
+ * The messages of one session's streams, for clients that have not read them yet or lost their connection. Bounded. Sent messages
+ * are dropped first, then waiting messages of the stream with most of them, then results, which a client cannot request again.
+ * Waiting results get half of the room. Call {@link clear} when done.
  */
-export class EventLog {
-  readonly #bounds: EventLogBounds;
-  readonly #share: Share;
-  readonly #streams = new Map<number, KeptStream>();
-  /** What somebody was sent, in the order in which they were. Of each stream those are the first that are kept. */
-  readonly #sent = new Set<KeptMessage>();
-  /** What nobody was sent and is no result, oldest first. */
-  readonly #waiting = new Set<KeptMessage>();
-  /** The results that nobody was sent, oldest first. */
-  readonly #results = new Set<KeptMessage>();
+export class EventLog<TStream extends EventQueue> {
+  /** Streams that go on, are read, or have messages. Oldest first. */
+  readonly streams: Map<number, TStream> = new Map<number, TStream>();
+  readonly #deps: EventLogDeps;
+  /** Opened with the first message: most sessions never have one. */
+  #share: Share | undefined;
+  #count = 0;
+  #sent = 0;
+  /** Number of results that were not sent. */
+  #results = 0;
   #bytes = 0;
   #sentBytes = 0;
   #opened = 0;
   #dropped = 0;
 
-  constructor({ bounds, budget, owner }: EventLogSetting) {
-    this.#bounds = bounds;
-    this.#share = budget.open(owner, (excess, what) => this.#letGo(excess, what));
+  constructor(deps: EventLogDeps) {
+    this.#deps = deps;
   }
 
-  /** How many messages were thrown away before anybody was sent them. */
+  /** Number of messages that were dropped before they were sent. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** How many messages are kept. */
+  /** Number of messages. */
   get count(): number {
-    return this.#sent.size + this.#waiting.size + this.#results.size;
+    return this.#count;
   }
 
-  /** Opens a stream. */
-  open(): KeptStream {
-    const stream = new KeptStream(this.#opened);
+  /** Opens a stream with the next number. */
+  open(create: (number: number) => TStream): TStream {
+    const stream = create(this.#opened);
     this.#opened += 1;
-    this.#streams.set(stream.number, stream);
+    this.streams.set(stream.number, stream);
     return stream;
   }
 
-  /** A stream by its number; `gone`: it has ended, and nothing of it is kept. */
-  find(number: number): KeptStream | "gone" | undefined {
-    return this.#streams.get(number) ?? (number < this.#opened ? "gone" : undefined);
+  /** Returns a stream by its number; `gone` if it has ended and no message of it is kept. */
+  find(number: number): TStream | "gone" | undefined {
+    return this.streams.get(number) ?? (number < this.#opened ? "gone" : undefined);
   }
 
-  /** Keeps a message, until {@link trim} finds it too much. */
-  add(stream: KeptStream, message: LoggedMessage): void {
-    this.#waiting.add(this.#append(stream, message));
+  /** Adds a message. The caller trims the log once the message had a chance to be sent. */
+  add(stream: TStream, { json, onDropped, isWanted }: LoggedMessage): void {
+    const bytes = Buffer.byteLength(json);
+    stream.messages.push({ json, onDropped, isWanted, bytes });
+    this.#count += 1;
+    this.#bytes += bytes;
+    const { budget, caller } = this.#deps;
+    this.#share ??= budget.open(budgetKeyOf(caller, undefined), (excess, what) => this.#evict(excess, what));
+    this.#share.add(bytes);
+    this.#share.touch();
   }
 
-  /** Keeps the result of the call that a stream is open for; nothing follows it. */
-  addResult(stream: KeptStream, json: string): void {
-    this.#results.add(this.#append(stream, { json }));
+  /** Adds the result of a call, the last message of its stream. */
+  addResult(stream: TStream, json: string): void {
+    stream.hasResult = true;
+    this.#results += 1;
+    this.add(stream, { json });
     stream.isFinished = true;
   }
 
-  /** Who reads a stream now has what it was told up to a number, or was sent it. */
-  markSent(stream: KeptStream, seq: number): void {
+  /** Notes that the reader of a stream has all messages up to a number. */
+  markSent(stream: TStream, seq: number): void {
+    const owedResult = stream.owesResult;
     stream.sent = seq;
     for (let each = Math.max(stream.reached + 1, stream.first); each <= seq; each += 1) {
-      const message = stream.at(each);
-      if (message === undefined) break;
-      this.#waiting.delete(message);
-      this.#results.delete(message);
-      this.#sent.add(message);
-      this.#sentBytes += message.bytes;
+      this.#sent += 1;
+      this.#sentBytes += stream.at(each)?.bytes ?? 0;
     }
     stream.reached = Math.max(stream.reached, seq);
+    if (owedResult && !stream.owesResult) this.#results -= 1;
   }
 
-  /** Nothing follows on a stream. */
-  finish(stream: KeptStream): void {
+  /** Notes that nothing follows on a stream. */
+  finish(stream: TStream): void {
     stream.isFinished = true;
-    this.#forgetEmpty(stream);
+    this.forgetEmpty(stream);
   }
 
-  /** Throws away what is too much for one session. */
+  /** Forgets a stream if no message can come or is kept, and no client reads it. */
+  forgetEmpty(stream: TStream): void {
+    if (stream.isFinished && stream.messages.length === 0 && !stream.isRead) this.streams.delete(stream.number);
+  }
+
+  /** Drops messages beyond the bounds of one session. */
   trim(): void {
-    const { maxMessages, maxBytes, maxSentBytes } = this.#bounds;
-    // One stays, whatever its size: whoever loses the connection right behind it can still have it.
-    while (this.#sent.size > 1 && this.#sentBytes > maxSentBytes) this.#dropOne();
-    while (this.count > 1 && (this.count > maxMessages || this.#bytes > maxBytes)) this.#dropOne();
+    const { maxMessages, maxBytes, maxSentBytes } = this.#deps;
+    // The last one stays, whatever its size: its reader may lose the connection right behind it.
+    while (this.#sent > 1 && this.#sentBytes > maxSentBytes) this.#dropOne();
+    while (this.#count > 1 && (this.#count > maxMessages || this.#bytes > maxBytes)) this.#dropOne();
   }
 
-  /** Throws everything away. Callable twice. */
+  /** Drops everything. Callable twice. */
   clear(): void {
-    while (this.count > 0) this.#dropOne();
-    this.#streams.clear();
+    for (const stream of this.streams.values()) this.#dropAll(stream);
+    this.streams.clear();
   }
 
-  /** What somebody was sent is kept for lost connections alone. */
-  #letGo(bytes: number, what: "spare" | "all"): void {
+  #evict(bytes: number, what: "spare" | "all"): void {
     const before = this.#bytes;
-    while (before - this.#bytes < bytes && (what === "spare" ? this.#sent.size : this.count) > 0) this.#dropOne();
+    while (before - this.#bytes < bytes && (what === "spare" ? this.#sent : this.#count) > 0) this.#dropOne();
   }
 
-  #append(stream: KeptStream, { json, onDropped, isWanted }: LoggedMessage): KeptMessage {
-    const message: KeptMessage = { stream, json, onDropped, isWanted, bytes: Buffer.byteLength(json) };
-    stream.messages.push(message);
-    this.#bytes += message.bytes;
-    this.#share.add(message.bytes);
-    this.#share.touch();
-    return message;
-  }
-
-  /** As long as anything is kept that was sent, that goes: so it is always the first of its stream. */
   #dropOne(): void {
-    const [sent] = this.#sent;
-    if (sent !== undefined) return this.#dropFirst(sent.stream);
-    const isResult = this.#waiting.size === 0 || this.#results.size > Math.max(1, this.#bounds.maxMessages / 2);
-    const [message] = isResult ? this.#results : this.#waiting;
-    if (message === undefined) return;
-    const { stream } = message;
-    // What came before a result that is gone is of no use to anybody.
-    for (let left = isResult ? stream.messages.length : 1; left > 0; left -= 1) this.#dropFirst(stream);
+    const waiting = this.#count - this.#sent - this.#results;
+    const isResult = waiting === 0 || this.#results > Math.max(1, this.#deps.maxMessages / 2);
+    if (this.#sent > 0) this.#dropFirst(this.#find((stream) => stream.unsent < stream.messages.length));
+    else if (!isResult) this.#dropFirst(this.#longest());
+    // Messages before a lost result are useless.
+    else this.#dropAll(this.#find(({ owesResult }) => owesResult));
   }
 
-  #dropFirst(stream: KeptStream): void {
+  #dropAll(stream: TStream | undefined): void {
+    for (let left = stream?.messages.length ?? 0; left > 0; left -= 1) this.#dropFirst(stream);
+  }
+
+  #find(isMeant: (stream: TStream) => boolean): TStream | undefined {
+    for (const stream of this.streams.values()) if (isMeant(stream)) return stream;
+    return undefined;
+  }
+
+  /** Returns the stream with most waiting messages besides a result, so that none is lost to another stream's flood. */
+  #longest(): TStream | undefined {
+    let longest: TStream | undefined;
+    let most = 0;
+    for (const stream of this.streams.values()) {
+      const waiting = stream.unsent - (stream.owesResult ? 1 : 0);
+      if (waiting > most) [longest, most] = [stream, waiting];
+    }
+    return longest;
+  }
+
+  /** Drops the first message of a stream: a sent one if there is any, since those stand first. */
+  #dropFirst(stream: TStream | undefined): void {
+    if (stream === undefined) return;
+    const { unsent, owesResult } = stream;
+    const isUnsent = unsent === stream.messages.length;
     const message = stream.messages.shift();
     if (message === undefined) return;
     stream.first += 1;
-    this.#forget(message);
-    this.#forgetEmpty(stream);
-  }
-
-  #forget(message: KeptMessage): void {
+    this.#count -= 1;
     this.#bytes -= message.bytes;
-    this.#share.release(message.bytes);
-    if (this.#sent.delete(message)) {
+    this.#share?.release(message.bytes);
+    if (owesResult && unsent === 1 && isUnsent) this.#results -= 1;
+    this.forgetEmpty(stream);
+    if (!isUnsent) {
+      this.#sent -= 1;
       this.#sentBytes -= message.bytes;
       return;
     }
-    this.#waiting.delete(message);
-    this.#results.delete(message);
     this.#dropped += 1;
     message.onDropped?.();
-  }
-
-  #forgetEmpty(stream: KeptStream): void {
-    if (stream.isFinished && stream.messages.length === 0) this.#streams.delete(stream.number);
   }
 }

@@ -1,200 +1,183 @@
 import type { Caller } from "../../surface/caller.ts";
-import type { Clock } from "../../spine/clock.ts";
 import type { Place } from "../admission.ts";
 import { atExpiry } from "../at-expiry.ts";
-import type { KeepAlive } from "../keep-alive.ts";
 import type { EventSink } from "../message.ts";
+import type { HttpSetting } from "../setting.ts";
 import { toEvent } from "../sse.ts";
-import { toEventId } from "./event-id.ts";
-import type { EventLog } from "./event-log.ts";
-import type { KeptStream } from "./kept-stream.ts";
+import { EventQueue, toEventId, type EventLog } from "./event-log.ts";
 
-/** What all streams of one session share. */
-export interface StreamShared {
-  readonly clock: Clock;
-  readonly keepAlive: KeepAlive;
-  /** Keeps what they are sent. */
-  readonly log: EventLog;
-  /** How long a client may leave a stream unread. */
-  readonly stallMs: number;
-  /** What marks the session's events. */
+/** The session that a stream belongs to. */
+export interface StreamOwner {
+  readonly http: Pick<HttpSetting, "clock" | "keepAlive"> & { readonly bounds: { readonly stallMs: number } };
+  readonly log: EventLog<EventStream>;
+  /** Tag in the ids of the session's events. */
   readonly tag: string;
   /** Whether the client understands an event without data, which gives it an id to resume from. */
   readonly primes: boolean;
+  /** Called when a client begins to read a stream. */
+  joined(): void;
+  /** Called once for each {@link joined}, when the client reads no more. */
+  left(stream: EventStream): void;
+  /** Called when a slow reader has caught up. */
+  drained(stream: EventStream): void;
+  /** Called when a reader was told that messages are missing. */
+  missed(stream: EventStream): void;
 }
 
-/** Who reads a stream from now on. */
+/** A client that begins to read a stream. */
 export interface Reader {
   readonly sink: EventSink;
-  /** The last event that they have; `undefined`: they begin. */
+  /** Number of the last event that it has; `undefined`: it begins. */
   readonly after: number | undefined;
   readonly caller: Caller;
-  /** Let go when they do not read it any more. */
+  /** Released when the client reads no more. */
   readonly place?: Place | undefined;
-  /** Told once, when they do not read it any more. */
-  readonly onLeft: () => void;
 }
 
-/** How long a client is asked to wait before it connects again, in milliseconds. */
+/** Delay before a client connects again, in milliseconds. */
 const retryMs = 1000;
 
 /**
- * One stream of a session: what is kept of it, and who reads it now. Readers come and go; each is sent what follows what
- * they have, in order. Whoever made it closes it.
+ * Notice to a client that has missed messages: the client reads again what it depends on. The session announces its subscriptions,
+ * lists included, as well.
  */
-export class EventStream {
-  readonly kept: KeptStream;
-  readonly #shared: StreamShared;
-  #reader: Reader | undefined;
+export const missedNotice = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}';
+
+/**
+ * One stream of a session: its messages, and the client that reads them. Readers come and go; each is sent, in order, the messages
+ * that it does not have. Call {@link close} when done.
+ */
+export class EventStream extends EventQueue {
+  readonly #owner: StreamOwner;
+  #sink: EventSink | undefined;
   #place: Place | undefined;
-  #stopStallTimer: (() => void) | undefined;
-  #stopExpiryTimer: (() => void) | undefined;
+  #stopStall: (() => void) | undefined;
+  #stopExpiry: (() => void) | undefined;
   #isPumping = false;
-  /** Told when the reader has caught up again after being slow, and when there is none any more. */
-  onChange: (() => void) | undefined;
-  /** Told when who reads it has gone, does not read, or is nobody any more, and nobody reads in their place. */
+  /** Called when the reader has gone, is stalled, or its token has expired, and no other has taken its place. */
   onGone: (() => void) | undefined;
-  /** Told when a reader was sent what is left where messages in between are not kept any more. */
-  onGap: (() => void) | undefined;
 
-  constructor(shared: StreamShared, kept: KeptStream) {
-    this.#shared = shared;
-    this.kept = kept;
+  constructor(owner: StreamOwner, number: number) {
+    super(number);
+    this.#owner = owner;
   }
 
-  /** Whether somebody reads it. */
-  get isRead(): boolean {
-    return this.#reader !== undefined;
-  }
-
-  /** Whether its reader is slow. */
+  /** Whether the reader is slow. */
   get isFull(): boolean {
-    return this.#reader?.sink.isFull ?? false;
+    return this.#sink?.isFull ?? false;
   }
 
-  /** Takes over the place of who reads it, for who is about to read it instead. */
+  /** Takes the place of the reader, for the reader that is about to replace it. */
   takePlace(): Place | undefined {
     const place = this.#place;
     this.#place = undefined;
     return place;
   }
 
-  /** Has somebody read it; who did before is dropped, since a client that is back may be found out later to have gone. */
-  attach(reader: Reader): void {
+  /** Sets the reader. Drops the one before: the server may find out late that a client, which is back, had gone. */
+  attach({ sink, after, caller, place }: Reader): void {
+    const { http, log, primes, tag } = this.#owner;
     const before = this.#detach();
-    this.#reader = reader;
-    before?.sink.destroy();
-    const { sink, after } = reader;
-    this.#place = reader.place;
-    const { keepAlive, primes, tag } = this.#shared;
+    this.#sink = sink;
+    this.#place = place;
+    this.isRead = true;
+    this.#owner.joined();
+    before?.destroy();
     sink.onDrain = () => this.#onDrain(sink);
-    keepAlive.join(sink);
+    http.keepAlive.join(sink);
     if (after === undefined && primes) {
-      const id = toEventId(tag, { stream: this.kept.number, seq: this.kept.sent });
+      const id = toEventId(tag, { stream: this.number, seq: this.sent });
       sink.write(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
     }
-    // Who begins hears of what nobody was sent yet.
-    if (after !== undefined) this.#shared.log.markSent(this.kept, after);
-    // Whoever listens on then must show a newer token.
-    this.#stopExpiryTimer = atExpiry(this.#shared.clock, reader.caller, () => {
+    // A reader that begins gets what no reader was sent yet.
+    if (after !== undefined) log.markSent(this, after);
+    this.#stopExpiry = atExpiry(http.clock, caller, () => {
       this.close();
       this.onGone?.();
     });
-    // Told only now: who is told may say more, which comes behind what the new one has, and the stream itself goes on.
-    if (before !== undefined) this.#tellLeft(before);
+    // The owner may write something: behind what the new reader has.
+    if (before !== undefined) this.#owner.left(this);
     this.flush();
   }
 
-  /** Sends what there is, as far as there is room. */
+  /** Sends the messages that the reader does not have, as far as there is room. */
   flush(): void {
-    // What is told of a gap may write.
+    // The owner may write something while it hears of a gap.
     if (this.#isPumping) return;
     this.#isPumping = true;
-    const { kept } = this;
-    while (this.#reader !== undefined && !this.#reader.sink.isFull && kept.sent < kept.last)
-      this.#sendNext(this.#reader.sink);
+    while (this.#sink?.isFull === false && this.sent < this.last) this.#sendNext(this.#sink);
     this.#isPumping = false;
-    const reader = this.#reader;
-    if (reader === undefined) return;
-    if (reader.sink.isFull) this.#watchStall(reader.sink);
-    else if (kept.isFinished) this.close();
+    const sink = this.#sink;
+    if (sink === undefined) return;
+    if (sink.isFull) this.#watchStall(sink);
+    else if (this.isFinished) this.close();
   }
 
-  /** The connection of a reader is gone, or another one has taken its place already. */
+  /** Notes that the connection of a reader, which may have been replaced, is gone. */
   lost(sink: EventSink): void {
-    if (this.#reader?.sink !== sink) return;
+    if (this.#sink !== sink) return;
     this.#leave();
     this.onGone?.();
   }
 
-  /** Ends the stream of whoever reads it, who may come back. Callable twice. */
+  /** Ends the reader's response. The client may resume the stream. Callable twice. */
   close(): void {
-    this.#leave()?.sink.end();
+    this.#leave()?.end();
   }
 
   #sendNext(sink: EventSink): void {
-    const { kept } = this;
-    const { tag, log } = this.#shared;
-    if (kept.sent + 1 < kept.first) {
-      log.markSent(kept, kept.first - 1);
-      // Under the id of one that is missing.
-      sink.write(toEvent(missedNotice, toEventId(tag, { stream: kept.number, seq: kept.sent })));
-      this.onGap?.();
-      return;
+    const { log, tag } = this.#owner;
+    const { number: stream, first } = this;
+    if (this.sent + 1 < first) {
+      log.markSent(this, first - 1);
+      // Under the id of a missing message.
+      sink.write(toEvent(missedNotice, toEventId(tag, { stream, seq: this.sent })));
+      return this.#owner.missed(this);
     }
-    const seq = kept.sent + 1;
-    const message = kept.at(seq);
-    log.markSent(kept, seq);
+    const seq = this.sent + 1;
+    const message = this.at(seq);
+    log.markSent(this, seq);
     if (message === undefined || message.isWanted?.() === false) return;
-    sink.write(toEvent(message.json, toEventId(tag, { stream: kept.number, seq })));
+    sink.write(toEvent(message.json, toEventId(tag, { stream, seq })));
   }
 
   #onDrain(sink: EventSink): void {
-    if (this.#reader?.sink !== sink) return;
-    this.#stopStall();
+    if (this.#sink !== sink) return;
+    this.#endStall();
     this.flush();
-    this.onChange?.();
+    this.#owner.drained(this);
   }
 
   #watchStall(sink: EventSink): void {
-    this.#stopStallTimer ??= this.#shared.clock.after(this.#shared.stallMs, () => {
+    const { clock, bounds } = this.#owner.http;
+    this.#stopStall ??= clock.after(bounds.stallMs, () => {
       sink.destroy();
       this.lost(sink);
     });
   }
 
-  #stopStall(): void {
-    this.#stopStallTimer?.();
-    this.#stopStallTimer = undefined;
+  #endStall(): void {
+    this.#stopStall?.();
+    this.#stopStall = undefined;
   }
 
-  #leave(): Reader | undefined {
-    const reader = this.#detach();
-    return reader && this.#tellLeft(reader);
+  #leave(): EventSink | undefined {
+    const sink = this.#detach();
+    if (sink !== undefined) this.#owner.left(this);
+    return sink;
   }
 
-  #tellLeft(reader: Reader): Reader {
-    reader.onLeft();
-    this.onChange?.();
-    return reader;
-  }
-
-  #detach(): Reader | undefined {
-    const reader = this.#reader;
-    if (reader === undefined) return undefined;
-    this.#reader = undefined;
-    this.#stopStall();
-    this.#stopExpiryTimer?.();
-    this.#stopExpiryTimer = undefined;
-    this.#shared.keepAlive.leave(reader.sink);
+  #detach(): EventSink | undefined {
+    const sink = this.#sink;
+    if (sink === undefined) return undefined;
+    this.#sink = undefined;
+    this.isRead = false;
+    this.#endStall();
+    this.#stopExpiry?.();
+    this.#stopExpiry = undefined;
+    this.#owner.http.keepAlive.leave(sink);
     this.takePlace()?.release();
-    reader.sink.onDrain = undefined;
-    return reader;
+    sink.onDrain = undefined;
+    return sink;
   }
 }
-
-/**
- * What a client is told that has missed something: it reads again what it counts on. What is watched for it, lists that can change
- * among it, is announced besides.
- */
-export const missedNotice = '{"jsonrpc":"2.0","method":"notifications/resources/list_changed"}';

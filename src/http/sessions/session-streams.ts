@@ -1,109 +1,108 @@
 import { closing } from "../../mcp/refusals.ts";
 import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
-import { callerKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { acceptsType } from "../head/media-type.ts";
 import { isRefused, type Place } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, toEvent } from "../sse.ts";
-import { mintTag, readEventId, toEventId, type EventPlace } from "./event-id.ts";
-import { EventLog } from "./event-log.ts";
-import { EventStream, missedNotice, type StreamShared } from "./event-stream.ts";
-import type { LoggedMessage } from "./kept-stream.ts";
+import { EventLog, mintTag, readEventId, toEventId, type EventPlace, type LoggedMessage } from "./event-log.ts";
+import { EventStream, missedNotice, type StreamOwner } from "./event-stream.ts";
 
-/** What the streams of one session are made of. */
-export interface SessionStreamsSetting {
-  readonly http: HttpSetting;
-  /** Sent with every answer: the session's id. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly primes: boolean;
-  /** Whose they are. */
+/** The session, as far as its streams call it. */
+export interface StreamsSession {
+  /** Owner of the session. */
   readonly caller: Caller;
-  /** Told when somebody begins or ceases to read. */
-  readonly touched: () => void;
-  /** Called after {@link touched} when the client closed the stream of what belongs to no request. */
-  readonly left: () => void;
-  /** Told whether what belongs to no request cannot be sent now, and had better be told once, later. */
-  readonly setFull: (isFull: boolean) => void;
-  /** Asked to announce everything that is subscribed to: some of it was missed. */
-  readonly announce: () => void;
+  /** Called when a client begins or ceases to read. */
+  touch(): void;
+  /** Called after {@link touch} when the client closed the stream of what belongs to no request. */
+  clientLeft(): void;
+  /** Called with whether messages that belong to no request must wait: the session then sends each notice once, later. */
+  setOutputFull(isFull: boolean): void;
+  /** Announces everything that is subscribed to: the client has missed some of it. */
+  announce(): void;
 }
 
-/** How somebody reads a stream, besides from its beginning. */
+/** Dependencies of {@link SessionStreams}. */
+export interface SessionStreamsDeps {
+  readonly http: HttpSetting;
+  /** Headers of every response: the session's id. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly primes: boolean;
+  readonly session: StreamsSession;
+}
+
+/** How a client reads a stream. */
 export interface Reading {
-  /** The last event that they have. */
+  /** Number of the last event that it has. @default it begins */
   readonly after?: number | undefined;
   readonly place?: Place;
 }
 
-/** How much of a session's messages is kept, in bytes. */
+/** Bytes of one session's messages that are kept. */
 const maxLogBytes = 4 * 1024 * 1024;
 
-/** How much of what its client was sent, for when that was lost on the way. */
+/** Bytes of sent messages that are kept, for the case that they were lost on the way. */
 const maxSentBytes = 256 * 1024;
 
-/** For so long a question waits for a client to listen that takes no stream for its requests, in milliseconds. */
+/** Milliseconds that a question waits for a client to listen, if the client takes no stream for its requests. */
 const listenMs = 5000;
 
 const second = toRpcError(rpcCodes.busy, "Conflict: only one stream is allowed for a session");
 const unknownEvent = toRpcError(rpcCodes.busy, "Bad request: unknown event id");
 const notAcceptable = toRpcError(rpcCodes.busy, "Not acceptable: the client must accept text/event-stream");
 
-/** The streams of one session: one of what belongs to no request, and one for each request that is answered with one. */
-export class SessionStreams {
+function never(): boolean {
+  return false;
+}
+
+/**
+ * The streams of one session: a stream for each request that is answered with one, and the *notices*, a stream of what belongs to no
+ * request. Call {@link close} when done.
+ */
+export class SessionStreams implements StreamOwner {
   readonly http: HttpSetting;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether a stream begins with an id to resume from. */
   readonly primes: boolean;
-  readonly #setting: SessionStreamsSetting;
-  readonly #shared: StreamShared;
-  readonly #log: EventLog;
-  /** Those that are read, or go on. */
-  readonly #live = new Map<number, EventStream>();
+  readonly log: EventLog<EventStream>;
+  readonly tag: string = mintTag();
+  readonly #session: StreamsSession;
   readonly #notices: EventStream;
+  /** Number of readers of all streams. */
+  #readers = 0;
   #isHushed = false;
   #isClosed = false;
 
-  constructor(setting: SessionStreamsSetting) {
-    const { http, headers, primes, caller } = setting;
-    const { clock, keepAlive, bounds, budgets } = http;
+  constructor({ http, headers, primes, session }: SessionStreamsDeps) {
     this.http = http;
     this.headers = headers;
     this.primes = primes;
-    this.#setting = setting;
-    this.#log = new EventLog({
-      bounds: { maxMessages: bounds.maxQueued, maxBytes: maxLogBytes, maxSentBytes },
-      budget: budgets.logBytes,
-      owner: caller.isAnonymous ? undefined : callerKey(caller),
+    this.#session = session;
+    const { bounds, budgets } = http;
+    const { caller } = session;
+    this.log = new EventLog({
+      ...{ maxMessages: bounds.maxQueued, maxBytes: maxLogBytes, maxSentBytes },
+      ...{ budget: budgets.logBytes, caller },
     });
-    this.#shared = { clock, keepAlive, log: this.#log, stallMs: bounds.stallMs, tag: mintTag(), primes };
     this.#notices = this.open();
-    this.#notices.onChange = () => this.#update();
-    this.#notices.onGap = setting.announce;
   }
 
-  /** Whether somebody reads any of them. */
+  /** Whether a client reads any of them. */
   get isRead(): boolean {
-    for (const stream of this.#live.values()) if (stream.isRead) return true;
-    return false;
+    return this.#readers > 0;
   }
 
-  /** How many messages were thrown away before anybody was sent them. */
-  get dropped(): number {
-    return this.#log.dropped;
-  }
+  /** Messages that cannot be sent now are kept, as many as there is room for. */
+  readonly isFull: () => boolean = never;
 
-  /** Never: what nobody can be sent now is kept for later, as much of it as there is room for. */
-  readonly isFull = (): boolean => false;
-
-  /** Sends what belongs to no request. `onDropped` is told where it is thrown away before anybody was sent it. */
+  /** Sends a message that belongs to no request. Calls `onDropped` if it is dropped before it was sent. */
   readonly tell = (json: string, onDropped?: () => void): void => {
     this.append(this.#notices, { json, onDropped });
     if (this.#isHeld()) this.#update();
   };
 
-  /** The same for whose client takes no other stream than this one: where it does not soon, nobody is sent it at all. */
+  /** As {@link tell}, for a client that takes no other stream. If it does not listen soon, the message is dropped. */
   tellSoon(json: string, onDropped: () => void): void {
     let isWanted = true;
     const give = (): void => {
@@ -111,7 +110,7 @@ export class SessionStreams {
       isWanted = false;
       onDropped();
     };
-    // Dropped by now, it is not dropped again: whoever is told takes it once.
+    // The log may drop it again: `onDropped` acts once.
     this.append(this.#notices, { json, onDropped, isWanted: () => isWanted });
     if (!this.#isHeld()) return;
     this.#update();
@@ -120,64 +119,61 @@ export class SessionStreams {
 
   /** Opens a stream. */
   open(): EventStream {
-    const stream = new EventStream(this.#shared, this.#log.open());
-    this.#live.set(stream.kept.number, stream);
-    return stream;
+    return this.log.open((number) => new EventStream(this, number));
   }
 
-  /** Keeps a message of a stream, and sends it where somebody reads. */
+  /** Adds a message to a stream, and sends it if a client reads. */
   append(stream: EventStream, message: LoggedMessage): void {
     if (this.#isClosed) return message.onDropped?.();
-    this.#log.add(stream.kept, message);
+    this.log.add(stream, message);
     stream.flush();
-    // Only now: what somebody reads is sent to them, however little is kept.
-    this.#log.trim();
+    // After the flush: a reader gets the message, however little is kept.
+    this.log.trim();
   }
 
-  /** Does so with the last message of a stream, and ends it. */
+  /** Adds the last message of a stream, and ends the stream. */
   appendResult(stream: EventStream, json: string): void {
     if (this.#isClosed) return;
-    this.#log.addResult(stream.kept, json);
-    this.#flushLast(stream);
-    this.#log.trim();
+    this.log.addResult(stream, json);
+    stream.flush();
+    this.log.trim();
   }
 
   /** Ends a stream on which nothing follows. */
   finish(stream: EventStream): void {
-    this.#log.finish(stream.kept);
-    this.#flushLast(stream);
+    this.log.finish(stream);
+    stream.flush();
   }
 
-  /** Has the client of an exchange read a stream: it is answered with it. */
+  /** Answers an exchange with a stream. */
   read(stream: EventStream, { reply, caller }: HttpExchange, { after, place }: Reading = {}): void {
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
     reply.onGone = () => {
       stream.lost(sink);
-      if (stream === this.#notices) this.#setting.left();
+      if (stream === this.#notices) this.#session.clientLeft();
     };
-    stream.attach({ sink, after, caller, place, onLeft: () => this.#left(stream) });
+    stream.attach({ sink, after, caller, place });
   }
 
-  /** Opens the stream of what belongs to no request, or resumes the one that an event id names. */
+  /** Opens the stream of notices, or resumes the stream that `Last-Event-ID` names. */
   listen(exchange: HttpExchange): void {
     const { request } = exchange;
     const accept = request.header("accept");
     if (accept === undefined || !acceptsType(accept, "text/event-stream"))
       return this.#refuse(exchange, notAcceptable, 406);
     const lastId = request.header("last-event-id");
-    if (lastId === undefined) return this.#listenAnew(exchange);
-    const place = readEventId(this.#shared.tag, lastId);
-    if (place === undefined) return this.#refuse(exchange, unknownEvent, 400);
-    this.#resume(exchange, place);
+    if (lastId !== undefined) return this.#resume(exchange, readEventId(this.tag, lastId));
+    if (this.#notices.isRead) return this.#refuse(exchange, second, 409);
+    this.#admit(exchange, this.#notices);
   }
 
-  /** Ends the stream of what belongs to no request for good; those of calls go on, and may be resumed. */
+  /** Ends the stream of notices for good. The streams of requests go on, and can be resumed. */
   hush(): void {
     this.#isHushed = true;
     this.#notices.close();
   }
 
-  /** Ends the reading of what belongs to no request; who comes back may go on. */
+  /** Ends the reading of notices. The client may resume. */
   dismiss(): void {
     this.#notices.close();
   }
@@ -185,59 +181,61 @@ export class SessionStreams {
   /** Ends all of them. Callable twice. */
   close(): void {
     this.#isClosed = true;
-    for (const stream of this.#live.values()) stream.close();
-    this.#live.clear();
-    this.#log.clear();
+    for (const stream of this.log.streams.values()) stream.close();
+    this.log.clear();
   }
 
-  #listenAnew(exchange: HttpExchange): void {
-    if (this.#notices.isRead) return this.#refuse(exchange, second, 409);
-    this.#admit(exchange, this.#notices);
+  joined(): void {
+    this.#readers += 1;
   }
 
-  #resume(exchange: HttpExchange, place: EventPlace): void {
+  left(stream: EventStream): void {
+    this.#readers -= 1;
+    this.log.forgetEmpty(stream);
+    this.#session.touch();
+    this.drained(stream);
+  }
+
+  drained(stream: EventStream): void {
+    if (stream === this.#notices) this.#update();
+  }
+
+  missed(stream: EventStream): void {
+    if (stream === this.#notices) this.#session.announce();
+  }
+
+  #resume(exchange: HttpExchange, place: EventPlace | undefined): void {
     const { reply } = exchange;
-    const { stream: number, seq } = place;
-    const kept = this.#log.find(number);
-    if (kept === "gone") return this.#answerGone(exchange, place);
-    if (kept === undefined || seq > kept.reached) return this.#refuse(exchange, unknownEvent, 400);
-    // To who has all of it there is nothing to say any more: by this status a client learns not to come again.
-    if (kept.isFinished && seq === kept.last) return reply.answer({ status: 204, headers: this.headers });
-    const stream = this.#live.get(number) ?? new EventStream(this.#shared, kept);
-    this.#live.set(number, stream);
+    const stream = place && this.log.find(place.stream);
+    if (place === undefined || stream === undefined) return this.#refuse(exchange, unknownEvent, 400);
+    if (stream === "gone") return this.#answerGone(exchange, place);
+    const { seq } = place;
+    if (seq > stream.reached) return this.#refuse(exchange, unknownEvent, 400);
+    // The client has everything. By this status it learns not to come again.
+    if (stream.isFinished && seq === stream.last) return reply.answer({ status: 204, headers: this.headers });
     this.#admit(exchange, stream, seq);
   }
 
-  /** Says of a stream of which nothing is kept that something was missed, once. */
+  /** Says once of a stream whose messages were dropped that something was missed. */
   #answerGone({ reply }: HttpExchange, { stream, seq }: EventPlace): void {
     if (seq === Infinity) return reply.answer({ status: 204, headers: this.headers });
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
-    sink.write(toEvent(missedNotice, toEventId(this.#shared.tag, { stream, seq: Infinity })));
+    sink.write(toEvent(missedNotice, toEventId(this.tag, { stream, seq: Infinity })));
     sink.end();
   }
 
-  /** Has somebody read a stream, where there is a place for one more. */
+  /** Has a client read a stream if there is a place for one more. */
   #admit(exchange: HttpExchange, stream: EventStream, after?: number): void {
     if (exchange.reply.isOver) return;
     if (this.#isHushed && stream === this.#notices) return this.#refuse(exchange, closing, 503);
-    // Who comes again is not one more: the place of who read it before is theirs.
+    // A client that resumes takes over the place of the reader before.
     const place = stream.takePlace() ?? this.http.admission.openStream(exchange.caller);
     if (isRefused(place)) {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many streams are open", place);
       return this.#refuse(exchange, error, 429);
     }
     this.read(stream, exchange, { after, place });
-    if (stream === this.#notices) this.#update();
-  }
-
-  #flushLast(stream: EventStream): void {
-    stream.flush();
-    if (!stream.isRead) this.#live.delete(stream.kept.number);
-  }
-
-  #left(stream: EventStream): void {
-    if (stream.kept.isFinished && !stream.isRead) this.#live.delete(stream.kept.number);
-    this.#setting.touched();
+    this.drained(stream);
   }
 
   #isHeld(): boolean {
@@ -245,7 +243,7 @@ export class SessionStreams {
   }
 
   #update(): void {
-    if (!this.#isClosed) this.#setting.setFull(this.#isHeld());
+    if (!this.#isClosed) this.#session.setOutputFull(this.#isHeld());
   }
 
   #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {

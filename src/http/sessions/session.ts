@@ -15,7 +15,7 @@ import type { HttpSetting } from "../setting.ts";
 import { PostedRequest, type RequestSession } from "./posted-request.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionScopes } from "./session-scopes.ts";
-import { SessionStreams } from "./session-streams.ts";
+import { SessionStreams, type StreamsSession } from "./session-streams.ts";
 import { WorkCount } from "./work-count.ts";
 
 /** What a session is made of. */
@@ -35,7 +35,7 @@ export interface SessionSetting {
 const firstPrimed = "2025-11-25";
 
 /** One client of the legacy era: what it has asked, what it watches, what it is sent. Whoever made it closes it. */
-export class Session {
+export class Session implements StreamsSession {
   readonly #setting: SessionSetting;
   readonly #dispatcher: Dispatcher<PostedRequest>;
   readonly #requests: RequestSession;
@@ -51,7 +51,7 @@ export class Session {
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
-    const { http, id, version, caller, kinds } = setting;
+    const { http, id, version, kinds } = setting;
     this.#setting = setting;
     this.#activeAt = http.clock.now();
     this.#scopes = new SessionScopes(http.runtime);
@@ -59,11 +59,7 @@ export class Session {
       http,
       headers: Object.freeze({ "mcp-session-id": id }),
       primes: version >= firstPrimed,
-      caller,
-      touched: () => this.touch(),
-      left: () => (this.hasLeft = true),
-      setFull: (isFull) => this.#subscriptions.setOutputFull(isFull),
-      announce: () => this.#subscriptions.announce(),
+      session: this,
     });
     this.#calls = new SessionCalls(this.#streams, kinds);
     this.#subscriptions = new SubscriptionSession({
@@ -111,13 +107,25 @@ export class Session {
 
   /** How many messages were thrown away before anybody was sent them. */
   get dropped(): number {
-    return this.#streams.dropped;
+    return this.#streams.log.dropped;
   }
 
   /** It does something: its time begins anew. */
   touch(): void {
     this.#activeAt = this.#setting.http.clock.now();
     this.hasLeft = false;
+  }
+
+  clientLeft(): void {
+    this.hasLeft = true;
+  }
+
+  setOutputFull(isFull: boolean): void {
+    this.#subscriptions.setOutputFull(isFull);
+  }
+
+  announce(): void {
+    this.#subscriptions.announce();
   }
 
   /** Takes a request. */

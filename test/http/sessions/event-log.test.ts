@@ -1,33 +1,67 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { EventLog, type EventLogBounds } from "../../../src/http/sessions/event-log.ts";
-import type { KeptStream } from "../../../src/http/sessions/kept-stream.ts";
+import { EventLog, type EventLogDeps, EventQueue } from "../../../src/http/sessions/event-log.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 
-const wide: EventLogBounds = { maxMessages: 1000, maxBytes: 1e6, maxSentBytes: 1e6 };
+type Log = EventLog<EventQueue>;
+
+const wide = { maxMessages: 1000, maxBytes: 1e6, maxSentBytes: 1e6 };
 
 const create = (total: number): Budget => new Budget({ total, perKey: total / 4 });
 
-function open(bounds: Partial<EventLogBounds> = {}, budget = create(1e9), owner?: string): EventLog {
-  return new EventLog({ bounds: { ...wide, ...bounds }, budget, owner });
+function open(bounds: Partial<EventLogDeps> = {}, budget = create(1e9), owner?: string): Log {
+  const caller = owner === undefined ? anonymous : { ...anonymous, id: owner, isAnonymous: false };
+  return new EventLog({ ...wide, budget, caller, ...bounds });
+}
+
+function openStream(log: Log): EventQueue {
+  return log.open((number) => new EventQueue(number));
 }
 
 /** Has a call answered; `isSent`: somebody reads the answer. */
-function answer(log: EventLog, json: string, { isSent }: { readonly isSent: boolean }): KeptStream {
-  const stream = log.open();
+function answer(log: Log, json: string, { isSent }: { readonly isSent: boolean }): EventQueue {
+  const stream = openStream(log);
   log.addResult(stream, json);
   if (isSent) log.markSent(stream, 1);
   log.trim();
   return stream;
 }
 
-function textsOf({ messages }: KeptStream): string[] {
+function textsOf({ messages }: EventQueue): string[] {
   return messages.map(({ json }) => json);
+}
+
+/** A log whose streams are opened, written, read and ended at random. */
+class DrivenLog {
+  readonly log: Log;
+  readonly #streams: EventQueue[];
+
+  constructor(log: Log) {
+    this.log = log;
+    this.#streams = [openStream(log)];
+  }
+
+  get kept(): EventQueue["messages"] {
+    return [...this.log.streams.values()].flatMap(({ messages }) => messages);
+  }
+
+  take(kind: "add" | "result" | "sent" | "finish" | "open", at: number, size: number): void {
+    const stream = this.#streams[at % this.#streams.length];
+    if (kind === "open") this.#streams.push(openStream(this.log));
+    if (stream === undefined || stream.isFinished) return;
+    if (kind === "add") this.log.add(stream, { json: "x".repeat(size) });
+    if (kind === "result") this.log.addResult(stream, "r".repeat(size));
+    if (kind === "finish") this.log.finish(stream);
+    if (kind === "sent") this.log.markSent(stream, Math.min(stream.last, stream.sent + 2));
+    this.log.trim();
+  }
 }
 
 describe("EventLog", () => {
   it("drops what waits before results, and tells whose message was dropped unsent", () => {
     const log = open({ maxMessages: 4, maxBytes: 100 });
-    const notices = log.open();
+    const notices = openStream(log);
     const dropped: number[] = [];
     const call = answer(log, "result", { isSent: false });
     for (let at = 0; at < 6; at += 1) {
@@ -60,7 +94,7 @@ describe("EventLog", () => {
 
   it("lets results that wait have half of the room at most", () => {
     const log = open({ maxMessages: 4 });
-    const notices = log.open();
+    const notices = openStream(log);
     const calls = Array.from({ length: 4 }, () => answer(log, "result", { isSent: false }));
     for (let at = 0; at < 3; at += 1) {
       log.add(notices, { json: "notice" });
@@ -70,11 +104,43 @@ describe("EventLog", () => {
     expect(notices.messages.length).toBe(2);
   });
 
+  it("drops waiting messages of the stream with most of them, so that a flood on one stream costs no other stream any", () => {
+    const log = open({ maxMessages: 10 });
+    const [notices, call] = [openStream(log), openStream(log)];
+    log.add(notices, { json: "question" });
+    for (let at = 0; at < 50; at += 1) {
+      log.add(call, { json: `step ${at}` });
+      log.trim();
+    }
+    expect([textsOf(notices), call.messages.length, log.dropped]).toEqual([["question"], 9, 41]);
+  });
+
+  it("counts what it keeps in any order of messages, results, readers and evictions", () => {
+    const kinds = ["add", "result", "sent", "finish", "open"] as const;
+    const step = fc.tuple(fc.constantFrom(...kinds), fc.nat(5), fc.nat(40));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const budget = create(400);
+        const small = new DrivenLog(open({ maxMessages: 6, maxSentBytes: 60 }, budget, "a"));
+        const large = new DrivenLog(open({}, budget, "b"));
+        for (const [kind, at, size] of steps) {
+          (at % 2 === 0 ? small : large).take(kind, at, size);
+          const kept = [...small.kept, ...large.kept];
+          expect(small.log.count + large.log.count).toBe(kept.length);
+          expect(budget.use.used).toBe(kept.reduce((sum, { bytes }) => sum + bytes, 0));
+          expect(small.log.count).toBeLessThanOrEqual(6);
+        }
+        for (const { log } of [small, large]) log.clear();
+        expect([budget.use.used, small.log.count, large.log.count]).toEqual([0, 0, 0]);
+      }),
+    );
+  });
+
   it("drops what somebody was sent before anything that waits, by number and by size", () => {
     for (const bounds of [{ maxMessages: 10 }, { maxBytes: 1000 }]) {
       const log = open(bounds);
       const unread = answer(log, "unread", { isSent: false });
-      const notices = log.open();
+      const notices = openStream(log);
       log.add(notices, { json: "notice" });
       for (let at = 0; at < 50; at += 1) answer(log, "r".repeat(100), { isSent: true });
       expect([textsOf(unread), textsOf(notices)]).toEqual([["unread"], ["notice"]]);
@@ -92,7 +158,7 @@ describe("EventLog", () => {
 
   it("counts nothing as unsent that somebody was sent who begins again before it", () => {
     const log = open({ maxMessages: 2 });
-    const notices = log.open();
+    const notices = openStream(log);
     for (const json of ["1", "2"]) log.add(notices, { json });
     log.markSent(notices, 2);
     log.markSent(notices, 0);

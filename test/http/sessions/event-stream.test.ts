@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anonymous } from "../../../src/surface/caller.ts";
 import { KeepAlive } from "../../../src/http/keep-alive.ts";
-import { mintTag, readEventId } from "../../../src/http/sessions/event-id.ts";
-import { EventLog } from "../../../src/http/sessions/event-log.ts";
+import { EventLog, mintTag, readEventId } from "../../../src/http/sessions/event-log.ts";
 import { EventStream, missedNotice } from "../../../src/http/sessions/event-stream.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
@@ -26,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** One stream and a client that remembers the last event that it has read, as clients do. */
 class Run {
-  readonly #log: EventLog;
+  readonly #log: EventLog<EventStream>;
   readonly #stream: EventStream;
   readonly #tag = mintTag();
   #sink: FakeSink | undefined;
@@ -39,11 +38,22 @@ class Run {
 
   constructor(maxMessages: number) {
     const clock = new ManualClock();
-    const bounds = { maxMessages, maxBytes: 1e6, maxSentBytes: 1e6 };
-    const log = new EventLog({ bounds, budget: new Budget({ total: 1e9, perKey: 1e9 }), owner: undefined });
+    const budget = new Budget({ total: 1e9, perKey: 1e9 });
+    const log = new EventLog<EventStream>({ maxMessages, maxBytes: 1e6, maxSentBytes: 1e6, budget, caller: anonymous });
     this.#log = log;
-    const shared = { clock, keepAlive: new KeepAlive(clock, 0), log, stallMs: 1000, tag: this.#tag, primes: true };
-    this.#stream = new EventStream(shared, this.#log.open());
+    const http = { clock, keepAlive: new KeepAlive(clock, 0), bounds: { stallMs: 1000 } };
+    const ignore = (): void => {};
+    const owner = {
+      http,
+      log,
+      tag: this.#tag,
+      primes: true,
+      joined: ignore,
+      left: ignore,
+      drained: ignore,
+      missed: ignore,
+    };
+    this.#stream = log.open((number) => new EventStream(owner, number));
     this.resume(Infinity);
   }
 
@@ -56,7 +66,7 @@ class Run {
 
   say(): void {
     this.#said += 1;
-    this.#log.add(this.#stream.kept, { json: JSON.stringify({ n: this.#said }) });
+    this.#log.add(this.#stream, { json: JSON.stringify({ n: this.#said }) });
     this.#stream.flush();
     this.#log.trim();
   }
@@ -83,7 +93,7 @@ class Run {
     const sink = new FakeSink();
     sink.room = space;
     this.#sink = sink;
-    this.#stream.attach({ sink, after, caller: anonymous, onLeft: () => {} });
+    this.#stream.attach({ sink, after, caller: anonymous });
   }
 
   /** The client is back for good and reads everything. */

@@ -112,11 +112,7 @@ describe("What a session has to say", () => {
       http: harness.setting,
       headers: {},
       primes: true,
-      caller: anonymous,
-      touched: () => {},
-      left: () => {},
-      setFull: () => {},
-      announce: () => {},
+      session: { caller: anonymous, touch() {}, clientLeft() {}, setOutputFull() {}, announce() {} },
     });
     const ask = (number: number): void => streams.tell(`{"n":${number}}`, () => void dropped.push(number));
     for (let at = 0; at < 4; at += 1) ask(at);

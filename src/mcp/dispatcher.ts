@@ -208,9 +208,9 @@ export class Dispatcher<TRequest extends ClientRequest> {
   #start(running: Started<TRequest>, method: Method, done: () => void): void {
     const { request, call } = running;
     const { era, version, log, frame } = request;
-    const { method: name, params } = frame;
+    const { method: name, params, text } = frame;
     const { report } = this.#deps;
-    const answering = runMethod({ name, method, params, request: { era, version, log, call }, report });
+    const answering = runMethod({ name, method, params, request: { era, version, log, call, text }, report });
     // A promise only if the handler waits: the handshake is over before the next frame is read.
     if (answering instanceof Promise) void answering.then((answer) => this.#settle(running, answer, done));
     else this.#settle(running, answering, done);

@@ -165,7 +165,7 @@ function createCallHandler(source: HandlerSource): ViewHandler {
       const tool = view.catalog.tool(name);
       if (tool === undefined) return unknownTool;
       call.stillShown = () => isShown(tool, call.caller, source);
-      const asking = { params, request, method: "tools/call", target: name, args };
+      const asking = { params, request, method: "tools/call", target: name };
       const refused = source.asking.begin(asking);
       if (refused !== undefined) return refused;
       const outcome = await source.invoker.call(tool, args, call);
@@ -211,7 +211,7 @@ function createReadHandler(source: HandlerSource): ViewHandler {
     const { rules } = view;
     const resolved = source.large.resolve(uri, { caller: call.caller, rules }) ?? view.resource(uri);
     if (resolved === undefined) return toNotFound(uri, request.era);
-    const asking = { params, request, method: "resources/read", target: uri, args: noArguments };
+    const asking = { params, request, method: "resources/read", target: uri };
     const refused = source.asking.begin(asking);
     if (refused !== undefined) return refused;
     const outcome = await source.invoker.read(resolved, call);

@@ -13,7 +13,10 @@ export interface RequestFrame {
   readonly kind: "request";
   readonly id: RequestId;
   readonly method: string;
+  /** Handed to code of authors, which may change it. */
   readonly params: JsonObject | undefined;
+  /** The frame as it came. */
+  readonly text?: string;
 }
 
 /** A message without an id: it is acted upon or dropped, and never answered. */
@@ -95,20 +98,22 @@ function readMessage(message: Readonly<Record<string, unknown>>, text: string): 
   }
   if (id !== undefined && !isSentId(id, text)) return toFrameError("bad-id");
   if (isResponse) return toFrameError("request-and-response", id ?? null);
-  return readCall(method, id, ownParam(message, "params"));
+  return readCall(message, id, text);
+}
+
+function readCall(message: Readonly<Record<string, unknown>>, id: RequestId | undefined, text: string): ParsedFrame {
+  const method = ownParam(message, "method");
+  const params = ownParam(message, "params");
+  if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
+  if (params !== undefined && !isObject(params)) {
+    return id === undefined ? { kind: "ignored" } : toFrameError("bad-params", id);
+  }
+  return id === undefined ? { kind: "notification", method, params } : { kind: "request", id, method, params, text };
 }
 
 /** Whether an id can be echoed. `1e-400` parses as 0 as well: only the text tells the two apart. */
 function isSentId(id: unknown, text: string): id is RequestId {
   return isRequestId(id) && (id !== 0 || scanEnvelope(text).id === 0);
-}
-
-function readCall(method: unknown, id: RequestId | undefined, params: unknown): ParsedFrame {
-  if (typeof method !== "string") return toFrameError("bad-method", id ?? null);
-  if (params !== undefined && !isObject(params)) {
-    return id === undefined ? { kind: "ignored" } : toFrameError("bad-params", id);
-  }
-  return id === undefined ? { kind: "notification", method, params } : { kind: "request", id, method, params };
 }
 
 /** An object out of `JSON.parse` holds JSON values by construction. */

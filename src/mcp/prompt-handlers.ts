@@ -80,7 +80,7 @@ export function createPromptHandler(deps: PromptDeps): ViewHandler {
     request.call.reached("gate");
     const prompt = view.catalog.prompt(name);
     if (prompt === undefined) return unknownPrompt;
-    const asked = { params, request, method: "prompts/get", target: name, args };
+    const asked = { params, request, method: "prompts/get", target: name };
     const refused = asking.begin(asked);
     if (refused !== undefined) return refused;
     const outcome = await invoker.prompt(prompt, args, request.call);

@@ -66,6 +66,8 @@ export interface McpRequest {
   readonly version?: string | undefined;
   /** The call under way; it knows its caller. */
   readonly call: CallContext;
+  /** The frame as it came, to read arguments that a handler has changed. @default nothing has changed them */
+  readonly text?: string | undefined;
   /** The log of the client. Left out for clients without a level of their own. */
   readonly log?: LogLevels | undefined;
 }

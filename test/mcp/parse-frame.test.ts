@@ -83,7 +83,7 @@ describe("parseFrame()", () => {
     "echoes the id when it is %j",
     (id) => {
       const text = JSON.stringify({ jsonrpc: "2.0", id, method: "m" });
-      expect(parse(text)).toEqual({ kind: "request", id, method: "m", params: undefined });
+      expect(parse(text)).toEqual({ kind: "request", id, method: "m", params: undefined, text });
     },
   );
 
@@ -241,7 +241,7 @@ describe("parseFrame()", () => {
       fc.property(fc.oneof(fc.maxSafeInteger(), fc.string()), fc.string(), params, (id, method, sent) => {
         const text = JSON.stringify({ method, params: sent, jsonrpc: "2.0", id });
         const { params: wire }: { params?: unknown } = JSON.parse(text);
-        expect(parse(text)).toEqual({ kind: "request", id, method, params: wire });
+        expect(parse(text)).toEqual({ kind: "request", id, method, params: wire, text });
       }),
     );
   });

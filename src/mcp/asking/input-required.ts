@@ -15,11 +15,9 @@ import { clientKinds } from "./client-kinds.ts";
 type Outcome = ToolOutcome | PromptOutcome | ReadOutcome;
 
 /** A request whose handler may ask its client. */
-export interface AskingRequest extends Omit<AskSubject, "caller"> {
+export interface AskingRequest extends Pick<AskSubject, "method" | "target"> {
   readonly params: JsonObject | undefined;
   readonly request: McpRequest;
-  /** The arguments as JSON before the handler, which may change them, gets them. Set by {@link InputRequired.begin}. */
-  came?: string | undefined;
 }
 
 /** The answer for a state that is forged, used, expired, or another request's: one text, so that none of these can be told apart. */
@@ -65,6 +63,17 @@ function answersOf(params: JsonObject | undefined, { open }: OpenedState): Reado
   return Object.fromEntries(answers.filter((entry): entry is readonly [string, JsonObject] => isAnswer(entry[1])));
 }
 
+/** Reads the params of a request again: its handler may have changed them. */
+function paramsAsCame({ params, request: { text } }: AskingRequest): unknown {
+  // A text that was read as a request before.
+  return text === undefined ? params : ownParam(JSON.parse(text) as JsonObject, "params");
+}
+
+function toSubject({ request: { call }, method, target }: AskingRequest, params: unknown): AskSubject {
+  const args = isJsonObject(params) ? ownParam(params, "arguments") : undefined;
+  return { caller: call.caller, method, target, args: isJsonObject(args) ? args : {} };
+}
+
 /** Asks clients from 2026-07-28 on: by the answer to their request, whose retry brings the answers. */
 export class InputRequired {
   readonly #states: AskStates;
@@ -85,8 +94,6 @@ export class InputRequired {
     const port = sealed === undefined ? new AnsweringPort(params) : this.#resume(asking, sealed);
     if (port === undefined) return unusableState;
     request.call.asking = port;
-    // A client that cannot be asked gets no state.
-    if (port.kinds.size > 0) asking.came = JSON.stringify(asking.args);
     return undefined;
   }
 
@@ -101,21 +108,17 @@ export class InputRequired {
     return toRpcError(rpcCodes.missingCapability, message, { requiredCapabilities });
   }
 
-  #ask(outcome: Asking, { request: { call }, method, target, came = "{}" }: AskingRequest): RpcAnswer {
-    // Written by begin(), from an object.
-    const args = JSON.parse(came) as JsonObject;
+  #ask(outcome: Asking, asking: AskingRequest): RpcAnswer {
     const asked = Object.entries(outcome.open).map(([key, ask]) => [key, toAskRequest(ask)] as const);
-    const state = this.#states.seal(outcome, { caller: call.caller, method, target, args });
+    const state = this.#states.seal(outcome, toSubject(asking, paramsAsCame(asking)));
     const body = `"inputRequests":${writeJson(Object.fromEntries(asked))},"requestState":${JSON.stringify(state)}`;
     return toRpcResult(body, { asks: true });
   }
 
-  #resume(
-    { params, request: { call }, method, target, args }: AskingRequest,
-    sealed: unknown,
-  ): AnsweringPort | undefined {
+  #resume(asking: AskingRequest, sealed: unknown): AnsweringPort | undefined {
     if (typeof sealed !== "string") return undefined;
-    const opened = this.#states.open(sealed, { caller: call.caller, method, target, args });
+    const { params } = asking;
+    const opened = this.#states.open(sealed, toSubject(asking, params));
     if (opened === undefined) return undefined;
     const answers = answersOf(params, opened);
     const claim = (): Promise<boolean> => this.#claim(opened, port);

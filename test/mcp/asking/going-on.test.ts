@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CallContext } from "../../../src/call/call-context.ts";
 import type { LimitVerdict } from "../../../src/call/rate-limiter.ts";
@@ -45,7 +45,7 @@ function asker(app: { open(): AppRuntime }, limit?: () => LimitVerdict) {
     // As it comes off the wire: nobody else holds a part of it.
     const params = structuredClone({ _meta: { ...envelope, ...capable }, ...more });
     const call = new CallContext({ caller: ada, ...(limit === undefined ? {} : { limiter: { limit } }) });
-    const answer = await runtime.handlers[method]?.(params, { era: "modern", call });
+    const answer = await runtime.handlers[method]?.(params, { era: "modern", call, text: JSON.stringify({ params }) });
     if (answer?.kind === "error") return { error: { code: answer.code, message: answer.message } };
     const body: unknown = JSON.parse(`{${answer?.kind === "result" ? answer.body : ""}}`);
     return isJsonObject(body) ? body : {};
@@ -112,6 +112,20 @@ describe("a state that is answered", () => {
 
 describe("what a handler does to its arguments", () => {
   const json = fromJsonSchema({ type: "object", properties: { n: { type: "number" } } });
+
+  it("costs a call that asks nothing no copy of them", async () => {
+    const runtime = create()
+      .tools({ t: { input: z.object({ n: z.number() }), handler: () => "done" } })
+      .open();
+    opened.push(runtime);
+    const toJSON = vi.fn<() => unknown>(() => ({}));
+    const args = Object.defineProperty({ n: 1 }, "toJSON", { value: toJSON });
+    const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+    const params = { name: "t", arguments: args, _meta: { ...envelope, ...capable } };
+    const call = new CallContext({ caller: ada });
+    expect(await runtime.handlers["tools/call"](params, { era: "modern", call })).toMatchObject({ kind: "result" });
+    expect(toJSON).not.toHaveBeenCalled();
+  });
 
   it("is no matter of the request that brings the answer", async () => {
     const request = asker(

@@ -18,14 +18,12 @@ import type { Link } from "../links/link.ts";
 import { AskStates } from "../mcp/asking/ask-states.ts";
 import { InputRequired } from "../mcp/asking/input-required.ts";
 import { createHandlers } from "../mcp/handlers.ts";
-import { headerParamsOf } from "../mcp/header-params.ts";
 import { LargeValues } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/limits.ts";
 import { CatalogLists } from "../mcp/pages.ts";
 import type { AppRuntime, AppScopes, ServerInfo } from "../mcp/servable-app.ts";
 import { ViewResolver } from "../mcp/view-resolver.ts";
 import { Scope } from "../spine/scope.ts";
-import { anonymous, type Caller } from "../surface/caller.ts";
 import { createClient } from "../surface/create-client.ts";
 import { createReporter, internalError, type FaultReporter } from "../surface/fault.ts";
 import { keepLooks } from "../tags/looks.ts";
@@ -150,61 +148,6 @@ function toInfo({ surface, options }: AppDefinition): ServerInfo {
   });
 }
 
-const countedLists = [
-  ["tools", "tool"],
-  ["resources", "resource"],
-  ["templates", "resource template"],
-  ["prompts", "prompt"],
-] as const satisfies readonly (readonly [keyof Catalog, string])[];
-
-/** Returns the number of entries of a catalog in words: `1 tool, 2 resources`. */
-function countEntries(catalog: Catalog | undefined): string {
-  const counts = countedLists.flatMap(([list, word]) => {
-    const count = catalog?.[list].length ?? 0;
-    return count === 0 ? [] : [`${count} ${word}${count === 1 ? "" : "s"}`];
-  });
-  return counts.length === 0 ? "nothing" : counts.join(", ");
-}
-
-type PerCaller = Pick<
-  Required<AppRuntime>,
-  | "resources"
-  | "resourcesFor"
-  | "instructionsFor"
-  | "summaryFor"
-  | "lacking"
-  | "refuse"
-  | "headerParams"
-  | "abortsOnDisconnect"
->;
-
-/** The facts about an app that differ from caller to caller. */
-function toPerCaller({ resolver, lookup }: AppViews): PerCaller {
-  const toolFor = (name: string, caller: Caller): ToolEntry | undefined => resolver.shownTo(caller)?.catalog.tool(name);
-  return {
-    resources: lookup.watcherFor(anonymous),
-    resourcesFor: (caller) => lookup.watcherFor(caller),
-    instructionsFor: (caller) => resolver.shownTo(caller)?.instructions,
-    summaryFor: (caller) => countEntries(resolver.shownTo(caller)?.listedFor(caller)),
-    lacking(uri, caller) {
-      const resolved = lookup.shown(uri, caller);
-      return resolved && authorise(caller, resolved)?.scopes;
-    },
-    refuse(caller) {
-      const view = resolver.resolve(caller);
-      return "kind" in view ? view : undefined;
-    },
-    headerParams(name, caller = anonymous) {
-      const tool = toolFor(name, caller);
-      const lack = tool && authorise(caller, tool);
-      // A tool that no consent can grant looks as if it did not exist, in headers as in calls.
-      if (tool === undefined || (lack !== undefined && lack.scopes === undefined)) return undefined;
-      return headerParamsOf(tool.input.json);
-    },
-    abortsOnDisconnect: (name, caller = anonymous) => toolFor(name, caller)?.onDisconnect === "abort",
-  };
-}
-
 /** Returns the scopes that callers can be granted. Mounted entries may add some later. */
 function toLiveScopes(live: LiveCatalog): AppScopes {
   const { read, write } = live.current.scopes;
@@ -222,7 +165,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const report = createReporter(options);
   const held = openBackend(definition, scope, report);
   const views = assembleViews({ definition, held, report, scope });
-  const { live, resolver, watches, items, large } = views;
+  const { live, resolver, lookup, watches, items, large } = views;
   const mounted = [...mounts.keys()];
   assertReach(tools, live.current, mounted);
   scope.add(warnAuthor(live, views.views, mounted));
@@ -239,8 +182,13 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   const asking = new InputRequired(new AskStates({ ...options.asking, app: info.name }), report);
   const { pageSize } = options;
   return {
-    ...toPerCaller(views),
     info,
+    viewFor: resolver.resolve,
+    resourcesFor: (caller) => lookup.watcherFor(caller),
+    lacking(uri, caller) {
+      const resolved = lookup.shown(uri, caller);
+      return resolved && authorise(caller, resolved)?.scopes;
+    },
     handlers: createHandlers({ ...views, catalog: live.current, invoker, report, asking, pageSize }),
     assertView: (name, doing) => assertViewName(views.views, name, doing),
     changing: items === undefined ? resolver.changing : new Set([...resolver.changing, "resources" as const]),

@@ -11,7 +11,7 @@ import { LocalClients } from "./head/local-clients.ts";
 import { Health } from "./health.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { createLegacyLeg } from "./legacy-leg.ts";
-import type { Leg, SessionLeg } from "./leg.ts";
+import type { SessionLeg } from "./leg.ts";
 import type { HttpServe } from "./message.ts";
 import { createModernLeg } from "./modern-leg.ts";
 import type { ResolvedHandler } from "./resolve-options.ts";
@@ -109,7 +109,7 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
   const setting = toSetting(runtime, { options, authenticator, budgets });
   const { counters, admission, keepAlive } = setting;
   const health = new Health(setting);
-  const modern: Leg = createModernLeg(setting);
+  const modern = createModernLeg(setting);
   const legacy: SessionLeg | undefined = options.sessions ? createLegacyLeg(setting) : undefined;
   const legs = legacy === undefined ? [modern] : [modern, legacy];
   const { hosts, origins, path, isLocalOnly } = options;

@@ -1,6 +1,7 @@
 import { anonymous, type Caller } from "../surface/caller.ts";
 import { envelopeClientOf, unsupportedVersion } from "../mcp/envelope.ts";
 import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
+import { headerParamsFor } from "../mcp/header-params.ts";
 import { ownParam } from "../mcp/own-param.ts";
 import { withClient } from "../mcp/with-client.ts";
 import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
@@ -25,7 +26,7 @@ import { HostList } from "./head/host-list.ts";
 import type { LocalClients } from "./head/local-clients.ts";
 import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
 import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
-import type { HttpExchange, Leg, SessionLeg } from "./leg.ts";
+import type { HttpExchange, Leg, ModernPost, SessionLeg } from "./leg.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -48,7 +49,7 @@ export interface FrontParts {
   readonly authenticator?: Authenticator | undefined;
   /** Answers what is no business of callers; `false`: it was something else. Asked once Host and Origin are known to be right. */
   readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
-  readonly modern: Leg;
+  readonly modern: Leg<ModernPost>;
   /** Left out where nobody has sessions. */
   readonly legacy?: SessionLeg | undefined;
 }
@@ -223,12 +224,14 @@ class Front {
     // What a session's client is was said in its handshake.
     const client = era === "modern" ? envelopeClientOf(frame.params) : undefined;
     const caller = withClient(exchange.caller, client);
-    // Which tools there are for a session is for its own view to say.
-    const find: FindHeaderParams = (tool) => runtime.headerParams?.(tool, caller);
-    const refusal = judgeRequest(request, frame, era === "modern" ? find : undefined);
-    if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { modern, legacy } = this.#parts;
-    if (era === "modern") return modern.post({ request, reply, caller, bytes, frame });
+    // A session has a view of its own, which its leg resolves.
+    const view = era === "modern" ? runtime.viewFor(caller) : undefined;
+    const find: FindHeaderParams | undefined =
+      view && ((tool) => (view.kind === "view" ? headerParamsFor(view, tool, caller) : undefined));
+    const refusal = judgeRequest(request, frame, find);
+    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    if (view !== undefined) return modern.post({ request, reply, caller, bytes, frame, view });
     if (legacy !== undefined) return legacy.post({ request, reply, caller, bytes, frame });
     const requested = ownParam(frame.params, "protocolVersion") ?? headerVersionOf(request);
     const error = unsupportedVersion(typeof requested === "string" ? requested : "none");

@@ -1,4 +1,4 @@
-import { announce, inspector } from "../mcp/announce.ts";
+import { announce, countShown, inspector } from "../mcp/announce.ts";
 import { anonymous } from "../surface/caller.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -56,7 +56,7 @@ async function open(
       options.auth === undefined
         ? `; look at it with: ${inspector} --cli ${url} --transport http --method tools/list`
         : "";
-    announce(`${runtime.info.name}: ${runtime.summaryFor(anonymous)} at ${url}${hint}`);
+    announce(`${runtime.info.name}: ${countShown(runtime, anonymous)} at ${url}${hint}`);
   }
   return { url, port, stats: core.stats };
 }

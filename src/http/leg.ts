@@ -1,5 +1,7 @@
 import type { Caller } from "../surface/caller.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
+import type { RpcError } from "../mcp/protocol.ts";
+import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { HeldBytes } from "./body/held-bytes.ts";
 import type { HttpReply, HttpRequest } from "./message.ts";
 
@@ -25,14 +27,24 @@ export interface RequestPost extends HttpPost {
   readonly frame: RequestFrame;
 }
 
+/** A message of a client without a session, with the view of its caller. */
+export interface ModernPost extends HttpPost {
+  readonly view: ResolvedView | RpcError;
+}
+
+/** A request of a caller whose view is not denied. */
+export interface AdmittedPost extends RequestPost {
+  readonly view: ResolvedView;
+}
+
 /** Returns whether a message is a request. */
-export function isRequest(post: HttpPost): post is RequestPost {
+export function isRequest<TPost extends HttpPost>(post: TPost): post is TPost & RequestPost {
   return post.frame.kind === "request";
 }
 
 /** What answers the clients of one era. Whoever made it closes it. Nothing of it throws. */
-export interface Leg {
-  post(post: HttpPost): void;
+export interface Leg<TPost extends HttpPost = HttpPost> {
+  post(post: TPost): void;
   /** Ends every stream with what its client waits for, and takes nothing new. Resolves when nothing runs any more. */
   drain(): Promise<void>;
   /** Aborts what runs and lets go of everything. Callable twice. */

@@ -2,6 +2,7 @@ import type { Caller } from "../surface/caller.ts";
 import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { checkInitialize, readClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
+import { headerParamsFor } from "../mcp/header-params.ts";
 import { methodsOf, runMethod, type Methods } from "../mcp/methods.ts";
 import { ownParam } from "../mcp/own-param.ts";
 import { withClient } from "../mcp/with-client.ts";
@@ -13,7 +14,14 @@ import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";
 import { guard } from "./guard.ts";
-import { isRequest, type HttpExchange, type HttpPost, type RequestPost, type SessionLeg } from "./leg.ts";
+import {
+  isRequest,
+  type AdmittedPost,
+  type HttpExchange,
+  type HttpPost,
+  type RequestPost,
+  type SessionLeg,
+} from "./leg.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -61,9 +69,9 @@ class SessionsLeg implements SessionLeg {
     const session = this.#find({ request, reply, caller: sender });
     if (session === undefined) return;
     const caller = bind(sender, session);
-    const denied = this.#setting.runtime.refuse(caller);
+    const view = this.#setting.runtime.viewFor(caller);
     // A stream was asked for: what is no stream must not look like one.
-    if (denied !== undefined) return this.#refuse({ request, reply, caller }, denied, 403);
+    if (view.kind === "error") return this.#refuse({ request, reply, caller }, view, 403);
     // Who resumes a call that goes on is not turned away while it is waited for.
     session.listen({ request, reply, caller });
   }
@@ -103,22 +111,22 @@ class SessionsLeg implements SessionLeg {
     if (method === "initialize") return responder.refuse(post.reply, again, { status: 400, id, headers });
     const { request, reply, frame, bytes } = post;
     const caller = bind(post.caller, session);
-    const denied = runtime.refuse(caller);
-    if (denied !== undefined) return responder.answer(reply, denied, { id, era: "legacy", headers });
-    const wrong = judgeParams(request, frame, (tool) => runtime.headerParams?.(tool, caller));
+    const view = runtime.viewFor(caller);
+    if (view.kind === "error") return responder.answer(reply, view, { id, era: "legacy", headers });
+    const wrong = judgeParams(request, frame, (tool) => headerParamsFor(view, tool, caller));
     if (wrong !== undefined) return responder.refuse(reply, wrong.error, { status: wrong.status, id, headers });
-    session.request({ request, reply, caller, frame, bytes });
+    session.request({ request, reply, caller, frame, bytes, view });
   }
 
   /** Whom nobody lets in any more may still take back what they asked for. */
   #notice(session: Session, frame: NotificationFrame, caller: Caller): void {
-    const isLetIn = frame.method === "notifications/cancelled" || this.#setting.runtime.refuse(caller) === undefined;
+    const isLetIn = frame.method === "notifications/cancelled" || this.#setting.runtime.viewFor(caller).kind === "view";
     if (isLetIn) session.notice(frame, caller);
   }
 
   /** Taken from whoever has the session, and heard only from who may ask here. */
   #answered(session: Session, frame: ResponseFrame, caller: Caller): void {
-    if (this.#setting.runtime.refuse(caller) === undefined) session.answered(frame, caller);
+    if (this.#setting.runtime.viewFor(caller).kind === "view") session.answered(frame, caller);
   }
 
   /** The session that a request names, where it is its caller's; else it was answered. */
@@ -139,8 +147,9 @@ class SessionsLeg implements SessionLeg {
     const { id, method } = frame;
     counters.reached("caps");
     const caller = withClient(sender, readClient(ownParam(frame.params, "clientInfo")));
-    const denied = runtime.refuse(caller);
-    const failed = denied ?? checkInitialize(frame.params);
+    const view = runtime.viewFor(caller);
+    if (view.kind === "error") return responder.answer(reply, view, { id, era: "legacy" });
+    const failed = checkInitialize(frame.params);
     if (failed !== undefined) return responder.answer(reply, failed, { id, era: "legacy" });
     const place = this.#openPlace(caller);
     if (isRefused(place)) {
@@ -151,7 +160,7 @@ class SessionsLeg implements SessionLeg {
       place.release();
       responder.answer(reply, failure, { id, era: "legacy", status: 500 });
     };
-    guard(this.#initialise({ request, reply, caller, frame, bytes }, place), {
+    guard(this.#initialise({ request, reply, caller, frame, bytes, view }, place), {
       method,
       report: runtime.report,
       answer,
@@ -167,7 +176,7 @@ class SessionsLeg implements SessionLeg {
     return hasMadeWay ? admission.openSession(caller) : place;
   }
 
-  async #initialise(post: RequestPost, place: Place): Promise<void> {
+  async #initialise(post: AdmittedPost, place: Place): Promise<void> {
     const { frame, reply } = post;
     const { id } = frame;
     const answer = await this.#handshake(post);
@@ -176,12 +185,12 @@ class SessionsLeg implements SessionLeg {
     this.#setting.responder.answer(reply, answer, { id, era: "legacy", headers });
   }
 
-  async #handshake({ frame, caller }: RequestPost): Promise<RpcAnswer> {
+  async #handshake({ frame, caller, view }: AdmittedPost): Promise<RpcAnswer> {
     const { method: name, params } = frame;
     const { runtime } = this.#setting;
     const method = this.#methods.legacy.get(name);
     if (method === undefined) return unknownMethod;
-    const request = { era: "legacy", call: new CallContext({ caller }), version: negotiate(params) } as const;
+    const request = { era: "legacy", call: new CallContext({ caller }), version: negotiate(params), view } as const;
     return runMethod({ name, method, params, request, report: runtime.report });
   }
 

@@ -1,9 +1,8 @@
 import { Dispatcher } from "../mcp/dispatcher.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";
-import { methodsOf } from "../mcp/methods.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import { closing } from "../mcp/refusals.ts";
-import { isRequest, type HttpPost, type Leg, type RequestPost } from "./leg.ts";
+import { isRequest, type Leg, type ModernPost, type RequestPost } from "./leg.ts";
 import { Exchange, type ExchangeDeps } from "./modern/exchange.ts";
 import { ListenStreams } from "./modern/listen-streams.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -12,7 +11,7 @@ const nothingAsked = toRpcError(rpcCodes.invalidRequest, "Invalid request: this 
 const unreadable = toRpcError(rpcCodes.invalidRequest, 'Invalid request: "Accept" must allow "text/event-stream"');
 
 /** Serves clients of the modern era. Each request stands alone. */
-class ModernLeg implements Leg {
+class ModernLeg implements Leg<ModernPost> {
   readonly #http: HttpSetting;
   readonly #dispatcher: Dispatcher<Exchange>;
   readonly #listens: ListenStreams;
@@ -26,8 +25,7 @@ class ModernLeg implements Leg {
     this.#http = http;
     this.#listens = new ListenStreams(http, (key, answer) => this.#dispatcher.answer(key, answer));
     this.#dispatcher = new Dispatcher<Exchange>({
-      methods: methodsOf(runtime),
-      report: runtime.report,
+      runtime,
       subscriptions: this.#listens,
       take: (turn, start, exchange) => admission.take(exchange, turn, start),
     });
@@ -38,7 +36,7 @@ class ModernLeg implements Leg {
     };
   }
 
-  post(post: HttpPost): void {
+  post(post: ModernPost): void {
     const { frame, reply } = post;
     const { responder } = this.#http;
     if (isRequest(post)) return this.#onRequest(post);
@@ -62,19 +60,18 @@ class ModernLeg implements Leg {
     return this.drain();
   }
 
-  #onRequest(post: RequestPost): void {
-    const { frame, reply, caller } = post;
-    const { responder, counters, runtime } = this.#http;
+  #onRequest(post: ModernPost & RequestPost): void {
+    const { frame, reply, view } = post;
+    const { responder, counters } = this.#http;
     const answered = { id: frame.id, era: "modern" } as const;
     if (this.#isClosing) return responder.answer(reply, closing, answered);
     counters.reached("caps");
-    const denied = runtime.refuse(caller);
-    if (denied !== undefined) return responder.answer(reply, denied, answered);
+    if (view.kind === "error") return responder.answer(reply, view, answered);
     const token = progressTokenOf(frame.params);
     if (typeof token === "object") return responder.answer(reply, token, { ...answered, status: 400 });
     // The client left while the body was read.
     if (reply.isOver) return;
-    const exchange = new Exchange(this.#exchanges, (this.#count += 1), post);
+    const exchange = new Exchange(this.#exchanges, (this.#count += 1), { ...post, view });
     if (frame.method === "subscriptions/listen" && !exchange.isStreamable) {
       return responder.answer(reply, unreadable, { ...answered, status: 406 });
     }
@@ -83,6 +80,6 @@ class ModernLeg implements Leg {
 }
 
 /** Creates what serves clients of the modern era. Its maker closes it. */
-export function createModernLeg(setting: HttpSetting): Leg {
+export function createModernLeg(setting: HttpSetting): Leg<ModernPost> {
   return new ModernLeg(setting);
 }

@@ -4,7 +4,7 @@ import type { Completer, EntryGuard, Filled, PromptEntry, TemplateEntry } from "
 import { isProposal, maxCountedProposals } from "../catalog/proposals.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
-import type { ViewHandler } from "./handlers.ts";
+import type { Handler } from "./handlers.ts";
 import { ownParam } from "./own-param.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
 import { writeJson } from "./write-json.ts";
@@ -148,7 +148,7 @@ function toCompletion(values: readonly unknown[], begun: string): RpcAnswer {
  * Makes the handler of `completion/complete`; `undefined` where there is nothing to propose. What proposes values and
  * fails, or does not answer in time, proposes none: whoever types goes on without.
  */
-export function createCompleteHandler({ catalog, invoker }: CompleteSource): ViewHandler | undefined {
+export function createCompleteHandler({ catalog, invoker }: CompleteSource): Handler | undefined {
   if (new References(catalog).isEmpty) return undefined;
   const known = new WeakMap<Catalog, References>();
   const referencesOf = (shown: Catalog): References => {
@@ -156,15 +156,15 @@ export function createCompleteHandler({ catalog, invoker }: CompleteSource): Vie
     known.set(shown, references);
     return references;
   };
-  return async (params, request, view) => {
+  return async (params, { call, view }) => {
     const begun = referencesOf(view.catalog).read(params);
     if (begun === undefined) return badParams;
-    request.call.reached("gate");
+    call.reached("gate");
     const { target, name, value, where, filled } = begun;
     if (target === undefined) return unknownRef;
     const { scopes, requires, completers } = target;
     const completion = { where, scopes, requires, complete: completers.get(name), begun: value, filled };
-    const outcome = await invoker.complete(completion, request.call);
+    const outcome = await invoker.complete(completion, call);
     if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownRef);
     // What its author returned may be no list at all.
     const values: unknown = outcome.kind === "values" ? outcome.values : [];

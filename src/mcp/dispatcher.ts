@@ -2,14 +2,16 @@ import type { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
 import { SlotMap } from "../spine/slot-map.ts";
 import type { Caller } from "../surface/caller.ts";
-import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { internalError } from "../surface/fault.ts";
 
 import { progressTokenOf } from "./envelope.ts";
-import { runMethod, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
+import { methodsOf, runMethod, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import type { Era, LogLevels, RpcAnswer } from "./protocol.ts";
 import { busy, closing, duplicateId, unknownMethod } from "./refusals.ts";
 import type { RequestId } from "./request-id.ts";
+import type { ResolvedView } from "./resolved-view.ts";
+import type { AppRuntime } from "./servable-app.ts";
 import type { Queued, StartQueued } from "./turn-queues.ts";
 
 /** A request of a client, and the way back to the client. */
@@ -19,6 +21,8 @@ export interface ClientRequest {
   readonly key?: RequestId;
   readonly era: Era;
   readonly caller: Caller;
+  /** The view of the caller when the request arrived. */
+  readonly view: ResolvedView;
   /** Protocol version of the handshake; `undefined` for clients without one. */
   readonly version: string | undefined;
   /** Log of the client; `undefined` for clients without a level of their own. */
@@ -45,8 +49,7 @@ interface Subscriptions<TRequest extends ClientRequest> {
 
 /** Dependencies of a dispatcher. */
 export interface DispatcherDeps<TRequest extends ClientRequest> {
-  readonly methods: Methods;
-  readonly report: FaultReporter;
+  readonly runtime: AppRuntime;
   readonly subscriptions: Subscriptions<TRequest>;
   /** Starts a request now or when it is its turn; returns `undefined` if too many wait. */
   readonly take: (turn: Exclude<Turn, "none">, start: StartQueued, request: TRequest) => Queued | undefined;
@@ -82,11 +85,13 @@ function keyOf({ key, frame }: ClientRequest): RequestId {
  */
 export class Dispatcher<TRequest extends ClientRequest> {
   readonly #deps: DispatcherDeps<TRequest>;
+  readonly #methods: Methods;
   readonly #running = new SlotMap<RequestId, Running<TRequest>>();
   readonly #onQuiet: (() => void)[] = [];
 
   constructor(deps: DispatcherDeps<TRequest>) {
     this.#deps = deps;
+    this.#methods = methodsOf(deps.runtime);
   }
 
   /** Returns whether a request of this key has no answer yet. */
@@ -106,7 +111,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     if (this.#running.has(key)) return request.answer(duplicateId);
     const token = progressTokenOf(params);
     if (typeof token === "object") return request.answer(token);
-    const method = this.#deps.methods[request.era].get(name);
+    const method = this.#methods[request.era].get(name);
     if (method === undefined) return this.#subscribe(request);
     const running: Started<TRequest> = { request, call: request.open(token) };
     this.#running.add(key, running);
@@ -121,7 +126,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
   answer(key: RequestId, answer: RpcAnswer): void {
     const request = this.#remove(key)?.request;
     if (request === undefined) return;
-    const { report } = this.#deps;
+    const { report } = this.#deps.runtime;
     const { method } = request.frame;
     try {
       request.answer(answer);
@@ -195,13 +200,13 @@ export class Dispatcher<TRequest extends ClientRequest> {
   }
 
   #serveSubscription(request: TRequest): void {
-    const { subscriptions, report } = this.#deps;
+    const { subscriptions, runtime } = this.#deps;
     const key = keyOf(request);
     try {
       if (!subscriptions.serve(request)) this.answer(key, unknownMethod);
     } catch (cause) {
       subscriptions.cancel(key);
-      this.answer(key, toInternalAnswer(cause, request.frame.method, report));
+      this.answer(key, toInternalAnswer(cause, request.frame.method, runtime.report));
     }
   }
 
@@ -209,8 +214,12 @@ export class Dispatcher<TRequest extends ClientRequest> {
     const { request, call } = running;
     const { era, version, log, frame } = request;
     const { method: name, params, text } = frame;
-    const { report } = this.#deps;
-    const answering = runMethod({ name, method, params, request: { era, version, log, call, text }, report });
+    const { runtime } = this.#deps;
+    // The rules may have changed while the request waited for its turn.
+    const view = running.queued === undefined ? request.view : runtime.viewFor(request.caller);
+    if (view.kind === "error") return this.#settle(running, view, done);
+    const { report } = runtime;
+    const answering = runMethod({ name, method, params, request: { era, version, log, call, view, text }, report });
     // A promise only if the handler waits: the handshake is over before the next frame is read.
     if (answering instanceof Promise) void answering.then((answer) => this.#settle(running, answer, done));
     else this.#settle(running, answering, done);

@@ -9,13 +9,13 @@ import { logLevelOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
 import { toFrameError, type FrameFault } from "./frame-error.ts";
 import { LastSteps } from "./last-steps.ts";
-import { methodsOf } from "./methods.ts";
 import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
 import { toRpcError, type Era, type RpcAnswer } from "./protocol.ts";
 import { duplicateId, unknownMethod } from "./refusals.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { RequestId } from "./request-id.ts";
+import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
 import { TurnQueues } from "./turn-queues.ts";
@@ -47,19 +47,23 @@ interface Connection {
   readonly answer: (request: GateRequest, answer: RpcAnswer) => void;
 }
 
+type AdmittedRequest = Pick<ClientRequest, "frame" | "era" | "caller" | "view">;
+
 /** A request of one connection. */
 class GateRequest implements ClientRequest {
   readonly frame: RequestFrame;
   readonly era: Era;
   readonly caller: Caller;
+  readonly view: ResolvedView;
   readonly #connection: Connection;
   #steps: LastSteps | undefined;
 
-  constructor(connection: Connection, { frame, era, caller }: Pick<ClientRequest, "frame" | "era" | "caller">) {
+  constructor(connection: Connection, { frame, era, caller, view }: AdmittedRequest) {
     this.#connection = connection;
     this.frame = frame;
     this.era = era;
     this.caller = caller;
+    this.view = view;
   }
 
   get version(): string | undefined {
@@ -135,8 +139,7 @@ export class Gate {
       stallMs,
     });
     this.#dispatcher = new Dispatcher<GateRequest>({
-      methods: methodsOf(runtime),
-      report: runtime.report,
+      runtime,
       subscriptions: this.#subscriptions,
       take: (turn, start) => this.#queues.take(turn, start),
     });
@@ -181,10 +184,10 @@ export class Gate {
     const era = this.#era.admit(frame);
     if (typeof era !== "string") return this.#answer(id, era, "legacy");
     const caller = this.#caller.of(method, params, era);
-    const refusal = this.#runtime.refuse(caller);
-    if (refusal !== undefined) return this.#answer(id, refusal, era);
+    const view = this.#runtime.viewFor(caller);
+    if (view.kind === "error") return this.#answer(id, view, era);
     if (method === "initialize" && era === "legacy") this.#asks.greet(params);
-    this.#dispatcher.serve(new GateRequest(this.#connection, { frame, era, caller }));
+    this.#dispatcher.serve(new GateRequest(this.#connection, { frame, era, caller, view }));
   }
 
   #onNotification({ method, params }: NotificationFrame): void {

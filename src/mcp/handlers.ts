@@ -28,13 +28,6 @@ import { toWellFormedJson, writeJson } from "./write-json.ts";
 /** Answers one method: params off the wire -> an answer. Never rejects. */
 export type Handler = (params: JsonObject | undefined, request: McpRequest) => RpcAnswer | Promise<RpcAnswer>;
 
-/** Answers one method for a caller whose view is resolved. Never rejects. */
-export type ViewHandler = (
-  params: JsonObject | undefined,
-  request: McpRequest,
-  view: ResolvedView,
-) => RpcAnswer | Promise<RpcAnswer>;
-
 /** The methods that an app answers. */
 export type HandledMethod =
   | "tools/list"
@@ -56,7 +49,7 @@ export type Handlers = Readonly<
 export interface HandlerSource {
   /** Everything that there is when they are made: what there is nothing of, there is no handler for. */
   readonly catalog: Catalog;
-  readonly resolver: Pick<ViewResolver, "resolve" | "shownTo">;
+  readonly resolver: Pick<ViewResolver, "shownTo">;
   readonly lists: CatalogLists;
   /** Asks clients of the modern era. */
   readonly asking: InputRequired;
@@ -152,13 +145,13 @@ function readCall(params: Parameters<Handler>[0]): { readonly name: string; read
   return { name, args };
 }
 
-function createCallHandler(source: HandlerSource): ViewHandler {
-  return async (params, request, view) => {
+function createCallHandler(source: HandlerSource): Handler {
+  return async (params, request) => {
     const said = readCall(params);
     if (said === undefined) return badToolParams;
     const { name, args } = said;
     request.call.reached("gate");
-    const { call } = request;
+    const { call, view } = request;
     const limited = limitAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
     try {
@@ -202,11 +195,11 @@ function toReadAnswer(
   return toRpcResult(`"contents":[${renderContent(uri, outcome.content, keeping)}]`, { cacheable: true });
 }
 
-function createReadHandler(source: HandlerSource): ViewHandler {
-  return async (params, request, view) => {
+function createReadHandler(source: HandlerSource): Handler {
+  return async (params, request) => {
     const uri = ownParam(params, "uri");
     if (typeof uri !== "string") return badReadParams;
-    const { call } = request;
+    const { call, view } = request;
     call.reached("gate");
     const { rules } = view;
     const resolved = source.large.resolve(uri, { caller: call.caller, rules }) ?? view.resource(uri);
@@ -220,11 +213,11 @@ function createReadHandler(source: HandlerSource): ViewHandler {
   };
 }
 
-function createResourcesHandler(source: HandlerSource): ViewHandler {
+function createResourcesHandler(source: HandlerSource): Handler {
   const { lists, invoker, pageSize, items } = source;
   if (items === undefined) return createListHandler(lists, "resources");
   const known = new WeakMap<Catalog, ResourceList>();
-  return (params, { call }, view) => {
+  return (params, { call, view }) => {
     const catalog = view.listedFor(call.caller);
     const list = known.get(catalog) ?? new ResourceList({ catalog, invoker, pageSize, items });
     known.set(catalog, list);
@@ -232,32 +225,25 @@ function createResourcesHandler(source: HandlerSource): ViewHandler {
   };
 }
 
-function createListHandler(lists: CatalogLists, name: Parameters<CatalogLists["of"]>[0]): ViewHandler {
-  return (params, { call }, view) => lists.of(name, view.listedFor(call.caller)).page(params);
+function createListHandler(lists: CatalogLists, name: Parameters<CatalogLists["of"]>[0]): Handler {
+  return (params, { call, view }) => lists.of(name, view.listedFor(call.caller)).page(params);
 }
 
 /** Creates the handlers of an app. Each answers from the view of its caller. */
 export function createHandlers(source: HandlerSource): Handlers {
-  const { lists, catalog, resolver } = source;
-  // The view is resolved when the handler starts: the rules may have changed while the request waited for its turn.
-  const inView = (handler: ViewHandler): Handler => {
-    return (params, request) => {
-      const view = resolver.resolve(request.call.caller);
-      return "kind" in view ? view : handler(params, request, view);
-    };
-  };
+  const { lists, catalog } = source;
   const complete = createCompleteHandler(source);
   const prompts = {
-    "prompts/list": inView(createListHandler(lists, "prompts")),
-    "prompts/get": inView(createPromptHandler(source)),
+    "prompts/list": createListHandler(lists, "prompts"),
+    "prompts/get": createPromptHandler(source),
   };
   return Object.freeze({
-    "tools/list": inView(createListHandler(lists, "tools")),
-    "tools/call": inView(createCallHandler(source)),
-    "resources/list": inView(createResourcesHandler(source)),
-    "resources/templates/list": inView(createListHandler(lists, "templates")),
-    "resources/read": inView(createReadHandler(source)),
+    "tools/list": createListHandler(lists, "tools"),
+    "tools/call": createCallHandler(source),
+    "resources/list": createResourcesHandler(source),
+    "resources/templates/list": createListHandler(lists, "templates"),
+    "resources/read": createReadHandler(source),
     ...(catalog.prompts.length === 0 ? {} : prompts),
-    ...(complete === undefined ? {} : { "completion/complete": inView(complete) }),
+    ...(complete === undefined ? {} : { "completion/complete": complete }),
   } satisfies Handlers);
 }

@@ -1,7 +1,6 @@
 import type { JsonObject } from "../schema/json.ts";
 import type { Handler, Handlers } from "./handlers.ts";
 import { modernVersions, toRpcResult } from "./protocol.ts";
-import type { Caller } from "../surface/caller.ts";
 import type { ListName } from "./pages.ts";
 import type { ServerInfo } from "./servable-app.ts";
 import { writeJson } from "./write-json.ts";
@@ -52,8 +51,6 @@ export function toCapabilities({ changing, handlers, logs }: Capable): ServerCap
 /** How a server introduces itself. */
 export interface Introduction extends Capable {
   readonly info: ServerInfo;
-  /** What the model is told, by the view of who asks. */
-  instructionsFor(caller: Caller): string | undefined;
 }
 
 /** The methods by which a client meets the server. */
@@ -81,17 +78,13 @@ export function negotiate(params: JsonObject | undefined): string {
 export function createHandshake(introduction: Introduction): Readonly<Record<HandshakeMethod, Handler>> {
   const { info: serverInfo } = introduction;
   const capabilities = toCapabilities(introduction);
-  const wordsFor = (caller: Caller): object => {
-    const instructions = introduction.instructionsFor(caller);
-    return instructions === undefined ? {} : { instructions };
-  };
   return Object.freeze({
-    initialize: (params, { call }) => {
+    initialize: (params, { view: { instructions } }) => {
       const protocolVersion = negotiate(params);
-      return toRpcResult(toBody({ protocolVersion, capabilities, serverInfo, ...wordsFor(call.caller) }));
+      return toRpcResult(toBody({ protocolVersion, capabilities, serverInfo, instructions }));
     },
-    "server/discover": (_params, { call }) => {
-      const body = toBody({ supportedVersions: modernVersions, capabilities, ...wordsFor(call.caller) });
+    "server/discover": (_params, { view: { instructions } }) => {
+      const body = toBody({ supportedVersions: modernVersions, capabilities, instructions });
       return toRpcResult(body, { cacheable: true, introduces: true });
     },
   } satisfies Record<HandshakeMethod, Handler>);

@@ -1,4 +1,7 @@
+import { authorise } from "../call/authorise.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
+import type { Caller } from "../surface/caller.ts";
+import type { ResolvedView } from "./resolved-view.ts";
 
 /** An argument of a tool that is told in a header besides, so that whatever routes requests need not read bodies. */
 export interface HeaderParam {
@@ -38,4 +41,14 @@ export function headerParamsOf(input: JsonSchema): readonly HeaderParam[] {
   const found = known.get(input) ?? Object.freeze([...walk(input, [])]);
   known.set(input, found);
   return found;
+}
+
+/** Returns the header arguments of a tool; `undefined` if the tool does not exist for the caller. */
+export function headerParamsFor(view: ResolvedView, tool: string, caller: Caller): readonly HeaderParam[] | undefined {
+  const entry = view.catalog.tool(tool);
+  const lack = entry && authorise(caller, entry);
+  // A tool that no consent can grant looks as if it did not exist, in headers as in calls.
+  return entry === undefined || (lack !== undefined && lack.scopes === undefined)
+    ? undefined
+    : headerParamsOf(entry.input.json);
 }

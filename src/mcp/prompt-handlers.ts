@@ -6,7 +6,7 @@ import { SurfaceError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { InputRequired } from "./asking/input-required.ts";
-import type { ViewHandler } from "./handlers.ts";
+import type { Handler } from "./handlers.ts";
 import { bytesOver, type LargeValues } from "./large-values.ts";
 import { ownParam } from "./own-param.ts";
 import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
@@ -70,20 +70,21 @@ function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, deps: PromptDeps)
 }
 
 /** Creates the handler of `prompts/get`. */
-export function createPromptHandler(deps: PromptDeps): ViewHandler {
+export function createPromptHandler(deps: PromptDeps): Handler {
   const { invoker, asking } = deps;
-  return async (params, request, view) => {
+  return async (params, request) => {
     const name = ownParam(params, "name");
     const given = ownParam(params, "arguments");
     const args = given === undefined ? noArguments : given;
     if (typeof name !== "string" || !isTexts(args)) return badParams;
-    request.call.reached("gate");
+    const { call, view } = request;
+    call.reached("gate");
     const prompt = view.catalog.prompt(name);
     if (prompt === undefined) return unknownPrompt;
     const asked = { params, request, method: "prompts/get", target: name };
     const refused = asking.begin(asked);
     if (refused !== undefined) return refused;
-    const outcome = await invoker.prompt(prompt, args, request.call);
-    return withMeta(asking.answer(outcome, asked) ?? toAnswer(prompt, outcome, deps), request.call.meta);
+    const outcome = await invoker.prompt(prompt, args, call);
+    return withMeta(asking.answer(outcome, asked) ?? toAnswer(prompt, outcome, deps), call.meta);
   };
 }

@@ -1,5 +1,6 @@
 import type { CallContext } from "../call/call-context.ts";
 import type { JsonObject } from "../schema/json.ts";
+import type { ResolvedView } from "./resolved-view.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
 export type Era = "legacy" | "modern";
@@ -66,6 +67,8 @@ export interface McpRequest {
   readonly version?: string | undefined;
   /** The call under way; it knows its caller. */
   readonly call: CallContext;
+  /** The view of the caller. */
+  readonly view: ResolvedView;
   /** The frame as it came, to read arguments that a handler has changed. @default nothing has changed them */
   readonly text?: string | undefined;
   /** The log of the client. Left out for clients without a level of their own. */

@@ -110,6 +110,8 @@ function join(instructions: string | undefined, more: string | undefined): strin
 
 /** A view as it is shown now. Its catalogs stay the same objects until they have other entries. */
 export class ResolvedView {
+  /** Tells a view from the error of a caller whose view is denied. */
+  readonly kind = "view";
   /** Identifies the rules: another symbol once other rules decide what the view shows. */
   readonly rules: symbol = Symbol("rules");
   /** Instructions for the model: the app's own, then the view's. */

@@ -4,9 +4,9 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/looks.ts";
 import type { ListName } from "./pages.ts";
 import type { Handlers } from "./handlers.ts";
-import type { HeaderParam } from "./header-params.ts";
 import type { FrameLimits } from "./limits.ts";
 import type { RpcError } from "./protocol.ts";
+import type { ResolvedView } from "./resolved-view.ts";
 
 /** How the server names itself. */
 export interface ServerInfo {
@@ -49,22 +49,16 @@ export interface AppScopes {
 /** What an open app offers to whatever serves it. Whoever opened it closes it. */
 export interface AppRuntime {
   readonly info: ServerInfo;
-  /** What the model is told about the server as a whole, by the view of who asks; at most 2 KB are read by some hosts. */
-  instructionsFor(caller: Caller): string | undefined;
-  /** Returns how much a caller is shown, in words: `1 tool, 2 resources`. */
-  summaryFor(caller: Caller): string;
   readonly handlers: Handlers;
-  /** What somebody of whom nothing is known may watch. */
-  readonly resources: ResourceWatcher;
+  /**
+   * Returns the view of a caller as it is shown now, or the error for every request of a caller whose view is denied. A transport
+   * resolves it once a request, before anything else is done, and hands it to the handler.
+   */
+  viewFor(caller: Caller): ResolvedView | RpcError;
   /** What a caller may watch: what they were not granted is not there for them, and what is theirs alone is theirs. */
   resourcesFor(caller: Caller): ResourceWatcher;
   /** Everything that reading what is under a URI takes, where a caller was not granted all of it; else `undefined`. */
   lacking(uri: string, caller: Caller): readonly string[] | undefined;
-  /**
-   * Why nobody gets in by the view that a caller came by: the answer to whatever they ask. `undefined`: they do. Asked for
-   * each request, before anything else is done for it.
-   */
-  refuse(caller: Caller): RpcError | undefined;
   /**
    * Refuses the name of a view that does not exist, at boot. @param doing - the start of the message.
    *
@@ -89,13 +83,6 @@ export interface AppRuntime {
    * @param signal - ends the wait; the answer is `false` then.
    */
   isReady(signal: AbortSignal): Promise<boolean>;
-  /**
-   * The arguments of a tool that its schema wants told in HTTP headers besides; `undefined` where there is no such tool for who
-   * asks. Default caller: somebody of whom nothing is known.
-   */
-  headerParams?(tool: string, caller?: Caller): readonly HeaderParam[] | undefined;
-  /** Whether a call of a tool is to be aborted when its client drops the connection, where its client has the choice. */
-  abortsOnDisconnect?(tool: string, caller?: Caller): boolean;
   /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */
   close(): Promise<void>;
 }

@@ -101,19 +101,19 @@ export class ViewResolver {
   }
 
   /** Returns the view that a caller is shown now, or the error for every request of a caller whose view is denied. */
-  resolve(caller: Caller): ResolvedView | RpcError {
+  readonly resolve = (caller: Caller): ResolvedView | RpcError => {
     // The stages of one request ask with one caller, and so do the requests of one connection.
     if (this.#last?.caller === caller) return this.#last.view;
     const decision = this.#deps.views.decide(toEntity(caller));
     const view = isShowing(decision) ? this.#viewOf(decision) : toDenial(decision);
     this.#last = isFixed(caller) ? { caller, view } : undefined;
     return view;
-  }
+  };
 
   /** Returns the view that a caller is shown now; `undefined` if it is denied. */
   shownTo(caller: Caller): ResolvedView | undefined {
     const view = this.resolve(caller);
-    return view instanceof ResolvedView ? view : undefined;
+    return view.kind === "view" ? view : undefined;
   }
 
   /**

@@ -3,11 +3,12 @@ import type { RateLimiter } from "../call/rate-limiter.ts";
 import { callerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
-import { methodsOf, toInternalAnswer } from "../mcp/methods.ts";
+import { toInternalAnswer } from "../mcp/methods.ts";
 import type { RequestFrame } from "../mcp/parse-frame.ts";
 import { toProgressSink } from "../mcp/progress-sink.ts";
-import type { RpcAnswer } from "../mcp/protocol.ts";
+import type { RpcAnswer, RpcError } from "../mcp/protocol.ts";
 import { closing, sessionNotFound } from "../mcp/refusals.ts";
+import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
 import { TurnQueues } from "../mcp/turn-queues.ts";
@@ -49,15 +50,17 @@ class V1Request implements ClientRequest {
   readonly version = undefined;
   readonly frame: RequestFrame;
   readonly caller: Caller;
+  readonly view: ResolvedView;
   readonly answer: Settle;
   readonly #extra: V1Extra;
   readonly #shared: Shared;
 
-  constructor(shared: Shared, frame: RequestFrame, { extra, caller, settle }: V1Origin) {
+  constructor(shared: Shared, frame: RequestFrame, { extra, caller, view, settle }: V1Origin) {
     this.#shared = shared;
     this.frame = frame;
     this.#extra = extra;
     this.caller = caller;
+    this.view = view;
     this.answer = settle;
   }
 
@@ -88,6 +91,7 @@ class V1Request implements ClientRequest {
 interface V1Origin {
   readonly extra: V1Extra;
   readonly caller: Caller;
+  readonly view: ResolvedView;
   readonly settle: Settle;
 }
 
@@ -138,8 +142,7 @@ export class V1Connection {
       onStalled: () => {},
     });
     this.#dispatcher = new Dispatcher<V1Request>({
-      methods: methodsOf(runtime),
-      report: runtime.report,
+      runtime,
       subscriptions: this.#subscriptions,
       take: (turn, start) => this.#queues.take(turn, start),
     });
@@ -163,7 +166,7 @@ export class V1Connection {
     if (this.#isClosed) return;
     const { options, port, runtime } = this.#setting;
     const owner = this.#owner ?? toUnknownCaller(options, port.clientInfo);
-    if (runtime.refuse(owner) === undefined) this.#subscriptions.initialised(owner);
+    if (runtime.viewFor(owner).kind === "view") this.#subscriptions.initialised(owner);
   }
 
   /** Aborts everything that runs, and ends every subscription. Nothing is told after it, and nothing begun. Callable twice. */
@@ -202,22 +205,22 @@ export class V1Connection {
     if (frame.kind === "error") return settle(frame);
     try {
       const caller = toCaller(options, extra, port.clientInfo);
-      const refusal = this.#refuse(caller);
-      if (refusal !== undefined) return settle(refusal);
-      this.#serve(new V1Request(this.#shared, frame, { extra, caller, settle }), extra.signal);
+      const view = this.#admit(caller);
+      if (view.kind === "error") return settle(view);
+      this.#serve(new V1Request(this.#shared, frame, { extra, caller, view, settle }), extra.signal);
     } catch (cause) {
       settle(toInternalAnswer(cause, method, runtime.report));
     }
   }
 
-  #refuse(caller: Caller): RpcAnswer | undefined {
+  #admit(caller: Caller): ResolvedView | RpcError {
     if (this.#owner !== undefined && callerKey(this.#owner) !== callerKey(caller)) return sessionNotFound;
-    const refusal = this.#setting.runtime.refuse(caller);
-    if (refusal !== undefined) return refusal;
+    const view = this.#setting.runtime.viewFor(caller);
+    if (view.kind === "error") return view;
     if (this.#owner === undefined && this.#isInitialised) this.#subscriptions.recognised(caller);
     this.#owner = caller;
     this.#expiry.renew(caller.expiresAt);
-    return undefined;
+    return view;
   }
 
   #serve(request: V1Request, signal: AbortSignal): void {

@@ -3,7 +3,7 @@ import { readOptions } from "../options/read-options.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import type { Readable, Writable } from "node:stream";
 import type { Caller } from "../surface/caller.ts";
-import { announce, inspector, ownCommand } from "../mcp/announce.ts";
+import { announce, countShown, inspector, ownCommand } from "../mcp/announce.ts";
 import { Gate } from "../mcp/gate.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
@@ -120,7 +120,7 @@ function announceTo(input: Readable, runtime: AppRuntime, caller: Caller): void 
   if (!("isTTY" in input) || input.isTTY !== true) return;
   const command = ownCommand();
   const hint = command === undefined ? "" : `; look at it with: ${inspector} ${command}`;
-  announce(`${runtime.info.name}: ${runtime.summaryFor(caller)} over stdio, waiting for an MCP host${hint}`);
+  announce(`${runtime.info.name}: ${countShown(runtime, caller)} over stdio, waiting for an MCP host${hint}`);
 }
 
 /** What is wired together. */

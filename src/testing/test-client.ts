@@ -83,11 +83,11 @@ class InMemoryClient {
 
   async request(method: HandledMethod, params?: JsonObject, options: TestCallOptions = {}): Promise<JsonObject> {
     const caller = options.caller === undefined ? this.#caller : byView(options.caller, this.#options);
-    const refusal = this.#runtime.refuse(caller);
-    if (refusal !== undefined) throw new RpcFailure(refusal);
+    const view = this.#runtime.viewFor(caller);
+    if (view.kind === "error") throw new RpcFailure(view);
     const handler = this.#runtime.handlers[method];
     if (handler === undefined) throw new RpcFailure(unknownMethod);
-    return this.#session.request({ handler, params, caller, options });
+    return this.#session.request({ handler, params, view, caller, options });
   }
 
   async read(key: string, variables?: TemplateVariables): Promise<JsonValue> {

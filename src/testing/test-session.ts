@@ -5,6 +5,7 @@ import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import { capabilitiesKey, metaOf } from "../mcp/envelope.ts";
 import type { Handler } from "../mcp/handlers.ts";
 import { rpcCodes, type Era, type RpcAnswer } from "../mcp/protocol.ts";
+import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Caller } from "../surface/caller.ts";
@@ -17,6 +18,7 @@ export interface TestRequest {
   readonly handler: Handler;
   readonly params: JsonObject | undefined;
   readonly caller: Caller;
+  readonly view: ResolvedView;
   readonly options: TestCallOptions;
 }
 
@@ -55,7 +57,7 @@ export class TestSession {
     this.#asks.close();
   }
 
-  async #send({ handler, params, caller, options }: TestRequest): Promise<RpcAnswer> {
+  async #send({ handler, params, caller, view, options }: TestRequest): Promise<RpcAnswer> {
     const { signal, onProgress, onLog } = options;
     const thrown: Thrown = {};
     const call = new CallContext({ sink: onProgress, log: onLog, caller, asking: this.#portFor(thrown) });
@@ -63,7 +65,7 @@ export class TestSession {
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       if (signal?.aborted === true) cancel();
-      const answer = await handler(params, { era: this.#era, call });
+      const answer = await handler(params, { era: this.#era, call, view });
       if (thrown.first !== undefined) throw thrown.first.cause;
       return answer;
     } finally {

@@ -8,6 +8,7 @@ import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { secret, unwritable } from "../fixtures/unwritable.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const png = { data: "aGk=", mimeType: "image/png" };
 
@@ -26,7 +27,7 @@ async function answerOf(make: (log: (data: unknown) => void) => unknown) {
     isFull: () => false,
   });
   const call = new CallContext({ log });
-  const answer = await runtime.handlers["tools/call"]?.({ name: "make", arguments: {} }, { era: "modern", call });
+  const answer = await handlersOf(runtime)["tools/call"]?.({ name: "make", arguments: {} }, { era: "modern", call });
   await runtime.close();
   if (answer?.kind !== "result") throw new Error(`it is answered with ${JSON.stringify(answer)}`);
   const text = createAnswerRenderer({ name: "s", version: "1" })(1, answer, "modern");

@@ -13,6 +13,7 @@ import { procedure } from "../../src/surface/procedure.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { counter, countingHandlers, deadLink } from "./support.ts";
+import { instructionsFor } from "../fixtures/handlers-of.ts";
 
 const validator: StandardSchemaV1 = { "~standard": { version: 1, vendor: "x", validate: (value) => ({ value }) } };
 
@@ -20,7 +21,7 @@ describe("an open app", () => {
   it("names itself after the surface when it is told nothing", async () => {
     const runtime = mcp(counter).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "counter", version: "0.0.0" });
-    expect(runtime.instructionsFor(anonymous)).toBeUndefined();
+    expect(instructionsFor(runtime, anonymous)).toBeUndefined();
     await runtime.close();
   });
 
@@ -28,7 +29,7 @@ describe("an open app", () => {
     const options = { name: "server", version: "1.2.3", title: "A server", instructions: "Use it" };
     const runtime = mcp(counter, options).bridge(deadLink()).open();
     expect(runtime.info).toEqual({ name: "server", version: "1.2.3", title: "A server" });
-    expect(runtime.instructionsFor(anonymous)).toBe("Use it");
+    expect(instructionsFor(runtime, anonymous)).toBe("Use it");
     await runtime.close();
   });
 

@@ -12,6 +12,7 @@ import type { Fault } from "../../src/surface/fault.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { thrownBy } from "../catalog/support.ts";
 import { deadLink, holdingTarget } from "./support.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const surface = defineSurface("owning", { state: cell({ schema: z.number() }) });
 const faults: Fault[] = [];
@@ -336,7 +337,7 @@ describe("context()", () => {
     open.push(serving);
     const params = { name: "own", arguments: {} };
     const asked = { call: new CallContext(), era: "legacy" } as const;
-    const answer = await target.served[0]?.handlers["tools/call"](params, asked);
+    const answer = await (target.served[0] && handlersOf(target.served[0]))?.["tools/call"](params, asked);
     expect(JSON.stringify(answer)).toContain("mine");
   });
 });

@@ -14,6 +14,7 @@ import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { thrownBy } from "../catalog/support.ts";
 import { cast } from "../tags/support.ts";
 import { deadLink, holdingTarget } from "./support.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const surface = defineSurface("both", {
   state: mcpResource(cell({ schema: z.number() })),
@@ -143,7 +144,7 @@ describe("prompts() and resources()", () => {
       resources: { b: { uri: "app://b", read: () => 1 } },
     });
     opened.push(...target.served);
-    const listed = await target.served[0]?.handlers["resources/list"](undefined, {
+    const listed = await (target.served[0] && handlersOf(target.served[0]))?.["resources/list"](undefined, {
       era: "modern",
       call: new CallContext(),
     });

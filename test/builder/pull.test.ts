@@ -11,6 +11,7 @@ import { createTestClient } from "../../src/testing/test-client.ts";
 import { cast, expectRefusal } from "../tags/support.ts";
 import { counter, deadLink, holdingTarget } from "./support.ts";
 import { z } from "zod";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const link = deadLink();
 
@@ -97,7 +98,9 @@ describe("pull()", () => {
     await serveSurfaceAsMcp({ surface: counter, link, target, pull: false });
     const [pulled, bare] = target.served;
     const names = async (runtime: typeof pulled): Promise<unknown> =>
-      JSON.stringify(await runtime?.handlers["tools/list"](undefined, { era: "modern", call: new CallContext() }));
+      JSON.stringify(
+        await (runtime && handlersOf(runtime))?.["tools/list"](undefined, { era: "modern", call: new CallContext() }),
+      );
     expect(await names(pulled)).toContain("wait_for_change");
     expect(await names(bare)).not.toContain("wait_for_change");
     await Promise.all(target.served.map((runtime) => runtime.close()));

@@ -12,6 +12,7 @@ import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { cast } from "../tags/support.ts";
 import { counter, countingHandlers, holdingTarget } from "./support.ts";
+import { handlersOf, instructionsFor } from "../fixtures/handlers-of.ts";
 
 const live = implementSurface(counter, countingHandlers());
 const link = inProcess(live);
@@ -28,9 +29,9 @@ afterEach(async () => {
 async function answers(runtime: AppRuntime): Promise<unknown> {
   opened.push(runtime);
   const { info } = runtime;
-  const instructions = runtime.instructionsFor(anonymous);
+  const instructions = instructionsFor(runtime, anonymous);
   const ask = async (method: HandledMethod): Promise<RpcAnswer | undefined> =>
-    runtime.handlers[method]?.(undefined, { era: "modern", call: new CallContext() });
+    handlersOf(runtime)[method]?.(undefined, { era: "modern", call: new CallContext() });
   return { info, instructions, lists: await Promise.all(lists.map(ask)) };
 }
 

@@ -13,6 +13,7 @@ import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { changes } from "./told-changes.ts";
 import { watchesOf } from "./watches-of.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const numbers = { key: z.string(), schema: z.number() };
 
@@ -69,13 +70,13 @@ function serve() {
 
 async function read(runtime: AppRuntime, caller: Caller, uri = me): Promise<unknown> {
   const request = { era: "modern", call: new CallContext({ caller }) } as const;
-  const answer = await runtime.handlers["resources/read"]({ uri }, request);
+  const answer = await handlersOf(runtime)["resources/read"]({ uri }, request);
   return answer.kind === "error" ? answer : JSON.parse(JSON.parse(`{${answer.body}}`).contents[0].text);
 }
 
 async function call(runtime: AppRuntime, caller: Caller, [name, args]: readonly [string, object]) {
   const request = { era: "modern", call: new CallContext({ caller }) } as const;
-  const answer = await runtime.handlers["tools/call"]({ name, arguments: { ...args } }, request);
+  const answer = await handlersOf(runtime)["tools/call"]({ name, arguments: { ...args } }, request);
   if (answer.kind === "error") throw new Error(answer.message);
   const body = JSON.parse(`{${answer.body}}`);
   return { ...body.structuredContent, isError: body.isError === true, text: String(body.content[0].text) };
@@ -96,7 +97,7 @@ function watch(runtime: AppRuntime, caller: Caller, uri = me) {
 
 async function listed(runtime: AppRuntime, caller: Caller, params = {}) {
   const request = { era: "modern", call: new CallContext({ caller }) } as const;
-  const answer = await runtime.handlers["resources/list"](params, request);
+  const answer = await handlersOf(runtime)["resources/list"](params, request);
   if (answer.kind === "error") return { names: [answer.message], cursor: undefined };
   const { resources, nextCursor } = JSON.parse(`{${answer.body}}`);
   return { names: resources.map((each: { name: string }) => each.name), cursor: nextCursor };

@@ -23,6 +23,8 @@ import { stream } from "../../src/surface/stream.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { flakyBackend } from "./flaky-backend.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 
 const muted = defineSurface("muted", {
   n: mcpResource(cell({ schema: z.number() })),
@@ -93,11 +95,11 @@ describe("a read of what is watched, of a source that never tells", () => {
     const get = vi.spyOn(source, "get");
     const runtime = mcp(muted).bridge(flakyBackend(live).link).open();
     onTestFinished(() => runtime.close());
-    runtime.resources.watch("surface://muted/n", () => {});
+    runtime.resourcesFor(anonymous).watch("surface://muted/n", () => {});
     await turns();
     const request = { era: "modern", call: new CallContext() } as const;
     const readNow = async (): Promise<string> =>
-      JSON.stringify(await runtime.handlers["resources/read"]({ uri: "surface://muted/n" }, request));
+      JSON.stringify(await handlersOf(runtime)["resources/read"]({ uri: "surface://muted/n" }, request));
     set(1);
     const before = get.mock.calls.length;
     await readNow();

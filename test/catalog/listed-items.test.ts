@@ -9,6 +9,8 @@ import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { flakyBackend } from "./flaky-backend.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 
 const numbers = { key: z.string(), schema: z.number() };
 
@@ -49,7 +51,7 @@ function serve(changeWindowMs = 0) {
 
 async function list(runtime: AppRuntime): Promise<readonly string[]> {
   const request = { era: "modern", call: new CallContext() } as const;
-  const answer = await runtime.handlers["resources/list"]({}, request);
+  const answer = await handlersOf(runtime)["resources/list"]({}, request);
   const body: unknown = answer.kind === "result" ? JSON.parse(`{${answer.body}}`) : answer;
   const found: unknown = Reflect.get(Object(body), "resources");
   return Array.isArray(found) ? found.map((each) => String(each.uri).replace("shop://", "")) : [];
@@ -58,7 +60,7 @@ async function list(runtime: AppRuntime): Promise<readonly string[]> {
 /** Listens to the list, and counts. */
 function listen(runtime: AppRuntime) {
   const heard = { count: 0, end: (): void => {} };
-  heard.end = runtime.resources.watchList("resources", () => void (heard.count += 1));
+  heard.end = runtime.resourcesFor(anonymous).watchList("resources", () => void (heard.count += 1));
   return heard;
 }
 

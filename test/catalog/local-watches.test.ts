@@ -8,6 +8,8 @@ import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { changes } from "./told-changes.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 
 const surface = defineSurface("local", {});
 /** Nobody must need it: what the face itself has is watched without a connection. */
@@ -31,7 +33,7 @@ function serve(probe: BespokeResource<undefined, Record<never, never>>, faults: 
 }
 
 async function read(runtime: AppRuntime): Promise<unknown> {
-  const handle = runtime.handlers["resources/read"];
+  const handle = handlersOf(runtime)["resources/read"];
   const answer = await handle({ uri }, { era: "modern", call: new CallContext() });
   if (answer.kind === "error") return answer.message;
   return JSON.parse(`{${answer.body}}`).contents[0].text;
@@ -39,7 +41,9 @@ async function read(runtime: AppRuntime): Promise<unknown> {
 
 async function openedWatch(runtime: AppRuntime, changed: () => void): Promise<() => void> {
   return new Promise((resolve) => {
-    const end = runtime.resources.watch(uri, changed, () => queueMicrotask(() => resolve(end ?? (() => {}))));
+    const end = runtime
+      .resourcesFor(anonymous)
+      .watch(uri, changed, () => queueMicrotask(() => resolve(end ?? (() => {}))));
   });
 }
 
@@ -138,7 +142,7 @@ describe("watching what the face itself has", () => {
     const reader = vi.fn<() => Promise<number>>(() => Promise.reject(new TypeError("also secret")));
     const runtime = serve({ read: reader, watch: failing }, faults);
     const told = vi.fn<(isThere: boolean) => void>();
-    runtime.resources.watch(uri, () => {}, told);
+    runtime.resourcesFor(anonymous).watch(uri, () => {}, told);
     await vi.waitFor(() => expect(reader.mock.calls.length).toBeGreaterThan(2), { timeout: 5000 });
     expect(opens).toBeGreaterThan(2);
     expect(told).toHaveBeenCalledWith(true);
@@ -164,7 +168,7 @@ describe("watching what the face itself has", () => {
       faults,
     );
     const told = vi.fn<(isThere: boolean) => void>();
-    runtime.resources.watch(uri, () => {}, told);
+    runtime.resourcesFor(anonymous).watch(uri, () => {}, told);
     await vi.advanceTimersByTimeAsync(25_000);
     expect(signals.length).toBeGreaterThan(1);
     expect(signals[0]?.aborted).toBe(true);
@@ -192,7 +196,7 @@ describe("watching what the face itself has", () => {
       .open();
     opened.push(runtime);
     const told = await new Promise((resolve) => {
-      runtime.resources.watch("surface://local/page/long", () => {}, resolve);
+      runtime.resourcesFor(anonymous).watch("surface://local/page/long", () => {}, resolve);
     });
     expect(told).toBe(false);
   });

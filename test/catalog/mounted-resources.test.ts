@@ -17,6 +17,7 @@ import { z } from "zod";
 import { deadLink } from "../builder/support.ts";
 import { messagesOf, mount } from "./mount-support.ts";
 import { Shelf } from "./mount-shelf.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const closing: { close(): Promise<void> }[] = [];
 
@@ -57,12 +58,12 @@ function clientOf(app: Parameters<typeof createTestClient>[0]) {
 function watching(app: MountedApp, uri: string) {
   const runtime: AppRuntime = closed(app.open());
   const told: string[] = [];
-  const stop = runtime.resources.watch(
+  const stop = runtime.resourcesFor(anonymous).watch(
     uri,
     () => void told.push("changed"),
     (isThere) => void told.push(`opened ${isThere}`),
   );
-  runtime.resources.watchList("resources", () => void told.push("list"));
+  runtime.resourcesFor(anonymous).watchList("resources", () => void told.push("list"));
   return { told, stop };
 }
 
@@ -185,7 +186,7 @@ describe("resources that are mounted", () => {
     const runtime = closed(appOfMount("s", shelf, quick).open());
     const uri = "surface://s/state/hp";
     const told: boolean[] = [];
-    runtime.resources.watch(
+    runtime.resourcesFor(anonymous).watch(
       uri,
       () => {},
       (isThere) => void told.push(isThere),
@@ -193,7 +194,7 @@ describe("resources that are mounted", () => {
     await vi.waitFor(() => expect(told).toEqual([true]));
     for (const n of [2, 3]) {
       shelf.read = () => n;
-      const answer = await runtime.handlers["resources/read"]({ uri }, { call: new CallContext({}), era: "legacy" });
+      const answer = await handlersOf(runtime)["resources/read"]({ uri }, { call: new CallContext({}), era: "legacy" });
       expect(JSON.stringify(answer)).toContain(String.raw`"text\":\"${n}\"`);
     }
   });
@@ -304,7 +305,7 @@ describe("resources that are mounted", () => {
       .bridge(deadLink())
       .mount("hero", shelfOf({ path: "hp" }, { path: "a/b" }, { path: "a/b" }));
     const runtime = closed(app.open());
-    expect(runtime.resources.has("surface://game/hero/a/b")).toBe(true);
+    expect(runtime.resourcesFor(anonymous).has("surface://game/hero/a/b")).toBe(true);
     expect(faults.map(({ cause }) => String(cause))).toEqual([
       'SurfaceError: Naming resource "hero/a/b": its URI, "surface://game/hero/a/b", is taken by resource "hero/a/b"; it is left out',
       'SurfaceError: Naming resource "hero/hp": its URI, "surface://game/hero/hp", is taken by collection "hero"; it is left out',

@@ -22,6 +22,7 @@ import { readOnly } from "../../src/tags/read-only.ts";
 import { createTestClient } from "../../src/testing/test-client.ts";
 import { flakyBackend } from "./flaky-backend.ts";
 import { watchesOf } from "./watches-of.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const text = z.string();
 
@@ -105,14 +106,14 @@ function serve(link: Link): AppRuntime {
 
 const uri = (path: string): string => `surface://watched/${path}`;
 
-function watch(runtime: Pick<AppRuntime, "resources">, at: string, changed: () => void): (() => void) | undefined {
-  return runtime.resources.watch(at, changed, () => {});
+function watch(runtime: Pick<AppRuntime, "resourcesFor">, at: string, changed: () => void): (() => void) | undefined {
+  return runtime.resourcesFor(anonymous).watch(at, changed, () => {});
 }
 
 /** The text under a URI, or the error in its place. */
 async function read(runtime: AppRuntime, path: string): Promise<unknown> {
   const request = { era: "modern", call: new CallContext() } as const;
-  const answer = await runtime.handlers["resources/read"]({ uri: uri(path) }, request);
+  const answer = await handlersOf(runtime)["resources/read"]({ uri: uri(path) }, request);
   return answer.kind === "error" ? { code: answer.code, message: answer.message, data: answer.data } : answer.body;
 }
 
@@ -165,7 +166,9 @@ describe("ResourceWatches.watch()", () => {
     const { watches, resourcesFor, close } = watchesOf(surface, flaky.link);
     const resources = resourcesFor(anonymous);
     for (let n = 0; n < 100; n += 1) {
-      const ends = ["items", `items/${n}`, "state"].map((path) => watch({ resources }, uri(path), () => {}));
+      const ends = ["items", `items/${n}`, "state"].map((path) =>
+        watch({ resourcesFor: () => resources }, uri(path), () => {}),
+      );
       if (n % 2 === 0) await turns();
       for (const end of ends) end?.();
     }
@@ -248,8 +251,8 @@ describe("a read of what is watched", () => {
     watch(runtime, "surface://odd/value", () => {});
     await turns();
     const request = { era: "modern", call: new CallContext() } as const;
-    const first = await runtime.handlers["resources/read"]({ uri: "surface://odd/value" }, request);
-    const again = await runtime.handlers["resources/read"]({ uri: "surface://odd/value" }, request);
+    const first = await handlersOf(runtime)["resources/read"]({ uri: "surface://odd/value" }, request);
+    const again = await handlersOf(runtime)["resources/read"]({ uri: "surface://odd/value" }, request);
     expect(again).toEqual(first);
   });
 
@@ -295,13 +298,13 @@ describe("a read of what is watched", () => {
     open.push(runtime);
     const request = { era: "modern", call: new CallContext() } as const;
     const readValue = async (): Promise<unknown> => {
-      const answer = await runtime.handlers["resources/read"]({ uri: "surface://note/value" }, request);
+      const answer = await handlersOf(runtime)["resources/read"]({ uri: "surface://note/value" }, request);
       return answer.kind === "error" ? answer : JSON.parse(`{${answer.body}}`).contents[0].text;
     };
     const call = (name: string): unknown =>
-      runtime.handlers["tools/call"]({ name }, { era: "modern", call: new CallContext() });
+      handlersOf(runtime)["tools/call"]({ name }, { era: "modern", call: new CallContext() });
     await new Promise<void>((resolve) => {
-      runtime.resources.watch(
+      runtime.resourcesFor(anonymous).watch(
         "surface://note/value",
         () => {},
         () => resolve(),
@@ -343,17 +346,17 @@ describe("a read of what is watched", () => {
     open.push(runtime);
     const request = { era: "modern", call: new CallContext() } as const;
     await new Promise<void>((resolve) => {
-      runtime.resources.watch(
+      runtime.resourcesFor(anonymous).watch(
         "surface://note/value",
         () => {},
         () => resolve(),
       );
     });
-    await runtime.handlers["tools/call"]({ name: "work" }, request);
+    await handlersOf(runtime)["tools/call"]({ name: "work" }, request);
     const found = new Set<unknown>();
     for (const until = performance.now() + 150; performance.now() < until;) {
       const params = { uri: "surface://note/value" };
-      found.add(await runtime.handlers["resources/read"](params, { era: "modern", call: new CallContext() }));
+      found.add(await handlersOf(runtime)["resources/read"](params, { era: "modern", call: new CallContext() }));
       await turns();
     }
     expect(JSON.stringify([...found])).not.toMatch(/running|idle/);
@@ -368,10 +371,10 @@ describe("a read of what is watched", () => {
     open.push(runtime);
     const readValue = async (): Promise<number> => {
       const params = { uri: "surface://note/value" };
-      const answer = await runtime.handlers["resources/read"](params, { era: "modern", call: new CallContext() });
+      const answer = await handlersOf(runtime)["resources/read"](params, { era: "modern", call: new CallContext() });
       return Number(JSON.parse(answer.kind === "error" ? "{}" : `{${answer.body}}`).contents[0].text);
     };
-    runtime.resources.watch("surface://note/value", () => {});
+    runtime.resourcesFor(anonymous).watch("surface://note/value", () => {});
     const found: number[] = [];
     for (let n = 1; n <= 60; n += 1) {
       if (n % 4 === 0) value.set(n);
@@ -434,7 +437,7 @@ describe("a read of what is watched", () => {
     await turns();
     const request = { era: "modern", call: new CallContext() } as const;
     const params = { uri: "surface://odd/value" };
-    expect(await runtime.handlers["resources/read"](params, request)).toMatchObject({
+    expect(await handlersOf(runtime)["resources/read"](params, request)).toMatchObject({
       data: { code: "UNSERIALISABLE" },
     });
     expect(faults).toHaveLength(1);
@@ -460,6 +463,10 @@ describe("a read of what is not there", () => {
     expect(await read(runtime, "items/nope")).toEqual({ code: -32_602, message, data });
     const request = { era: "legacy", call: new CallContext() } as const;
     const params = { uri: uri("items/nope") };
-    expect(await runtime.handlers["resources/read"](params, request)).toMatchObject({ code: -32_002, message, data });
+    expect(await handlersOf(runtime)["resources/read"](params, request)).toMatchObject({
+      code: -32_002,
+      message,
+      data,
+    });
   });
 });

@@ -17,6 +17,7 @@ import { modernLine } from "../fixtures/envelope.ts";
 import type { ChurnReport } from "./churn-report.ts";
 import { countTimers } from "./count-timers.ts";
 import { CountedSource } from "./counted-source.ts";
+import { anonymous } from "../../src/surface/caller.ts";
 
 // Comes and goes for ever so long, over a real socket, in one process; tells what that has left. Run with --expose-gc.
 
@@ -87,7 +88,7 @@ const batches: Readonly<Record<string, Batch>> = {
   async watch({ runtime }, _first, stays) {
     let opened = 0;
     const ends = uris.map((uri) =>
-      runtime.resources.watch(
+      runtime.resourcesFor(anonymous).watch(
         uri,
         () => {},
         () => void (opened += 1),

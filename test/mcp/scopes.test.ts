@@ -16,6 +16,7 @@ import { cellSource, type Source } from "../../src/surface/source.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
+import { handlersOf } from "../fixtures/handlers-of.ts";
 
 const text = z.string();
 const read = "shop:read";
@@ -96,7 +97,7 @@ interface Who {
 async function ask(method: HandledMethod, params: JsonObject, { caller, limiter }: Who): Promise<Asked> {
   const stages: CallStage[] = [];
   const call = new CallContext({ caller, limiter, reached: (stage) => stages.push(stage) });
-  const answer = await runtime.handlers[method]?.(params, { era: "modern", call });
+  const answer = await handlersOf(runtime)[method]?.(params, { era: "modern", call });
   if (answer === undefined) throw new Error(`there is no ${method}`);
   return { answer, stages };
 }
@@ -314,7 +315,7 @@ describe("handlers and limits", () => {
     let letThrough: (verdict: { readonly ok: true }) => void = () => {};
     const slow: RateLimiter = { limit: () => new Promise((resolve) => (letThrough = resolve)) };
     const call = new CallContext({ caller: callerWith(read), limiter: slow });
-    const answering = runtime.handlers["tools/call"]({ name: "look" }, { era: "modern", call });
+    const answering = handlersOf(runtime)["tools/call"]({ name: "look" }, { era: "modern", call });
     call.cancel();
     letThrough({ ok: true });
     expect(await answering).toMatchObject({ body: expect.stringContaining("ABORTED") });

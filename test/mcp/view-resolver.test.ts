@@ -101,7 +101,7 @@ class Setup {
 
   of(surface: string, more: Partial<Caller> = {}): ResolvedView {
     const view = this.resolver.resolve({ ...anonymous, ...more, view: { surface } });
-    if ("kind" in view) throw new Error(view.message);
+    if (view.kind === "error") throw new Error(view.message);
     return view;
   }
 

@@ -43,6 +43,11 @@ class Connection {
     return JSON.parse(JSON.stringify(answer).replaceAll(id, "ID"));
   }
 
+  /** Says whether the client leaves its answers unread. Until it reads them, no call starts. */
+  setOutputFull(isFull: boolean): void {
+    this.#gate.setOutputFull(isFull);
+  }
+
   greet(): Promise<unknown> {
     return this.ask(this.#era === "modern" ? ["server/discover"] : ["initialize", handshake]);
   }
@@ -343,6 +348,23 @@ describe.each(eras.map((era) => ({ era })))("views, in the $era era", ({ era }) 
     app.rules.set(rules);
     await connection.until(() => connection.told("notifications/resources/updated") === 1);
     expect(await connection.names("tools/list", "tools")).toEqual(onlyRead);
+  });
+
+  it("decide about a call by the rules of the moment when its turn comes", async () => {
+    const app = createViewsApp();
+    const connection = await connect(app, era, by("readonly")).open();
+    const peek = ["tools/call", { name: "node_peek", arguments: { node: "a" } }] as const;
+    connection.setOutputFull(true);
+    const [first, second] = [connection.ask(peek), connection.ask(peek)];
+    app.rules.set([{ when: { surface: "readonly" }, verdict: { kind: "tool_surface", disallow: ["node.peek"] } }]);
+    connection.setOutputFull(false);
+    const unknown = await connection.ask(["tools/call", { name: "never", arguments: {} }]);
+    expect([await first, await second]).toEqual([unknown, unknown]);
+    connection.setOutputFull(true);
+    const third = connection.ask(peek);
+    app.rules.set([{ when: { surface: "readonly" }, verdict: { kind: "deny", reason: "closed" } }]);
+    connection.setOutputFull(false);
+    expect(await third).toEqual({ error: { code: -32603, message: "tool surface denied: closed" } });
   });
 
   it("keep the parts of what was too large for who is shown what they are of", async () => {

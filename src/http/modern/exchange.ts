@@ -5,10 +5,11 @@ import { logLevelOf, progressTokenOf } from "../../mcp/envelope.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { toProgressSink } from "../../mcp/progress-sink.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
+import type { ResolvedView } from "../../mcp/resolved-view.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { HeldBytes } from "../body/held-bytes.ts";
 import { acceptsType } from "../head/media-type.ts";
-import type { RequestPost } from "../leg.ts";
+import type { AdmittedPost } from "../leg.ts";
 import type { EventSink, HttpReply } from "../message.ts";
 import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, keepAliveComment, toEvent } from "../sse.ts";
@@ -39,6 +40,7 @@ export class Exchange implements ClientRequest {
   readonly version = undefined;
   readonly log = undefined;
   readonly caller: Caller;
+  readonly view: ResolvedView;
   readonly reply: HttpReply;
   readonly bytes: HeldBytes | undefined;
   /** Whether the client reads streams. */
@@ -58,12 +60,13 @@ export class Exchange implements ClientRequest {
   #stopQuietTimer: (() => void) | undefined;
   #isOver = false;
 
-  constructor(deps: ExchangeDeps, key: number, post: RequestPost) {
+  constructor(deps: ExchangeDeps, key: number, post: AdmittedPost) {
     const { request, reply, frame } = post;
     this.#deps = deps;
     this.#frame = frame;
     this.key = key;
     this.caller = post.caller;
+    this.view = post.view;
     this.reply = reply;
     this.bytes = post.bytes;
     this.isStreamable = acceptsType(request.header("accept"), "text/event-stream");

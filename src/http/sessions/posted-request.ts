@@ -1,13 +1,14 @@
 import type { CallContext } from "../../call/call-context.ts";
 import type { ClientRequest } from "../../mcp/dispatcher.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
+import type { ResolvedView } from "../../mcp/resolved-view.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
 import { sessionNotFound } from "../../mcp/refusals.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { SendAsk } from "../../mcp/asking/pushed-asks.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { acceptsType } from "../head/media-type.ts";
-import type { RequestPost } from "../leg.ts";
+import type { AdmittedPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import type { SessionStreams } from "./session-streams.ts";
@@ -31,7 +32,7 @@ export interface RequestSession {
  */
 export class PostedRequest implements ClientRequest {
   readonly era = "legacy";
-  readonly post: RequestPost;
+  readonly post: AdmittedPost;
   /** Left out where nothing but the answer is to be said. */
   readonly token: ProgressToken | undefined;
   readonly #session: RequestSession;
@@ -44,7 +45,7 @@ export class PostedRequest implements ClientRequest {
   /** Called when the client has gone before the answer. */
   #onGone: (() => void) | undefined;
 
-  constructor(post: RequestPost, session: RequestSession) {
+  constructor(post: AdmittedPost, session: RequestSession) {
     const { request, reply, frame } = post;
     const { streams } = session;
     this.post = post;
@@ -67,6 +68,10 @@ export class PostedRequest implements ClientRequest {
 
   get caller(): Caller {
     return this.post.caller;
+  }
+
+  get view(): ResolvedView {
+    return this.post.view;
   }
 
   get version(): string {

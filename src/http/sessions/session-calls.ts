@@ -53,9 +53,9 @@ export class SessionCalls {
   }
 
   /** Whether the call of a request is to end when its client drops the connection. */
-  endsOnDrop({ post: { frame, caller } }: PostedRequest): boolean {
+  endsOnDrop({ frame, view }: PostedRequest): boolean {
     const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
-    return typeof name === "string" && this.#streams.http.runtime.abortsOnDisconnect?.(name, caller) === true;
+    return typeof name === "string" && view.catalog.tool(name)?.onDisconnect === "abort";
   }
 
   /** Answers `logging/setLevel`. */

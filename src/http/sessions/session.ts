@@ -10,7 +10,7 @@ import type { RequestId } from "../../mcp/request-id.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import type { Queued, StartQueued } from "../../mcp/turn-queues.ts";
 import { internalError } from "../../surface/fault.ts";
-import type { HttpExchange, RequestPost } from "../leg.ts";
+import type { HttpExchange, AdmittedPost } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
 import { PostedRequest, type RequestSession } from "./posted-request.ts";
 import { SessionCalls } from "./session-calls.ts";
@@ -74,8 +74,7 @@ export class Session implements StreamsSession {
     });
     this.#subscriptions.setOutputFull(true);
     this.#dispatcher = new Dispatcher<PostedRequest>({
-      methods: setting.methods,
-      report: http.runtime.report,
+      runtime: http.runtime,
       subscriptions: this.#subscriptions,
       take: (turn, start, request) => this.#take(turn, start, request),
       queuesSubscribe: true,
@@ -129,7 +128,7 @@ export class Session implements StreamsSession {
   }
 
   /** Takes a request. */
-  request(post: RequestPost): void {
+  request(post: AdmittedPost): void {
     const { frame, reply, caller } = post;
     const { headers, http } = this.#streams;
     const answered = { id: frame.id, era: "legacy", headers } as const;

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
 import { toRpcError } from "../../../src/mcp/protocol.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { settle } from "../../surface/support.ts";
 import { callOf } from "../sessions/leg-harness.ts";
 import { able, accept, AskHarness, questionsOf } from "./ask-harness.ts";
@@ -219,8 +220,12 @@ describe("an answer in a session", () => {
 
   it("does not count when whoever sends it is not let in any more", async () => {
     const denied = new Set<string>();
-    const refuse = ({ id }: Caller) => (denied.has(id) ? toRpcError(-32_603, "tool surface denied: no") : undefined);
-    const harness = open({}, { change: (runtime) => ({ ...runtime, refuse }) });
+    const error = toRpcError(-32_603, "tool surface denied: no");
+    const deny = (runtime: AppRuntime): AppRuntime => ({
+      ...runtime,
+      viewFor: (caller) => (denied.has(caller.id) ? error : runtime.viewFor(caller)),
+    });
+    const harness = open({}, { change: deny });
     const session = await harness.openAble({ caller: alice });
     const { reply, question } = await harness.asked("greet", { session, caller: alice });
     denied.add("alice");

@@ -3,6 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, expect, it } from "vitest";
 import { anonymous } from "../../../src/surface/caller.ts";
+import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { parseFrame } from "../../../src/mcp/parse-frame.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
@@ -18,7 +19,7 @@ let harness: ModernHarness | undefined;
 
 afterEach(() => harness?.close());
 
-function listen(leg: ModernHarness["leg"], limits: Parameters<typeof parseFrame>[1]) {
+function listen(leg: ModernHarness["leg"], { limits, viewFor }: AppRuntime) {
   const params = { notifications: { resourceSubscriptions: ["app://state"] }, junk: "x".repeat(100_000) };
   const frame = parseFrame(modernLine(1, "subscriptions/listen", params), limits);
   if (frame.kind !== "request") throw new Error("it is a request");
@@ -30,14 +31,14 @@ function listen(leg: ModernHarness["leg"], limits: Parameters<typeof parseFrame>
     body: (_maxBytes, done) => done("gone"),
   };
   const reply = new FakeReply();
-  leg.post({ request, reply, caller: anonymous, frame });
+  leg.post({ request, reply, caller: anonymous, frame, view: viewFor(anonymous) });
   return { reply, kept: new WeakRef(frame) };
 }
 
 it("A subscription keeps nothing of the request that opened it when it is open", async () => {
   const { runtime } = openSteps();
   harness = new ModernHarness(runtime);
-  const { reply, kept } = listen(harness.leg, runtime.limits);
+  const { reply, kept } = listen(harness.leg, runtime);
   await harness.until(() => reply.messages.length > 0);
   for (let round = 0; round < 10 && kept.deref() !== undefined; round += 1) {
     await setImmediate();

@@ -1,5 +1,5 @@
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
-import type { HttpFrame, Leg } from "../../../src/http/leg.ts";
+import type { HttpFrame, Leg, ModernPost } from "../../../src/http/leg.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { createModernLeg } from "../../../src/http/modern-leg.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
@@ -48,7 +48,7 @@ function toRequest({ method, params = {} }: Ask, accept: string): HttpRequest {
 export class ModernHarness {
   readonly clock = new ManualClock();
   readonly counters = new StageCounters();
-  readonly leg: Leg;
+  readonly leg: Leg<ModernPost>;
   readonly setting: HttpSetting;
   readonly #runtime: AppRuntime;
 
@@ -70,7 +70,7 @@ export class ModernHarness {
     const reply = new FakeReply();
     const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
     // The tests send what the front lets through.
-    this.leg.post({ request, reply, caller, frame: frame as HttpFrame });
+    this.leg.post({ request, reply, caller, frame: frame as HttpFrame, view: this.#runtime.viewFor(caller) });
     return reply;
   }
 

@@ -21,12 +21,12 @@ function openDenying(): { runtime: AppRuntime; denied: Set<string>; asked: Calle
   const denied = new Set(["locked"]);
   const asked: Caller[] = [];
   const { runtime } = openSteps();
-  const refuse = (caller: Caller): ReturnType<AppRuntime["refuse"]> => {
+  const viewFor: AppRuntime["viewFor"] = (caller) => {
     asked.push(caller);
     const isDenied = denied.has(caller.view?.project ?? "");
-    return isDenied ? toRpcError(-32_603, "tool surface denied: not today") : undefined;
+    return isDenied ? toRpcError(-32_603, "tool surface denied: not today") : runtime.viewFor(caller);
   };
-  return { runtime: { ...runtime, refuse }, denied, asked };
+  return { runtime: { ...runtime, viewFor }, denied, asked };
 }
 
 function openLegacy(): { harness: LegHarness; denied: Set<string>; asked: Caller[] } {
@@ -107,9 +107,9 @@ describe("a session", () => {
     const { runtime, denied } = openDenying();
     const steps = openSteps();
     await runtime.close();
-    const refuse: AppRuntime["refuse"] = ({ view }) =>
-      denied.has(view?.project ?? "") ? toRpcError(-32_603, "no") : undefined;
-    const harness = new LegHarness({ ...steps.runtime, refuse });
+    const viewFor: AppRuntime["viewFor"] = (caller) =>
+      denied.has(caller.view?.project ?? "") ? toRpcError(-32_603, "no") : steps.runtime.viewFor(caller);
+    const harness = new LegHarness({ ...steps.runtime, viewFor });
     ending.push(() => harness.close());
     const session = await harness.open({ caller: by("readonly") });
     harness.post(callOf(1, "walk", { token: "t" }), { session });

@@ -22,6 +22,7 @@ import { fromJsonSchema } from "../../../src/schema/from-json-schema.ts";
 import type { ToolContext } from "../../../src/catalog/tool-context.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
 import { envelope } from "../../fixtures/envelope.ts";
+import { handlersOf } from "../../fixtures/handlers-of.ts";
 
 const surface = defineSurface("asker", {});
 const none = { type: "object", properties: {} } as const;
@@ -45,7 +46,8 @@ function asker(app: { open(): AppRuntime }, limit?: () => LimitVerdict) {
     // As it comes off the wire: nobody else holds a part of it.
     const params = structuredClone({ _meta: { ...envelope, ...capable }, ...more });
     const call = new CallContext({ caller: ada, ...(limit === undefined ? {} : { limiter: { limit } }) });
-    const answer = await runtime.handlers[method]?.(params, { era: "modern", call, text: JSON.stringify({ params }) });
+    const text = JSON.stringify({ params });
+    const answer = await handlersOf(runtime)[method]?.(params, { era: "modern", call, text });
     if (answer?.kind === "error") return { error: { code: answer.code, message: answer.message } };
     const body: unknown = JSON.parse(`{${answer?.kind === "result" ? answer.body : ""}}`);
     return isJsonObject(body) ? body : {};
@@ -195,7 +197,7 @@ describe("a tool whose user is asked", () => {
     const push = async (): Promise<JsonObject> => (rules.set(toRules(hidden)), { action: "accept" });
     const call = new CallContext({ caller: ada, asking: { kinds: new Set(["elicit"]), push } });
     const params = by === "batch" ? { name: "call", arguments: { calls: [{ tool: "wipe" }] } } : { name: "wipe" };
-    const answer = await runtime.handlers["tools/call"]?.(params, { era: "legacy", call });
+    const answer = await handlersOf(runtime)["tools/call"]?.(params, { era: "legacy", call });
     return { ran, text: JSON.stringify(answer) };
   }
 
@@ -255,7 +257,7 @@ describe("an operation that is replaced while its user is asked", () => {
       opened.push(runtime);
       const push = async (): Promise<JsonObject> => (replace(), { action: "accept" });
       const call = new CallContext({ caller: ada, asking: { kinds: new Set(["elicit"]), push } });
-      text = JSON.stringify(await runtime.handlers["tools/call"]?.(asked, { era, call }));
+      text = JSON.stringify(await handlersOf(runtime)["tools/call"]?.(asked, { era, call }));
     }
     expect(ran).toEqual(second === undefined ? ["first"] : []);
     expect(text.includes("OPERATION_NOT_FOUND")).toBe(second !== undefined);

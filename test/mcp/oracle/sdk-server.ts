@@ -9,6 +9,7 @@ import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
 import type { SdkErrors } from "./sdk-errors.ts";
+import { handlersOf, instructionsFor } from "../../fixtures/handlers-of.ts";
 
 /** Dependencies of a server of the SDK. */
 export interface SdkServerDeps {
@@ -74,7 +75,7 @@ function openCall({ runtime, era, caller }: SdkServerDeps, log: ClientLog, { mcp
 /** Creates a server of the SDK with the handlers of an app. Whoever connects it closes it. */
 export function createSdkServer(deps: SdkServerDeps): Server {
   const { runtime, era, errors, caller } = deps;
-  const instructions = runtime.instructionsFor(caller);
+  const instructions = instructionsFor(runtime, caller);
   const server = new Server(
     // The SDK's type does not know readonly arrays.
     runtime.info as ConstructorParameters<typeof Server>[0],
@@ -89,7 +90,7 @@ export function createSdkServer(deps: SdkServerDeps): Server {
       return toSdkResult(answer);
     });
   }
-  for (const [method, handler] of Object.entries(runtime.handlers)) {
+  for (const [method, handler] of Object.entries(handlersOf(runtime))) {
     // Each is a method of the protocol.
     server.setRequestHandler(method as "tools/call", async (request, context) => {
       const { id, signal } = context.mcpReq;

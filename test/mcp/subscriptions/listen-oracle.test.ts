@@ -8,6 +8,7 @@ import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
 import { createHostileApp } from "../../fixtures/hostile.ts";
 import { GateHarness, type Sent } from "../gate-harness.ts";
+import { anonymous } from "../../../src/surface/caller.ts";
 
 type Options = NonNullable<Parameters<typeof serveStdio>[1]>;
 type Transport = NonNullable<Options["transport"]>;
@@ -53,7 +54,7 @@ afterEach(async () => {
 
 async function open({ canListChange }: Setting): Promise<{ ours: GateHarness; oracle: Oracle }> {
   const runtime = createHostileApp({ onFault: () => {} }).open();
-  const { resources } = runtime;
+  const resources = runtime.resourcesFor(anonymous);
   const listing: ResourceWatcher = {
     watch: (uri, changed, tell) => resources.watch(uri, changed, tell),
     has: (uri) => resources.has(uri),
@@ -64,7 +65,6 @@ async function open({ canListChange }: Setting): Promise<{ ours: GateHarness; or
     ? {
         ...runtime,
         changing: new Set<ListName>(["tools", "resources"]),
-        resources: listing,
         resourcesFor: () => listing,
       }
     : runtime;

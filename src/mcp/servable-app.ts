@@ -54,7 +54,7 @@ export interface AppRuntime {
    * Returns the view of a caller as it is shown now, or the error for every request of a caller whose view is denied. A transport
    * resolves it once a request, before anything else is done, and hands it to the handler.
    */
-  viewFor(caller: Caller): ResolvedView | RpcError;
+  viewFor(this: void, caller: Caller): ResolvedView | RpcError;
   /** What a caller may watch: what they were not granted is not there for them, and what is theirs alone is theirs. */
   resourcesFor(caller: Caller): ResourceWatcher;
   /** Everything that reading what is under a URI takes, where a caller was not granted all of it; else `undefined`. */

@@ -125,7 +125,7 @@ describe("what a handler does to its arguments", () => {
     const capable = { "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
     const params = { name: "t", arguments: args, _meta: { ...envelope, ...capable } };
     const call = new CallContext({ caller: ada });
-    expect(await runtime.handlers["tools/call"](params, { era: "modern", call })).toMatchObject({ kind: "result" });
+    expect(await handlersOf(runtime)["tools/call"](params, { era: "modern", call })).toMatchObject({ kind: "result" });
     expect(toJSON).not.toHaveBeenCalled();
   });
 

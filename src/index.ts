@@ -210,8 +210,8 @@ export type {
 export type { ViewRulesFile, ViewRulesFileOptions } from "./views/view-rules-file.ts";
 export type { NamedView, NamedViews, ViewRules, ViewsInput } from "./views/view-rules.ts";
 
-export { errorMetaKey } from "./mcp/render-refusal.ts";
-export { truncatedMetaKey } from "./mcp/render-large.ts";
+export { errorMetaKey } from "./mcp/render-result.ts";
+export { truncatedMetaKey } from "./mcp/render-result.ts";
 export type { ServableApp, ServeTarget, Serving } from "./mcp/servable-app.ts";
 
 export { stdio } from "./stdio/stdio.ts";

@@ -1,11 +1,15 @@
 import { anonymous, type Caller } from "../surface/caller.ts";
-import { envelopeClientOf, unsupportedVersion } from "../mcp/envelope.ts";
-import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
+import { envelopeClientOf, unsupportedVersion, withClient } from "../mcp/envelope.ts";
+import {
+  parseFrame,
+  toFrameError,
+  type FrameError,
+  type NotificationFrame,
+  type ParsedFrame,
+  type RequestFrame,
+} from "../mcp/parse-frame.ts";
 import { headerParamsFor } from "../mcp/header-params.ts";
-import { ownParam } from "../mcp/own-param.ts";
-import { withClient } from "../mcp/with-client.ts";
-import { parseFrame, type NotificationFrame, type ParsedFrame, type RequestFrame } from "../mcp/parse-frame.ts";
-import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
+import { ownParam, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/authenticator.ts";

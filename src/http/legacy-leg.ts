@@ -1,15 +1,21 @@
 import type { Caller } from "../surface/caller.ts";
 import { clientKinds } from "../mcp/asking/client-kinds.ts";
-import { checkInitialize, readClient } from "../mcp/envelope.ts";
+import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
 import { headerParamsFor } from "../mcp/header-params.ts";
 import { methodsOf, runMethod, type Methods } from "../mcp/methods.ts";
-import { ownParam } from "../mcp/own-param.ts";
-import { withClient } from "../mcp/with-client.ts";
+import {
+  closing,
+  ownParam,
+  rpcCodes,
+  sessionNotFound,
+  toRpcError,
+  unknownMethod,
+  type RpcAnswer,
+  type RpcError,
+} from "../mcp/protocol.ts";
 import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
-import { rpcCodes, toRpcError, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
-import { closing, sessionNotFound, unknownMethod } from "../mcp/refusals.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";

@@ -1,7 +1,6 @@
 import { Dispatcher } from "../mcp/dispatcher.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";
-import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
-import { closing } from "../mcp/refusals.ts";
+import { closing, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import { isRequest, type Leg, type ModernPost, type RequestPost } from "./leg.ts";
 import { Exchange, type ExchangeDeps } from "./modern/exchange.ts";
 import { ListenStreams } from "./modern/listen-streams.ts";

@@ -1,7 +1,12 @@
-import type { Era, RpcAnswer } from "../mcp/protocol.ts";
-import { rpcCodes, type RpcError } from "../mcp/protocol.ts";
-import { closing, duplicateId } from "../mcp/refusals.ts";
-import type { RequestId } from "../mcp/request-id.ts";
+import {
+  closing,
+  duplicateId,
+  rpcCodes,
+  type Era,
+  type RequestId,
+  type RpcAnswer,
+  type RpcError,
+} from "../mcp/protocol.ts";
 import type { HttpReply } from "./message.ts";
 import type { AnswerRenderer } from "../mcp/render-answer.ts";
 

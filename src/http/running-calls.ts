@@ -1,6 +1,6 @@
 import type { CallContext } from "../call/call-context.ts";
 import type { Handler, Handlers } from "../mcp/handlers.ts";
-import { ownParam } from "../mcp/own-param.ts";
+import { ownParam } from "../mcp/protocol.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { clipText } from "../schema/clip-text.ts";
 

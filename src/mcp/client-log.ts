@@ -3,10 +3,15 @@ import type { LogEntry, LogLevel } from "../catalog/entry.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
-import { isAtLeast, isLogLevel } from "./log-level.ts";
-import { rpcCodes, toRpcError, type Era, type LogLevels, type RpcAnswer } from "./protocol.ts";
-import { emptyResult } from "./refusals.ts";
-import { toWellFormedJson } from "./write-json.ts";
+import {
+  emptyResult,
+  rpcCodes,
+  toRpcError,
+  toWellFormedJson,
+  type Era,
+  type LogLevels,
+  type RpcAnswer,
+} from "./protocol.ts";
 
 /** What is told from, in the legacy era, until the client says otherwise: what a person would want to read. */
 const firstLevel: LogLevel = "info";
@@ -87,4 +92,22 @@ export class ClientLog implements LogLevels {
       output.send(renderEntry(entry));
     };
   }
+}
+
+/** How much each level matters. */
+const weights: ReadonlyMap<unknown, number> = new Map(
+  // The order of RFC 5424, the least first.
+  (["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] satisfies LogLevel[]).map(
+    (level, weight) => [level, weight],
+  ),
+);
+
+/** Whether a value is one of the levels of a log. */
+export function isLogLevel(value: unknown): value is LogLevel {
+  return weights.has(value);
+}
+
+/** Whether `level` matters at least as much as `least`. What is no level matters to nobody. */
+function isAtLeast(level: LogLevel, least: LogLevel): boolean {
+  return (weights.get(level) ?? -1) >= (weights.get(least) ?? Infinity);
 }

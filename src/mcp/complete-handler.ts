@@ -5,9 +5,7 @@ import { isProposal, maxCountedProposals } from "../catalog/proposals.ts";
 import { toSchemaCompleter } from "../catalog/schema-completer.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
-import { ownParam } from "./own-param.ts";
-import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
-import { writeJson } from "./write-json.ts";
+import { ownParam, rpcCodes, toDeniedError, toRpcError, toRpcResult, writeJson, type RpcAnswer } from "./protocol.ts";
 
 /** As many as one answer may hold. */
 const maxValues = 100;

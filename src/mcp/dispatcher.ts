@@ -7,9 +7,16 @@ import { internalError } from "../surface/fault.ts";
 import { progressTokenOf } from "./envelope.ts";
 import { methodsOf, runMethod, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
-import type { Era, LogLevels, RpcAnswer } from "./protocol.ts";
-import { busy, closing, duplicateId, unknownMethod } from "./refusals.ts";
-import type { RequestId } from "./request-id.ts";
+import {
+  busy,
+  closing,
+  duplicateId,
+  unknownMethod,
+  type Era,
+  type LogLevels,
+  type RequestId,
+  type RpcAnswer,
+} from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import type { Queued, StartQueued } from "./turn-queues.ts";

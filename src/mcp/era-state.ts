@@ -1,7 +1,6 @@
 import type { JsonObject } from "../schema/json.ts";
 import { checkEnvelope, checkInitialize, claimsModern, missingEnvelope, unsupportedVersion } from "./envelope.ts";
-import { rpcCodes, toRpcError, type Era, type RpcError } from "./protocol.ts";
-import type { RequestId } from "./request-id.ts";
+import { rpcCodes, toRpcError, type Era, type RequestId, type RpcError } from "./protocol.ts";
 
 /** What a connection has agreed on. `probed`: a modern client asked who is there, and may still fall back. */
 type State = "opening" | "probed" | "modern" | "legacy";

@@ -5,21 +5,17 @@ import type { Clock } from "../spine/clock.ts";
 import { ConnectionAsks } from "./asking/connection-asks.ts";
 import { ClientLog, renderLogged, type LogOutput } from "./client-log.ts";
 import { Dispatcher, type ClientRequest } from "./dispatcher.ts";
-import { logLevelOf } from "./envelope.ts";
+import { ConnectionCaller, logLevelOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
-import { toFrameError, type FrameFault } from "./frame-error.ts";
+import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { LastSteps } from "./last-steps.ts";
-import { parseFrame, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
-import { toRpcError, type Era, type RpcAnswer } from "./protocol.ts";
-import { duplicateId, unknownMethod } from "./refusals.ts";
+import { duplicateId, toRpcError, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
-import type { RequestId } from "./request-id.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
 import { TurnQueues } from "./turn-queues.ts";
-import { ConnectionCaller } from "./with-client.ts";
 
 /** Dependencies of a {@link Gate}. */
 export interface GateOptions {

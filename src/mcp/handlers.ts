@@ -11,19 +11,35 @@ import type { FaultReporter } from "../surface/fault.ts";
 import type { InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
 import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
-import { toAbsent, toNotFound } from "./not-found.ts";
-import { ownParam } from "./own-param.ts";
-import type { CatalogLists } from "./pages.ts";
+import {
+  ownParam,
+  rpcCodes,
+  toAbsent,
+  toDeniedError,
+  toNotFound,
+  toRpcError,
+  toRpcResult,
+  toWellFormedJson,
+  writeJson,
+  type McpRequest,
+  type RpcAnswer,
+} from "./protocol.ts";
+import type { CatalogLists } from "./lists.ts";
 import { createPromptHandler } from "./prompt-handlers.ts";
-import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type McpRequest, type RpcAnswer } from "./protocol.ts";
-import { renderContent, toLargeBlocks, toLargeResult, type Keeping } from "./render-large.ts";
-import { toReadOnCall } from "./read-on.ts";
+import {
+  errorMetaKey,
+  refusalData,
+  refusalText,
+  renderContent,
+  toLargeBlocks,
+  toLargeResult,
+  toReadOnCall,
+  withMeta,
+  type Keeping,
+} from "./render-result.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import { ResourceList } from "./resource-list.ts";
-import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
 import type { ViewResolver } from "./view-resolver.ts";
-import { withMeta } from "./with-meta.ts";
-import { toWellFormedJson, writeJson } from "./write-json.ts";
 
 /** Answers one method: params off the wire -> an answer. Never rejects. */
 export type Handler = (params: JsonObject | undefined, request: McpRequest) => RpcAnswer | Promise<RpcAnswer>;

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../schema/json.ts";
 import type { Handler, Handlers } from "./handlers.ts";
-import { modernVersions, toRpcResult } from "./protocol.ts";
-import type { ListName } from "./pages.ts";
+import { modernVersions, toRpcResult, writeJson } from "./protocol.ts";
+import type { ListName } from "./lists.ts";
 import type { ServerInfo } from "./servable-app.ts";
-import { writeJson } from "./write-json.ts";
 
 /**
  * The legacy revisions that are served, newest first. 2025-03-26 is not: it demands batches, which no other revision has

@@ -7,7 +7,7 @@ import { Budget, type BudgetLimits, type Share } from "../spine/budget.ts";
 import type { Clock } from "../spine/clock.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { cutText } from "./cut-text.ts";
-import { writeJson } from "./write-json.ts";
+import { writeJson } from "./protocol.ts";
 
 /** The text of a tool's result that is given whole, in bytes. */
 export const defaultResultBytes: number = 256 * 1024;

@@ -3,8 +3,15 @@ import type { JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
 import { createHandshake, legacyVersions } from "./handshake.ts";
 import { downgrade } from "./protocol-features.ts";
-import { rpcCodes, toRpcError, type Era, type McpRequest, type RpcAnswer } from "./protocol.ts";
-import { emptyResult, unknownMethod } from "./refusals.ts";
+import {
+  emptyResult,
+  rpcCodes,
+  toRpcError,
+  unknownMethod,
+  type Era,
+  type McpRequest,
+  type RpcAnswer,
+} from "./protocol.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 /** Queue of a method's requests: behind calls, which may take minutes, or behind reads. `none`: they do not wait. */

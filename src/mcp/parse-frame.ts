@@ -1,12 +1,6 @@
 import type { JsonObject } from "type-fest";
-import type { FrameError } from "./frame-error.ts";
-import { toFrameError } from "./frame-error.ts";
-import type { FrameLimits } from "./limits.ts";
-import { measureFrame } from "./measure-frame.ts";
-import type { RequestId } from "./request-id.ts";
-import { isRequestId } from "./request-id.ts";
-import { scanEnvelope } from "./scan-envelope.ts";
-import { ownParam } from "./own-param.ts";
+import { measureFrame, scanEnvelope } from "./json-scan.ts";
+import { isRequestId, ownParam, type RequestId } from "./protocol.ts";
 
 /** A message that is owed exactly one answer, under its `id`. */
 export interface RequestFrame {
@@ -120,3 +114,77 @@ function isSentId(id: unknown, text: string): id is RequestId {
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** What can be wrong with a frame before its method is looked at. */
+export type FrameFault =
+  | "not-utf8"
+  | "not-json"
+  | "too-large"
+  | "too-deep"
+  | "too-many-elements"
+  | "batch"
+  | "not-an-object"
+  | "bad-version"
+  | "bad-id"
+  | "bad-method"
+  | "request-and-response"
+  | "bad-params";
+
+/** A frame that is answered with a JSON-RPC error and never executed. `id` is null where none can be echoed. */
+export interface FrameError {
+  readonly kind: "error";
+  readonly id: RequestId | null;
+  readonly code: -32700 | -32600 | -32602;
+  readonly message: string;
+}
+
+const faults: Readonly<Record<FrameFault, Pick<FrameError, "code" | "message">>> = {
+  "not-utf8": { code: -32700, message: "Parse error: the frame is not valid UTF-8" },
+  "not-json": { code: -32700, message: "Parse error: the frame is not valid JSON" },
+  "too-large": { code: -32600, message: "Invalid request: the frame is larger than this server accepts" },
+  "too-deep": { code: -32600, message: "Invalid request: the frame is nested deeper than this server accepts" },
+  "too-many-elements": {
+    code: -32602,
+    message: "Invalid params: the frame has more elements than this server accepts",
+  },
+  batch: { code: -32600, message: "Invalid request: expected one object, got an array (batches are not supported)" },
+  "not-an-object": { code: -32600, message: "Invalid request: expected one JSON object" },
+  "bad-version": { code: -32600, message: 'Invalid request: "jsonrpc" must be "2.0"' },
+  "bad-id": {
+    code: -32600,
+    message: 'Invalid request: "id" must be a safe integer or a string of at most 1024 bytes',
+  },
+  "bad-method": { code: -32600, message: 'Invalid request: "method" must be a string' },
+  "request-and-response": {
+    code: -32600,
+    message: 'Invalid request: a message with "method" must have neither "result" nor "error"',
+  },
+  "bad-params": { code: -32602, message: 'Invalid params: "params" must be an object' },
+};
+
+/**
+ * The answer owed for a faulty frame. `id` is the sender's where it is known and usable, else null, as JSON-RPC 2.0
+ * section 5 asks. Messages are fixed texts and never quote what was sent.
+ */
+export function toFrameError(fault: FrameFault, id: RequestId | null = null): FrameError {
+  return { kind: "error", id, ...faults[fault] };
+}
+
+/** How large one incoming message may be. The same numbers hold for every transport, so that all of them refuse alike. */
+export interface FrameLimits {
+  /** Bytes of one message as it travels, without the line end. */
+  readonly maxBytes: number;
+  /** Objects and arrays inside each other; `{}` has depth 1. */
+  readonly maxDepth: number;
+  /** Array items and object properties of the whole message, counted together at every level. */
+  readonly maxElements: number;
+}
+
+/**
+ * The limits in force, on every transport: 4 MiB, depth 64, 10,000 elements.
+ *
+ * 4 MiB is the body limit the MCP SDK 2.x uses over HTTP. Depth 64 is far above any tool input seen and far below the
+ * recursion any schema library survives (CWE-674). The element cap answers GHSA-46jr-4wx8-v453: inside 4 MiB a
+ * validator can still be made to build a million issue objects (1.17 GB and 4 s; 124 MB and 0.1 s with this cap).
+ */
+export const defaultFrameLimits: FrameLimits = { maxBytes: 4 * 1024 * 1024, maxDepth: 64, maxElements: 10_000 };

@@ -1,7 +1,7 @@
 import type { ProgressSink } from "../call/call-context.ts";
 import type { ProgressReport } from "../catalog/entry.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { writeJson } from "./write-json.ts";
+import { writeJson } from "./protocol.ts";
 
 /** Where reports of progress go. */
 export interface ProgressOutput {

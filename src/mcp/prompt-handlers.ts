@@ -8,11 +8,17 @@ import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { InputRequired } from "./asking/input-required.ts";
 import type { Handler } from "./handlers.ts";
 import { bytesOver, type LargeValues } from "./large-values.ts";
-import { ownParam } from "./own-param.ts";
-import { rpcCodes, toRpcError, toRpcResult, toDeniedError, type RpcAnswer } from "./protocol.ts";
-import { refusalData, refusalText } from "./render-refusal.ts";
-import { withMeta } from "./with-meta.ts";
-import { toWellFormedJson, writeJson } from "./write-json.ts";
+import {
+  ownParam,
+  rpcCodes,
+  toDeniedError,
+  toRpcError,
+  toRpcResult,
+  toWellFormedJson,
+  writeJson,
+  type RpcAnswer,
+} from "./protocol.ts";
+import { refusalData, refusalText, withMeta } from "./render-result.ts";
 
 /** Dependencies of {@link createPromptHandler}. */
 export interface PromptDeps {

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
-import type { RpcAnswer } from "./protocol.ts";
-import { writeJson } from "./write-json.ts";
+import { writeJson, type RpcAnswer } from "./protocol.ts";
 
 /** The protocol version that brought each type of content block, and each member of a result, that older ones lack. */
 const firstWith = {

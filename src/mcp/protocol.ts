@@ -104,3 +104,89 @@ export function toRpcResult(
   const { meta = "", cacheable = false, introduces = false, asks } = more;
   return { kind: "result", body, meta, cacheable, introduces, ...(asks === undefined ? {} : { asks }) };
 }
+
+/** The id of a JSON-RPC request: text or a safe integer, never null. */
+export type RequestId = string | number;
+
+const MAX_BYTES = 1024;
+const utf8 = new TextEncoder();
+
+/**
+ * Whether a value can be the id of a request: a safe integer (others are rounded by `JSON.parse` and could not be
+ * echoed) or a string of at most 1 KiB of UTF-8. The empty string is an id.
+ */
+export function isRequestId(value: unknown): value is RequestId {
+  if (typeof value === "number") return Number.isSafeInteger(value);
+  return typeof value === "string" && value.length <= MAX_BYTES && utf8Length(value) <= MAX_BYTES;
+}
+
+/** No UTF-16 unit takes more than three bytes, so short texts need no encoding; the result is then an upper bound. */
+function utf8Length(text: string): number {
+  return text.length * 3 <= MAX_BYTES ? text.length * 3 : utf8.encode(text).length;
+}
+
+/** An own property of params, or of what is in them; inherited names are nobody's arguments. */
+export function ownParam(params: Readonly<Record<string, unknown>> | undefined, key: string): unknown {
+  return params !== undefined && Object.hasOwn(params, key) ? params[key] : undefined;
+}
+
+/** The error for a request whose id belongs to a request that still runs. */
+export const duplicateId: RpcError = toRpcError(
+  rpcCodes.invalidRequest,
+  "Invalid request: a request with this id is still running",
+);
+
+/** The error for a request that has no room in its queue. */
+export const busy: RpcError = toRpcError(rpcCodes.busy, "Server busy: too many requests are in flight");
+
+/** The error for a request to a server that is closing. */
+export const closing: RpcError = toRpcError(rpcCodes.busy, "Server busy: it is closing");
+
+/** The error for a method that the app or the era does not have. */
+export const unknownMethod: RpcError = toRpcError(rpcCodes.methodNotFound, "Method not found");
+
+/** The error for a session that does not exist, or that belongs to another caller. */
+export const sessionNotFound: RpcError = toRpcError(rpcCodes.sessionNotFound, "Session not found");
+
+/** The result without members. */
+export const emptyResult: RpcResult = toRpcResult("");
+
+function toCode(era: Era): number {
+  return era === "modern" ? rpcCodes.invalidParams : rpcCodes.legacyResourceNotFound;
+}
+
+/** The URI, for the answer's data, unless it is of a length that no resource's is. */
+function shown(uri: string): { readonly uri?: string } {
+  return uri.length <= 256 ? { uri } : {};
+}
+
+/** The answer for a URI that names nothing: unknown, not exposed and malformed alike. */
+export function toNotFound(uri: string, era: Era): RpcError {
+  const data = shown(uri);
+  return toRpcError(toCode(era), "Resource not found", data.uri === undefined ? undefined : data);
+}
+
+/** The answer for a URI that fits an exposed template, and has nothing under it now. */
+export function toAbsent(uri: string, era: Era): RpcError {
+  return toRpcError(toCode(era), "There is nothing under this URI now", { code: "ABSENT", ...shown(uri) });
+}
+
+/** One escape of a JSON string; the first group holds a pair of surrogates, the second one that stands alone. */
+const escape = /\\(?:(ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})|(ud[89a-f][0-9a-f]{2})|.)/g;
+
+/**
+ * Replaces the escapes of lone surrogates in JSON text by that of U+FFFD. Half a character, as a text cut at a number of
+ * UTF-16 units leaves it, is no Unicode text: strict parsers refuse the whole message that holds one. Escapes are
+ * expected in lower case, as `JSON.stringify` writes them.
+ */
+export function toWellFormedJson(json: string): string {
+  if (!json.includes("\\ud")) return json;
+  return json.replace(escape, (whole: string, _pair: unknown, lone: unknown) =>
+    lone === undefined ? whole : "\\ufffd",
+  );
+}
+
+/** Writes a value that has a JSON form as text that every parser of JSON accepts. */
+export function writeJson(value: NonNullable<unknown>): string {
+  return toWellFormedJson(JSON.stringify(value));
+}

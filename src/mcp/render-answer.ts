@@ -1,7 +1,5 @@
-import type { Era, RpcAnswer } from "./protocol.ts";
-import type { RequestId } from "./request-id.ts";
+import { writeJson, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
 import type { ServerInfo } from "./servable-app.ts";
-import { writeJson } from "./write-json.ts";
 
 /** Writes an answer as the text of one JSON-RPC frame. */
 export type AnswerRenderer = (id: RequestId | null, answer: RpcAnswer, era: Era) => string;

@@ -7,8 +7,7 @@ import type { ListedItems, MayList, VisibleItems } from "../catalog/listed-items
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
-import { describeItem, describeResource } from "./describe-entries.ts";
-import { createPagedList, unknownCursor, type PagedList } from "./pages.ts";
+import { createPagedList, describeItem, describeResource, unknownCursor, type PagedList } from "./lists.ts";
 import type { RpcAnswer } from "./protocol.ts";
 import { setNewest } from "../spine/set-newest.ts";
 

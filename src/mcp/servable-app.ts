@@ -2,9 +2,9 @@ import type { Caller } from "../surface/caller.ts";
 import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { Icon } from "../tags/looks.ts";
-import type { ListName } from "./pages.ts";
+import type { ListName } from "./lists.ts";
 import type { Handlers } from "./handlers.ts";
-import type { FrameLimits } from "./limits.ts";
+import type { FrameLimits } from "./parse-frame.ts";
 import type { RpcError } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 

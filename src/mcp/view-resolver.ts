@@ -7,7 +7,7 @@ import { Listeners } from "../surface/listeners.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { type Decision, toEntity } from "../views/compile-rules.ts";
 import type { Views } from "../views/create-views.ts";
-import type { CatalogLists, ListName } from "./pages.ts";
+import type { CatalogLists, ListName } from "./lists.ts";
 import { rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 import { ResolvedView, type ResolvedViewDeps, type ShowingDecision } from "./resolved-view.ts";
 

@@ -1,8 +1,7 @@
 import { anonymous, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { SurfaceError } from "../errors.ts";
-import { readClient } from "../mcp/envelope.ts";
-import { withClient } from "../mcp/with-client.ts";
+import { readClient, withClient } from "../mcp/envelope.ts";
 import { callable, having, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { viewFields } from "../surface/caller-options.ts";

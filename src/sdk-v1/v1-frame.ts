@@ -1,6 +1,11 @@
-import { toFrameError, type FrameError } from "../mcp/frame-error.ts";
-import type { FrameLimits } from "../mcp/limits.ts";
-import { parseFrame, type RequestFrame, type ResponseFrame } from "../mcp/parse-frame.ts";
+import {
+  parseFrame,
+  toFrameError,
+  type FrameError,
+  type FrameLimits,
+  type RequestFrame,
+  type ResponseFrame,
+} from "../mcp/parse-frame.ts";
 import type { RpcResult } from "../mcp/protocol.ts";
 import type { V1Asked } from "./v1-extra.ts";
 

@@ -1,7 +1,7 @@
 import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import type { AskPort } from "../call/ask-port.ts";
-import type { FrameLimits } from "../mcp/limits.ts";
+import type { FrameLimits } from "../mcp/parse-frame.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { anything, outerTimeoutMs, type V1Extra } from "./v1-extra.ts";

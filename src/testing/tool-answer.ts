@@ -1,5 +1,5 @@
 import { Refusal } from "../errors.ts";
-import { errorMetaKey } from "../mcp/render-refusal.ts";
+import { errorMetaKey } from "../mcp/render-result.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 
 /** The answer to a tool call. */

@@ -3,7 +3,7 @@ import type { AnyBespokeResource } from "../../src/catalog/bespoke-resource.ts";
 import { createCatalog } from "../../src/catalog/create-catalog.ts";
 import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
 import { LargeValues } from "../../src/mcp/large-values.ts";
-import { CatalogLists } from "../../src/mcp/pages.ts";
+import { CatalogLists } from "../../src/mcp/lists.ts";
 import { ViewResolver } from "../../src/mcp/view-resolver.ts";
 import { createViews } from "../../src/views/create-views.ts";
 import { createListedItems } from "../../src/catalog/listed-items.ts";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { measureFrame } from "../../src/mcp/measure-frame.ts";
+import { measureFrame } from "../../src/mcp/json-scan.ts";
 
 const limits = (maxDepth: number, maxElements: number): Parameters<typeof measureFrame>[1] => ({
   maxBytes: Infinity,

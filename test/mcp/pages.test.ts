@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPagedList, type PagedList } from "../../src/mcp/pages.ts";
+import { createPagedList, type PagedList } from "../../src/mcp/lists.ts";
 import type { RpcAnswer } from "../../src/mcp/protocol.ts";
 
 const items = ["1", "2", "3", "4", "5"];

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { defaultFrameLimits as limits } from "../../src/mcp/limits.ts";
-import { parseFrame } from "../../src/mcp/parse-frame.ts";
+import { defaultFrameLimits as limits, parseFrame } from "../../src/mcp/parse-frame.ts";
 
 const parse = (text: string): ReturnType<typeof parseFrame> => parseFrame(text, limits);
 const refusal = (id: string | number | null, code: number): object => ({

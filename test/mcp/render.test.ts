@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Refused } from "../../src/catalog/outcome.ts";
 import { toRpcError, toRpcResult } from "../../src/mcp/protocol.ts";
 import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
-import { refusalData, refusalText } from "../../src/mcp/render-refusal.ts";
+import { refusalData, refusalText } from "../../src/mcp/render-result.ts";
 
 const info = { name: 'a "server"', version: "1" };
 const render = createAnswerRenderer(info);

@@ -6,7 +6,7 @@ import type { LiveCatalog } from "../../src/catalog/live-catalog.ts";
 import { replaceTools } from "../../src/catalog/narrow-catalog.ts";
 import { Budget } from "../../src/spine/budget.ts";
 import { cellSource, type ViewRule } from "../../src/index.ts";
-import { CatalogLists } from "../../src/mcp/pages.ts";
+import { CatalogLists } from "../../src/mcp/lists.ts";
 import type { ResolvedView } from "../../src/mcp/resolved-view.ts";
 import { ViewResolver } from "../../src/mcp/view-resolver.ts";
 import { createViews } from "../../src/views/create-views.ts";

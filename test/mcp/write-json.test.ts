@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toWellFormedJson, writeJson } from "../../src/mcp/write-json.ts";
+import { toWellFormedJson, writeJson } from "../../src/mcp/protocol.ts";
 
 describe("toWellFormedJson()", () => {
   it.each([

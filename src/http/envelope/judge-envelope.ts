@@ -1,8 +1,7 @@
 import { checkEnvelope, claimsModern, metaOf } from "../../mcp/envelope.ts";
 import type { HeaderParam } from "../../mcp/header-params.ts";
-import { ownParam } from "../../mcp/own-param.ts";
+import { modernVersions, ownParam, rpcCodes, type Era } from "../../mcp/protocol.ts";
 import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
-import { modernVersions, rpcCodes, type Era } from "../../mcp/protocol.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { refuseHeader, type HttpRefusal } from "../http-refusal.ts";
 import type { HttpRequest } from "../message.ts";

@@ -1,4 +1,4 @@
-import { ownParam } from "../../mcp/own-param.ts";
+import { ownParam } from "../../mcp/protocol.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import type { HeaderParam } from "../../mcp/header-params.ts";
 import { isJsonObject, type JsonValue } from "../../schema/json.ts";

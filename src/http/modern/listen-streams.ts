@@ -1,5 +1,4 @@
-import { rpcCodes, toRpcError, type RpcAnswer } from "../../mcp/protocol.ts";
-import type { RequestId } from "../../mcp/request-id.ts";
+import { rpcCodes, toRpcError, type RequestId, type RpcAnswer } from "../../mcp/protocol.ts";
 import { Listens } from "../../mcp/subscriptions/listens.ts";
 import { Outbox } from "../../mcp/subscriptions/outbox.ts";
 import { isRefused, type Place } from "../admission.ts";

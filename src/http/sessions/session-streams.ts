@@ -1,5 +1,4 @@
-import { closing } from "../../mcp/refusals.ts";
-import { rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
+import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { acceptsType } from "../head/media-type.ts";
 import { isRefused, type Place } from "../admission.ts";

@@ -1,6 +1,6 @@
 import type { AskKind } from "../../catalog/asking.ts";
 import { isJsonObject } from "../../schema/json.ts";
-import { ownParam } from "../own-param.ts";
+import { ownParam } from "../protocol.ts";
 
 const none: ReadonlySet<AskKind> = new Set();
 

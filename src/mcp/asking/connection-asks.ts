@@ -2,8 +2,7 @@ import type { AskPort } from "../../call/ask-port.ts";
 import type { AskKind } from "../../catalog/asking.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { negotiate } from "../handshake.ts";
-import { ownParam } from "../own-param.ts";
-import type { Era } from "../protocol.ts";
+import { ownParam, type Era } from "../protocol.ts";
 import { clientKinds } from "./client-kinds.ts";
 import { PushedAsks, type PushedAsksSetting } from "./pushed-asks.ts";
 

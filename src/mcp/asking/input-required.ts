@@ -5,9 +5,16 @@ import type { ToolOutcome } from "../../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { capabilitiesOf } from "../envelope.ts";
-import { ownParam } from "../own-param.ts";
-import { rpcCodes, toRpcError, toRpcResult, type McpRequest, type RpcAnswer, type RpcError } from "../protocol.ts";
-import { writeJson } from "../write-json.ts";
+import {
+  ownParam,
+  rpcCodes,
+  toRpcError,
+  toRpcResult,
+  writeJson,
+  type McpRequest,
+  type RpcAnswer,
+  type RpcError,
+} from "../protocol.ts";
 import { toAskRequest } from "./ask-method.ts";
 import type { AskStates, AskSubject, OpenedState } from "./ask-states.ts";
 import { clientKinds } from "./client-kinds.ts";

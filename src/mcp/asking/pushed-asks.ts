@@ -9,9 +9,8 @@ import { callerKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
-import { ownParam } from "../own-param.ts";
+import { ownParam, writeJson } from "../protocol.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
-import { writeJson } from "../write-json.ts";
 import { toAskRequest } from "./ask-method.ts";
 import { SharedRoots } from "./shared-roots.ts";
 

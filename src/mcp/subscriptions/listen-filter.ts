@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
-import { rpcCodes, toRpcError, type RpcError } from "../protocol.ts";
-import { listNames, type ListName } from "../pages.ts";
-import { ownParam } from "../own-param.ts";
+import { ownParam, rpcCodes, toRpcError, type RpcError } from "../protocol.ts";
+import { listNames, type ListName } from "../lists.ts";
 import { topicsOfLists, urisOf, type Topic } from "./topic.ts";
 
 /** What a client of the modern era asks to be told of. */

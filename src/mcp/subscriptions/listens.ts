@@ -1,7 +1,6 @@
 import type { Caller } from "../../surface/caller.ts";
 import type { RequestFrame } from "../parse-frame.ts";
-import type { RpcAnswer, RpcError } from "../protocol.ts";
-import type { RequestId } from "../request-id.ts";
+import type { RequestId, RpcAnswer, RpcError } from "../protocol.ts";
 import { readListenFilter, toHonoured } from "./listen-filter.ts";
 import { renderAcknowledgement, toListenEnd } from "./notices.ts";
 import { maxListens, maxUris, tooManySubscriptions } from "./subscription-limits.ts";

@@ -1,7 +1,5 @@
 import type { JsonObject } from "../../schema/json.ts";
-import { toRpcResult, type RpcAnswer } from "../protocol.ts";
-import type { RequestId } from "../request-id.ts";
-import { writeJson } from "../write-json.ts";
+import { toRpcResult, writeJson, type RequestId, type RpcAnswer } from "../protocol.ts";
 import type { Topic } from "./topic.ts";
 
 /** The members of a `_meta` that say which subscription a message belongs to. The id is echoed as it came. */

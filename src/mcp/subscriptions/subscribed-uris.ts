@@ -1,9 +1,7 @@
 import type { Caller } from "../../surface/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { toNotFound } from "../not-found.ts";
+import { rpcCodes, toNotFound, toRpcError, toRpcResult, type RequestId, type RpcAnswer } from "../protocol.ts";
 import type { RequestFrame } from "../parse-frame.ts";
-import { rpcCodes, toRpcError, toRpcResult, type RpcAnswer } from "../protocol.ts";
-import type { RequestId } from "../request-id.ts";
 import { maxUris, tooManySubscriptions } from "./subscription-limits.ts";
 import { topicsOfLists, urisOf, type Topic } from "./topic.ts";
 import { TopicWatch, type WatchShared } from "./topic-watch.ts";

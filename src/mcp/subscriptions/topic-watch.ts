@@ -1,4 +1,4 @@
-import type { RequestId } from "../request-id.ts";
+import type { RequestId } from "../protocol.ts";
 import type { ResourceWatcher } from "../servable-app.ts";
 import { renderChange } from "./notices.ts";
 import type { Notice, Outbox } from "./outbox.ts";

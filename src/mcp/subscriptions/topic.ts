@@ -1,4 +1,4 @@
-import { listNames, type ListName } from "../pages.ts";
+import { listNames, type ListName } from "../lists.ts";
 import type { ResourceWatcher } from "../servable-app.ts";
 
 /** A list, which can change like what is in it. There is one object for each. */

@@ -3,7 +3,7 @@ import type { CallerView } from "../../../src/surface/caller.ts";
 import type { HttpRefusal } from "../../../src/http/http-refusal.ts";
 import { createViewReader, readView } from "../../../src/http/view/read-view.ts";
 import { withView } from "../../../src/http/view/with-view.ts";
-import { withClient } from "../../../src/mcp/with-client.ts";
+import { withClient } from "../../../src/mcp/envelope.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
 
 function read(target: string, agent?: string, reader = readView): CallerView | HttpRefusal | undefined {

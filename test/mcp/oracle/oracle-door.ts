@@ -1,7 +1,7 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
-import { withClient } from "../../../src/mcp/with-client.ts";
+import { withClient } from "../../../src/mcp/envelope.ts";
 import { handshake } from "../../fixtures/envelope.ts";
 import type { RpcMessage } from "./sdk-errors.ts";
 import { SdkErrors } from "./sdk-errors.ts";

@@ -1,8 +1,7 @@
 import { LOG_LEVEL_META_KEY, ProtocolError, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { CallContext, type LogSink } from "../../../src/call/call-context.ts";
-import { ClientLog, loggedMethod } from "../../../src/mcp/client-log.ts";
+import { ClientLog, isLogLevel, loggedMethod } from "../../../src/mcp/client-log.ts";
 import { toCapabilities } from "../../../src/mcp/handshake.ts";
-import { isLogLevel } from "../../../src/mcp/log-level.ts";
 import { toProgressParams } from "../../../src/mcp/progress-sink.ts";
 import type { Era, RpcAnswer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";

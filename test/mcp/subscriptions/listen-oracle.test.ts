@@ -2,7 +2,7 @@
 import { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, describe, expect, it } from "vitest";
-import type { ListName } from "../../../src/mcp/pages.ts";
+import type { ListName } from "../../../src/mcp/lists.ts";
 import { toCapabilities, type ServerCapabilities } from "../../../src/mcp/handshake.ts";
 import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
 import { modernLine } from "../../fixtures/envelope.ts";

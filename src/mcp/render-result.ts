@@ -1,11 +1,45 @@
+import type { Refused } from "../catalog/outcome.ts";
+import { renderIssues } from "../schema/render-issues.ts";
 import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/resource-content.ts";
-import type { Refused } from "../catalog/outcome.ts";
 import { bytesOver, type Excerpt, type KeptFor, type LargeValues } from "./large-values.ts";
-import { toRpcResult, type RpcAnswer } from "./protocol.ts";
-import type { ReadOnCall } from "./read-on.ts";
-import { errorMetaKey, refusalData, refusalText } from "./render-refusal.ts";
-import { toWellFormedJson, writeJson } from "./write-json.ts";
+import { toRpcResult, toWellFormedJson, writeJson, type RpcAnswer } from "./protocol.ts";
+import { authorise } from "../call/authorise.ts";
+import type { Caller } from "../surface/caller.ts";
+import { pullOrigin } from "../catalog/pull-tool-names.ts";
+import { readResourceName } from "../catalog/read-resource-tool.ts";
+import type { JsonObject } from "../schema/json.ts";
+import type { ResolvedView } from "./resolved-view.ts";
+
+/** Where the machine-readable form of a refusal stands in a result's `_meta`. */
+export const errorMetaKey = "surface-mcp/error";
+
+const maxTextBytes = 2048;
+const encoder = new TextEncoder();
+
+/** What a model reads of a refusal: the code, a sentence, and what is wrong, at most 2 KiB of UTF-8. */
+export function refusalText(refused: Refused): string {
+  const issues = refused.issues.length === 0 ? "" : `\n${renderIssues(refused.issues)}`;
+  const text = `${refused.code}: ${refused.message}${issues}`;
+  // A UTF-16 unit is at most 3 bytes.
+  if (text.length * 3 <= maxTextBytes) return text;
+  const bytes = encoder.encode(text);
+  if (bytes.length <= maxTextBytes) return text;
+  // A decoder that expects more leaves out the character that the cut went through; "…" takes 3 bytes.
+  return `${new TextDecoder().decode(bytes.subarray(0, maxTextBytes - 3), { stream: true })}…`;
+}
+
+/** What a program reads of a refusal. */
+export function refusalData(refused: Refused): object {
+  return {
+    code: refused.code,
+    message: refused.message,
+    ...(refused.issues.length === 0 ? {} : { issues: refused.issues }),
+    ...(refused.details === undefined ? {} : { details: refused.details }),
+    ...(refused.correlationId === undefined ? {} : { correlationId: refused.correlationId }),
+    ...(refused.retryable === true ? { retryable: true } : {}),
+  };
+}
 
 /** Where it stands in a `_meta` that what is said is not all of it: how long that is, and where the next part can be read. */
 export const truncatedMetaKey = "surface-mcp/truncated";
@@ -24,7 +58,7 @@ function toMeta(excerpt: Excerpt): string {
 }
 
 /** What a client is shown of a large result, and the tool call that reads on. */
-export interface LargeResult {
+interface LargeResult {
   readonly excerpt: Excerpt;
   readonly readOn: ReadOnCall | undefined;
 }
@@ -107,4 +141,34 @@ export function renderContent(uri: string, content: ResourceContent, keeping: Ke
   const written = text === undefined ? `"blob":${writeJson(blob)}` : `"text":${writeJson(text)}`;
   const more = meta === undefined ? "" : `,"_meta":${writeJson(meta)}`;
   return `{${head},"mimeType":${writeJson(mimeType)},${written}${more}}`;
+}
+
+/** The call of a tool that reads the next part of a large value, as a model writes it. */
+interface ReadOnCall {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+}
+
+/** The tool of `.pull()`, and not one by hand of the same name. */
+function isReader(tool: ToolEntry | undefined, caller: Caller): boolean {
+  return tool?.origin === pullOrigin(readResourceName) && authorise(caller, tool) === undefined;
+}
+
+/** Returns the tool call that reads `uri`: `read_resource`, or a gateway's `call` of it. `undefined` where the caller has neither. */
+export function toReadOnCall({ catalog, callable }: ResolvedView, caller: Caller, uri: string): ReadOnCall | undefined {
+  if (isReader(catalog.tool(readResourceName), caller)) return { tool: readResourceName, arguments: { uri } };
+  if (!isReader(callable.tool(readResourceName), caller)) return undefined;
+  return { tool: "call", arguments: { calls: [{ tool: readResourceName, input: { uri } }] } };
+}
+
+/** Whether a member of `_meta` is said by the server itself: nobody else says it, and no member is written twice. */
+function isOurs(key: string): boolean {
+  return key === errorMetaKey || key === truncatedMetaKey || key.startsWith("io.modelcontextprotocol/");
+}
+
+/** An answer with what its call has to say beside it, for programs. An error has no place for that. */
+export function withMeta(answer: RpcAnswer, said: JsonObject | undefined): RpcAnswer {
+  if (said === undefined || answer.kind === "error") return answer;
+  const members = writeJson(Object.fromEntries(Object.entries(said).filter(([key]) => !isOurs(key)))).slice(1, -1);
+  return { ...answer, meta: [answer.meta, members].filter((part) => part !== "").join(",") };
 }

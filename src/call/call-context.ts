@@ -327,10 +327,12 @@ export class CallContext implements EntryCall {
     this.tracked?.end(code);
   }
 
-  /**
-   * Tells when nothing of the author's runs for it any more, nor for what was called within it: at once, or, where it was ended
-   * early, when its work has come to an end, however long after its caller was answered. Of work that never ends it never tells.
-   */
+  /** Whether no handler runs for the call, nor for a call within it. After an early end handlers may still run. */
+  get isIdle(): boolean {
+    return this.#work === undefined && (this.#parts === undefined || this.#parts.size === 0);
+  }
+
+  /** Calls `told` when the call is idle: at once, or when its handlers settle. If one never does, it is never called. */
   whenIdle(told: () => void): void {
     if (this.#parts !== undefined && this.#parts.size > 0) {
       this.#whenPartless ??= [];

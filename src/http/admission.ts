@@ -1,48 +1,83 @@
-import type { Caller } from "../surface/caller.ts";
+import { CallQueue, TurnQueues } from "../mcp/call-queue.ts";
 import type { Turn } from "../mcp/methods.ts";
-import type { OverBudget } from "../spine/budget.ts";
-import type { HeldBytes } from "./body/held-bytes.ts";
-import type { HttpReply } from "./message.ts";
+import { Budget, type OverBudget } from "../spine/budget.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import type { Caller } from "../surface/caller.ts";
+import type { HttpBounds } from "./setting.ts";
 
-/** One thing that takes a place until it is let go. Callable twice. */
+/** A place that is taken until it is released. Callable twice. */
 export interface Place {
   release(): void;
 }
 
-/** Whose place it is: a caller, and where they are anonymous the session that they ask in. */
-export interface Holder {
-  readonly caller: Caller;
-  /** Left out outside of sessions. */
-  readonly session?: string;
-  /** The reply to the request. Left out where nothing is known of it. */
-  readonly reply?: Pick<HttpReply, "heldBytes">;
-  /** What the body of the request took, which is held until it is done. Left out where nobody counts. */
-  readonly bytes?: Pick<HeldBytes, "hold"> | undefined;
-}
+/** Bounds of {@link Admission}. */
+export type AdmissionBounds = Pick<
+  HttpBounds,
+  "maxInFlight" | "maxStreamsPerPrincipal" | "maxStreams" | "maxSessionsPerPrincipal" | "maxSessions"
+>;
 
-/** A request that waits for its turn, or has had it. */
-export interface Turning {
-  /** Takes it back while it waits; `false`: it was started. */
-  withdraw(): boolean;
-}
-
-/** How much of everything one caller and all of them may have at once. */
-export interface Admission {
-  /**
-   * Runs `start` now, or when one of the holder's own is done; it calls `done` once. `undefined`: too many wait already.
-   * After an answer that the system does not take at once, the next one starts in another turn of the event loop: so a caller
-   * with many large answers does not keep other callers waiting. Calls and reads wait apart, so that no read waits behind calls that take minutes.
-   */
-  take(holder: Holder, turn: Exclude<Turn, "none">, start: (done: () => void) => void): Turning | undefined;
-  /** Takes a place for a stream that stays open. */
-  openStream(caller: Caller): Place | OverBudget;
-  /** Takes a place for a session. */
-  openSession(caller: Caller): Place | OverBudget;
-  /** How many there are. */
-  readonly counts: { readonly streams: number; readonly sessions: number };
-}
-
-/** Whether a place was refused. */
+/** Returns whether a place was refused. */
 export function isRefused(place: Place | OverBudget): place is OverBudget {
   return "limit" in place;
+}
+
+function openPlace(budget: Budget, caller: Caller): Place | OverBudget {
+  const share = budget.open(caller.isAnonymous ? undefined : callerKey(caller));
+  return share.take(1) ?? { release: () => share.release() };
+}
+
+/**
+ * Bounds what one caller, and all callers, have at once. It keeps nothing of callers who have nothing. Needs no disposing.
+ *
+ * Each known caller has queues, each anonymous session has its own, and anonymous callers without a session share theirs.
+ */
+export class Admission {
+  readonly #maxInFlight: number;
+  readonly #known: Readonly<Record<Exclude<Turn, "none">, Map<string, CallQueue>>> = {
+    calls: new Map(),
+    reads: new Map(),
+  };
+  readonly #anonymous: TurnQueues;
+  readonly #streams: Budget;
+  readonly #sessions: Budget;
+
+  constructor(bounds: AdmissionBounds) {
+    this.#maxInFlight = bounds.maxInFlight;
+    this.#anonymous = new TurnQueues(bounds.maxInFlight);
+    this.#streams = new Budget({ total: bounds.maxStreams, perKey: bounds.maxStreamsPerPrincipal });
+    this.#sessions = new Budget({ total: bounds.maxSessions, perKey: bounds.maxSessionsPerPrincipal });
+  }
+
+  /** Creates the queues of a session; `undefined` for a known caller, whose sessions share queues. */
+  openQueues(caller: Caller): TurnQueues | undefined {
+    return caller.isAnonymous ? new TurnQueues(this.#maxInFlight) : undefined;
+  }
+
+  /** Returns the queue in which a caller's request takes its place. */
+  queueOf(turn: Exclude<Turn, "none">, caller: Caller, ofSession: TurnQueues = this.#anonymous): CallQueue {
+    if (caller.isAnonymous) return ofSession.of(turn);
+    const queues = this.#known[turn];
+    const key = callerKey(caller);
+    let queue = queues.get(key);
+    if (queue === undefined) {
+      queue = new CallQueue(this.#maxInFlight, () => queues.delete(key));
+      queues.set(key, queue);
+    }
+    return queue;
+  }
+
+  /** Takes a place for a stream that stays open. */
+  openStream(caller: Caller): Place | OverBudget {
+    return openPlace(this.#streams, caller);
+  }
+
+  /** Takes a place for a session. */
+  openSession(caller: Caller): Place | OverBudget {
+    return openPlace(this.#sessions, caller);
+  }
+
+  /** Places that are taken. */
+  get counts(): { readonly streams: number; readonly sessions: number } {
+    return { streams: this.#streams.use.used, sessions: this.#sessions.use.used };
+  }
 }

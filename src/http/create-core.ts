@@ -1,9 +1,12 @@
+import type { ClientRequest } from "../mcp/dispatcher.ts";
+import { ownParam } from "../mcp/protocol.ts";
 import { createAnswerRenderer } from "../mcp/render-answer.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
+import { clipText } from "../schema/clip-text.ts";
 import { systemClock } from "../surface/system-clock.ts";
+import { Admission } from "./admission.ts";
 import { createAuthenticator } from "./auth/create-authenticator.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
-import { createAdmission } from "./create-admission.ts";
 import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { createAddressReader } from "./client-address.ts";
 import { createFront } from "./front.ts";
@@ -16,7 +19,6 @@ import type { HttpServe } from "./message.ts";
 import { createModernLeg } from "./modern-leg.ts";
 import type { ResolvedHandler } from "./resolve-options.ts";
 import { Responder } from "./respond.ts";
-import { RunningCalls } from "./running-calls.ts";
 import type { HttpSetting } from "./setting.ts";
 import { type StageCounts, StageCounters } from "./stages.ts";
 import { toLimiter } from "./to-limiter.ts";
@@ -38,6 +40,8 @@ export interface HttpStats {
 
 /** Resolves once all that was answered has left this process, as far as can be known. */
 export type Sent = () => Promise<void>;
+
+const maxNameBytes = 200;
 
 /** How long what was aborted may take to end, in milliseconds. */
 export const abortingMs = 1000;
@@ -88,11 +92,25 @@ function toSetting(runtime: AppRuntime, { options, authenticator, budgets }: Set
     clock,
     counters: new StageCounters(),
     budgets,
-    admission: createAdmission(bounds),
+    admission: new Admission(bounds),
     keepAlive: new KeepAlive(clock, bounds.keepAliveMs),
     limiter: toLimiter(options, clock),
     responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge }),
   };
+}
+
+/** Handlers of an author, by the method that runs them. */
+const handlerNames: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "tool"],
+  ["resources/read", "resource"],
+  ["prompts/get", "prompt"],
+]);
+
+/** Names a handler for the log. */
+function toName({ frame: { method, params } }: ClientRequest): string {
+  const what = handlerNames.get(method) ?? method;
+  const name = ownParam(params, "name") ?? ownParam(params, "uri");
+  return typeof name === "string" ? `${what} "${clipText(name, maxNameBytes)}"` : what;
 }
 
 /**
@@ -104,9 +122,7 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
   const budgets = createBudgets(options.limits, app.report);
   app.countParts(budgets.partBytes);
   const authenticator = toAuthenticator(app, options, budgets);
-  const calls = new RunningCalls();
-  const runtime = { ...app, handlers: calls.watch(app.handlers) };
-  const setting = toSetting(runtime, { options, authenticator, budgets });
+  const setting = toSetting(app, { options, authenticator, budgets });
   const { counters, admission, keepAlive } = setting;
   const health = new Health(setting);
   const modern = createModernLeg(setting);
@@ -135,10 +151,10 @@ export function createCore(app: AppRuntime, options: ResolvedHandler): Core {
     close: async (sent) => {
       health.close();
       const closed = Promise.all(legs.map((leg) => leg.close())).then(sent);
-      await within(abortingMs, Promise.all([closed, calls.idle()]));
+      await within(abortingMs, Promise.all([closed, ...legs.map((leg) => leg.idle())]));
       keepAlive.close();
     },
-    running: () => calls.names,
+    running: () => [...new Set(legs.flatMap(({ running }) => running.map(toName)))],
     stats: () => ({
       ...admission.counts,
       dropped: modern.dropped + (legacy?.dropped ?? 0),

@@ -183,11 +183,11 @@ class Front {
     const { counters, budgets } = this.#parts.setting;
     counters.reached("body");
     const bytes = new HeldBytes(budgets.bodyBytes, reply.owner);
-    const letGo = bytes.hold();
+    bytes.hold();
     const done = (read: BodyRead): void => {
       this.#guard(reply, () => this.#onBody({ request, reply, caller, bytes }, read));
       // Whoever keeps the frame for later holds the bytes, too.
-      letGo();
+      bytes.release();
     };
     request.body(this.#rules.maxBytes, done, bytes);
   }

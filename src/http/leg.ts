@@ -1,4 +1,5 @@
 import type { Caller } from "../surface/caller.ts";
+import type { ClientRequest } from "../mcp/dispatcher.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import type { RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
@@ -49,6 +50,10 @@ export interface Leg<TPost extends HttpPost = HttpPost> {
   drain(): Promise<void>;
   /** Aborts what runs and lets go of everything. Callable twice. */
   close(): Promise<void>;
+  /** Resolves when no handler runs. A handler that never settles keeps it from that. */
+  idle(): Promise<void>;
+  /** Requests whose handlers run, also after the answer. */
+  readonly running: readonly ClientRequest[];
   /** How many messages were thrown away before their clients were sent them. */
   readonly dropped: number;
 }

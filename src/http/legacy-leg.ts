@@ -3,7 +3,7 @@ import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
 import { headerParamsFor } from "../mcp/header-params.ts";
-import { methodsOf, runMethod, type Methods } from "../mcp/methods.ts";
+import { methodsOf, runMethod, toInternalAnswer, type Methods } from "../mcp/methods.ts";
 import {
   closing,
   ownParam,
@@ -14,12 +14,12 @@ import {
   type RpcAnswer,
   type RpcError,
 } from "../mcp/protocol.ts";
+import type { ClientRequest } from "../mcp/dispatcher.ts";
 import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";
-import { guard } from "./guard.ts";
 import {
   isRequest,
   type AdmittedPost,
@@ -103,6 +103,14 @@ class SessionsLeg implements SessionLeg {
     this.#sessions.close();
   }
 
+  idle(): Promise<void> {
+    return this.#sessions.idle();
+  }
+
+  get running(): readonly ClientRequest[] {
+    return this.#sessions.running;
+  }
+
   #onRequest(post: RequestPost): void {
     const { method, id } = post.frame;
     if (this.#isDraining) return this.#refuse(post, closing, 503);
@@ -150,7 +158,7 @@ class SessionsLeg implements SessionLeg {
 
   #onInitialize({ request, reply, caller: sender, frame, bytes }: RequestPost): void {
     const { counters, responder, runtime } = this.#setting;
-    const { id, method } = frame;
+    const { id } = frame;
     counters.reached("caps");
     const caller = withClient(sender, readClient(ownParam(frame.params, "clientInfo")));
     const view = runtime.viewFor(caller);
@@ -162,15 +170,7 @@ class SessionsLeg implements SessionLeg {
       const error = toRpcError(rpcCodes.busy, "Server busy: too many sessions are open", place);
       return responder.refuse(reply, error, { status: 409, id });
     }
-    const answer = (failure: RpcAnswer): void => {
-      place.release();
-      responder.answer(reply, failure, { id, era: "legacy", status: 500 });
-    };
-    guard(this.#initialise({ request, reply, caller, frame, bytes, view }, place), {
-      method,
-      report: runtime.report,
-      answer,
-    });
+    void this.#initialise({ request, reply, caller, frame, bytes, view }, place);
   }
 
   /** Takes a place, if need be of a session whose client has probably left. */
@@ -184,11 +184,17 @@ class SessionsLeg implements SessionLeg {
 
   async #initialise(post: AdmittedPost, place: Place): Promise<void> {
     const { frame, reply } = post;
-    const { id } = frame;
-    const answer = await this.#handshake(post);
-    const headers = answer.kind === "result" ? this.#mint(post, place) : {};
-    if (answer.kind !== "result") place.release();
-    this.#setting.responder.answer(reply, answer, { id, era: "legacy", headers });
+    const { responder, runtime } = this.#setting;
+    const { id, method } = frame;
+    let answer = await this.#handshake(post);
+    let headers = {};
+    try {
+      if (answer.kind === "result") headers = this.#mint(post, place);
+    } catch (cause) {
+      answer = toInternalAnswer(cause, method, runtime.report);
+    }
+    if (answer.kind === "error") place.release();
+    responder.answer(reply, answer, { id, era: "legacy", headers });
   }
 
   async #handshake({ frame, caller, view }: AdmittedPost): Promise<RpcAnswer> {

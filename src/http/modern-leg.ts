@@ -1,4 +1,4 @@
-import { Dispatcher } from "../mcp/dispatcher.ts";
+import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";
 import { closing, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import { isRequest, type Leg, type ModernPost, type RequestPost } from "./leg.ts";
@@ -26,7 +26,7 @@ class ModernLeg implements Leg<ModernPost> {
     this.#dispatcher = new Dispatcher<Exchange>({
       runtime,
       subscriptions: this.#listens,
-      take: (turn, start, exchange) => admission.take(exchange, turn, start),
+      queueOf: (turn, { caller }) => admission.queueOf(turn, caller),
     });
     this.#exchanges = {
       http,
@@ -57,6 +57,14 @@ class ModernLeg implements Leg<ModernPost> {
   close(): Promise<void> {
     this.#dispatcher.close();
     return this.drain();
+  }
+
+  idle(): Promise<void> {
+    return new Promise((resolve) => this.#dispatcher.whenIdle(resolve));
+  }
+
+  get running(): readonly ClientRequest[] {
+    return this.#dispatcher.running;
   }
 
   #onRequest(post: ModernPost & RequestPost): void {

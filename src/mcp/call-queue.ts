@@ -1,92 +1,116 @@
-/** How many calls run at once on one connection, unless somebody says otherwise; further ones wait their turn. */
+import type { Turn } from "./methods.ts";
+
+/** A request that needs a place. */
+export interface QueuedCall {
+  /** Called when the request has its place. It calls {@link CallQueue.done} once. */
+  start(): void;
+}
+
+/** Calls that run at once on one connection, by default. */
 const defaultRunning = 64;
 
-/** More than this many are not kept waiting. */
+/** Calls that wait; a further one is refused. */
 const maxWaiting = 256;
 
-/** Starts calls in order, only so many at once, and none while it is held. What waits can be taken back. */
-export class CallQueue<TKey> {
-  /** Made for the first call that waits: over HTTP there is a queue for each session, and most calls start at once. */
-  #waiting: Map<TKey, () => void> | undefined;
+/** Starts requests in order, only so many at once, and none while it is held. */
+export class CallQueue {
+  /** Created for the first request that waits: most start at once. */
+  #waiting: Set<QueuedCall> | undefined;
   readonly #maxRunning: number;
+  readonly #onIdle: (() => void) | undefined;
   #running = 0;
   #held = false;
 
-  constructor(maxRunning: number = defaultRunning) {
+  /** @param onIdle - called whenever nothing runs or waits any more. */
+  constructor(maxRunning: number = defaultRunning, onIdle?: () => void) {
     this.#maxRunning = maxRunning;
+    this.#onIdle = onIdle;
   }
 
-  /** Whether so much is waiting that one more must be refused. */
-  get full(): boolean {
-    return this.#size >= maxWaiting;
-  }
-
-  /** True when nothing runs, nothing waits and the queue is not held. */
-  get idle(): boolean {
-    return this.#running === 0 && this.#size === 0 && !this.#held;
-  }
-
-  /** The queue starts nothing while this is set. */
-  get held(): boolean {
-    return this.#held;
-  }
-
-  /** Runs `start` now or when there is room. Whoever was started calls {@link done} once. */
-  add(key: TKey, start: () => void): void {
-    if (this.#held || this.#running >= this.#maxRunning) {
-      (this.#waiting ??= new Map()).set(key, start);
-      return;
+  /** Starts a request now or when there is room. Returns `false` if too many wait. */
+  add(call: QueuedCall): boolean {
+    if (!this.#held && this.#running < this.#maxRunning) {
+      this.#start(call);
+      return true;
     }
-    this.#running += 1;
-    start();
+    const waiting = (this.#waiting ??= new Set());
+    if (waiting.size >= maxWaiting) return false;
+    waiting.add(call);
+    return true;
   }
 
-  /** Takes back a call that is still waiting. */
-  withdraw(key: TKey): boolean {
-    return this.#waiting?.delete(key) === true;
+  /** Removes a request that waits. Returns `false` if it was started. */
+  withdraw(call: QueuedCall): boolean {
+    return this.#waiting?.delete(call) === true;
   }
 
-  /** A call that was started is over: the next one starts. */
-  done(): void {
+  /**
+   * Frees the place of a request, and starts the next.
+   *
+   * @param isUnread - the system has not taken the answer: the next requests start one in each turn of the event loop, so that
+   * the sockets of other clients come between. One, because Node accepts one connection a turn.
+   */
+  done(isUnread = false): void {
     this.#running -= 1;
+    if (isUnread && !this.#held) this.#rest();
     this.#startWaiting();
   }
 
-  /** Starts nothing until it is let go: there is no room for the answers. What runs goes on. */
+  /** Starts nothing until it is released: there is no room for answers. Running requests go on. */
   hold(held: boolean): void {
     this.#held = held;
     this.#startWaiting();
   }
 
-  /** Starts the next call although the queue is held. Returns `false` if nothing waits or there is no room. */
-  startOne(): boolean {
-    const [next] = this.#waiting ?? [];
-    if (next === undefined || this.#running >= this.#maxRunning) return false;
-    const [key, start] = next;
-    this.#waiting?.delete(key);
-    this.#running += 1;
-    start();
-    return true;
-  }
-
-  /** Forgets everything that waits. */
-  clear(): void {
-    this.#waiting?.clear();
-  }
-
-  get #size(): number {
-    return this.#waiting === undefined ? 0 : this.#waiting.size;
+  #rest(): void {
+    this.#held = true;
+    const startNext = (): void => {
+      const [next] = this.#waiting ?? [];
+      if (next === undefined || this.#running >= this.#maxRunning) return this.hold(false);
+      this.#waiting?.delete(next);
+      this.#start(next);
+      setImmediate(startNext);
+    };
+    setImmediate(startNext);
   }
 
   #startWaiting(): void {
     const waiting = this.#waiting;
-    if (waiting === undefined) return;
-    for (const [key, start] of waiting) {
-      // Asked each time: a call that answers at once may fill the output.
-      if (this.#held || this.#running >= this.#maxRunning) return;
-      waiting.delete(key);
-      this.#running += 1;
-      start();
+    if (waiting !== undefined) {
+      for (const call of waiting) {
+        // Read each time: a call that answers at once may fill the output.
+        if (this.#held || this.#running >= this.#maxRunning) return;
+        waiting.delete(call);
+        this.#start(call);
+      }
     }
+    if (this.#running === 0 && !this.#held) this.#onIdle?.();
+  }
+
+  #start(call: QueuedCall): void {
+    this.#running += 1;
+    call.start();
+  }
+}
+
+/** The queues of one connection. Reads have their own: calls may run for minutes, and a read must not wait behind them. */
+export class TurnQueues {
+  readonly #calls: CallQueue;
+  readonly #reads: CallQueue;
+
+  constructor(maxRunning?: number) {
+    this.#calls = new CallQueue(maxRunning);
+    this.#reads = new CallQueue(maxRunning);
+  }
+
+  /** Starts nothing until `held` is false again. */
+  hold(held: boolean): void {
+    this.#calls.hold(held);
+    this.#reads.hold(held);
+  }
+
+  /** Returns the queue of a turn. */
+  of(turn: Exclude<Turn, "none">): CallQueue {
+    return turn === "calls" ? this.#calls : this.#reads;
   }
 }

@@ -3,6 +3,7 @@ import { anonymous, type Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
 import { ConnectionAsks } from "./asking/connection-asks.ts";
+import { TurnQueues } from "./call-queue.ts";
 import { ClientLog, renderLogged, type LogOutput } from "./client-log.ts";
 import { Dispatcher, type ClientRequest } from "./dispatcher.ts";
 import { ConnectionCaller, logLevelOf } from "./envelope.ts";
@@ -15,7 +16,6 @@ import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";
-import { TurnQueues } from "./turn-queues.ts";
 
 /** Dependencies of a {@link Gate}. */
 export interface GateOptions {
@@ -137,7 +137,7 @@ export class Gate {
     this.#dispatcher = new Dispatcher<GateRequest>({
       runtime,
       subscriptions: this.#subscriptions,
-      take: (turn, start) => this.#queues.take(turn, start),
+      queueOf: (turn) => this.#queues.of(turn),
     });
   }
 

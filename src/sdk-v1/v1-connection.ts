@@ -2,6 +2,7 @@ import { CallContext } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { callerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
+import { TurnQueues } from "../mcp/call-queue.ts";
 import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
 import type { RequestFrame } from "../mcp/parse-frame.ts";
@@ -10,7 +11,6 @@ import { closing, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { SubscriptionSession } from "../mcp/subscriptions/subscription-session.ts";
-import { TurnQueues } from "../mcp/turn-queues.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { toCaller, toUnknownCaller, type AttachOptions } from "./attach-options.ts";
 import { toFrame, toResult } from "./v1-frame.ts";
@@ -143,7 +143,7 @@ export class V1Connection {
     this.#dispatcher = new Dispatcher<V1Request>({
       runtime,
       subscriptions: this.#subscriptions,
-      take: (turn, start) => this.#queues.take(turn, start),
+      queueOf: (turn) => this.#queues.of(turn),
     });
     this.#expiry = new V1Expiry(systemClock, () => this.#updateListening());
   }

@@ -1,9 +1,9 @@
 import { array, assert, constantFrom, integer, property, record } from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { anonymous, type Caller } from "../../src/surface/caller.ts";
-import { isRefused, type Admission, type Holder, type Place, type Turning } from "../../src/http/admission.ts";
+import { Admission, isRefused, type AdmissionBounds, type Place } from "../../src/http/admission.ts";
+import type { CallQueue, QueuedCall, TurnQueues } from "../../src/mcp/call-queue.ts";
 import type { OverBudget } from "../../src/spine/budget.ts";
-import { createAdmission, type AdmissionBounds } from "../../src/http/create-admission.ts";
 
 const bounds: AdmissionBounds = {
   maxInFlight: 2,
@@ -20,19 +20,35 @@ function caller(id: string): Caller {
 const alice = caller("alice");
 const bob = caller("bob");
 
+/** Whose request it is, and whether its answer is not read at once. */
+interface Holder {
+  readonly caller: Caller;
+  readonly session?: TurnQueues | undefined;
+  readonly isUnread?: boolean;
+}
+
 /** Takes turns, and remembers which of them were started and what ends them. */
-function turns(admission = createAdmission(bounds)) {
+function turns(admission = new Admission(bounds)) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();
   return {
+    admission,
     started,
     end: (name: string) => ends.get(name)?.(),
-    take: (name: string, holder: Holder, turn: "calls" | "reads" = "calls") =>
-      admission.take(holder, turn, (done) => {
+    take: (name: string, { caller: who, session, isUnread }: Holder, turn: "calls" | "reads" = "calls") => {
+      const queue = admission.queueOf(turn, who, session);
+      const start = (): void => {
         started.push(name);
-        ends.set(name, done);
-      }),
+        ends.set(name, () => queue.done(isUnread));
+      };
+      return enqueue(queue, { start });
+    },
   };
+}
+
+/** Adds a request to a queue. Returns what takes it back, or `undefined` if it is refused. */
+function enqueue(queue: CallQueue, call: QueuedCall): (() => boolean) | undefined {
+  return queue.add(call) ? () => queue.withdraw(call) : undefined;
 }
 
 function placeOf(place: Place | OverBudget): Place {
@@ -43,15 +59,16 @@ function placeOf(place: Place | OverBudget): Place {
 /** Somebody who asks, ends and takes back. */
 function guest(admission: Admission, who: Caller) {
   const running: (() => void)[] = [];
-  const turnings: Turning[] = [];
+  const withdrawals: (() => boolean)[] = [];
   return {
     running,
     take: () => {
-      const turning = admission.take({ caller: who }, "calls", (done) => void running.push(done));
-      if (turning !== undefined) turnings.push(turning);
+      const queue = admission.queueOf("calls", who);
+      const withdraw = enqueue(queue, { start: () => void running.push(() => queue.done()) });
+      if (withdraw !== undefined) withdrawals.push(withdraw);
     },
     end: () => running.shift()?.(),
-    withdraw: () => turnings.pop()?.withdraw(),
+    withdraw: () => withdrawals.pop()?.(),
   };
 }
 
@@ -64,17 +81,9 @@ describe("Admission", () => {
     expect(started).toEqual(["1", "2", "3"]);
   });
 
-  it("counts a request once when it says twice that it is done", () => {
-    const { started, take, end } = turns();
-    for (const name of ["1", "2", "3", "4"]) take(name, { caller: alice });
-    end("1");
-    end("1");
-    expect(started).toEqual(["1", "2", "3"]);
-  });
-
   it("starts the next of a caller in another turn of the event loop when an answer was not taken at once", async () => {
     const { started, take, end } = turns();
-    const large = { caller: alice, reply: { heldBytes: 1 } };
+    const large = { caller: alice, isUnread: true };
     for (const name of ["1", "2", "3", "4", "5", "6"]) take(name, large);
     for (const name of ["1", "2"]) end(name);
     take("other", { caller: bob });
@@ -118,39 +127,40 @@ describe("Admission", () => {
     const first = take("1", { caller: alice });
     take("2", { caller: alice });
     const third = take("3", { caller: alice });
-    expect(first?.withdraw()).toBe(false);
-    expect(third?.withdraw()).toBe(true);
-    expect(third?.withdraw()).toBe(false);
+    expect(first?.()).toBe(false);
+    expect(third?.()).toBe(true);
+    expect(third?.()).toBe(false);
     end("1");
     end("2");
     expect(started).toEqual(["1", "2"]);
   });
 
   it("gives anonymous sessions places of their own, and those without a session places together", () => {
-    const { started, take } = turns();
-    for (const session of ["s", "t", undefined]) {
-      const holder = { caller: anonymous, ...(session === undefined ? {} : { session }) };
-      for (let index = 0; index < 3; index += 1) take(String(session), holder);
+    const { admission, started, take } = turns();
+    for (const name of ["s", "t", "none"]) {
+      const session = name === "none" ? undefined : admission.openQueues(anonymous);
+      for (let index = 0; index < 3; index += 1) take(name, { caller: anonymous, session });
     }
-    expect(started).toEqual(["s", "s", "t", "t", "undefined", "undefined"]);
+    expect(started).toEqual(["s", "s", "t", "t", "none", "none"]);
   });
 
   it("counts all sessions of one known caller together", () => {
-    const { started, take } = turns();
-    for (const session of ["s", "t", "u"]) take(session, { caller: alice, session });
+    const { admission, started, take } = turns();
+    for (const name of ["s", "t", "u"]) take(name, { caller: alice, session: admission.openQueues(alice) });
     expect(started).toEqual(["s", "t"]);
   });
 
-  it("does not take a caller for somebody else when their id looks like a session or like nobody's", () => {
-    const { started, take } = turns();
-    const holders: Holder[] = [{ caller: anonymous }, { caller: anonymous, session: "s" }];
+  it("does not take a caller for somebody else when their id looks like nobody's", () => {
+    const { admission, started, take } = turns();
+    const session = admission.openQueues(anonymous);
+    const holders: Holder[] = [{ caller: anonymous }, { caller: anonymous, session }];
     for (const id of ["anonymous", "s", "session s"]) holders.push({ caller: caller(id) });
     for (const holder of holders) for (let index = 0; index < 3; index += 1) take("one", holder);
     expect(started).toHaveLength(holders.length * 2);
   });
 
   it("refuses a stream when its caller has as many as they may, and when all have", () => {
-    const admission = createAdmission(bounds);
+    const admission = new Admission(bounds);
     placeOf(admission.openStream(alice));
     placeOf(admission.openStream(alice));
     expect(admission.openStream(alice)).toEqual({ scope: "principal", limit: 2 });
@@ -160,7 +170,7 @@ describe("Admission", () => {
   });
 
   it("refuses a session when its caller has as many as they may, and when all have", () => {
-    const admission = createAdmission(bounds);
+    const admission = new Admission(bounds);
     placeOf(admission.openSession(alice));
     expect(admission.openSession(alice)).toEqual({ scope: "principal", limit: 1 });
     placeOf(admission.openSession(anonymous));
@@ -170,7 +180,7 @@ describe("Admission", () => {
   });
 
   it("gives a place back once when it is let go twice", () => {
-    const admission = createAdmission(bounds);
+    const admission = new Admission(bounds);
     const first = placeOf(admission.openStream(alice));
     placeOf(admission.openStream(alice));
     first.release();
@@ -184,7 +194,7 @@ describe("Admission", () => {
     const step = record({ who: integer({ min: 0, max: 3 }), does: constantFrom("take", "end", "withdraw") });
     assert(
       property(array(step, { maxLength: 200 }), (steps) => {
-        const admission = createAdmission(bounds);
+        const admission = new Admission(bounds);
         const crowd = [0, 1, 2, 3].map((who) => guest(admission, caller(String(who))));
         for (const { who, does } of steps) {
           crowd[who]?.[does]();
@@ -198,11 +208,13 @@ describe("Admission", () => {
   });
 
   it("keeps nothing of 100,000 callers who have gone", () => {
-    const admission = createAdmission(bounds);
+    const admission = new Admission(bounds);
     const visit = (index: number): void => {
       const one = caller(`caller ${index}`);
-      admission.take({ caller: one }, "calls", (done) => done());
-      admission.take({ caller: anonymous, session: `session ${index}` }, "reads", (done) => done());
+      for (const turn of ["calls", "reads"] as const) {
+        const queue = admission.queueOf(turn, one);
+        enqueue(queue, { start: () => queue.done() });
+      }
       placeOf(admission.openStream(one)).release();
       placeOf(admission.openSession(one)).release();
     };

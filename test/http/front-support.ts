@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { Caller } from "../../src/surface/caller.ts";
 import type { Authenticator } from "../../src/http/auth/authenticator.ts";
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
-import { createAdmission } from "../../src/http/create-admission.ts";
+import { Admission } from "../../src/http/admission.ts";
 import { createFront, type FrontParts } from "../../src/http/front.ts";
 import { KeepAlive } from "../../src/http/keep-alive.ts";
 import type { HttpExchange, HttpPost, SessionLeg } from "../../src/http/leg.ts";
@@ -106,7 +106,16 @@ function createLeg(name: string, taken: Taken): SessionLeg {
     exchange.reply.answer({ status: 200, body: "{}" });
   };
   const done = (): Promise<void> => Promise.resolve();
-  return { post: take("post"), get: take("get"), delete: take("delete"), drain: done, close: done, dropped: 0 };
+  return {
+    post: take("post"),
+    get: take("get"),
+    delete: take("delete"),
+    drain: done,
+    close: done,
+    idle: done,
+    running: [],
+    dropped: 0,
+  };
 }
 
 /** An authenticator that lets in who says `good`, and counts how often it is asked. */
@@ -151,7 +160,7 @@ export class FrontHarness {
         clock: systemClock,
         counters,
         budgets: createBudgets(resolveLimits(), () => {}),
-        admission: createAdmission(bounds),
+        admission: new Admission(bounds),
         keepAlive: new KeepAlive(systemClock, 0),
         limiter: undefined,
         responder: new Responder({ render: createAnswerRenderer(runtime.info) }),

@@ -238,6 +238,8 @@ describe("a front", () => {
         },
         drain: () => Promise.resolve(),
         close: () => Promise.resolve(),
+        idle: () => Promise.resolve(),
+        running: [],
         dropped: 0,
       },
     });

@@ -1,12 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { CallQueue } from "../../src/mcp/call-queue.ts";
+import { CallQueue, type QueuedCall } from "../../src/mcp/call-queue.ts";
 
 /** A queue to which so many calls were added, and the numbers of those that were started. */
-function filled(count: number): { queue: CallQueue<number>; started: number[] } {
-  const queue = new CallQueue<number>();
+function filled(count: number) {
+  const queue = new CallQueue();
   const started: number[] = [];
-  for (let index = 0; index < count; index += 1) queue.add(index, () => started.push(index));
-  return { queue, started };
+  const add = (index: number): QueuedCall & { readonly isAdded: boolean } => {
+    const call = { start: () => void started.push(index), isAdded: false };
+    call.isAdded = queue.add(call);
+    return call;
+  };
+  const calls = Array.from({ length: count }, (_, index) => add(index));
+  return { queue, started, add, calls };
 }
 
 describe("CallQueue", () => {
@@ -18,28 +23,31 @@ describe("CallQueue", () => {
     expect(started).toHaveLength(65);
   });
 
-  it("is full when 256 wait", () => {
-    expect(filled(64 + 255).queue.full).toBe(false);
-    expect(filled(64 + 256).queue.full).toBe(true);
+  it("refuses a request when 256 wait", () => {
+    const { add, calls } = filled(64 + 256);
+    expect(calls.at(-1)?.isAdded).toBe(true);
+    expect(add(320).isAdded).toBe(false);
   });
 
   it("never starts what was withdrawn, and says whether it still waited", () => {
-    const { queue, started } = filled(66);
-    expect(queue.withdraw(64)).toBe(true);
-    expect(queue.withdraw(0)).toBe(false);
+    const { queue, started, calls } = filled(66);
+    const withdraw = (index: number) => calls.slice(index, index + 1).map((call) => queue.withdraw(call));
+    expect([withdraw(64), withdraw(0)]).toEqual([[true], [false]]);
     queue.done();
     expect(started.at(-1)).toBe(65);
   });
 
   it("starts nothing while it is held, and all that has room when it is let go", () => {
-    const { queue, started } = filled(2);
+    const { queue, started, add } = filled(2);
     queue.hold(true);
-    queue.add(2, () => started.push(2));
-    queue.add(3, () => {
-      started.push(3);
-      queue.hold(true);
+    add(2);
+    queue.add({
+      start: () => {
+        started.push(3);
+        queue.hold(true);
+      },
     });
-    queue.add(4, () => started.push(4));
+    add(4);
     queue.done();
     expect(started).toEqual([0, 1]);
     queue.hold(false);
@@ -47,12 +55,5 @@ describe("CallQueue", () => {
     expect(started).toEqual([0, 1, 2, 3]);
     queue.hold(false);
     expect(started).toEqual([0, 1, 2, 3, 4]);
-  });
-
-  it("forgets what waits when it is cleared", () => {
-    const { queue, started } = filled(70);
-    queue.clear();
-    for (let index = 0; index < 64; index += 1) queue.done();
-    expect(started).toHaveLength(64);
   });
 });

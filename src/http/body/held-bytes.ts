@@ -35,15 +35,13 @@ export class HeldBytes implements BodyBytes {
     return this.refused === undefined;
   };
 
-  /** Holds the bytes until every function that this returned was called. Each may be called twice. */
-  hold(): () => void {
-    let isHeld = true;
+  /** Holds the bytes until {@link release} was called as often. */
+  hold(): void {
     this.#holders += 1;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#holders -= 1;
-      if (this.#holders === 0) this.#share.release();
-    };
+  }
+
+  release(): void {
+    this.#holders -= 1;
+    if (this.#holders === 0) this.#share.release();
   }
 }

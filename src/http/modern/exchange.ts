@@ -41,13 +41,13 @@ export class Exchange implements ClientRequest {
   readonly log = undefined;
   readonly caller: Caller;
   readonly view: ResolvedView;
-  readonly reply: HttpReply;
-  readonly bytes: HeldBytes | undefined;
   /** Whether the client reads streams. */
   readonly isStreamable: boolean;
   /** Called when the client reads again. */
   onDrain: (() => void) | undefined;
   readonly #deps: ExchangeDeps;
+  readonly #reply: HttpReply;
+  readonly #bytes: HeldBytes | undefined;
   #frame: RequestFrame;
   /**
    * `json`: one piece. `either`: a stream if there is a message before the answer. `stream`: a result is always a stream, which is
@@ -67,8 +67,8 @@ export class Exchange implements ClientRequest {
     this.key = key;
     this.caller = post.caller;
     this.view = post.view;
-    this.reply = reply;
-    this.bytes = post.bytes;
+    this.#reply = reply;
+    this.#bytes = post.bytes;
     this.isStreamable = acceptsType(request.header("accept"), "text/event-stream");
     const isReporting = this.isStreamable && progressTokenOf(frame.params) !== undefined;
     const isLogging = this.isStreamable && logLevelOf(frame.params) !== undefined;
@@ -84,7 +84,12 @@ export class Exchange implements ClientRequest {
     return this.#frame;
   }
 
+  get isUnread(): boolean {
+    return (this.#reply.heldBytes ?? 0) > 0;
+  }
+
   open(token: string | number | undefined): CallContext {
+    this.#bytes?.hold();
     const { http } = this.#deps;
     const { runtime, counters, limiter } = http;
     const isReporting = token !== undefined && this.isStreamable;
@@ -104,6 +109,10 @@ export class Exchange implements ClientRequest {
     this.#stream();
   }
 
+  released(): void {
+    this.#bytes?.release();
+  }
+
   /** Writes a message on the stream. Returns whether the client is behind. */
   write(json: string): boolean {
     if (this.#isOver) return false;
@@ -118,7 +127,7 @@ export class Exchange implements ClientRequest {
     const { responder } = this.#deps.http;
     const { id } = this.#frame;
     if (this.#sink === undefined && (this.#answering !== "stream" || answer.kind === "error")) {
-      responder.answer(this.reply, answer, { id, era: "modern" });
+      responder.answer(this.#reply, answer, { id, era: "modern" });
       this.#end();
       return;
     }
@@ -133,7 +142,7 @@ export class Exchange implements ClientRequest {
     if (this.#sink !== undefined) return this.#sink;
     this.#stopQuietTimer?.();
     const { clock, bounds, keepAlive } = this.#deps.http;
-    const sink = this.reply.stream(eventStreamHeaders);
+    const sink = this.#reply.stream(eventStreamHeaders);
     const stall = new StallTimer(clock, bounds.stallMs, () => this.#onStalled());
     this.#sink = sink;
     this.#stall = stall;

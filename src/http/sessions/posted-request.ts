@@ -81,11 +81,20 @@ export class PostedRequest implements ClientRequest {
     return this.#session.calls;
   }
 
+  get isUnread(): boolean {
+    return (this.post.reply.heldBytes ?? 0) > 0;
+  }
+
   open(): CallContext {
+    this.post.bytes?.hold();
     const { calls, dropped } = this.#session;
     const call = calls.open(this);
     this.#onGone = calls.endsOnDrop(this) ? () => dropped(this) : () => call.drop();
     return call;
+  }
+
+  released(): void {
+    this.post.bytes?.release();
   }
 
   /** Whether what is told now would be told to nobody. What piles up is kept, as much of it as there is room for. */

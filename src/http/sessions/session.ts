@@ -1,11 +1,10 @@
 import type { AskKind } from "../../catalog/asking.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { Dispatcher } from "../../mcp/dispatcher.ts";
-import { ping, type Methods, type Turn } from "../../mcp/methods.ts";
+import { ping, type Methods } from "../../mcp/methods.ts";
 import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } from "../../mcp/protocol.ts";
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
-import type { Queued, StartQueued } from "../../mcp/turn-queues.ts";
 import { internalError } from "../../surface/fault.ts";
 import type { HttpExchange, AdmittedPost } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
@@ -13,7 +12,6 @@ import { PostedRequest, type RequestSession } from "./posted-request.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionScopes } from "./session-scopes.ts";
 import { SessionStreams, type StreamsSession } from "./session-streams.ts";
-import { WorkCount } from "./work-count.ts";
 
 /** What a session is made of. */
 export interface SessionSetting {
@@ -40,8 +38,6 @@ export class Session implements StreamsSession {
   readonly #streams: SessionStreams;
   readonly #scopes: SessionScopes;
   readonly #calls: SessionCalls;
-  /** Handlers that run for the session, maybe after their requests were cancelled or the session was closed. */
-  readonly work: WorkCount = new WorkCount();
   #activeAt: number;
   /** Whether the client has closed its stream and sent nothing since. */
   hasLeft = false;
@@ -70,10 +66,11 @@ export class Session implements StreamsSession {
       reached: http.counters.reached,
     });
     this.#subscriptions.setOutputFull(true);
+    const queues = http.admission.openQueues(setting.caller);
     this.#dispatcher = new Dispatcher<PostedRequest>({
       runtime: http.runtime,
       subscriptions: this.#subscriptions,
-      take: (turn, start, request) => this.#take(turn, start, request),
+      queueOf: (turn, request) => http.admission.queueOf(turn, request.caller, queues),
       queuesSubscribe: true,
       onOver: () => this.touch(),
     });
@@ -99,6 +96,21 @@ export class Session implements StreamsSession {
   get idleSince(): number | undefined {
     const isActive = this.#dispatcher.size > 0 || this.#streams.isRead || this.#calls.isAsking;
     return isActive ? undefined : this.#activeAt;
+  }
+
+  /** Requests whose handlers run, maybe after they were cancelled or the session was closed. */
+  get running(): readonly PostedRequest[] {
+    return this.#dispatcher.running;
+  }
+
+  /** Whether no handler runs for the session. */
+  get isIdle(): boolean {
+    return this.#dispatcher.isIdle;
+  }
+
+  /** Calls `told` when no handler runs for the session. */
+  whenIdle(told: () => void): void {
+    this.#dispatcher.whenIdle(told);
   }
 
   /** How many messages were thrown away before anybody was sent them. */
@@ -197,11 +209,5 @@ export class Session implements StreamsSession {
   #cancel(id: unknown): void {
     // Only ids that isRequestId() let in are known to the dispatcher.
     this.#dispatcher.cancel(id as RequestId);
-  }
-
-  #take(turn: Exclude<Turn, "none">, start: StartQueued, { post }: PostedRequest): Queued | undefined {
-    const { http, id: session } = this.#setting;
-    const { caller, reply, bytes } = post;
-    return http.admission.take({ caller, session, reply, bytes }, turn, (done) => start(this.work.begin(done)));
   }
 }

@@ -2,6 +2,7 @@ import { callerKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Place } from "../admission.ts";
+import type { PostedRequest } from "./posted-request.ts";
 import type { Session } from "./session.ts";
 
 /**
@@ -19,6 +20,8 @@ interface Held {
 /** The sessions of a server. One that does nothing for a while is ended, with one timer for all of them. */
 export class Sessions {
   readonly #held = new Map<string, Held>();
+  /** Sessions that have ended, and whose handlers run on. */
+  readonly #ending = new Set<Session>();
   readonly #clock: Clock;
   readonly #idleMs: number;
   #stopTimer: (() => void) | undefined;
@@ -36,6 +39,11 @@ export class Sessions {
     let count = this.#dropped;
     for (const { session } of this.#held.values()) count += session.dropped;
     return count;
+  }
+
+  /** Requests whose handlers run, also in sessions that have ended. */
+  get running(): readonly PostedRequest[] {
+    return this.#all().flatMap(({ running }) => running);
   }
 
   /** Takes one over, with the place that it holds. */
@@ -61,7 +69,7 @@ export class Sessions {
     let since = Infinity;
     const latest = this.#clock.now() - givesWayAfterMs;
     for (const [id, { session }] of this.#held) {
-      if (!session.work.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
+      if (!session.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
       const { idleSince = Infinity } = session;
       const givesWay = idleSince <= latest || session.hasLeft;
       if (givesWay && idleSince < since) [idlest, since] = [id, idleSince];
@@ -78,8 +86,12 @@ export class Sessions {
     const { session, place } = held;
     this.#dropped += session.dropped;
     session.close();
-    // Handlers that do not listen go on: who ends one session after the other must not have more of them than who does not.
-    session.work.whenIdle(() => place.release());
+    this.#ending.add(session);
+    // Handlers that ignore their signal go on: a client that ends its sessions must not run more of them than others.
+    session.whenIdle(() => {
+      this.#ending.delete(session);
+      place.release();
+    });
   }
 
   /** Ends the streams of all of them. Resolves when nothing runs any more. */
@@ -92,6 +104,15 @@ export class Sessions {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
     for (const id of this.#held.keys()) this.end(id);
+  }
+
+  /** Resolves when no handler runs. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#all().map((session) => new Promise<void>((resolve) => session.whenIdle(resolve))));
+  }
+
+  #all(): readonly Session[] {
+    return [...Array.from(this.#held.values(), ({ session }) => session), ...this.#ending];
   }
 
   #arm(delayMs: number): void {

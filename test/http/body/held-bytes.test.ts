@@ -1,16 +1,13 @@
 import { Buffer } from "node:buffer";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Caller } from "../../../src/surface/caller.ts";
 import { HeldBytes } from "../../../src/http/body/held-bytes.ts";
-import { createAdmission } from "../../../src/http/create-admission.ts";
 import { bearer, http, type HttpServing } from "../../../src/http/index.ts";
-import { resolveHandlerOptions } from "../../../src/http/resolve-options.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { head, RawClient } from "../node/raw-client.ts";
+import { ModernHarness } from "../modern/modern-harness.ts";
+import { openSteps } from "../sessions/app.ts";
 import { createDemo, type Demo } from "../support/demo-app.ts";
 import { modernPost } from "../support/modern-post.ts";
-
-const alice: Caller = { id: "alice", isAnonymous: false, scopes: [] };
 
 function create(budget = new Budget({ total: 20, perKey: 8 }), key = "alice"): HeldBytes & { readonly budget: Budget } {
   return Object.assign(new HeldBytes(budget, key), { budget });
@@ -23,16 +20,15 @@ describe("HeldBytes", () => {
     expect(hers.refused).toEqual({ scope: "principal", limit: 8 });
   });
 
-  it("takes back what a body took when the last who held it lets go, once", () => {
+  it("takes back what a body took when the last who held it lets go", () => {
     const bytes = create();
     const { budget } = bytes;
-    const [first, second] = [bytes.hold(), bytes.hold()];
+    bytes.hold();
+    bytes.hold();
     bytes.take(8);
-    first();
-    first();
+    bytes.release();
     expect(budget.use.used).toBe(8);
-    second();
-    second();
+    bytes.release();
     expect(budget.use.used).toBe(0);
     expect(create(budget).take(8)).toBe(true);
   });
@@ -52,28 +48,27 @@ describe("HeldBytes", () => {
     expect(budget.use).toEqual({ used: 17, limit: 20, refused: 0, evicted: 1 });
   });
 
-  it("holds what a request took for as long as it waits or runs", () => {
+  it("holds what a request took for as long as it waits or runs", async () => {
     const budget = new Budget({ total: 20, perKey: 8 });
-    const admission = createAdmission(resolveHandlerOptions({ maxInFlight: 1 }).bounds);
-    const ends: (() => void)[] = [];
-    const ask = () => {
+    const steps = openSteps();
+    const harness = new ModernHarness(steps.runtime, { maxInFlight: 1 });
+    const call = () => {
       const bytes = create(budget);
-      const letGo = bytes.hold();
+      bytes.hold();
       bytes.take(2);
-      const turning = admission.take({ caller: alice, bytes }, "calls", (done) => void ends.push(done));
-      letGo();
-      return turning;
+      const reply = harness.call(1, "walk", { bytes });
+      bytes.release();
+      return reply;
     };
-    ask();
-    const second = ask();
-    ask();
+    const [first, second, third] = [call(), call(), call()];
     expect(budget.use.used).toBe(6);
-    expect([second?.withdraw(), second?.withdraw()]).toEqual([true, false]);
+    second.cut();
     expect(budget.use.used).toBe(4);
-    ends[0]?.();
-    expect(budget.use.used).toBe(2);
-    ends[1]?.();
-    expect(budget.use.used).toBe(0);
+    await harness.until(() => (steps.arrive(), first.isOver));
+    await harness.until(() => budget.use.used === 2);
+    await harness.until(() => (steps.arrive(), third.isOver));
+    await harness.until(() => budget.use.used === 0);
+    await harness.close();
   });
 });
 

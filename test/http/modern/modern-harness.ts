@@ -1,4 +1,5 @@
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
+import type { HeldBytes } from "../../../src/http/body/held-bytes.ts";
 import type { HttpFrame, Leg, ModernPost } from "../../../src/http/leg.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { createModernLeg } from "../../../src/http/modern-leg.ts";
@@ -18,6 +19,8 @@ export interface Sent {
   readonly accept?: string;
   /** Added to the envelope. */
   readonly meta?: object;
+  /** Bytes of the body. */
+  readonly bytes?: HeldBytes;
 }
 
 /** A request as a client of the modern era writes it. */
@@ -62,15 +65,16 @@ export class ModernHarness {
   ask(ask: Ask, sent: Sent = {}): FakeReply {
     const { accept = "application/json, text/event-stream", meta = {} } = sent;
     const params = { ...ask.params, _meta: { ...envelope, ...meta } };
-    return this.post({ ...ask, params }, toRequest(ask, accept), sent.caller);
+    return this.post({ ...ask, params }, toRequest(ask, accept), sent);
   }
 
   /** Sends any message. */
-  post(message: object, request = toRequest({ id: 0, method: "" }, "*/*"), caller: Caller = anonymous): FakeReply {
+  post(message: object, request = toRequest({ id: 0, method: "" }, "*/*"), sent: Sent = {}): FakeReply {
+    const { caller = anonymous, bytes } = sent;
     const reply = new FakeReply();
     const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
     // The tests send what the front lets through.
-    this.leg.post({ request, reply, caller, frame: frame as HttpFrame, view: this.#runtime.viewFor(caller) });
+    this.leg.post({ request, reply, caller, bytes, frame: frame as HttpFrame, view: this.#runtime.viewFor(caller) });
     return reply;
   }
 

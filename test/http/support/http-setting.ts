@@ -1,5 +1,5 @@
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
-import { createAdmission } from "../../../src/http/create-admission.ts";
+import { Admission } from "../../../src/http/admission.ts";
 import { KeepAlive } from "../../../src/http/keep-alive.ts";
 import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
@@ -38,7 +38,7 @@ export function createHttpSetting({ runtime, clock, counters, more }: SettingPar
     clock,
     counters,
     budgets: createBudgets(resolveLimits(), () => {}),
-    admission: createAdmission(all),
+    admission: new Admission(all),
     keepAlive: new KeepAlive(clock, all.keepAliveMs),
     limiter: undefined,
     responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge: (scopes) => scopes.join(" ") }),

@@ -186,15 +186,15 @@ class SessionsLeg implements SessionLeg {
     const { frame, reply } = post;
     const { responder, runtime } = this.#setting;
     const { id, method } = frame;
-    let answer = await this.#handshake(post);
-    let headers = {};
     try {
-      if (answer.kind === "result") headers = this.#mint(post, place);
+      const answer = await this.#handshake(post);
+      const headers = answer.kind === "result" ? this.#mint(post, place) : {};
+      if (answer.kind === "error") place.release();
+      responder.answer(reply, answer, { id, era: "legacy", headers });
     } catch (cause) {
-      answer = toInternalAnswer(cause, method, runtime.report);
+      place.release();
+      responder.answer(reply, toInternalAnswer(cause, method, runtime.report), { id, era: "legacy", status: 500 });
     }
-    if (answer.kind === "error") place.release();
-    responder.answer(reply, answer, { id, era: "legacy", headers });
   }
 
   async #handshake({ frame, caller, view }: AdmittedPost): Promise<RpcAnswer> {

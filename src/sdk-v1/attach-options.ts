@@ -7,20 +7,20 @@ import { readOptions } from "../options/read-options.ts";
 import { viewFields } from "../surface/caller-options.ts";
 import type { V1AuthInfo, V1RequestInfo } from "./v1-server.ts";
 
-/** What {@link attach} may be told. */
+/** Options of {@link attach}. */
 export interface AttachOptions {
-  /** The view that the server's client is served by. Default `"default"`. */
+  /** The view of the server's client. @default "default" */
   readonly surface?: string;
-  /** The project that rules of views are asked about. Default: none. */
+  /** The project that rules of views may name. @default none */
   readonly project?: string;
-  /** What somebody of whom nothing is known is granted. Default: none. */
+  /** The scopes of an unknown caller. @default none */
   readonly scopes?: readonly string[];
   /**
-   * Who asks. Default: by `authInfo`, the program that asks and, where its `extra.sub` says so, for whom; without it somebody of
-   * whom nothing is known, as where this answers with `undefined`. Must be right: whoever has the same `id` is the same.
+   * Returns the caller of a request; `undefined` for an unknown one. Callers with the same `id` are the same caller.
+   * @default by `authInfo`: its program, and its `extra.sub`; unknown without `authInfo`
    */
   readonly caller?: (request: V1RequestInfo) => Caller | undefined;
-  /** How often callers who are known may call tools. Default: as often as they like. */
+  /** Limits the calls of tools by known callers. @default no limit */
   readonly rateLimit?: RateLimiter;
 }
 
@@ -41,7 +41,7 @@ function fromAuth({ clientId, scopes, expiresAt, extra }: V1AuthInfo): Caller {
   const subject = extra?.["sub"];
   const issuer = extra?.["iss"];
   return {
-    // Written so that no program and no subject can be called what two others are.
+    // Unambiguous: no program and subject have the id of two others.
     id: JSON.stringify(typeof subject === "string" ? [clientId, subject] : [clientId]),
     ...(typeof issuer === "string" ? { issuer } : {}),
     isAnonymous: false,
@@ -51,7 +51,7 @@ function fromAuth({ clientId, scopes, expiresAt, extra }: V1AuthInfo): Caller {
   };
 }
 
-/** What an author's function says, or what went wrong with it. */
+/** @throws SurfaceError `INVALID_OUTPUT`. */
 function assertCaller(caller: Caller | undefined): Caller | undefined {
   const isFit =
     caller === undefined || (typeof caller.id === "string" && caller.id !== "" && Array.isArray(caller.scopes));
@@ -88,9 +88,9 @@ export function toUnknownCaller(options: AttachOptions, client: unknown): Caller
 }
 
 /**
- * Says who asks a request, by which view and with which program. Throws what an author's function throws.
+ * Returns the caller of a request, with its view and program. Throws what the author's function throws.
  *
- * @param client - what the client says that it is.
+ * @param client - the `clientInfo` of the client.
  */
 export function toCaller(options: AttachOptions, request: V1RequestInfo, client: unknown): Caller {
   const said = options.caller === undefined ? undefined : assertCaller(options.caller(request));

@@ -3,14 +3,36 @@ import { toCapabilities } from "../mcp/handshake.ts";
 import type { AppRuntime, ServableApp, Serving } from "../mcp/servable-app.ts";
 import { internalError } from "../surface/fault.ts";
 import { readAttachOptions, type AttachOptions } from "./attach-options.ts";
-import { leaseRuntime, type RuntimeLease } from "./shared-runtime.ts";
 import { V1Connection } from "./v1-connection.ts";
 import { V1Port } from "./v1-port.ts";
 import type { V1McpServer, V1Server } from "./v1-server.ts";
 
-/** What is answered for the app: what it has handlers for, and what one connection has of its own. */
-function methodsOf(runtime: AppRuntime): readonly string[] {
-  return [...Object.keys(runtime.handlers), "resources/subscribe", "resources/unsubscribe"];
+/** The apps that are open, and for how many servers: over HTTP there is a server a session, and all share one application. */
+const shared = new WeakMap<ServableApp, { readonly runtime: AppRuntime; users: number }>();
+
+interface RuntimeLease {
+  readonly runtime: AppRuntime;
+  /** Closes the app with its last server. Callable twice. Rejects as closing does. */
+  release(): Promise<void>;
+}
+
+/** Opens an app, or shares it with the other servers that it is open for. @throws SurfaceError with a boot code. */
+function leaseRuntime(app: ServableApp): RuntimeLease {
+  const open = shared.get(app) ?? { runtime: app.open(), users: 0 };
+  shared.set(app, open);
+  open.users += 1;
+  let isHeld = true;
+  return {
+    runtime: open.runtime,
+    async release() {
+      if (!isHeld) return;
+      isHeld = false;
+      open.users -= 1;
+      if (open.users > 0) return;
+      shared.delete(app);
+      await open.runtime.close();
+    },
+  };
 }
 
 function assertFree(port: V1Port, methods: readonly string[]): void {
@@ -23,25 +45,18 @@ function assertFree(port: V1Port, methods: readonly string[]): void {
   );
 }
 
-/** What the app can do, but for what the server does itself. */
-function toAnnounced(runtime: AppRuntime, logsItself: boolean): object {
-  const { logging, ...others } = toCapabilities(runtime);
-  return logging === undefined || logsItself ? others : { ...others, logging };
-}
-
-/** Has the app answer, all of it or nothing. */
+/** Sets the handlers of the app, all of them or none. */
 function connect(runtime: AppRuntime, port: V1Port, options: AttachOptions): V1Connection {
   if (options.surface !== undefined) runtime.assertView(options.surface, "Attaching to a server");
-  const methods = methodsOf(runtime);
+  const methods = [...Object.keys(runtime.handlers), "resources/subscribe", "resources/unsubscribe"];
   assertFree(port, methods);
-  // One that says that it logs keeps the level itself.
+  // A server with the capability keeps the level of the log itself.
   const logsItself = port.handles("logging/setLevel");
-  port.announce(toAnnounced(runtime, logsItself));
+  const { logging, ...others } = toCapabilities(runtime);
+  port.announce(logging === undefined || logsItself ? others : { ...others, logging });
+  if (runtime.logs && !logsItself) methods.push("logging/setLevel");
   const connection = new V1Connection({ runtime, port, options, logsItself });
-  const own = runtime.logs && !logsItself ? ["logging/setLevel"] : [];
-  for (const method of [...methods, ...own]) {
-    port.handle(method, (params, extra) => connection.serve({ method, params, extra }));
-  }
+  for (const method of methods) port.handle(method, (params, extra) => connection.serve({ method, params, extra }));
   port.on("oninitialized", () => connection.initialised());
   return connection;
 }
@@ -66,14 +81,14 @@ function toServing(lease: RuntimeLease, port: V1Port, connection: V1Connection):
 }
 
 /**
- * Has an app answer what the client of an existing `Server` or `McpServer` of `@modelcontextprotocol/sdk` 1.x asks: its tools,
- * resources, prompts, completions and log, by the same rules as anywhere, in the legacy era. Attach before the server connects;
- * its handshake, its transport and whatever the app does not answer stay its own. What is attached ends with the server's
- * connection, and is attached anew for another; `close()` ends it earlier, and leaves the server open. Where an app is attached
- * to several servers, one a session, it is opened once, and closed with the last of them.
+ * Has an app answer the client of an existing `Server` or `McpServer` of `@modelcontextprotocol/sdk` 1.x: tools, resources, prompts,
+ * completions and log, by the same rules as elsewhere, up to 2025-11-25. Attach before the server connects. Its handshake, its
+ * transport and every method that the app does not answer stay its own. The app is detached when the connection ends, or by
+ * `close()`, which leaves the server open; attach it again for another connection. An app that is attached to several servers, one
+ * a session, is opened once and closed with the last of them.
  *
- * @throws SurfaceError `NAME_COLLISION` where the server answers one of the methods itself; `INVALID_OPTION` for a server that is
- * none of the SDK 1.x, or is connected; and the boot codes of the app. Nothing is attached then.
+ * @throws SurfaceError `NAME_COLLISION` if the server answers one of the methods itself; `INVALID_OPTION` for a server that is
+ * connected or not of the SDK 1.x; and the boot codes of the app. Nothing is attached then.
  *
  * @example
  * ```ts
@@ -90,7 +105,7 @@ export function attach(app: ServableApp, server: V1Server | V1McpServer, options
     return toServing(lease, port, connect(lease.runtime, port, read));
   } catch (cause) {
     port.release();
-    // Why it could not be attached is what its author has to hear, not what closing half of it came to.
+    // The author needs the reason why it could not be attached, not the failure of closing half of it.
     lease.release().catch(() => {});
     throw cause;
   }

@@ -1,39 +1,32 @@
-/** More than this many notices that are not sent yet, and there is no room for more. */
+/** The most notifications on their way to the transport before the output counts as full. */
 const maxPending = 256;
 
-/** How one notice is sent. */
-type Send = (message: object) => Promise<unknown>;
-
-/** Sends notices, and knows whether they pile up: a transport takes as long as its client does. */
+/** Sends notifications, and counts those that the transport has not taken: it takes as long as its client reads. */
 export class V1Output {
   readonly #onFull: (full: boolean) => void;
   #pending = 0;
   #isFull = false;
 
-  /** @param onFull - told when notices begin to pile up, and when there is room again. */
+  /** @param onFull - called when notifications begin to pile up, and when there is room again. */
   constructor(onFull: (full: boolean) => void) {
     this.#onFull = onFull;
   }
 
-  /** Whether what is sent piles up unread. */
+  /** Returns whether notifications pile up unread. */
   readonly isFull = (): boolean => this.#isFull;
 
-  /** Sends one message, of its JSON. What cannot be sent any more has no one left to read it. */
-  send(json: string, by: Send): void {
-    this.#pending += 1;
-    this.#update();
-    const done = (): void => {
-      this.#pending -= 1;
-      this.#update();
-    };
+  /** Sends a message, given as JSON. A failure is ignored: then no client reads any more. */
+  send(json: string, send: (message: object) => Promise<unknown>): void {
+    this.#count(1);
     // Ours, and an object.
-    void by(JSON.parse(json) as object)
+    void send(JSON.parse(json) as object)
       .catch(() => {})
-      .finally(done);
+      .finally(() => this.#count(-1));
   }
 
-  #update(): void {
-    // Let go at half of it, so that it is not held again with the very next one.
+  #count(change: 1 | -1): void {
+    this.#pending += change;
+    // Free again at half of it, or the very next notification would fill it.
     const isFull = this.#pending >= (this.#isFull ? maxPending / 2 : maxPending);
     if (isFull === this.#isFull) return;
     this.#isFull = isFull;

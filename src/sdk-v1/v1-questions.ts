@@ -1,96 +1,67 @@
+import type { AskPort } from "../call/ask-port.ts";
 import { clientKinds } from "../mcp/asking/client-kinds.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
-import type { AskPort } from "../call/ask-port.ts";
 import type { FrameLimits } from "../mcp/parse-frame.ts";
-import type { JsonObject } from "../schema/json.ts";
-import type { FaultReporter } from "../surface/fault.ts";
-import { anything, outerTimeoutMs, type V1Extra } from "./v1-extra.ts";
-import { toResponse } from "./v1-frame.ts";
-import type { V1Port } from "./v1-port.ts";
+import type { AppRuntime } from "../mcp/servable-app.ts";
+import { anything, outerTimeoutMs, type V1Extra, type V1Port } from "./v1-port.ts";
+import { toResponse } from "./v1-messages.ts";
 
-/** Asks the client one thing, and resolves with its answer, until the signal says that nobody waits for it any more. */
-type Request = (request: object, signal: AbortSignal) => Promise<unknown>;
-
-/** What the questions to the client of one server are made of. */
-export interface V1QuestionsSetting {
-  readonly port: V1Port;
-  /** How large an answer may be. */
-  readonly limits: FrameLimits;
-  readonly report: FaultReporter;
+/** A question, or the notification that one is given up. */
+interface SentAsk {
+  readonly id?: string;
+  readonly method: string;
+  readonly params?: { readonly requestId?: string; readonly reason?: string };
 }
 
-/** What an answer with an error says: its code is the client's, and its text nobody's business. */
+/** Sends a request to the client and resolves with the result, until the signal fires. */
+type SendRequest = (request: object, signal: AbortSignal) => Promise<unknown>;
+
+/** Returns the code of the client's error. Its message is the client's own and is not handed on. */
 function toError(cause: unknown): object {
   const code: unknown = typeof cause === "object" && cause !== null ? Reflect.get(cause, "code") : undefined;
   return Number.isSafeInteger(code) ? { code } : {};
 }
 
-/**
- * The questions to the client of one server. It is the SDK that gives them ids of its own and matches the answers; what is a
- * question, and how long it may take, is said as everywhere. Whoever made it closes it.
- */
-export class V1Questions {
-  readonly #asks: PushedAsks;
+/** The questions to the client of one server. The SDK gives them ids of its own and matches the answers. */
+export class V1Questions extends PushedAsks {
   readonly #limits: FrameLimits;
-  /** Ends what the SDK waits for, by our ids. */
-  readonly #open = new Map<string, AbortController>();
+  /** Ends the requests of the SDK, by our ids. */
+  readonly #waiting = new Map<string, AbortController>();
 
-  constructor({ port, limits, report }: V1QuestionsSetting) {
-    this.#limits = limits;
-    this.#asks = new PushedAsks({
+  constructor(port: V1Port, { limits, report }: Pick<AppRuntime, "limits" | "report">) {
+    super({
       kinds: () => clientKinds(port.clientCapabilities),
-      send: this.#sendBy((request, signal) => port.request(request, signal)),
+      send: (json, onDropped) => this.#sendBy((request, signal) => port.request(request, signal))(json, onDropped),
       report,
     });
+    this.#limits = limits;
   }
 
-  /** How the client of one request is asked: where that came from. */
-  portFor(extra: V1Extra): AskPort {
-    return this.#asks.portFor(
+  /** Returns the port of one call: its questions go where its request came from. */
+  portTo(extra: V1Extra): AskPort {
+    return this.portFor(
       this.#sendBy((request, signal) => extra.sendRequest(request, anything, { timeout: outerTimeoutMs, signal })),
     );
   }
 
-  /** Its client says that its roots are others. */
-  rootsChanged(): void {
-    this.#asks.rootsChanged();
-  }
-
-  /** Keeps what is asked from being sent, for as long as nobody reads it. */
-  hold(held: boolean): void {
-    this.#asks.hold(held);
-  }
-
-  /** Rejects whatever is open, and all that is asked later: the server stays, and tells its client. Callable twice. */
-  close(): void {
-    this.#asks.drain();
-  }
-
-  #sendBy(ask: Request): SendAsk {
+  #sendBy(send: SendRequest): SendAsk {
     return (json) => {
-      // Ours: a question, or that one is given up.
-      const { id, method, params } = JSON.parse(json) as { id?: string; method: string; params?: JsonObject };
-      if (id === undefined) return this.#takeBack(params);
-      void this.#ask(id, (signal) => ask(params === undefined ? { method } : { method, params }, signal));
+      // Ours.
+      const { id, method, params } = JSON.parse(json) as SentAsk;
+      if (id === undefined) return this.#waiting.get(params?.requestId ?? "")?.abort(params?.reason);
+      void this.#ask(id, (signal) => send(params === undefined ? { method } : { method, params }, signal));
     };
   }
 
-  async #ask(id: string, ask: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
+  async #ask(id: string, send: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const controller = new AbortController();
-    this.#open.set(id, controller);
+    this.#waiting.set(id, controller);
     try {
-      const result = await ask(controller.signal);
-      this.#asks.answer(toResponse(id, result, this.#limits));
+      this.answer(toResponse(id, await send(controller.signal), this.#limits));
     } catch (cause) {
-      this.#asks.answer({ kind: "response", id, error: toError(cause) });
+      this.answer({ kind: "response", id, error: toError(cause) });
     } finally {
-      this.#open.delete(id);
+      this.#waiting.delete(id);
     }
-  }
-
-  /** Has the SDK tell its client so, under the id that the question has there. */
-  #takeBack(params: JsonObject | undefined): void {
-    const id = params?.["requestId"];
-    if (typeof id === "string") this.#open.get(id)?.abort(params?.["reason"]);
   }
 }

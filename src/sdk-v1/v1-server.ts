@@ -1,33 +1,33 @@
-/** Who a server of the SDK 1.x says that asks, as its middleware found out. */
+/** The token of a request, as the middleware of a server of the SDK 1.x verified it. */
 export interface V1AuthInfo {
-  /** The program that asks. */
+  /** The program of the caller. */
   readonly clientId: string;
   readonly scopes: readonly string[];
   /** Seconds since 1970. */
   readonly expiresAt?: number | undefined;
-  /** What else the verifier of the token has said. */
+  /** Further claims of the token. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a server of the SDK 1.x knows of a request besides its params. */
+/** A request of a server of the SDK 1.x, without its params. */
 export interface V1RequestInfo {
   readonly requestId: string | number;
-  /** Names the session, over transports that have several. */
+  /** The session, over transports that have several. */
   readonly sessionId?: string | undefined;
-  /** Left out where nobody verified who asks. */
+  /** Left out if no middleware verified a token. */
   readonly authInfo?: V1AuthInfo | undefined;
-  /** The request that it came with, over HTTP. */
+  /** The HTTP request. */
   readonly requestInfo?:
     | { readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> }
     | undefined;
 }
 
 /**
- * A low-level `Server` of `@modelcontextprotocol/sdk` 1.x, in so far as it is used here. Its own type fits, of whichever copy of
- * the package it is; what is `never` here is what the SDK says of it in types of its own.
+ * The members of a low-level `Server` of `@modelcontextprotocol/sdk` 1.x that are used. The class fits, of any copy of the package:
+ * `never` stands for the SDK's own types.
  */
 export interface V1Server {
-  /** There while it is connected. */
+  /** Set while it is connected. */
   readonly transport?: unknown;
   assertCanSetRequestHandler(method: string): void;
   setRequestHandler(schema: never, handler: never): void;
@@ -40,7 +40,7 @@ export interface V1Server {
   sendLoggingMessage(params: never, sessionId?: string): Promise<void>;
 }
 
-/** A `McpServer` of `@modelcontextprotocol/sdk` 1.x: what it wraps is used. */
+/** A `McpServer` of `@modelcontextprotocol/sdk` 1.x. */
 export interface V1McpServer {
   readonly server: V1Server;
 }

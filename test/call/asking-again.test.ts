@@ -101,7 +101,7 @@ describe("listening for other roots", () => {
       },
     });
     await tools.call("t", {}, { asking: asks.portFor() });
-    asks.rootsChanged();
+    asks.notified("notifications/roots/list_changed");
     expect(told).toBe(0);
   });
 
@@ -143,13 +143,13 @@ describe("listening for other roots", () => {
         mutates: false,
         handler(_args, { ask }) {
           ask.onRoots(() => (told += 1));
-          asks.rootsChanged();
+          asks.notified("notifications/roots/list_changed");
           return {};
         },
       },
     });
     await tools.call("outer", {}, { asking: asks.portFor() });
-    asks.rootsChanged();
+    asks.notified("notifications/roots/list_changed");
     expect(told).toBe(1);
   });
 });

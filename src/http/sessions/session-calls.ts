@@ -67,9 +67,9 @@ export class SessionCalls {
     this.#asks?.answer(frame, by);
   }
 
-  /** Its client works somewhere else now. */
-  rootsChanged(): void {
-    this.#asks?.rootsChanged();
+  /** Takes a notification of the client. */
+  notified(method: string): void {
+    this.#asks?.notified(method);
   }
 
   /** Nobody asks the client any more, which is still there. */

@@ -155,7 +155,7 @@ export class Session implements StreamsSession {
       this.#asked(caller);
       this.#subscriptions.initialised(caller);
     }
-    if (method === "notifications/roots/list_changed") this.#calls.rootsChanged();
+    this.#calls.notified(method);
   }
 
   /**

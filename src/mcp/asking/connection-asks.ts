@@ -30,9 +30,4 @@ export class ConnectionAsks extends PushedAsks {
   portOf(era: Era): AskPort | undefined {
     return era === "legacy" ? this.portFor() : undefined;
   }
-
-  /** Hears of a notification of the legacy era. */
-  notified(method: string): void {
-    if (method === "notifications/roots/list_changed") this.rootsChanged();
-  }
 }

@@ -156,8 +156,9 @@ export class PushedAsks {
     else question.reject(failed("the client answered the question with what is no answer"));
   }
 
-  /** Forgets the roots of the client, which said that they changed, and calls the listeners. */
-  rootsChanged(): void {
+  /** Takes a notification of the client: when its roots changed, forgets them and calls the listeners. */
+  notified(method: unknown): void {
+    if (method !== "notifications/roots/list_changed") return;
     this.#roots.forget();
     const { report } = this.#setting;
     this.#rootsListeners.tell(undefined, (cause) => {

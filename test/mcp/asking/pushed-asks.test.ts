@@ -227,20 +227,20 @@ describe("PushedAsks, roots", () => {
     const first = harness.push(roots);
     harness.answer(0, { result: here });
     await first;
-    harness.asks.rootsChanged();
+    harness.asks.notified("notifications/roots/list_changed");
     expect(told).toBe(1);
     const second = harness.push(roots);
     harness.answer(1, { result: there });
     expect(await second).toEqual(there);
     stop?.();
-    harness.asks.rootsChanged();
+    harness.asks.notified("notifications/roots/list_changed");
     expect(told).toBe(1);
   });
 
   it("keeps no answer when they changed while it was under way", async () => {
     const harness = new Harness();
     const first = harness.push(roots);
-    harness.asks.rootsChanged();
+    harness.asks.notified("notifications/roots/list_changed");
     const second = harness.push(roots);
     harness.answer(0, { result: here });
     expect(await first).toEqual(here);
@@ -307,7 +307,7 @@ describe("PushedAsks, roots", () => {
       throw new Error("mine");
     });
     onRoots?.(() => (told += 1));
-    harness.asks.rootsChanged();
+    harness.asks.notified("notifications/roots/list_changed");
     expect(told).toBe(1);
     expect(harness.faults).toHaveLength(1);
   });

@@ -2,8 +2,9 @@ import { authorise } from "../call/authorise.ts";
 import type { EntryGuard } from "../catalog/entry.ts";
 import type { ListedItems, MayList } from "../catalog/listed-items.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
-import type { ResourceWatches } from "../catalog/resource-watches.ts";
+import type { ResourceWatches, WatchTold } from "../catalog/resource-watches.ts";
 import type { LargeValues, Readable } from "../mcp/large-values.ts";
+import type { ListName } from "../mcp/lists.ts";
 import type { ResourceWatcher } from "../mcp/servable-app.ts";
 import type { ViewResolver } from "../mcp/view-resolver.ts";
 import type { Caller } from "../surface/caller.ts";
@@ -16,8 +17,6 @@ export interface ResourceLookupDeps {
   readonly items: ListedItems | undefined;
   readonly large: LargeValues;
 }
-
-type WatchArguments = Parameters<ResourceWatcher["watch"]>;
 
 function ifGranted<TEntry extends EntryGuard>(entry: TEntry | undefined, caller: Caller): TEntry | undefined {
   return entry === undefined || authorise(caller, entry) !== undefined ? undefined : entry;
@@ -50,20 +49,23 @@ export class ResourceLookup {
 
   /** Returns the watcher of one caller. It holds nothing while the caller watches nothing. */
   watcherFor(caller: Caller): ResourceWatcher {
-    const { watches, resolver, items } = this.#deps;
-    return {
-      watch: (...watched) => this.#watch(caller, ...watched),
-      has: (uri) => this.granted(uri, caller) !== undefined,
-      hasRoom: (uris) => watches.hasRoom(uris, caller),
-      watchList: (list, changed) => {
-        const stop = resolver.watchList(list, caller, changed);
-        if (list !== "resources" || items === undefined) return stop;
-        const end = this.#watchItems(items, caller, changed);
-        return () => {
-          stop();
-          end();
-        };
-      },
+    return new CallerWatcher(this, caller);
+  }
+
+  /** Tells whether a caller may watch resources besides those that it watches. */
+  hasRoom(uris: Iterable<string>, caller: Caller): boolean {
+    return this.#deps.watches.hasRoom(uris, caller);
+  }
+
+  /** As {@link ResourceWatcher.watchList}. */
+  watchList(list: ListName, caller: Caller, changed: () => void): () => void {
+    const { resolver, items } = this.#deps;
+    const stop = resolver.watchList(list, caller, changed);
+    if (list !== "resources" || items === undefined) return stop;
+    const end = this.#watchItems(items, caller, changed);
+    return () => {
+      stop();
+      end();
     };
   }
 
@@ -71,12 +73,14 @@ export class ResourceLookup {
    * Watches a resource while the view shows it. A resource that is shown again has changed once. A resource that is gone has changed
    * too, but the watcher hears nothing if rules hide the resource.
    */
-  #watch(caller: Caller, ...[uri, changed, opened]: WatchArguments): (() => void) | undefined {
+  watch(uri: string, caller: Caller, told: WatchTold): (() => void) | undefined {
     const { watches, resolver } = this.#deps;
     const first = this.granted(uri, caller);
     if (first === undefined) return undefined;
+    const endFirst = watches.watch({ uri, resolved: first, caller }, told);
+    if (!resolver.canChange) return endFirst;
     let last: Resolved | undefined = first;
-    let end = watches.watch({ uri, resolved: first, caller }, { changed, opened });
+    let end = endFirst;
     const stop = resolver.subscribe((what) => {
       const now = this.granted(uri, caller);
       if (now?.id === last?.id) return;
@@ -85,6 +89,8 @@ export class ResourceLookup {
         now === undefined && (what === "rules" || watches.isAbsent({ uri, resolved: last ?? first, caller }));
       end();
       last = now;
+      // It is open already.
+      const changed = (): void => told.changed();
       end = now === undefined ? () => {} : watches.watch({ uri, resolved: now, caller }, { changed });
       if (!isKnown) changed();
     });
@@ -114,5 +120,32 @@ export class ResourceLookup {
       stop();
       end();
     };
+  }
+}
+
+/** Watches resources for one caller. */
+class CallerWatcher implements ResourceWatcher {
+  readonly #lookup: ResourceLookup;
+  readonly #caller: Caller;
+
+  constructor(lookup: ResourceLookup, caller: Caller) {
+    this.#lookup = lookup;
+    this.#caller = caller;
+  }
+
+  watch(uri: string, told: WatchTold): (() => void) | undefined {
+    return this.#lookup.watch(uri, this.#caller, told);
+  }
+
+  has(uri: string): boolean {
+    return this.#lookup.granted(uri, this.#caller) !== undefined;
+  }
+
+  hasRoom(uris: Iterable<string>): boolean {
+    return this.#lookup.hasRoom(uris, this.#caller);
+  }
+
+  watchList(list: ListName, changed: () => void): () => void {
+    return this.#lookup.watchList(list, this.#caller, changed);
   }
 }

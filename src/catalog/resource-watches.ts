@@ -3,9 +3,8 @@ import type { OpenedLink } from "../links/dial-link.ts";
 import type { Clock, Random } from "../spine/clock.ts";
 import { ConnectionHolder } from "../spine/connection-holder.ts";
 import type { Dial, HeldLink } from "../spine/dial.ts";
-import { LinkedAbort } from "../spine/linked-abort.ts";
-import type { WatchEvents, Watcher } from "../spine/shared-watch.ts";
-import { Subscriptions, type Subscription } from "../spine/subscriptions.ts";
+import type { Subscription, WatchEvents, Watcher } from "../spine/shared-watch.ts";
+import { Subscriptions } from "../spine/subscriptions.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { EntryCall, ResourceContent, ResourceEntry, ResourceWatch } from "./entry.ts";
@@ -45,7 +44,7 @@ export interface WatchTold {
   opened?: ((isThere: boolean) => void) | undefined;
 }
 
-/** One watcher's part in a resource that is watched. Whoever made it ends it. */
+/** One watcher's part in a resource that is watched. Call {@link end} when done. */
 export interface Watching {
   readonly resource: WatchedResource;
   /**
@@ -55,6 +54,47 @@ export interface Watching {
   refresh(): Promise<void> | undefined;
   /** Ends it: nothing is told after this. Callable twice. */
   end(): void;
+}
+
+/** State of a {@link Watching}. */
+interface Part {
+  isOver: boolean;
+  stopRefresh: (() => void) | undefined;
+}
+
+/** Tells a watcher of changes, and once, after the read that joining others takes, that it misses none from then on. */
+class ToldWatcher implements Watcher {
+  readonly #told: WatchTold;
+  #watching: Watching | undefined;
+  #isOpen = false;
+
+  constructor(told: WatchTold) {
+    this.#told = told;
+  }
+
+  /** Sets what it watches. Another watcher may have opened it before. */
+  joined(watching: Watching): () => void {
+    this.#watching = watching;
+    this.moved();
+    return () => {
+      this.#watching = undefined;
+      watching.end();
+    };
+  }
+
+  changed(): void {
+    this.#told.changed();
+  }
+
+  moved(): void {
+    const watching = this.#watching;
+    const isThere = watching?.resource.isThere;
+    if (this.#isOpen || isThere === undefined) return;
+    this.#isOpen = true;
+    const refreshed = isThere ? watching?.refresh() : undefined;
+    if (refreshed === undefined) this.#told.opened?.(isThere);
+    else void refreshed.then(() => this.#watching && this.#told.opened?.(isThere));
+  }
 }
 
 /** What stands where a link would be, for what needs none. */
@@ -202,26 +242,10 @@ export class ResourceWatches {
     return written !== undefined && written.content === undefined;
   }
 
-  /** Watches what a URI has resolved to. Nothing is told of the snapshot that watching opens with. Returns what ends it. */
+  /** Watches the resource of a URI. Nothing is told of the snapshot that watching opens with. Returns a function that ends it. */
   watch(wanted: Wanted, told: WatchTold): () => void {
-    let isTold = false;
-    let isOver = false;
-    const tell = (): void => {
-      const { isThere } = watching.resource;
-      if (isTold || isThere === undefined) return;
-      isTold = true;
-      const refreshed = isThere ? watching.refresh() : undefined;
-      if (refreshed === undefined) told.opened?.(isThere);
-      else void refreshed.then(() => (isOver ? undefined : told.opened?.(isThere)));
-    };
-    const watching: Watching = this.join(wanted, { changed: () => told.changed(), moved: () => tell() });
-    // Known before, where somebody else watches it.
-    tell();
-    return () => {
-      isTold = true;
-      isOver = true;
-      watching.end();
-    };
+    const watcher = new ToldWatcher(told);
+    return watcher.joined(this.join(wanted, watcher));
   }
 
   /** Joins in watching what a URI has resolved to. Works, and waits, also while there is no backend. */
@@ -236,13 +260,14 @@ export class ResourceWatches {
     const { resource } = shared;
     const windowMs = watch.windowMs ?? this.#setting.windowMs;
     const subscription = this.#subscribe({ key, windowMs, resource }, watcher, watch);
-    const leaving = new AbortController();
+    const part: Part = { isOver: false, stopRefresh: undefined };
     return {
       resource,
-      refresh: () => (known === undefined ? undefined : this.#refresh(resource, leaving)),
+      refresh: () => (known === undefined || !resource.canRefresh ? undefined : this.#refresh(resource, part)),
       end: () => {
-        if (leaving.signal.aborted) return;
-        leaving.abort();
+        if (part.isOver) return;
+        part.isOver = true;
+        part.stopRefresh?.();
         subscription.end();
         giveBack();
         shared.watchers -= 1;
@@ -252,19 +277,18 @@ export class ResourceWatches {
   }
 
   /** Ignores a failure: readers get it, and the watch goes on. */
-  #refresh(resource: WatchedResource, leaving: AbortController): Promise<void> | undefined {
-    const abort = new LinkedAbort(leaving.signal);
+  async #refresh(resource: WatchedResource, part: Part): Promise<void> {
+    const abort = new AbortController();
     const stopTimer = this.#clock.after(maxRefreshMs, () => abort.abort());
-    const end = (): void => {
+    part.stopRefresh = () => abort.abort();
+    try {
+      await resource.refresh(abort.signal);
+    } catch {
+      // The next read of the resource fails in the same way.
+    } finally {
       stopTimer();
-      abort.dispose();
-    };
-    const refreshed = resource.refresh(abort.signal);
-    if (refreshed === undefined) {
-      end();
-      return undefined;
+      part.stopRefresh = undefined;
     }
-    return refreshed.then(end, end);
   }
 
   #subscribe({ key, windowMs, resource }: Followed, watcher: Watcher, watch: ResourceWatch): Subscription {

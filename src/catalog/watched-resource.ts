@@ -181,6 +181,12 @@ export class WatchedResource {
     });
   }
 
+  /** Whether the resource has a source that {@link refresh} reads. */
+  get canRefresh(): boolean {
+    const { watch } = this.#followed;
+    return this.#link !== undefined && !("followHere" in watch) && watch.refresh !== undefined;
+  }
+
   /** Has the owner read the source once. `undefined` if the resource has no source. */
   refresh(signal: AbortSignal): Promise<unknown> | undefined {
     const { watch } = this.#followed;

@@ -1,3 +1,4 @@
+import type { WatchTold } from "../catalog/resource-watches.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Budget } from "../spine/budget.ts";
 import type { FaultReporter } from "../surface/fault.ts";
@@ -21,13 +22,10 @@ export interface ServerInfo {
 /** What can be watched of an app, by URI. */
 export interface ResourceWatcher {
   /**
-   * Watches what is under a URI: `changed` is called at once after quiet, then at most once a window, and always once more
-   * after the last change; never for the snapshot that watching opens with. Works, and waits, also while there is no
-   * backend. `opened` is called once, maybe at once: from then on no change is missed; with `false` where nothing can be
-   * under the URI. Returns what ends it, after which nothing is called; `undefined` where it is known already that there is
-   * nothing. Neither it nor what ends it throws.
+   * Watches the resource of a URI; works, and waits, while there is no backend. Returns a function that ends it, after which
+   * nothing is called; `undefined` if there is known to be no such resource. Neither throws.
    */
-  watch(uri: string, changed: () => void, opened?: (isThere: boolean) => void): (() => void) | undefined;
+  watch(uri: string, told: WatchTold): (() => void) | undefined;
   /** Whether a URI names anything that may be watched now: where it does not, {@link watch} does nothing. */
   has(uri: string): boolean;
   /** Whether these may be watched besides what is. Whoever watches for a client asks first. */

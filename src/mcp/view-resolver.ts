@@ -127,16 +127,21 @@ export class ViewResolver {
     return () => void this.#listWatches.delete(watch);
   }
 
+  /** Whether callers may be shown other prompts or resources later. */
+  get canChange(): boolean {
+    const { views, live } = this.#deps;
+    return views.canChange || live.canReadOthers;
+  }
+
   /**
    * Calls `changed` when callers may be shown other prompts or resources: at once after a change of the rules, and at most once in
    * `windowMs` after a change of mounted resources. Mounted operations are only tools, and may change by the thousand, so they do
    * not count. Returns a function that stops it.
    */
   subscribe(changed: (what: ShownChange) => void): () => void {
-    const { views, live } = this.#deps;
-    if (!views.canChange && !live.canReadOthers) return () => {};
+    if (!this.canChange) return () => {};
     // The first subscriber knows the resources as they are now.
-    if (this.#listeners.size === 0) this.#resources = live.current.resources;
+    if (this.#listeners.size === 0) this.#resources = this.#deps.live.current.resources;
     return this.#listeners.add(changed);
   }
 

@@ -48,12 +48,40 @@ export const reopen = { baseMs: 100, capMs: 5000, stableMs: 5000 } as const;
 /** A first link that takes longer to come may be too late for who read meanwhile: requests wait longer, but not for ever. */
 const promptMs = 1000;
 
-interface Joined {
+/** One watcher's part in a watch. Call {@link end} when done. */
+export interface Subscription {
+  /** Grows with every change; comparable only from the first watcher of its key to the last. */
+  readonly version: number;
+  /** Ends it: the watcher is called no more. Callable twice. */
+  end(): void;
+}
+
+/** The part of {@link SharedWatch} that a subscription uses. */
+interface Joinable {
+  readonly version: number;
+  remove(joined: Joined): void;
+}
+
+class Joined implements Subscription {
   readonly watcher: Watcher;
-  /** The version that it knows of. */
-  seen: number;
-  /** Whether it hears: not before it knows that it has joined. */
-  isTold: boolean;
+  readonly #watch: Joinable;
+  /** The version that the watcher knows of. */
+  seen = 0;
+  /** Whether the watcher is called: not before it knows that it has joined. */
+  isTold = false;
+
+  constructor(watch: Joinable, watcher: Watcher) {
+    this.#watch = watch;
+    this.watcher = watcher;
+  }
+
+  get version(): number {
+    return this.#watch.version;
+  }
+
+  end(): void {
+    this.#watch.remove(this);
+  }
 }
 
 /**
@@ -113,12 +141,9 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     return this.#version;
   }
 
-  /**
-   * Adds a watcher; it hears of changes from when this has returned, and finds what came before in {@link latest}.
-   * Returns what takes it out again, after which it hears nothing.
-   */
-  add(watcher: Watcher): () => void {
-    const joined: Joined = { watcher, seen: 0, isTold: false };
+  /** Adds a watcher, which is called from when this has returned, and finds in {@link latest} what came before. */
+  add(watcher: Watcher): Subscription {
+    const joined = new Joined(this, watcher);
     this.#joined.add(joined);
     if (this.#leave === undefined) {
       // Marked first: join() may tell of a link, and of everything behind it, before it returns.
@@ -131,7 +156,7 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     }
     joined.seen = this.#version;
     joined.isTold = true;
-    return () => this.#remove(joined);
+    return joined;
   }
 
   live(link: TLink, generation: number): void {
@@ -160,7 +185,8 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     this.#tearDown();
   }
 
-  #remove(joined: Joined): void {
+  /** Removes a watcher: {@link Subscription.end} calls it. */
+  remove(joined: Joined): void {
     if (this.#joined.delete(joined) && this.#joined.size === 0) this.#tearDown();
   }
 

@@ -1,13 +1,5 @@
 import type { HeldLink } from "./dial.ts";
-import { SharedWatch, type Watched, type Watcher, type WatchSetting } from "./shared-watch.ts";
-
-/** One watcher's part in a watch. Whoever subscribed ends it. */
-export interface Subscription {
-  /** Grows with every change; comparable only from the first watcher of its key to the last. */
-  readonly version: number;
-  /** Ends it: nothing is told after this. Callable twice. */
-  end(): void;
-}
+import { SharedWatch, type Subscription, type Watched, type Watcher, type WatchSetting } from "./shared-watch.ts";
 
 /** All that is watched over one link: one stream a key, whoever and however many watch it. */
 export class Subscriptions<TLink extends HeldLink, TValue> {
@@ -30,14 +22,7 @@ export class Subscriptions<TLink extends HeldLink, TValue> {
 
   /** Watches; works, and waits, also while there is no link. There is no notice for the snapshot that it opens with. */
   subscribe(watched: Watched<TLink, TValue>, watcher: Watcher): Subscription {
-    const watch = this.#watchOf(watched);
-    const end = watch.add(watcher);
-    return {
-      get version() {
-        return watch.version;
-      },
-      end,
-    };
+    return this.#watchOf(watched).add(watcher);
   }
 
   #watchOf(watched: Watched<TLink, TValue>): SharedWatch<TLink, TValue> {

@@ -86,11 +86,8 @@ function watch(runtime: AppRuntime, caller: Caller, uri = me) {
   const heard = { count: 0, end: (): void => {} };
   const opened = new Promise<void>((resolve) => {
     heard.end =
-      runtime.resourcesFor(caller).watch(
-        uri,
-        () => void (heard.count += 1),
-        () => resolve(),
-      ) ?? heard.end;
+      runtime.resourcesFor(caller).watch(uri, { changed: () => void (heard.count += 1), opened: () => resolve() }) ??
+      heard.end;
   });
   return { heard, opened };
 }
@@ -169,14 +166,14 @@ describe("what a caller was not granted", () => {
   it("cannot be watched, and lacking() names all that it takes", () => {
     const { runtime } = serve();
     const uri = "surface://own/secret";
-    expect(runtime.resourcesFor(ann).watch(uri, () => {})).toBeUndefined();
+    expect(runtime.resourcesFor(ann).watch(uri, { changed: () => {} })).toBeUndefined();
     expect(runtime.lacking(uri, ann)).toEqual(["own:read", "more"]);
     expect([runtime.lacking(uri, known("ann", "more")), runtime.lacking(uri, anonymous)]).toEqual([
       undefined,
       undefined,
     ]);
     expect(runtime.lacking("surface://own/nothing", ann)).toBeUndefined();
-    const end = runtime.resourcesFor(known("ann", "more")).watch(uri, () => {});
+    const end = runtime.resourcesFor(known("ann", "more")).watch(uri, { changed: () => {} });
     expect(end).toBeTypeOf("function");
     end?.();
   });
@@ -237,7 +234,7 @@ describe("ResourceWatches, for many callers", () => {
   it("keep nothing of a caller whose last watch has ended", () => {
     const { watches, resourcesFor } = many();
     const ends = Array.from({ length: 1000 }, (_none, index) =>
-      resourcesFor(known(`caller ${index}`)).watch("own://of/1", () => {}),
+      resourcesFor(known(`caller ${index}`)).watch("own://of/1", { changed: () => {} }),
     );
     expect([watches.size, watches.callers]).toEqual([1000, 1000]);
     for (const end of ends) {
@@ -251,7 +248,7 @@ describe("ResourceWatches, for many callers", () => {
     const { resourcesFor } = many();
     const hers = resourcesFor(ann);
     expect([hers.hasRoom(uris(512)), hers.hasRoom(uris(513))]).toEqual([true, false]);
-    const ends = uris(512).map((uri) => hers.watch(uri, () => {}));
+    const ends = uris(512).map((uri) => hers.watch(uri, { changed: () => {} }));
     expect([hers.hasRoom(uris(512)), hers.hasRoom(uris(1, 512))]).toEqual([true, false]);
     // Another token of hers.
     expect(resourcesFor(known("ann", "more")).hasRoom(uris(1))).toBe(false);
@@ -265,7 +262,7 @@ describe("ResourceWatches, for many callers", () => {
     const { watches, resourcesFor } = many();
     const anybody = resourcesFor({ ...anonymous, scopes: ["closed"] });
     expect([anybody.hasRoom(uris(2046)), anybody.hasRoom(uris(2047))]).toEqual([true, false]);
-    const ends = uris(2046).map((uri) => anybody.watch(uri, () => {}));
+    const ends = uris(2046).map((uri) => anybody.watch(uri, { changed: () => {} }));
     expect(anybody.hasRoom(["surface://own/open"])).toBe(true);
     const end = anybody.watchList("resources", () => {});
     expect(watches.size).toBe(2048);

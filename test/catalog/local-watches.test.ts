@@ -43,7 +43,7 @@ async function openedWatch(runtime: AppRuntime, changed: () => void): Promise<()
   return new Promise((resolve) => {
     const end = runtime
       .resourcesFor(anonymous)
-      .watch(uri, changed, () => queueMicrotask(() => resolve(end ?? (() => {}))));
+      .watch(uri, { changed, opened: () => queueMicrotask(() => resolve(end ?? (() => {}))) });
   });
 }
 
@@ -142,7 +142,7 @@ describe("watching what the face itself has", () => {
     const reader = vi.fn<() => Promise<number>>(() => Promise.reject(new TypeError("also secret")));
     const runtime = serve({ read: reader, watch: failing }, faults);
     const told = vi.fn<(isThere: boolean) => void>();
-    runtime.resourcesFor(anonymous).watch(uri, () => {}, told);
+    runtime.resourcesFor(anonymous).watch(uri, { changed: () => {}, opened: told });
     await vi.waitFor(() => expect(reader.mock.calls.length).toBeGreaterThan(2), { timeout: 5000 });
     expect(opens).toBeGreaterThan(2);
     expect(told).toHaveBeenCalledWith(true);
@@ -168,7 +168,7 @@ describe("watching what the face itself has", () => {
       faults,
     );
     const told = vi.fn<(isThere: boolean) => void>();
-    runtime.resourcesFor(anonymous).watch(uri, () => {}, told);
+    runtime.resourcesFor(anonymous).watch(uri, { changed: () => {}, opened: told });
     await vi.advanceTimersByTimeAsync(25_000);
     expect(signals.length).toBeGreaterThan(1);
     expect(signals[0]?.aborted).toBe(true);
@@ -196,7 +196,7 @@ describe("watching what the face itself has", () => {
       .open();
     opened.push(runtime);
     const told = await new Promise((resolve) => {
-      runtime.resourcesFor(anonymous).watch("surface://local/page/long", () => {}, resolve);
+      runtime.resourcesFor(anonymous).watch("surface://local/page/long", { changed: () => {}, opened: resolve });
     });
     expect(told).toBe(false);
   });

@@ -58,11 +58,9 @@ function clientOf(app: Parameters<typeof createTestClient>[0]) {
 function watching(app: MountedApp, uri: string) {
   const runtime: AppRuntime = closed(app.open());
   const told: string[] = [];
-  const stop = runtime.resourcesFor(anonymous).watch(
-    uri,
-    () => void told.push("changed"),
-    (isThere) => void told.push(`opened ${isThere}`),
-  );
+  const stop = runtime
+    .resourcesFor(anonymous)
+    .watch(uri, { changed: () => void told.push("changed"), opened: (isThere) => void told.push(`opened ${isThere}`) });
   runtime.resourcesFor(anonymous).watchList("resources", () => void told.push("list"));
   return { told, stop };
 }
@@ -186,11 +184,7 @@ describe("resources that are mounted", () => {
     const runtime = closed(appOfMount("s", shelf, quick).open());
     const uri = "surface://s/state/hp";
     const told: boolean[] = [];
-    runtime.resourcesFor(anonymous).watch(
-      uri,
-      () => {},
-      (isThere) => void told.push(isThere),
-    );
+    runtime.resourcesFor(anonymous).watch(uri, { changed: () => {}, opened: (isThere) => void told.push(isThere) });
     await vi.waitFor(() => expect(told).toEqual([true]));
     for (const n of [2, 3]) {
       shelf.read = () => n;

@@ -107,7 +107,7 @@ function serve(link: Link): AppRuntime {
 const uri = (path: string): string => `surface://watched/${path}`;
 
 function watch(runtime: Pick<AppRuntime, "resourcesFor">, at: string, changed: () => void): (() => void) | undefined {
-  return runtime.resourcesFor(anonymous).watch(at, changed, () => {});
+  return runtime.resourcesFor(anonymous).watch(at, { changed, opened: () => {} });
 }
 
 /** The text under a URI, or the error in its place. */
@@ -304,11 +304,7 @@ describe("a read of what is watched", () => {
     const call = (name: string): unknown =>
       handlersOf(runtime)["tools/call"]({ name }, { era: "modern", call: new CallContext() });
     await new Promise<void>((resolve) => {
-      runtime.resourcesFor(anonymous).watch(
-        "surface://note/value",
-        () => {},
-        () => resolve(),
-      );
+      runtime.resourcesFor(anonymous).watch("surface://note/value", { changed: () => {}, opened: () => resolve() });
     });
     for (let n = 1; n <= 5; n += 1) {
       await call("bump");
@@ -346,11 +342,7 @@ describe("a read of what is watched", () => {
     open.push(runtime);
     const request = { era: "modern", call: new CallContext() } as const;
     await new Promise<void>((resolve) => {
-      runtime.resourcesFor(anonymous).watch(
-        "surface://note/value",
-        () => {},
-        () => resolve(),
-      );
+      runtime.resourcesFor(anonymous).watch("surface://note/value", { changed: () => {}, opened: () => resolve() });
     });
     await handlersOf(runtime)["tools/call"]({ name: "work" }, request);
     const found = new Set<unknown>();
@@ -374,7 +366,7 @@ describe("a read of what is watched", () => {
       const answer = await handlersOf(runtime)["resources/read"](params, { era: "modern", call: new CallContext() });
       return Number(JSON.parse(answer.kind === "error" ? "{}" : `{${answer.body}}`).contents[0].text);
     };
-    runtime.resourcesFor(anonymous).watch("surface://note/value", () => {});
+    runtime.resourcesFor(anonymous).watch("surface://note/value", { changed: () => {} });
     const found: number[] = [];
     for (let n = 1; n <= 60; n += 1) {
       if (n % 4 === 0) value.set(n);

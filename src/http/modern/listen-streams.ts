@@ -1,6 +1,6 @@
 import { rpcCodes, toRpcError, type RequestId, type RpcAnswer } from "../../mcp/protocol.ts";
 import { Listens } from "../../mcp/subscriptions/listens.ts";
-import { Outbox } from "../../mcp/subscriptions/outbox.ts";
+import { Outbox } from "../../mcp/subscriptions/topic-watch.ts";
 import { isRefused, type Place } from "../admission.ts";
 import { atExpiry } from "../at-expiry.ts";
 import type { HttpSetting } from "../setting.ts";

@@ -78,11 +78,12 @@ export class SessionStreams implements StreamOwner {
     this.headers = headers;
     this.primes = primes;
     this.#session = session;
-    const { bounds, budgets } = http;
-    const { caller } = session;
     this.log = new EventLog({
-      ...{ maxMessages: bounds.maxQueued, maxBytes: maxLogBytes, maxSentBytes },
-      ...{ budget: budgets.logBytes, caller },
+      maxMessages: http.bounds.maxQueued,
+      maxBytes: maxLogBytes,
+      maxSentBytes,
+      budget: http.budgets.logBytes,
+      caller: session.caller,
     });
     this.#notices = this.open();
   }

@@ -1,13 +1,25 @@
+import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
+import { listNames, type ListName } from "../lists.ts";
 import type { RequestFrame } from "../parse-frame.ts";
-import type { RequestId, RpcAnswer, RpcError } from "../protocol.ts";
-import { readListenFilter, toHonoured } from "./listen-filter.ts";
-import { renderAcknowledgement, toListenEnd } from "./notices.ts";
-import { maxListens, maxUris, tooManySubscriptions } from "./subscription-limits.ts";
-import { urisOf, type Topic } from "./topic.ts";
-import { TopicWatch } from "./topic-watch.ts";
-import { refuseLacking, toWatchShared, type WatchSetting } from "./watch-setting.ts";
-import { whenOpen } from "./when-open.ts";
+import { ownParam, rpcCodes, toRpcError, type RequestId, type RpcAnswer, type RpcError } from "../protocol.ts";
+import { renderAcknowledgement, toListenEnd, topicsOfLists, urisOf, type Topic } from "./notices.ts";
+import {
+  ignore,
+  maxUris,
+  refuseLacking,
+  tooManySubscriptions,
+  TopicWatch,
+  whenOpen,
+  type WatchDeps,
+} from "./topic-watch.ts";
+
+/** Number of subscriptions that one connection may have open. */
+const maxListens = 64;
+
+const noFilter = toRpcError(rpcCodes.invalidParams, 'Invalid params: "notifications" must be an object');
+const badFlag = toRpcError(rpcCodes.invalidParams, "Invalid params: whether to hear of a list must be a boolean");
+const badUris = toRpcError(rpcCodes.invalidParams, 'Invalid params: "resourceSubscriptions" must be an array of URIs');
 
 /** One subscription. `isOver`: it was ended here, and its client is yet to be told. */
 interface Listen {
@@ -21,6 +33,38 @@ function topicsOf({ watches }: Listen): readonly Topic[] {
   return watches.map(({ topic }) => topic);
 }
 
+/** The member of a filter that asks about a list. */
+function flagOf(list: ListName): string {
+  return `${list}ListChanged`;
+}
+
+function isStrings(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** Reads the topics of a `subscriptions/listen`, each once. Ignores unknown members, and lists that cannot change. */
+function readTopics(params: JsonObject | undefined, changing: ReadonlySet<ListName>): readonly Topic[] | RpcError {
+  const filter = ownParam(params, "notifications");
+  if (!isJsonObject(filter)) return noFilter;
+  const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
+  if (!listNames.every((list) => isFlag(ownParam(filter, flagOf(list))))) return badFlag;
+  // A null is no array, and no absence either.
+  const { resourceSubscriptions: uris = [] } = filter;
+  if (!isStrings(uris)) return badUris;
+  const lists = listNames.filter((list) => changing.has(list) && ownParam(filter, flagOf(list)) === true);
+  return [...topicsOfLists(new Set(lists)), ...new Set(uris)];
+}
+
+/** Writes the filter that is honoured. */
+function toHonoured(topics: readonly Topic[]): JsonObject {
+  const uris = urisOf(topics);
+  const lists = topics.filter((topic) => typeof topic !== "string");
+  return {
+    ...Object.fromEntries(lists.map(({ list }) => [flagOf(list), true])),
+    ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }),
+  };
+}
+
 function stop(listen: Listen): void {
   listen.isOver = true;
   listen.stopWaiting();
@@ -29,14 +73,14 @@ function stop(listen: Listen): void {
 
 /** The subscriptions of a client of the modern era, each under the id of the request that opened it. */
 export class Listens {
-  readonly #setting: WatchSetting;
+  readonly #deps: WatchDeps;
   readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
   readonly #open = new Map<RequestId, Listen>();
   #isSuspended = false;
 
   /** @param answer - given what tells a client that its subscription was ended here. */
-  constructor(setting: WatchSetting, answer: (id: RequestId, answer: RpcAnswer) => void) {
-    this.#setting = setting;
+  constructor(deps: WatchDeps, answer: (id: RequestId, answer: RpcAnswer) => void) {
+    this.#deps = deps;
     this.#answer = answer;
   }
 
@@ -47,26 +91,22 @@ export class Listens {
     return count;
   }
 
-  /** Whether one of this id is open. */
-  has(id: RequestId): boolean {
-    return this.#open.has(id);
-  }
-
   /** Opens one for a caller, which acknowledges what of its filter is honoured; or says why not. */
   open({ id, params }: RequestFrame, caller: Caller): RpcError | undefined {
-    const { runtime, clock } = this.#setting;
-    const shared = toWatchShared(this.#setting, caller);
-    const filter = readListenFilter(params, runtime.changing);
-    if (filter.kind === "error") return filter;
-    this.#setting.reached?.("gate");
-    const uris = urisOf(filter.topics);
+    const deps = this.#deps;
+    const { runtime, clock } = deps;
+    const topics = readTopics(params, runtime.changing);
+    if ("kind" in topics) return topics;
+    deps.reached?.("gate");
+    const uris = urisOf(topics);
     const lacking = refuseLacking(uris, caller, runtime);
     if (lacking !== undefined) return lacking;
-    if (!this.#hasRoom(uris) || !shared.resources.hasRoom(uris)) return tooManySubscriptions;
-    const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: () => {} };
+    const target = { resources: runtime.resourcesFor(caller), deps };
+    if (!this.#hasRoom(uris) || !target.resources.hasRoom(uris)) return tooManySubscriptions;
+    const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: ignore };
     this.#open.set(id, listen);
-    for (const topic of filter.topics) {
-      const watch = new TopicWatch(shared, topic, id);
+    for (const topic of topics) {
+      const watch = new TopicWatch(target, topic, id);
       if (watch.open()) listen.watches.push(watch);
     }
     listen.stopWaiting = whenOpen(listen.watches, clock, () => this.#acknowledge(id, listen));
@@ -107,6 +147,7 @@ export class Listens {
   }
 
   #acknowledge(id: RequestId, listen: Listen): void {
+    listen.stopWaiting = ignore;
     for (const watch of listen.watches) if (watch.isThere === false) watch.close();
     listen.watches = listen.watches.filter((watch) => watch.isOpen);
     this.#sendAcknowledgement(id, listen);
@@ -116,7 +157,7 @@ export class Listens {
 
   #sendAcknowledgement(id: RequestId, listen: Listen): void {
     listen.isAcknowledged = true;
-    this.#setting.send(renderAcknowledgement(id, toHonoured(topicsOf(listen))));
+    this.#deps.send(renderAcknowledgement(id, toHonoured(topicsOf(listen))));
   }
 
   #end(id: RequestId, listen: Listen): void {

@@ -1,17 +1,31 @@
 import type { Caller } from "../../surface/caller.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { rpcCodes, toNotFound, toRpcError, toRpcResult, type RequestId, type RpcAnswer } from "../protocol.ts";
 import type { RequestFrame } from "../parse-frame.ts";
-import { maxUris, tooManySubscriptions } from "./subscription-limits.ts";
-import { topicsOfLists, urisOf, type Topic } from "./topic.ts";
-import { TopicWatch, type WatchShared } from "./topic-watch.ts";
-import { refuseLacking, toWatchShared, type WatchSetting } from "./watch-setting.ts";
-import { whenOpen } from "./when-open.ts";
+import {
+  ownParam,
+  rpcCodes,
+  toNotFound,
+  toRpcError,
+  toRpcResult,
+  type RequestId,
+  type RpcAnswer,
+} from "../protocol.ts";
+import { topicsOfLists, urisOf, type Topic } from "./notices.ts";
+import {
+  ignore,
+  maxUris,
+  refuseLacking,
+  tooManySubscriptions,
+  TopicWatch,
+  whenOpen,
+  type WatchDeps,
+  type WatchTarget,
+} from "./topic-watch.ts";
 
-/** One topic that is subscribed to, and the requests that wait to hear so. */
+/** One topic that is subscribed to, and the requests that wait for the answer. */
 interface Subscribed {
   readonly watch: TopicWatch;
-  readonly waiting: Set<RequestId>;
+  readonly waiting: RequestId[];
   stopWaiting: () => void;
 }
 
@@ -19,21 +33,20 @@ const badUri = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be
 const empty = toRpcResult("");
 
 function uriOf(params: JsonObject | undefined): string | undefined {
-  const uri = params !== undefined && Object.hasOwn(params, "uri") ? params["uri"] : undefined;
+  const uri = ownParam(params, "uri");
   return typeof uri === "string" ? uri : undefined;
 }
 
 /** What a client of the legacy era watches: the URIs that it subscribed to, and lists once it is initialised. */
 export class SubscribedUris {
-  readonly #setting: WatchSetting;
+  readonly #deps: WatchDeps;
   readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
   readonly #subscribed = new Map<Topic, Subscribed>();
-  readonly #waiting = new Map<RequestId, string>();
   #isSuspended = false;
 
   /** @param answer - given the answers that had to be waited for. */
-  constructor(setting: WatchSetting, answer: (id: RequestId, answer: RpcAnswer) => void) {
-    this.#setting = setting;
+  constructor(deps: WatchDeps, answer: (id: RequestId, answer: RpcAnswer) => void) {
+    this.#deps = deps;
     this.#answer = answer;
   }
 
@@ -42,26 +55,20 @@ export class SubscribedUris {
     return urisOf(this.#subscribed.keys()).length;
   }
 
-  /** Whether a request of this id waits for its answer. */
-  has(id: RequestId): boolean {
-    return this.#waiting.has(id);
-  }
-
   /** Serves a caller's `resources/subscribe`. A URI that is subscribed to already stays so. No answer: it follows. */
   subscribe({ id, params }: RequestFrame, caller: Caller): RpcAnswer | undefined {
-    const { clock } = this.#setting;
+    const { clock } = this.#deps;
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
-    const shared = toWatchShared(this.#setting, caller);
-    const refused = this.#refuse(uri, caller, shared);
+    const target = this.#targetOf(caller);
+    const refused = this.#refuse(uri, caller, target);
     if (refused !== undefined) return refused;
     const known = this.#subscribed.get(uri);
-    if (known !== undefined && known.waiting.size === 0) return empty;
-    if (known === undefined && !this.#hasRoom(uri, shared)) return tooManySubscriptions;
-    const subscribed = known ?? this.#add(uri, shared);
+    if (known !== undefined && known.waiting.length === 0) return empty;
+    if (known === undefined && !this.#hasRoom(uri, target)) return tooManySubscriptions;
+    const subscribed = known ?? this.#add(uri, target);
     if (subscribed === undefined) return toNotFound(uri, "legacy");
-    subscribed.waiting.add(id);
-    this.#waiting.set(id, uri);
+    subscribed.waiting.push(id);
     if (known === undefined) {
       subscribed.stopWaiting = whenOpen([subscribed.watch], clock, () => this.#settle(uri, subscribed));
     }
@@ -72,7 +79,7 @@ export class SubscribedUris {
   unsubscribe({ params }: RequestFrame): RpcAnswer {
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
-    this.#setting.reached?.("gate");
+    this.#deps.reached?.("gate");
     const subscribed = this.#subscribed.get(uri);
     if (subscribed === undefined) return empty;
     this.#remove(uri, subscribed);
@@ -82,25 +89,26 @@ export class SubscribedUris {
 
   /** Takes back a request that waits, and what it would have subscribed to where no other one waits for that. */
   cancel(id: RequestId): void {
-    const uri = this.#waiting.get(id);
-    const subscribed = uri === undefined ? undefined : this.#subscribed.get(uri);
-    this.#waiting.delete(id);
-    if (uri === undefined || subscribed === undefined) return;
-    subscribed.waiting.delete(id);
-    if (subscribed.waiting.size === 0) this.#remove(uri, subscribed);
+    for (const [topic, subscribed] of this.#subscribed) {
+      const { waiting } = subscribed;
+      const at = waiting.indexOf(id);
+      if (at < 0) continue;
+      waiting.splice(at, 1);
+      if (waiting.length === 0) this.#remove(topic, subscribed);
+    }
   }
 
   /** Watches the lists that can change too, as their caller may see them. Callable twice. */
   watchLists(caller: Caller): void {
-    for (const topic of topicsOfLists(this.#setting.runtime.changing)) {
-      if (!this.#subscribed.has(topic)) this.#add(topic, toWatchShared(this.#setting, caller))?.watch.tell();
+    for (const topic of topicsOfLists(this.#deps.runtime.changing)) {
+      if (!this.#subscribed.has(topic)) this.#add(topic, this.#targetOf(caller))?.watch.tell();
       if (this.#isSuspended) this.#subscribed.get(topic)?.watch.close();
     }
   }
 
   /** Watches no list any more, until {@link watchLists}. */
   unwatchLists(): void {
-    for (const topic of topicsOfLists(this.#setting.runtime.changing)) {
+    for (const topic of topicsOfLists(this.#deps.runtime.changing)) {
       const subscribed = this.#subscribed.get(topic);
       if (subscribed !== undefined) this.#remove(topic, subscribed);
     }
@@ -128,24 +136,27 @@ export class SubscribedUris {
   /** Ends every subscription. Whoever waits is not answered any more. */
   close(): void {
     for (const [topic, subscribed] of this.#subscribed) this.#remove(topic, subscribed);
-    this.#waiting.clear();
   }
 
   /** Asked first of all: what is hidden by now, or from this caller, may be subscribed to all the same. */
-  #refuse(uri: string, caller: Caller, { resources }: WatchShared): RpcAnswer | undefined {
-    const { runtime, reached } = this.#setting;
+  #refuse(uri: string, caller: Caller, { resources }: WatchTarget): RpcAnswer | undefined {
+    const { runtime, reached } = this.#deps;
     reached?.("gate");
     return refuseLacking([uri], caller, runtime) ?? (resources.has(uri) ? undefined : toNotFound(uri, "legacy"));
   }
 
-  #hasRoom(uri: string, { resources }: WatchShared): boolean {
+  #targetOf(caller: Caller): WatchTarget {
+    return { resources: this.#deps.runtime.resourcesFor(caller), deps: this.#deps };
+  }
+
+  #hasRoom(uri: string, { resources }: WatchTarget): boolean {
     return this.uriCount < maxUris && resources.hasRoom([uri]);
   }
 
-  #add(topic: Topic, shared: WatchShared): Subscribed | undefined {
-    const watch = new TopicWatch(shared, topic);
+  #add(topic: Topic, target: WatchTarget): Subscribed | undefined {
+    const watch = new TopicWatch(target, topic);
     if (!watch.open()) return undefined;
-    const subscribed: Subscribed = { watch, waiting: new Set(), stopWaiting: () => {} };
+    const subscribed: Subscribed = { watch, waiting: [], stopWaiting: ignore };
     this.#subscribed.set(topic, subscribed);
     return subscribed;
   }
@@ -158,6 +169,7 @@ export class SubscribedUris {
 
   #settle(uri: string, subscribed: Subscribed): void {
     const { watch } = subscribed;
+    subscribed.stopWaiting = ignore;
     if (watch.isThere === false) {
       this.#remove(uri, subscribed);
       return this.#answerWaiting(subscribed, toNotFound(uri, "legacy"));
@@ -168,10 +180,6 @@ export class SubscribedUris {
   }
 
   #answerWaiting({ waiting }: Subscribed, answer: RpcAnswer): void {
-    for (const id of waiting) {
-      waiting.delete(id);
-      this.#waiting.delete(id);
-      this.#answer(id, answer);
-    }
+    for (const id of waiting.splice(0)) this.#answer(id, answer);
   }
 }

@@ -3,73 +3,68 @@ import { SurfaceError } from "../../errors.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { internalError } from "../../surface/fault.ts";
 import type { ClientRequest } from "../dispatcher.ts";
-import type { RequestFrame } from "../parse-frame.ts";
 import type { Era, RequestId, RpcAnswer } from "../protocol.ts";
 import type { AppRuntime } from "../servable-app.ts";
 import { Listens } from "./listens.ts";
-import { Outbox } from "./outbox.ts";
 import { SubscribedUris } from "./subscribed-uris.ts";
-import type { WatchSetting } from "./watch-setting.ts";
+import { Outbox, type WatchDeps } from "./topic-watch.ts";
 
-/** What a session is made of. */
-export interface SubscriptionSetting {
+/** Dependencies of a {@link SubscriptionSession}. */
+export interface SubscriptionDeps {
   readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "changing" | "report">;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
-  /** Answers one of the requests that were served here. */
+  /** Answers a request that was served here. */
   readonly answer: (id: RequestId, answer: RpcAnswer, era: Era) => void;
   readonly clock: Clock;
-  /** How long the output may stay full until nothing is watched for it any more, in milliseconds. */
+  /** Milliseconds that the output may stay full until all watches stop. */
   readonly stallMs: number;
-  /** Told when nothing is watched any more, and how many URIs were. Left out: it is reported as a fault. */
+  /** Called when all watches have stopped, with the number of URIs. @default reports a fault */
   readonly onStalled?: (watches: number) => void;
-  /** Told when what a request names is looked up. */
-  readonly reached?: WatchSetting["reached"];
+  /** Called when a URI of a request is looked up. */
+  readonly reached?: WatchDeps["reached"];
 }
 
-type Serve = (frame: RequestFrame, caller: Caller) => RpcAnswer | undefined;
-
 /**
- * What one client watches, over one output: subscribed URIs of the legacy era, subscriptions of the modern one. Changes
- * are announced at once; while the output is full, one bit is kept for each subscription and URI, and when it stays full
- * nothing is watched any more. Whoever made it closes it.
+ * The subscriptions of one client over one output: of URIs and lists up to 2025-11-25, and `subscriptions/listen` from 2026-07-28 on.
+ * Announces changes at once. While the output is full it keeps one bit for each topic; when it stays full, all watches stop. Call
+ * {@link close} when done.
  */
 export class SubscriptionSession {
-  readonly #setting: SubscriptionSetting;
-  readonly #outbox = new Outbox();
-  /** Made when somebody asks for it first: of many sessions, most watch nothing. */
+  readonly #deps: SubscriptionDeps;
+  /** Made with the first subscription: most sessions have none. */
+  #watchDeps: WatchDeps | undefined;
   #legacy: SubscribedUris | undefined;
   #modern: Listens | undefined;
-  #isFull = false;
-  /** The output stayed full, and nothing is watched until it is not. */
+  /** When the output became full. */
+  #fullAt: number | undefined;
+  /** The output stayed full: all watches wait until it is not. */
   #isStalled = false;
   #stopStallTimer: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(setting: SubscriptionSetting) {
-    this.#setting = setting;
+  constructor(deps: SubscriptionDeps) {
+    this.#deps = deps;
   }
 
-  /** Whether a request of this id is under way here: a subscription that is open, or one that is yet to be answered. */
-  has(id: RequestId): boolean {
-    return this.#modern?.has(id) === true || this.#legacy?.has(id) === true;
-  }
-
-  /**
-   * Serves a request about subscriptions, now or later, and watches for its caller. Returns `false` for a method that its era
-   * does not have.
-   */
+  /** Serves a request, now or later. Returns `false` if it is not about subscriptions in this era. */
   serve({ frame, era, caller }: Pick<ClientRequest, "frame" | "era" | "caller">): boolean {
-    const serve = this.#methodOf(frame.method, era);
-    if (serve === undefined || this.#isClosed) return false;
-    const answer = serve(frame, caller);
-    if (answer !== undefined) this.#setting.answer(frame.id, answer, era);
+    if (this.#isClosed) return false;
+    const { method, id } = frame;
+    let answer: RpcAnswer | undefined;
+    if (era === "modern") {
+      if (method !== "subscriptions/listen") return false;
+      answer = this.#ofModern().open(frame, caller);
+    } else if (method === "resources/subscribe") answer = this.#ofLegacy().subscribe(frame, caller);
+    else if (method === "resources/unsubscribe") answer = this.#ofLegacy().unsubscribe(frame);
+    else return false;
+    if (answer !== undefined) this.#deps.answer(id, answer, era);
     return true;
   }
 
-  /** The legacy handshake is complete: from here on its client hears of lists. Callable twice. */
+  /** Notes that the handshake up to 2025-11-25 is complete: the client hears of lists from here on. Callable twice. */
   initialised(caller: Caller = anonymous): void {
-    if (!this.#isClosed) this.#ofLegacy().watchLists(caller);
+    if (!this.#isClosed && this.#deps.runtime.changing.size > 0) this.#ofLegacy().watchLists(caller);
   }
 
   /** Watches the lists as another caller sees them, who turned out to be the client after {@link initialised}. */
@@ -78,75 +73,83 @@ export class SubscriptionSession {
     this.initialised(caller);
   }
 
-  /** Ends what its client cancelled: nothing is written for it any more. */
+  /** Ends a subscription that the client cancelled: nothing is written for it any more. */
   cancel(id: RequestId): void {
     this.#modern?.cancel(id);
     this.#legacy?.cancel(id);
   }
 
-  /** Announces one change of everything that is subscribed to: its client has missed something, and nobody knows what. */
+  /** Announces one change of everything that is subscribed to: the client has missed notices. */
   announce(): void {
     if (!this.#isClosed) this.#legacy?.announce();
   }
 
-  /** Says whether what is written piles up unread. */
-  setOutputFull(full: boolean): void {
-    if (full === this.#isFull || this.#isClosed) return;
-    this.#isFull = full;
-    this.#stopStallTimer?.();
-    this.#stopStallTimer = undefined;
-    if (full) {
-      this.#outbox.hold();
-      this.#stopStallTimer = this.#setting.clock.after(this.#setting.stallMs, () => this.#onStalled());
-    } else {
-      this.#resume();
-      // What makes up for it may have filled the output again.
-      if (!this.#isFull) this.#outbox.release();
-    }
+  /** Notes whether the output is full. */
+  setOutputFull(isFull: boolean): void {
+    if (isFull === (this.#fullAt !== undefined) || this.#isClosed) return;
+    this.#fullAt = isFull ? this.#deps.clock.now() : undefined;
+    if (isFull) return this.#hold();
+    this.#endStall();
+    this.#resume();
+    // The notices of resumed watches may have filled the output again.
+    if (this.#fullAt === undefined) this.#watchDeps?.outbox.release();
   }
 
-  /** Stops everything that is watched, and tells each open subscription that it has ended. Callable twice. */
+  /** Stops all watches, and tells each open subscription that it has ended. Callable twice. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#stopStallTimer?.();
-    this.#outbox.hold();
+    this.#endStall();
+    this.#watchDeps?.outbox.hold();
     this.#legacy?.close();
     this.#modern?.close();
   }
 
-  #methodOf(method: string, era: Era): Serve | undefined {
-    if (era === "modern") {
-      return method === "subscriptions/listen" ? (frame, caller) => this.#ofModern().open(frame, caller) : undefined;
-    }
-    if (method === "resources/subscribe") return (frame, caller) => this.#ofLegacy().subscribe(frame, caller);
-    if (method === "resources/unsubscribe") return (frame) => this.#ofLegacy().unsubscribe(frame);
-    return undefined;
-  }
-
   #ofLegacy(): SubscribedUris {
-    this.#legacy ??= new SubscribedUris(this.#toWatches(), (id, late) => this.#setting.answer(id, late, "legacy"));
+    if (this.#legacy !== undefined) return this.#legacy;
+    const { answer } = this.#deps;
+    this.#legacy = new SubscribedUris(this.#shared(), (id, late) => answer(id, late, "legacy"));
+    if (this.#isStalled) this.#legacy.suspend();
     return this.#legacy;
   }
 
   #ofModern(): Listens {
-    this.#modern ??= new Listens(this.#toWatches(), (id, end) => this.#setting.answer(id, end, "modern"));
+    if (this.#modern !== undefined) return this.#modern;
+    const { answer } = this.#deps;
+    this.#modern = new Listens(this.#shared(), (id, end) => answer(id, end, "modern"));
+    if (this.#isStalled) this.#modern.suspend();
     return this.#modern;
   }
 
-  #toWatches(): WatchSetting {
-    const { runtime, send, clock, reached } = this.#setting;
-    return { runtime, send, clock, reached, outbox: this.#outbox };
+  #shared(): WatchDeps {
+    if (this.#watchDeps !== undefined) return this.#watchDeps;
+    const { runtime, send, clock, reached } = this.#deps;
+    this.#watchDeps = { runtime, send, clock, reached, outbox: new Outbox() };
+    this.#hold();
+    return this.#watchDeps;
+  }
+
+  /** Keeps notices while the output is full. Without a subscription there is none, and no timer either. */
+  #hold(): void {
+    if (this.#watchDeps === undefined || this.#fullAt === undefined) return;
+    this.#watchDeps.outbox.hold();
+    const { clock, stallMs } = this.#deps;
+    const leftMs = this.#fullAt + stallMs - clock.now();
+    if (leftMs <= 0) this.#isStalled = true;
+    else this.#stopStallTimer = clock.after(leftMs, () => this.#onStalled());
+  }
+
+  #endStall(): void {
+    this.#stopStallTimer?.();
+    this.#stopStallTimer = undefined;
   }
 
   #onStalled(): void {
     this.#isStalled = true;
-    // Made now where nothing was asked for yet, so that what is asked for while it is stalled waits as well.
-    const [legacy, modern] = [this.#ofLegacy(), this.#ofModern()];
-    const count = legacy.uriCount + modern.uriCount;
-    legacy.suspend();
-    modern.suspend();
-    const { stallMs, runtime, onStalled } = this.#setting;
+    const count = (this.#legacy?.uriCount ?? 0) + (this.#modern?.uriCount ?? 0);
+    this.#legacy?.suspend();
+    this.#modern?.suspend();
+    const { stallMs, runtime, onStalled } = this.#deps;
     if (onStalled !== undefined) return onStalled(count);
     if (count === 0) return;
     const cause = new SurfaceError(

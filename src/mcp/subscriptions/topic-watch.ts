@@ -1,36 +1,102 @@
-import type { RequestId } from "../protocol.ts";
-import type { ResourceWatcher } from "../servable-app.ts";
-import { renderChange } from "./notices.ts";
-import type { Notice, Outbox } from "./outbox.ts";
-import { watchTopic, type Topic, type TopicEvents } from "./topic.ts";
+import type { WatchTold } from "../../catalog/resource-watches.ts";
+import type { Clock } from "../../spine/clock.ts";
+import type { Caller } from "../../surface/caller.ts";
+import { rpcCodes, toRpcError, toScopeError, type RequestId, type RpcError } from "../protocol.ts";
+import type { AppRuntime, ResourceWatcher } from "../servable-app.ts";
+import { renderChange, type Topic } from "./notices.ts";
 
-/** What the watches of one caller over one output share. */
-export interface WatchShared {
-  readonly resources: ResourceWatcher;
+/** Number of URIs that one connection may watch, over all its subscriptions. */
+export const maxUris = 1024;
+
+/** Milliseconds until a client is told that it is subscribed while the backend is away. */
+const openPatienceMs = 1000;
+
+/** The error for a subscription beyond the bounds. */
+export const tooManySubscriptions: RpcError = toRpcError(rpcCodes.busy, "Server busy: too many subscriptions are open");
+
+/** Dependencies of the subscriptions over one output. */
+export interface WatchDeps {
+  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "changing">;
   readonly outbox: Outbox;
+  /** Writes one frame to the client. */
   readonly send: (json: string) => void;
+  readonly clock: Clock;
+  /** Called when a URI of a request is looked up. */
+  readonly reached?: ((stage: "gate") => void) | undefined;
+}
+
+/** The output and the resources of one caller. */
+export interface WatchTarget {
+  readonly resources: ResourceWatcher;
+  readonly deps: WatchDeps;
+}
+
+/** Returns the error for URIs that a caller lacks scopes for. It names the scopes of all URIs, so that one consent is enough. */
+export function refuseLacking(
+  uris: readonly string[],
+  caller: Caller,
+  { lacking }: WatchDeps["runtime"],
+): RpcError | undefined {
+  if (!uris.some((uri) => lacking(uri, caller) !== undefined)) return undefined;
+  const nothingGranted: Caller = { ...caller, scopes: [] };
+  return toScopeError([...new Set(uris.flatMap((uri) => lacking(uri, nothingGranted) ?? []))]);
+}
+
+/** Writes notices at once, or keeps which topics have changed while the output is full: one bit a topic, and no queue. */
+export class Outbox {
+  /** In the order in which they changed first, so that no topic waits for others that change all the time. */
+  #kept: Set<TopicWatch> | undefined;
+  #isHeld = false;
+
+  /** Writes a notice, or keeps that it is to be written. */
+  post(watch: TopicWatch): void {
+    if (!this.#isHeld) return watch.write();
+    this.#kept ??= new Set();
+    this.#kept.add(watch);
+  }
+
+  /** Forgets a notice. */
+  drop(watch: TopicWatch): void {
+    this.#kept?.delete(watch);
+  }
+
+  /** Keeps notices until {@link release}. Callable twice. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Writes the notices that were kept, each once, until the output is full again. */
+  release(): void {
+    this.#isHeld = false;
+    for (const watch of this.#kept ?? []) {
+      // Each notice may fill the output.
+      if (this.#isHeld) return;
+      this.#kept?.delete(watch);
+      watch.write();
+    }
+  }
 }
 
 /**
- * One topic that one subscriber watches. What changes before the subscriber was told that it is subscribed is announced
- * behind that. Whoever opens it closes it.
+ * One topic that one subscriber watches. Changes before the subscriber knows that it is subscribed are announced behind that.
+ * Call {@link close} when done.
  */
-export class TopicWatch implements Notice, TopicEvents {
+export class TopicWatch implements WatchTold {
   readonly topic: Topic;
-  readonly #shared: WatchShared;
+  readonly #target: WatchTarget;
   readonly #subscriptionId: RequestId | undefined;
   #isOpen = false;
   #stop: (() => void) | undefined;
   #isThere: boolean | undefined;
-  /** Told when it becomes known whether there is anything. */
+  /** Called when {@link isThere} becomes known. */
   onOpened: (() => void) | undefined;
   #isTold = false;
-  /** There is something to announce which nobody else will. */
+  /** A change is not announced yet. */
   #isOwed = false;
 
-  /** @param subscriptionId - names the subscription in every notice; left out in the legacy era. */
-  constructor(shared: WatchShared, topic: Topic, subscriptionId?: RequestId) {
-    this.#shared = shared;
+  /** @param subscriptionId - names the subscription in every notice. Up to 2025-11-25: `undefined`. */
+  constructor(target: WatchTarget, topic: Topic, subscriptionId?: RequestId) {
+    this.#target = target;
     this.topic = topic;
     this.#subscriptionId = subscriptionId;
   }
@@ -40,36 +106,36 @@ export class TopicWatch implements Notice, TopicEvents {
     return this.#isOpen;
   }
 
-  /** Whether there is anything under the topic; `undefined` until that is known. Once it is, no change is missed. */
+  /** Whether there is such a topic; `undefined` until that is known. Once it is, no change is missed. */
   get isThere(): boolean | undefined {
     return this.#isThere;
   }
 
-  /** Starts to watch. Says whether there may be anything under the topic. Callable again after {@link close}. */
+  /** Starts to watch. Returns `false` if there is no such topic. Callable again after {@link close}. */
   open(): boolean {
     if (this.#isOpen) return true;
     this.#isOpen = true;
-    const stop = watchTopic(this.topic, this.#shared.resources, this);
-    // Closed already where it was told of something, and that led to its end.
+    const stop = this.#watch();
+    // Closed already if the first call led to its end.
     if (stop === undefined || !this.#isOpen) this.close();
     if (this.#isOpen) this.#stop = stop;
     else stop?.();
     return this.#isOpen;
   }
 
-  /** Its subscriber knows that it is subscribed, and counts on hearing of every change from here on. */
+  /** Notes that the subscriber knows of its subscription, and counts on every change from here on. */
   tell(): void {
     this.#isTold = true;
-    this.#settleDebt();
+    this.#announce();
   }
 
-  /** Stops watching; nothing of it is written any more, not even what was kept for later. Callable twice. */
+  /** Stops watching, and forgets notices that were not written. Callable twice. */
   close(): void {
     this.#isOpen = false;
     this.#isOwed = false;
     this.#isThere = undefined;
     this.onOpened = undefined;
-    this.#shared.outbox.drop(this);
+    this.#target.deps.outbox.drop(this);
     const stop = this.#stop;
     this.#stop = undefined;
     stop?.();
@@ -78,7 +144,7 @@ export class TopicWatch implements Notice, TopicEvents {
   changed(): void {
     if (!this.#isOpen) return;
     this.#isOwed = true;
-    this.#settleDebt();
+    this.#announce();
   }
 
   opened(isThere: boolean): void {
@@ -87,18 +153,60 @@ export class TopicWatch implements Notice, TopicEvents {
     const wasTold = this.#isTold;
     this.onOpened?.();
     if (!wasTold) return;
-    // It was told too early: what changed since then went by unseen. A notice that follows at once is that of this.
+    // The subscriber was told too early, and missed the changes since. A notice that follows at once stands for them.
     this.#isOwed = true;
-    queueMicrotask(() => this.#settleDebt());
+    queueMicrotask(() => this.#announce());
   }
 
+  /** Writes the notice. */
   write(): void {
-    this.#shared.send(renderChange(this.topic, this.#subscriptionId));
+    this.#target.deps.send(renderChange(this.topic, this.#subscriptionId));
   }
 
-  #settleDebt(): void {
+  #watch(): (() => void) | undefined {
+    const { topic } = this;
+    const { resources } = this.#target;
+    if (typeof topic === "string") return resources.watch(topic, this);
+    const stop = resources.watchList(topic.list, () => this.changed());
+    this.opened(true);
+    return stop;
+  }
+
+  #announce(): void {
     if (!this.#isOwed || !this.#isTold) return;
     this.#isOwed = false;
-    this.#shared.outbox.post(this);
+    this.#target.deps.outbox.post(this);
   }
 }
+
+/**
+ * Runs `done` when all watches know whether their topics exist, so that a client that is told then misses no change; or after a
+ * second, since the backend may be away. Runs it at once if there is nothing to wait for. Returns a function that cancels it.
+ */
+export function whenOpen(watches: readonly TopicWatch[], clock: Clock, done: () => void): () => void {
+  const awaited = watches.filter(({ isThere }) => isThere === undefined);
+  let left = awaited.length;
+  if (left === 0) {
+    done();
+    return ignore;
+  }
+  const cancel = (): void => {
+    stopTimer();
+    for (const watch of awaited) watch.onOpened = undefined;
+  };
+  const finish = (): void => {
+    cancel();
+    done();
+  };
+  const stopTimer = clock.after(openPatienceMs, finish);
+  for (const watch of awaited) {
+    watch.onOpened = () => {
+      left -= 1;
+      if (left === 0) finish();
+    };
+  }
+  return cancel;
+}
+
+/** Stands for what is done when nothing needs to be taken back. */
+export function ignore(): void {}

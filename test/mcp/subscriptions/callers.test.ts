@@ -36,7 +36,6 @@ describe("SubscriptionSession, for a caller who is known", () => {
       { error: { code: lacks.code } },
     ]);
     expect(harness.resources.count).toBe(0);
-    expect(harness.session.has(1)).toBe(false);
   });
 
   it("names what all URIs of a listen take, so that one more consent is enough", () => {

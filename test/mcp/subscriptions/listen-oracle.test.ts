@@ -56,7 +56,7 @@ async function open({ canListChange }: Setting): Promise<{ ours: GateHarness; or
   const runtime = createHostileApp({ onFault: () => {} }).open();
   const resources = runtime.resourcesFor(anonymous);
   const listing: ResourceWatcher = {
-    watch: (uri, changed, tell) => resources.watch(uri, changed, tell),
+    watch: (uri, told) => resources.watch(uri, told),
     has: (uri) => resources.has(uri),
     hasRoom: (uris) => resources.hasRoom(uris),
     watchList: () => () => {},

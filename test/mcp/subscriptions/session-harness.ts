@@ -1,3 +1,4 @@
+import type { WatchTold } from "../../../src/catalog/resource-watches.ts";
 import { authorise } from "../../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
@@ -37,16 +38,11 @@ export class ManualClock implements Clock {
   }
 }
 
-interface Watching {
-  readonly changed: () => void;
-  readonly opened: (isThere: boolean) => void;
-}
-
 /** Resources that change, and open, when a test says so. */
 export class FakeResources implements ResourceWatcher {
   /** What is there: known at once, known when {@link open} says so, or nothing. */
   readonly known: Record<string, "open" | "late"> = {};
-  readonly watching = new Map<string, Set<Watching>>();
+  readonly watching = new Map<string, Set<WatchTold>>();
   /** For whom something was watched, one after the other. */
   readonly watchers: Caller[] = [];
 
@@ -55,11 +51,11 @@ export class FakeResources implements ResourceWatcher {
     return this;
   }
 
-  watch(uri: string, changed: () => void, opened: (isThere: boolean) => void = () => {}): (() => void) | undefined {
+  watch(uri: string, told: WatchTold): (() => void) | undefined {
     const kind = this.known[uri];
     if (kind === undefined) return undefined;
-    const end = this.#join(uri, { changed, opened });
-    if (kind === "open") opened(true);
+    const end = this.#join(uri, told);
+    if (kind === "open") told.opened?.(true);
     return end;
   }
 
@@ -72,7 +68,7 @@ export class FakeResources implements ResourceWatcher {
   }
 
   watchList(list: ListName, changed: () => void): () => void {
-    return this.#join(list === "resources" ? "list" : `list of ${list}`, { changed, opened: () => {} });
+    return this.#join(list === "resources" ? "list" : `list of ${list}`, { changed });
   }
 
   /** How many watch anything. */
@@ -81,14 +77,14 @@ export class FakeResources implements ResourceWatcher {
   }
 
   change(uri: string): void {
-    for (const { changed } of this.watching.get(uri) ?? []) changed();
+    for (const told of this.watching.get(uri) ?? []) told.changed();
   }
 
   open(uri: string, isThere = true): void {
-    for (const { opened } of this.watching.get(uri) ?? []) opened(isThere);
+    for (const told of this.watching.get(uri) ?? []) told.opened?.(isThere);
   }
 
-  #join(uri: string, watching: Watching): () => void {
+  #join(uri: string, watching: WatchTold): () => void {
     const all = this.watching.get(uri) ?? new Set();
     this.watching.set(uri, all.add(watching));
     return () => void all.delete(watching);

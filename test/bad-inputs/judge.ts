@@ -35,7 +35,8 @@ export function answerOf({ message }: Frame): Answer {
   return failed ? "toolError" : "result";
 }
 
-function isEchoable(id: unknown): boolean {
+/** Tells whether an answer can carry an id. */
+export function isEchoable(id: unknown): boolean {
   return typeof id === "string" ? Buffer.byteLength(id) <= maxIdBytes : Number.isSafeInteger(id);
 }
 

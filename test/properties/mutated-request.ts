@@ -18,7 +18,8 @@ export interface MutatedRequest {
   readonly mutations: readonly Mutation[];
 }
 
-const hostiles = [
+/** Texts that stand where none of their kind belongs. */
+export const hostiles: readonly string[] = [
   ...[
     "",
     "null",
@@ -47,8 +48,8 @@ const hostiles = [
   ...["notifications/cancelled", "initialize", "tools/call", '"id":null', '"id":1,"id":2', "%2e%2e/", "a".repeat(9000)],
 ];
 
-/** Whole values, that stand where others stood. */
-const values = [
+/** Whole JSON values, that stand where others stood. */
+export const values: readonly string[] = [
   ...["null", "true", "-1", "1.5", "1e308", "9007199254740993", '""', '"\\ud800"', '"\\u0000"', "[]", "{}", "[[[]]]"],
   ...[
     '{"__proto__":1}',

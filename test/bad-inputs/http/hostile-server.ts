@@ -15,8 +15,8 @@ export class HostileServer {
   readonly process: ServerProcess;
   #asked = 0;
 
-  constructor(script: string, settings: HttpSettings = {}) {
-    this.process = new ServerProcess(script, ["--http", JSON.stringify(settings)]);
+  constructor(script: string, settings: HttpSettings = {}, nodeArgs: readonly string[] = []) {
+    this.process = new ServerProcess(script, ["--http", JSON.stringify(settings)], nodeArgs);
   }
 
   /** What it has counted, after it has changed what it serves so many times. */

@@ -1,42 +1,110 @@
 import { authorise } from "../call/authorise.ts";
 import { lacksAuthority } from "../call/why-not-there.ts";
-import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
-import { isGlob, toMatcher } from "../catalog/glob.ts";
+import { isGlob, toMatcher, type Named } from "../catalog/glob.ts";
 import type { LiveCatalog } from "../catalog/live-catalog.ts";
 import { SurfaceError } from "../errors.ts";
+import { headOf, nearNames } from "../options/near-names.ts";
 import { visibleLines } from "../schema/visible-text.ts";
+import type { Caller } from "../surface/caller.ts";
 import type { Views } from "../views/create-views.ts";
-import {
-  hintOf,
-  mayBeMounted,
-  namesOf,
-  unmatchedPatternWarning,
-  viewWarnings,
-  type PlacedPattern,
-} from "../views/pattern-warnings.ts";
+import type { ViewPacket, ViewRule } from "../views/view-rules.ts";
 import type { AppDefinition } from "./app-definition.ts";
 
-/** The maximum number of warnings of one sort, and of patterns that are tested for them. */
+/** The maximum number of warnings of one sort, and of patterns and tools that are tested for them. */
 const maxWarnings = 32;
-const maxTested = 500;
+const maxTestedPatterns = 2000;
+const maxTestedTools = 500;
 
 /** The maximum number of warnings of one app: a machine may write other rules again and again. */
 const maxWritten = 1024;
+
+/** A pattern and its place in the author's code or rules. */
+interface PlacedPattern {
+  readonly pattern: string;
+  readonly where: string;
+}
+
+/** Returns all names and ids of entries, sorted. */
+function namesOf(entries: readonly Named[]): readonly string[] {
+  return [...new Set(entries.flatMap(({ id, name = id }) => [name, id]))].toSorted();
+}
+
+/** Returns the end of a sentence about an unknown name: similar names, or nothing. */
+function hintOf(name: string, names: readonly string[]): string {
+  const near = nearNames(name, names).map((each) => `"${each}"`);
+  return near.length === 0 ? "" : `; near it are ${near.join(", ")}`;
+}
+
+/**
+ * Tells whether a pattern may be meant for mounted entries, whose names are known only while they are there.
+ *
+ * @param prefixes - the prefixes of mounts.
+ */
+function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
+  // A mount without a prefix may have any name.
+  if (prefixes.includes("")) return true;
+  const head = headOf(pattern);
+  return prefixes.some((prefix) =>
+    [`${prefix}.`, `${prefix}_`, `${prefix}/`].some(
+      (begin) => head.startsWith(begin) || (head !== pattern && begin.startsWith(head)),
+    ),
+  );
+}
+
+/** The patterns to test. */
+interface PatternTest {
+  readonly placed: readonly PlacedPattern[];
+  readonly fits: (pattern: string) => boolean;
+  /** The entries that they may be meant for. */
+  readonly entries: readonly Named[];
+}
+
+/** Returns a warning, with similar names, for each pattern that fits no entry and is not meant for mounted ones. */
+function unmatchedWarnings({ placed, fits, entries }: PatternTest, mounted: readonly string[]): readonly string[] {
+  const unmatched = placed
+    .slice(0, maxTestedPatterns)
+    .filter(({ pattern }) => !mayBeMounted(pattern, mounted) && !fits(pattern))
+    .slice(0, maxWarnings);
+  const names = unmatched.length === 0 ? [] : namesOf(entries);
+  return unmatched.map(({ pattern, where }) => {
+    return `the pattern "${pattern}" in ${where} fits nothing${hintOf(pattern, names)}`;
+  });
+}
+
+function patternsOf({ id: packet }: ViewPacket, rule: ViewRule, number: number): readonly PlacedPattern[] {
+  const { verdict, id = `${number}` } = rule;
+  if (verdict.kind === "deny") return [];
+  return (["allow", "disallow"] as const).flatMap((field) =>
+    (verdict[field] ?? []).map((pattern) => ({ pattern, where: `"${field}" of rule "${id}" of packet "${packet}"` })),
+  );
+}
+
+/**
+ * Returns warnings about patterns in view rules that fit no entry. The entries may be exposed later, so this is no error.
+ *
+ * @param mounted - the prefixes of mounts: patterns for mounted entries are not tested.
+ */
+export function viewWarnings(views: Views, catalog: Catalog, mounted: readonly string[] = []): readonly string[] {
+  const { tools, prompts, resources, templates } = catalog;
+  const others: readonly Named[] = [...prompts, ...resources, ...templates];
+  const { server } = views.decide({ surface: "default" });
+  const fits = (pattern: string): boolean => {
+    const fitsTool = toMatcher([pattern], server);
+    const fitsOther = toMatcher([pattern]);
+    return tools.some((tool) => fitsTool(tool) !== undefined) || others.some((other) => fitsOther(other) !== undefined);
+  };
+  const placed = views.installed.packets.flatMap((packet) =>
+    packet.rules.flatMap((rule, index) => patternsOf(packet, rule, index + 1)),
+  );
+  return unmatchedWarnings({ placed, fits, entries: [...tools, ...others] }, mounted);
+}
 
 function fitsSome(pattern: string, catalog: Catalog): boolean {
   if (!isGlob(pattern)) return (catalog.toolOf(pattern) ?? catalog.tool(pattern)) !== undefined;
   const fits = toMatcher([pattern]);
   return catalog.tools.some((each) => fits(each) !== undefined);
-}
-
-function unmatchedPatterns(catalog: Catalog, mounted: readonly string[]): readonly PlacedPattern[] {
-  return catalog.tools
-    .flatMap(({ reach = [], origin }) => reach.map((pattern) => ({ pattern, where: `"reach" of ${origin}` })))
-    .slice(0, maxTested)
-    .filter(({ pattern }) => !mayBeMounted(pattern, mounted) && !fitsSome(pattern, catalog))
-    .slice(0, maxWarnings);
 }
 
 /**
@@ -76,15 +144,18 @@ function powerless(by: ToolEntry, { tools }: Catalog): string | undefined {
 
 /** Returns warnings about tools that call others: their `reach` fits no tool, or their authority is enough for none within it. */
 function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly string[] {
-  const unmatched = unmatchedPatterns(catalog, mounted);
-  const names = unmatched.length === 0 ? [] : namesOf(catalog.tools);
+  const { tools } = catalog;
+  const placed = tools.flatMap(({ reach = [], origin }) =>
+    reach.map((pattern) => ({ pattern, where: `"reach" of ${origin}` })),
+  );
+  const fits = (pattern: string): boolean => fitsSome(pattern, catalog);
   const isKnown = ({ reach = [] }: ToolEntry): boolean =>
     reach.length > 0 && !reach.some((pattern) => mayBeMounted(pattern, mounted));
-  const lacking = catalog.tools
+  const lacking = tools
     .filter(isKnown)
-    .slice(0, maxTested)
+    .slice(0, maxTestedTools)
     .flatMap((tool) => powerless(tool, catalog) ?? []);
-  return [...unmatched.map((each) => unmatchedPatternWarning(each, names)), ...lacking.slice(0, maxWarnings)];
+  return [...unmatchedWarnings({ placed, fits, entries: tools }, mounted), ...lacking.slice(0, maxWarnings)];
 }
 
 /**

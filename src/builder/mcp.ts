@@ -18,12 +18,11 @@ import type { Spec } from "../surface/member.ts";
 import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewReplay } from "../views/replay-view.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
-import { addMount, addPrompts, addResources, addTools } from "./add-entries.ts";
 import { readMcpOptions } from "./mcp-option-fields.ts";
 import { claimNames } from "./claim-names.ts";
 import { assembleApp } from "./assemble-app.ts";
 import { kDefinition, type AppDefinition, type McpOptions, type Reach } from "./app-definition.ts";
-import { assertContext, readConfirm, readViewsInput } from "./read-steps.ts";
+import { addEntries, addMount, assertContext, readConfirm, readViewsInput } from "./read-steps.ts";
 import { replayApp, type ReplayOptions } from "./replay-app.ts";
 import type { TypeProblem } from "../tags/type-problem.ts";
 import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
@@ -82,17 +81,17 @@ class App implements ServableApp {
 
   tools(more: Readonly<Record<string, AnyBespokeTool | undefined>>): App {
     this.#assertLinked("tools()");
-    return this.#with({ tools: addTools(this[kDefinition].tools, more) });
+    return this.#with({ tools: addEntries("tool", this[kDefinition].tools, more) });
   }
 
   prompts(more: Readonly<Record<string, AnyBespokePrompt | undefined>>): App {
     this.#assertLinked("prompts()");
-    return this.#with({ prompts: addPrompts(this[kDefinition].prompts, more) });
+    return this.#with({ prompts: addEntries("prompt", this[kDefinition].prompts, more) });
   }
 
   resources(more: Readonly<Record<string, AnyBespokeResource | undefined>>): App {
     this.#assertLinked("resources()");
-    return this.#with({ resources: addResources(this[kDefinition].resources, more) });
+    return this.#with({ resources: addEntries("resource", this[kDefinition].resources, more) });
   }
 
   mount(prefix: string, source: MountSource): App {

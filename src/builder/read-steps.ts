@@ -1,3 +1,10 @@
+import { assertBespokeResource } from "../catalog/assert-bespoke-resource.ts";
+import { assertMountSource } from "../catalog/assert-mount-source.ts";
+import { readBespokePrompt } from "../catalog/bespoke-prompt.ts";
+import { readBespokeTool } from "../catalog/bespoke-tool.ts";
+import type { MountSource } from "../catalog/mount.ts";
+import { assertPrefix, mountOrigin } from "../catalog/mount-prefix.ts";
+import { SurfaceError } from "../errors.ts";
 import { flag, oneOf, withDefault } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { ConfirmOptions, ConfirmRule } from "../tags/tool-options.ts";
@@ -6,6 +13,52 @@ import { readViewRules } from "../views/read-view-rules.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import type { ViewsOptions } from "./view-names.ts";
+
+type EntrySort = "tool" | "prompt" | "resource";
+
+/** Checks of entries written by hand, by what messages call one of them. */
+const checks: Readonly<Record<EntrySort, (name: string, entry: unknown) => void>> = {
+  tool: readBespokeTool,
+  prompt: readBespokePrompt,
+  resource: assertBespokeResource,
+};
+
+/**
+ * Adds entries written by hand to those before them.
+ *
+ * @throws SurfaceError `NAME_COLLISION`, `MISSING_HANDLER`, `INVALID_OPTION`, `INVALID_NAME`.
+ */
+export function addEntries<TEntry>(
+  sort: EntrySort,
+  known: ReadonlyMap<string, TEntry>,
+  more: Readonly<Record<string, TEntry | undefined>>,
+): ReadonlyMap<string, TEntry> {
+  const all = new Map(known);
+  for (const [name, entry] of Object.entries(more)) {
+    if (entry === undefined) continue;
+    checks[sort](name, entry);
+    if (all.has(name)) throw new SurfaceError("NAME_COLLISION", `Adding ${sort} "${name}": there is one already`);
+    all.set(name, entry);
+  }
+  return all;
+}
+
+/**
+ * Adds a mount to those before it.
+ *
+ * @throws SurfaceError `NAME_COLLISION` for a prefix that is taken by another mount, `INVALID_NAME` for one that no name can
+ * begin with, `INVALID_OPTION` for what is no source.
+ */
+export function addMount(
+  known: ReadonlyMap<string, MountSource>,
+  prefix: string,
+  source: MountSource,
+): ReadonlyMap<string, MountSource> {
+  assertPrefix(prefix);
+  assertMountSource(source, `Adding ${mountOrigin(prefix)}`);
+  if (known.has(prefix)) throw new SurfaceError("NAME_COLLISION", `Adding mount "${prefix}": there is one already`);
+  return new Map([...known, [prefix, source]]);
+}
 
 /**
  * Refuses an argument of `.context()` that is no function, a second call, and a call after handlers were added.

@@ -1,4 +1,5 @@
-import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
+import { choosingView } from "../surface/caller-key.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import { SurfaceError } from "../errors.ts";
 import { HeldSurface } from "../links/held-surface.ts";
 import type { Link } from "../links/link.ts";
@@ -24,16 +25,6 @@ const nowhere: Link = Object.freeze({
   connect: () => Promise.reject(new SurfaceError("UNAVAILABLE", "Replaying a view: nothing is connected for it")),
 });
 
-function toAsking({ surface, project, caller = anonymous }: ReplayOptions): Caller {
-  const { view } = caller;
-  const by = {
-    ...view,
-    surface: surface ?? view?.surface ?? defaultView,
-    ...(project === undefined ? {} : { project }),
-  };
-  return { ...caller, view: by };
-}
-
 const fields: OptionFields<ReplayOptions> = {
   surface: filledText,
   project: filledText,
@@ -47,7 +38,7 @@ const fields: OptionFields<ReplayOptions> = {
  * @throws SurfaceError with a boot code, `INVALID_OPTION` for options that are none.
  */
 export function replayApp(definition: AppDefinition, options: ReplayOptions = {}): ViewReplay {
-  const asked = readOptions(options, fields, "Calling replay()");
+  const { caller = anonymous, ...asked } = readOptions(options, fields, "Calling replay()");
   const { surface } = definition;
   const report = toSafeReporter(definition.options.onFault ?? reportToConsole);
   const scope = new Scope(`a replay of the app over surface "${surface.name}"`);
@@ -55,7 +46,7 @@ export function replayApp(definition: AppDefinition, options: ReplayOptions = {}
     const held = new HeldSurface({ link: nowhere, surface });
     scope.add(() => held.close());
     const { views, live } = assembleViews({ definition, held, report, scope });
-    return replayView({ views, catalog: live.current, caller: toAsking(asked) });
+    return replayView({ views, catalog: live.current, caller: choosingView(caller, asked) });
   } finally {
     // Nothing was connected, so that there is nothing to wait for.
     void scope.close().catch((cause: unknown) => void internalError(cause, "replaying a view", report));

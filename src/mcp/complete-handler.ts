@@ -23,94 +23,74 @@ const unknownRef = toRpcError(rpcCodes.invalidParams, "Invalid params: there is 
 /** The longest text that was filled in and is handed on; in UTF-16 units. */
 const maxFilledLength = 8192;
 
-/** What proposes values for the arguments of one prompt or template, by their names; nothing for those nobody knows. */
+/** Completers of one prompt or template by argument; `undefined` for an argument without proposals. */
 type Completers = ReadonlyMap<string, Completer | undefined>;
 
-/** What completion is made of. */
+/** Dependencies of {@link createCompleteHandler}. */
 export interface CompleteSource {
-  /** Everything that there is when it is made. */
+  /** The entries at boot: without completers among them there is no handler. */
   readonly catalog: Catalog;
   readonly invoker: Invoker;
 }
 
-/** What can be referred to, and what it takes. */
-interface Target extends EntryGuard {
+/** A prompt, resource or template that a request refers to. */
+interface Target {
+  readonly guard: EntryGuard;
   readonly completers: Completers;
 }
 
-/** What a request asks to have completed. */
-interface Begun {
-  /** `undefined` where there is no such prompt or resource. */
-  readonly target: Target | undefined;
-  readonly where: string;
+/** The params of a request. */
+interface CompleteParams {
+  readonly type: "ref/prompt" | "ref/resource";
+  /** The name of the prompt, or the URI. */
+  readonly key: string;
   readonly name: string;
   readonly value: string;
-  readonly filled: Filled;
+  /** The arguments that were filled in before. */
+  readonly given: JsonObject;
 }
 
-/** What a reference names. */
-interface Found {
-  /** `undefined` where there is no such prompt or resource. */
-  readonly target: Target | undefined;
-  readonly of: string;
+function completersOfPrompt(prompt: PromptEntry): Completers {
+  return new Map(prompt.arguments.map(({ name, complete }) => [name, complete]));
 }
 
-function ofPrompt({ scopes, requires, arguments: all }: PromptEntry): Target {
-  return { scopes, requires, completers: new Map(all.map(({ name, complete }) => [name, complete])) };
+function completersOfTemplate({ variables }: TemplateEntry): Completers {
+  return new Map(variables.map(({ name, json, complete }) => [name, complete ?? toSchemaCompleter(json)]));
 }
 
-function ofTemplate({ scopes, requires, variables }: TemplateEntry): Target {
-  const completers = variables.map(({ name, json, complete }) => [name, complete ?? toSchemaCompleter(json)] as const);
-  return { scopes, requires, completers: new Map(completers) };
+function hasProposals({ prompts, templates }: Catalog): boolean {
+  const all = [...prompts.map(completersOfPrompt), ...templates.map(completersOfTemplate)];
+  return all.some((completers) => [...completers.values()].some((complete) => complete !== undefined));
 }
 
-function isMute({ completers }: Target): boolean {
-  return [...completers.values()].every((complete) => complete === undefined);
-}
-
-/** Everything that can be referred to, with what proposes values for it. */
-class References {
-  readonly #prompts: ReadonlyMap<string, Target>;
-  readonly #uris: ReadonlyMap<string, Target>;
-
-  constructor({ prompts, resources, templates }: Catalog) {
-    this.#prompts = new Map(prompts.map((prompt) => [prompt.name, ofPrompt(prompt)]));
-    this.#uris = new Map([
-      // It has no variables; but it exists.
-      ...resources.map(({ uri, scopes, requires }) => [uri, { scopes, requires, completers: new Map() }] as const),
-      ...templates.map((template) => [template.uriTemplate, ofTemplate(template)] as const),
-    ]);
+function findTarget(catalog: Catalog, { type, key }: CompleteParams): Target | undefined {
+  if (type === "ref/prompt") {
+    const prompt = catalog.prompt(key);
+    return prompt && { guard: prompt, completers: completersOfPrompt(prompt) };
   }
-
-  /** Whether there is anything to propose. */
-  get isEmpty(): boolean {
-    return [...this.#prompts.values(), ...this.#uris.values()].every(isMute);
-  }
-
-  /** Reads what a request asks for; `undefined` where its params are of no use. */
-  read(params: JsonObject | undefined): Begun | undefined {
-    const ref = ownParam(params, "ref");
-    const argument = ownParam(params, "argument");
-    const given = readContext(params);
-    if (!isJsonObject(ref) || !isJsonObject(argument) || given === undefined) return undefined;
-    const name = ownParam(argument, "name");
-    const value = ownParam(argument, "value");
-    const key = ownParam(ref, ref["type"] === "ref/prompt" ? "name" : "uri");
-    if (typeof name !== "string" || typeof value !== "string" || typeof key !== "string") return undefined;
-    const found = this.#find(ref["type"], key);
-    if (found === undefined) return undefined;
-    const { target, of } = found;
-    const filled = toFilled(given, target?.completers);
-    return { target, where: `completing "${name}" of ${of}`, name, value, filled };
-  }
-
-  #find(type: unknown, key: string): Found | undefined {
-    if (type === "ref/prompt") return { target: this.#prompts.get(key), of: `prompt "${key}"` };
-    return type === "ref/resource" ? { target: this.#uris.get(key), of: `resource "${key}"` } : undefined;
-  }
+  const template = catalog.templates.find(({ uriTemplate }) => uriTemplate === key);
+  if (template !== undefined) return { guard: template, completers: completersOfTemplate(template) };
+  // A resource has no variables, but it exists.
+  const resource = catalog.resources.find(({ uri }) => uri === key);
+  return resource && { guard: resource, completers: new Map() };
 }
 
-/** What was filled in already; `undefined` where it is not what the protocol says. */
+/** Reads the params of a request; `undefined` if they do not fit. */
+function readParams(params: JsonObject | undefined): CompleteParams | undefined {
+  const ref = ownParam(params, "ref");
+  const argument = ownParam(params, "argument");
+  const given = readContext(params);
+  if (!isJsonObject(ref) || !isJsonObject(argument) || given === undefined) return undefined;
+  const { type } = ref;
+  if (type !== "ref/prompt" && type !== "ref/resource") return undefined;
+  const key = ownParam(ref, type === "ref/prompt" ? "name" : "uri");
+  const name = ownParam(argument, "name");
+  const value = ownParam(argument, "value");
+  if (typeof name !== "string" || typeof value !== "string" || typeof key !== "string") return undefined;
+  return { type, key, name, value, given };
+}
+
+/** Returns the arguments that were filled in before; `undefined` if they do not fit. */
 function readContext(params: JsonObject | undefined): JsonObject | undefined {
   const context = ownParam(params, "context") ?? noArguments;
   if (ownParam(params, "context") === null || !isJsonObject(context)) return undefined;
@@ -118,18 +98,18 @@ function readContext(params: JsonObject | undefined): JsonObject | undefined {
   return isJsonObject(given) && Object.values(given).every((each) => typeof each === "string") ? given : undefined;
 }
 
-/** Of what was filled in, what there is to fill in: an object that inherits nothing, since its names are asked for freely. */
-function toFilled(given: JsonObject, completers: Completers | undefined): Filled {
+/** Returns the filled arguments that the target has, as an object that inherits nothing: handlers look names up in it. */
+function toFilled(given: JsonObject, completers: Completers): Filled {
   // Without a prototype it has no keys yet.
   const filled = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(given)) {
-    if (completers?.has(name) !== true || typeof value !== "string" || value.length > maxFilledLength) continue;
+    if (!completers.has(name) || typeof value !== "string" || value.length > maxFilledLength) continue;
     filled[name] = value;
   }
   return Object.freeze(filled);
 }
 
-/** Those of some values that go on with what was begun, each once; as many as fit, and how many there are if all were counted. */
+/** Returns the values that begin as the user typed, each once, and their number if all were counted. */
 function toCompletion(values: readonly unknown[], begun: string): RpcAnswer {
   const start = begun.toLowerCase();
   const isFit = (value: unknown): boolean => typeof value === "string" && isProposal(value, start);
@@ -143,26 +123,30 @@ function toCompletion(values: readonly unknown[], begun: string): RpcAnswer {
 }
 
 /**
- * Makes the handler of `completion/complete`; `undefined` where there is nothing to propose. What proposes values and
- * fails, or does not answer in time, proposes none: whoever types goes on without.
+ * Creates the handler of `completion/complete`; `undefined` if the app has no proposals. A completer that fails, or that is too
+ * late, proposes nothing, so that the user can go on typing.
  */
 export function createCompleteHandler({ catalog, invoker }: CompleteSource): Handler | undefined {
-  if (new References(catalog).isEmpty) return undefined;
-  const known = new WeakMap<Catalog, References>();
-  const referencesOf = (shown: Catalog): References => {
-    const references = known.get(shown) ?? new References(shown);
-    known.set(shown, references);
-    return references;
-  };
+  if (!hasProposals(catalog)) return undefined;
   return async (params, { call, view }) => {
-    const begun = referencesOf(view.catalog).read(params);
-    if (begun === undefined) return badParams;
+    const asked = readParams(params);
+    if (asked === undefined) return badParams;
     call.reached("gate");
-    const { target, name, value, where, filled } = begun;
+    const target = findTarget(view.catalog, asked);
     if (target === undefined) return unknownRef;
-    const { scopes, requires, completers } = target;
-    const completion = { where, scopes, requires, complete: completers.get(name), begun: value, filled };
-    const outcome = await invoker.complete(completion, call);
+    const { type, key, name, value, given } = asked;
+    const { guard, completers } = target;
+    const outcome = await invoker.complete(
+      {
+        where: `completing "${name}" of ${type === "ref/prompt" ? "prompt" : "resource"} "${key}"`,
+        scopes: guard.scopes,
+        requires: guard.requires,
+        complete: completers.get(name),
+        begun: value,
+        filled: toFilled(given, completers),
+      },
+      call,
+    );
     if (outcome.kind === "denied") return toDeniedError(outcome.scopes, unknownRef);
     // What its author returned may be no list at all.
     const values: unknown = outcome.kind === "values" ? outcome.values : [];

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalText } from "../schema/canonical-text.ts";
 import { isDeepFrozen } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { anonymous, type Caller, type CallerView } from "./caller.ts";
+import { anonymous, defaultView, type Caller, type CallerView } from "./caller.ts";
 
 /** Starts the key of an anonymous caller; a known caller's key starts with `[` or `#`. */
 const anonymousPrefix = "anonymous ";
@@ -88,6 +88,16 @@ export function withCallerView(caller: Caller, view: CallerView): Caller {
   const known = keys.get(caller);
   if (known !== undefined) keys.set(copy, known);
   return copy;
+}
+
+/** Returns a caller who chooses a view or a project. What the choice leaves out stays as it is. */
+export function choosingView(
+  caller: Caller,
+  { surface, project }: { readonly surface?: string | undefined; readonly project?: string | undefined },
+): Caller {
+  const { view } = caller;
+  const chosen = { ...view, surface: surface ?? view?.surface ?? defaultView };
+  return withCallerView(caller, project === undefined ? chosen : { ...chosen, project });
 }
 
 /**

@@ -7,7 +7,8 @@ import type { HandledMethod } from "../mcp/handlers.ts";
 import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
-import { anonymous, defaultView, type Caller } from "../surface/caller.ts";
+import { choosingView } from "../surface/caller-key.ts";
+import { anonymous, type Caller } from "../surface/caller.ts";
 import { assertKnownOptions } from "../options/known-names.ts";
 import { expandTemplate, type TemplateVariables } from "./expand-template.ts";
 import { createValueReader, type ReadValue } from "./read-value.ts";
@@ -18,13 +19,8 @@ import { TestUser } from "./test-user.ts";
 import { toRefusedAnswer, toToolAnswer, type ToolAnswer } from "./tool-answer.ts";
 
 /** Returns the caller with the view that the client chooses. */
-function byView(caller: Caller, { view: name, project }: TestClientOptions): Caller {
-  if (name === undefined && project === undefined) return caller;
-  const view = { surface: defaultView, ...caller.view };
-  return {
-    ...caller,
-    view: { ...view, surface: name ?? view.surface, ...(project === undefined ? {} : { project }) },
-  };
+function byView(caller: Caller, { view: surface, project }: TestClientOptions): Caller {
+  return surface === undefined && project === undefined ? caller : choosingView(caller, { surface, project });
 }
 
 const unknownMethod = toRpcError(rpcCodes.methodNotFound, "Method not found");

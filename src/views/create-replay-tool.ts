@@ -8,9 +8,9 @@ import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { Views } from "./create-views.ts";
-import { describeViews, listViews } from "./describe-views.ts";
 import { replayView, visibilityFor } from "./replay-view.ts";
 import { toEntity } from "./compile-rules.ts";
+import type { ViewEntity, ViewPacket, ViewRule, ViewVerdict } from "./view-rules.ts";
 
 /** The deadline of a replay in milliseconds. It waits for nothing. */
 const timeoutMs = 10_000;
@@ -54,6 +54,78 @@ function readRequest(args: JsonObject): ReplayRequest {
   const action = actions.find((each) => each === said);
   if (action === undefined) throw refuse("action", `expected ${actions.map((each) => `"${each}"`).join(", ")}`);
   return { action, surface: readName(args, "surface") ?? defaultView, project: readName(args, "project") };
+}
+
+/** One packet of rules in {@link ViewList}. */
+interface ListedPacket {
+  readonly id: string;
+  readonly scope: "global" | "project";
+  readonly project?: string;
+  readonly rule_count: number;
+}
+
+/** The installed packets in their order: of the packets of one scope the last holds. */
+export interface ViewList {
+  readonly surface_packets: readonly ListedPacket[];
+  readonly count: number;
+  /** The reason why the rules cannot be read, while every view is denied. */
+  readonly unreadable?: string;
+}
+
+/** One rule in {@link ViewDescription}. */
+interface DescribedRule {
+  readonly id: string;
+  readonly classification: ViewVerdict["kind"];
+  /** Whether the rule is for the view that was asked about, if its other conditions fit. */
+  readonly matches_surface: boolean;
+}
+
+/** The packet that holds for a caller, and its decision. */
+export interface ViewDescription {
+  readonly entity: ViewEntity;
+  /** Left out if no packet holds. */
+  readonly packet?: Omit<ViewPacket, "rules">;
+  readonly rules: readonly DescribedRule[];
+  readonly verdict: ViewVerdict;
+  /** The rule that decided; left out if none fits. */
+  readonly rule?: string;
+}
+
+/** Returns a summary of the installed packets. */
+export function listViews(views: Views): ViewList {
+  const { packets, unreadable } = views.installed;
+  const listed = packets.map(({ id, project, rules }): ListedPacket => ({
+    id,
+    ...(project === undefined ? { scope: "global" } : { scope: "project", project }),
+    rule_count: rules.length,
+  }));
+  return { surface_packets: listed, count: listed.length, ...(unreadable === undefined ? {} : { unreadable }) };
+}
+
+function isForSurface({ when }: ViewRule, surface: string): boolean {
+  const wanted = when?.surface;
+  return wanted === undefined || [wanted].flat().includes(surface);
+}
+
+/** Returns the packet that holds for a caller's view, a summary of its rules, and the decision. */
+export function describeViews(views: Views, caller: Caller): ViewDescription {
+  const entity = toEntity(caller);
+  const { verdict, rule } = views.decide(entity);
+  const { packets } = views.installed;
+  const own = packets.findLast(({ project }) => project !== undefined && project === entity.project);
+  const inForce = own ?? packets.findLast(({ project }) => project === undefined);
+  const { rules, ...packet } = inForce ?? { rules: [] };
+  return {
+    entity,
+    ...("id" in packet ? { packet } : {}),
+    rules: rules.map((each, index) => ({
+      id: each.id ?? `${index + 1}`,
+      classification: each.verdict.kind,
+      matches_surface: isForSurface(each, entity.surface),
+    })),
+    verdict,
+    ...(rule === undefined ? {} : { rule }),
+  };
 }
 
 /** Dependencies of {@link createReplayTool}. */

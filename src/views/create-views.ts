@@ -20,8 +20,6 @@ import type { ViewEntity, ViewPacket, ViewRules, ViewsInput } from "./view-rules
 /** The reason for denying every view while the rules cannot be read. The cause goes to the log only. */
 export const unreadableRules = "the view rules cannot be read";
 
-const where = "reading the view rules";
-
 /** Dependencies of {@link createViews}. */
 export interface ViewsDeps {
   /** The server's name: patterns may put it in front of the name of a tool. */
@@ -32,27 +30,26 @@ export interface ViewsDeps {
   readonly report?: FaultReporter;
 }
 
-/** The installed packets, or the reason why the rules cannot be read. */
-export type InstalledViews =
-  | { readonly kind: "packets"; readonly packets: readonly ViewPacket[] }
-  | { readonly kind: "unreadable"; readonly reason: string };
-
 /** Returns true for a source, which may replace its rules; false for views that have the names of its methods. */
 export function isSource(input: ViewsInput | undefined): input is Source<ViewRules> {
   return isObject(input) && isFunction(Reflect.get(input, "get")) && isFunction(Reflect.get(input, "subscribe"));
 }
 
 /** The rules in force. */
-interface Installed {
-  readonly views: InstalledViews;
+export interface InstalledViews {
+  /** Empty while the rules cannot be read. */
+  readonly packets: readonly ViewPacket[];
+  /** The reason why the rules cannot be read. */
+  readonly unreadable?: string;
   readonly decide: (entity: ViewEntity) => Decision;
 }
 
 const denied: Decision = Object.freeze({ verdict: Object.freeze({ kind: "deny", reason: unreadableRules }) });
 
 /** Denies every view, the default view included. */
-const unreadable: Installed = Object.freeze({
-  views: Object.freeze({ kind: "unreadable", reason: unreadableRules }),
+const unreadable: InstalledViews = Object.freeze({
+  packets: Object.freeze([]),
+  unreadable: unreadableRules,
   decide: () => denied,
 });
 
@@ -65,7 +62,7 @@ export function findGateway(packets: readonly ViewPacket[]): string | undefined 
   return undefined;
 }
 
-function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDeps): Installed {
+function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDeps): InstalledViews {
   const gateway = findGateway(packets);
   for (const { name, origin } of gateway === undefined ? [] : tools) {
     const taken = gatewayToolNames.find((reserved) => reserved === name);
@@ -75,7 +72,7 @@ function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDe
       `Naming ${origin}: its name on the wire, "${name}", is taken by ${gatewayOrigin(taken)} that ${gateway} shows`,
     );
   }
-  return { views: Object.freeze({ kind: "packets", packets }), decide: compileRules(packets, server) };
+  return { packets, decide: compileRules(packets, server) };
 }
 
 /** What stands for the value of a source that gave none. */
@@ -86,7 +83,7 @@ export class Views {
   /** Whether the rules can change. */
   readonly canChange: boolean;
   #hasTaken = false;
-  #installed = unreadable;
+  #installed: InstalledViews = unreadable;
   /** What the source gave last, whatever was made of it. */
   #value: unknown = noValue;
   #stop: (() => unknown) | undefined;
@@ -105,7 +102,7 @@ export class Views {
 
   /** The rules in force. */
   get installed(): InstalledViews {
-    return this.#installed.views;
+    return this.#installed;
   }
 
   /** Decides who sees what: the only place that does. Never throws. */
@@ -123,34 +120,29 @@ export class Views {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listeners.clear();
-    this.#guard(() => this.#stop?.());
+    runUnawaited(() => this.#stop?.(), this.#tell);
   }
 
-  /** Runs code of somebody else, whose faults are nobody's but the log's. */
-  #guard(run: () => unknown): void {
-    runUnawaited(run, (cause) => this.#tell(cause));
-  }
-
-  #tell(cause: unknown): void {
-    internalError(cause, where, this.#report);
-  }
+  readonly #tell = (cause: unknown): void => {
+    internalError(cause, "reading the view rules", this.#report);
+  };
 
   #follow(source: Source<ViewRules>): void {
-    this.#guard(() => {
+    runUnawaited(() => {
       const stop: unknown = source.subscribe(() => this.#take(source));
       if (typeof stop === "function") this.#stop = () => Reflect.apply(stop, undefined, []);
       this.#take(source);
       if (typeof stop === "function") return;
-      onRejection(stop, (cause) => this.#tell(cause));
+      onRejection(stop, this.#tell);
       throw new SurfaceError("INVALID_OPTION", "Following view rules: what subscribe() returns must be a function");
-    });
+    }, this.#tell);
   }
 
   /** Takes what a source holds now. What cannot be read denies: what held before may be what was to be taken back. */
   #take(source: Source<ViewRules>): void {
     if (this.#isClosed) return;
     let value: unknown = noValue;
-    let next = unreadable;
+    let next: InstalledViews = unreadable;
     try {
       value = source.get();
       if (Object.is(value, this.#value)) return;
@@ -162,13 +154,9 @@ export class Views {
       this.#tell(cause);
     }
     this.#value = value;
-    this.#replace(next);
-  }
-
-  #replace(next: Installed): void {
     this.#installed = next;
     this.#hasTaken = true;
-    this.#listeners.tell(undefined, (cause) => this.#tell(cause));
+    this.#listeners.tell(undefined, this.#tell);
   }
 }
 
@@ -190,7 +178,7 @@ export function createViews(input: ViewsInput | undefined, deps: ViewsDeps = {})
  * @throws SurfaceError `INVALID_OPTION` naming views that may have been meant.
  */
 export function assertViewName({ installed }: Views, name: string, doing: string): void {
-  if (name === defaultView || installed.kind === "unreadable") return;
+  if (name === defaultView || installed.unreadable !== undefined) return;
   const rules = installed.packets.flatMap((packet) => packet.rules);
   if (rules.some(({ when, verdict }) => when?.surface === undefined && verdict.kind !== "deny")) return;
   const known = [...new Set([defaultView, ...rules.flatMap(({ when }) => when?.surface ?? [])])];

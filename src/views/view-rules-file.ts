@@ -1,7 +1,7 @@
 import { callable, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
-import { readFileSync, statSync, watch, type FSWatcher } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { SurfaceError } from "../errors.ts";
 import { codeOf } from "../links/system-error.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
@@ -11,11 +11,8 @@ import { unreadableRules } from "./create-views.ts";
 import { readViewRules } from "./read-view-rules.ts";
 import type { ViewPacket } from "./view-rules.ts";
 
-/** How long a file that changes may go on changing before it is read, in milliseconds: a copy that is half there denies everybody. */
-const settleMs = 100;
-
-/** How often it is looked at besides, in milliseconds: not every file system tells of changes. */
-const lookMs = 2000;
+/** Milliseconds between two looks at the file. Polling also finds a folder that was put in the place of another. */
+const lookMs = 250;
 
 const maxBytes = 4 * 1024 * 1024;
 
@@ -36,10 +33,14 @@ const denyAll: readonly ViewPacket[] = /* @__PURE__ */ readViewRules([
   { id: "unreadable", verdict: { kind: "deny", reason: unreadableRules } },
 ]);
 
-/** What a file system says of a file that is another once it was written to. */
-function printOf(path: string): string | undefined {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join();
+/** Returns a text that is another once the file was written to; the code of the error if there is none. */
+function fingerprintOf(path: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join();
+  } catch (cause) {
+    return codeOf(cause);
+  }
 }
 
 /** What is in the file. @throws whatever the file system does, and where it is no text of a bounded size. */
@@ -79,12 +80,11 @@ class WatchedRules implements ViewRulesFile {
   readonly #report: FaultReporter;
   readonly #listeners = new Listeners<readonly ViewPacket[]>();
   readonly #looking: NodeJS.Timeout;
-  #watcher: FSWatcher | undefined;
-  #settling: NodeJS.Timeout | undefined;
-  /** Whether the file itself was named by what has changed: two writes may leave one print. */
-  #isNamed = false;
-  #print: string | undefined;
-  /** What was read last; `undefined` where nothing could be. */
+  /** The fingerprint of the last look. */
+  #seen: string | undefined;
+  /** The fingerprint when the file was read last. */
+  #known: string | undefined;
+  /** The text that was read last; `undefined` if the file could not be read. */
   #text: string | undefined;
   #rules: readonly ViewPacket[] = denyAll;
 
@@ -92,9 +92,8 @@ class WatchedRules implements ViewRulesFile {
     this.#path = path;
     this.#report = report;
     this.#readFirst();
-    // Neither keeps a process alive: rules are looked after for as long as something else serves by them.
+    // Does not keep a process alive that serves nothing.
     this.#looking = setInterval(() => this.#look(), lookMs).unref();
-    this.#watch();
   }
 
   get(): readonly ViewPacket[] {
@@ -107,16 +106,12 @@ class WatchedRules implements ViewRulesFile {
 
   close(): void {
     clearInterval(this.#looking);
-    clearTimeout(this.#settling);
-    this.#watcher?.close();
-    this.#watcher = undefined;
     this.#listeners.clear();
   }
 
-  /** What does not fit is the author's to hear of at once; what is not there may come. */
+  /** Rules that do not fit are the author's to hear of at once; a file that is missing may come. */
   #readFirst(): void {
     try {
-      this.#print = printOf(this.#path);
       this.#text = readTextOf(this.#path);
     } catch (cause) {
       this.#tell(toUnread(cause, this.#path));
@@ -125,36 +120,19 @@ class WatchedRules implements ViewRulesFile {
     this.#rules = parse(this.#text, this.#path);
   }
 
-  /** Watches the folder: an editor puts another file in the place of the one that was. */
-  #watch(): void {
-    try {
-      const watcher = watch(dirname(this.#path), { persistent: false }, (_event, name) => {
-        this.#isNamed ||= name === null || name === basename(this.#path);
-        this.#settling ??= setTimeout(() => this.#look(), settleMs).unref();
-      });
-      // It is looked at now and then besides.
-      watcher.on("error", () => watcher.close());
-      this.#watcher = watcher;
-    } catch {
-      // As above.
-    }
-  }
-
   #look(): void {
-    clearTimeout(this.#settling);
-    this.#settling = undefined;
-    const isNamed = this.#isNamed;
-    this.#isNamed = false;
+    const now = fingerprintOf(this.#path);
+    const isSettled = now === this.#seen;
+    this.#seen = now;
+    // A file that is still written to would deny everyone: it is read when two looks found the same.
+    if (!isSettled || now === this.#known) return;
+    this.#known = now;
     let text: string | undefined;
     try {
-      const print = printOf(this.#path);
-      if (!isNamed && print === this.#print) return;
-      this.#print = print;
       text = readTextOf(this.#path);
       if (text === this.#text) return;
       this.#replace(text, parse(text, this.#path));
     } catch (cause) {
-      // Told once: it is looked at again and again.
       if (text === this.#text) return;
       this.#tell(toUnread(cause, this.#path));
       this.#replace(text, denyAll);

@@ -194,7 +194,7 @@ describe("rules that may be replaced", () => {
     const { source, set } = looseSource([deny("one")]);
     const views = createViews(source, { report: (fault) => faults.push(fault) });
     set(broken());
-    expect(views.installed).toEqual({ kind: "unreadable", reason: unreadable.reason });
+    expect(views.installed).toMatchObject({ packets: [], unreadable: unreadable.reason });
     for (const surface of ["default", "a"]) expect(views.decide({ surface }).verdict).toEqual(unreadable);
     expect(faults).toHaveLength(1);
     set([deny("good again")]);

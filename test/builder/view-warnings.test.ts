@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createViews } from "../../src/views/create-views.ts";
-import { viewWarnings } from "../../src/views/pattern-warnings.ts";
-import { sampleCatalog } from "./support.ts";
+import { viewWarnings } from "../../src/builder/author-warnings.ts";
+import { sampleCatalog } from "../views/support.ts";
 
 const catalog = sampleCatalog();
 

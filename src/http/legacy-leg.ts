@@ -1,5 +1,5 @@
 import type { Caller } from "../surface/caller.ts";
-import { clientKinds } from "../mcp/asking/client-kinds.ts";
+import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
 import { headerParamsFor } from "../mcp/header-params.ts";

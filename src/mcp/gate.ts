@@ -1,17 +1,28 @@
 import { CallContext } from "../call/call-context.ts";
+import type { AskKind } from "../catalog/asking.ts";
 import { anonymous, type Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
-import { ConnectionAsks } from "./asking/connection-asks.ts";
+import { clientKinds } from "./asking/ask-protocol.ts";
+import { PushedAsks } from "./asking/pushed-asks.ts";
 import { TurnQueues } from "./call-queue.ts";
 import { ClientLog, renderLogged, type LogOutput } from "./client-log.ts";
 import { Dispatcher, type ClientRequest } from "./dispatcher.ts";
 import { ConnectionCaller, logLevelOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
+import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { LastSteps } from "./last-steps.ts";
 import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
-import { duplicateId, toRpcError, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
+import {
+  duplicateId,
+  ownParam,
+  toRpcError,
+  unknownMethod,
+  type Era,
+  type RequestId,
+  type RpcAnswer,
+} from "./protocol.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -36,7 +47,10 @@ const defaultStallMs = 30_000;
 interface Connection {
   readonly runtime: AppRuntime;
   readonly clock: Clock;
-  readonly asks: ConnectionAsks;
+  readonly asks: PushedAsks;
+  /** The kinds of questions that the client can answer; set by the handshake, as the version is. */
+  kinds: ReadonlySet<AskKind>;
+  version: string | undefined;
   readonly log: ClientLog;
   readonly logOutput: LogOutput;
   readonly progress: ProgressOutput;
@@ -63,7 +77,7 @@ class GateRequest implements ClientRequest {
   }
 
   get version(): string | undefined {
-    return this.#connection.asks.version;
+    return this.#connection.version;
   }
 
   get log(): ClientLog {
@@ -82,7 +96,7 @@ class GateRequest implements ClientRequest {
       sink: this.#steps?.sink,
       log: runtime.logs ? log.sinkFor(era, logLevelOf(frame.params), logOutput) : undefined,
       caller,
-      asking: asks.portOf(era),
+      asking: era === "legacy" ? asks.portFor() : undefined,
     });
   }
 
@@ -103,7 +117,7 @@ export class Gate {
   readonly #queues = new TurnQueues();
   readonly #render: AnswerRenderer;
   /** Questions to the client, in the legacy era. */
-  readonly #asks: ConnectionAsks;
+  readonly #asks: PushedAsks;
   readonly #subscriptions: SubscriptionSession;
   readonly #dispatcher: Dispatcher<GateRequest>;
   readonly #connection: Connection;
@@ -115,13 +129,15 @@ export class Gate {
     this.#send = send;
     this.#caller = new ConnectionCaller(caller);
     this.#render = createAnswerRenderer(runtime.info);
-    const asks = new ConnectionAsks({ send, report: runtime.report });
+    const asks = new PushedAsks({ kinds: () => this.#connection.kinds, send, report: runtime.report });
     this.#asks = asks;
     const isFull = (): boolean => this.#outputFull;
     this.#connection = {
       runtime,
       clock,
       asks,
+      kinds: clientKinds(undefined),
+      version: undefined,
       log: new ClientLog(),
       logOutput: { send: (params) => send(renderLogged(params)), isFull },
       progress: { send, isFull },
@@ -182,7 +198,10 @@ export class Gate {
     const caller = this.#caller.of(method, params, era);
     const view = this.#runtime.viewFor(caller);
     if (view.kind === "error") return this.#answer(id, view, era);
-    if (method === "initialize" && era === "legacy") this.#asks.greet(params);
+    if (method === "initialize" && era === "legacy") {
+      this.#connection.kinds = clientKinds(ownParam(params, "capabilities"));
+      this.#connection.version = negotiate(params);
+    }
     this.#dispatcher.serve(new GateRequest(this.#connection, { frame, era, caller, view }));
   }
 

@@ -1,5 +1,5 @@
 import type { AskPort } from "../call/ask-port.ts";
-import { clientKinds } from "../mcp/asking/client-kinds.ts";
+import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import type { FrameLimits } from "../mcp/parse-frame.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";

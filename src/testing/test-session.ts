@@ -1,6 +1,6 @@
 import { CallContext } from "../call/call-context.ts";
 import type { AskPort } from "../call/ask-port.ts";
-import { clientKinds } from "../mcp/asking/client-kinds.ts";
+import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { PushedAsks, type SendAsk } from "../mcp/asking/pushed-asks.ts";
 import { capabilitiesKey, metaOf } from "../mcp/envelope.ts";
 import type { Handler } from "../mcp/handlers.ts";

@@ -1,13 +1,116 @@
-import { randomUUID } from "node:crypto";
-import { callerKey, grantKey } from "../../surface/caller-key.ts";
-import { defaultView, type Caller } from "../../surface/caller.ts";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import type { AskRecord, Asking } from "../../catalog/asking.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
+import { callerKey, grantKey } from "../../surface/caller-key.ts";
+import { defaultView, type Caller } from "../../surface/caller.ts";
 import { canonical } from "../../surface/owner/canonical.ts";
 import { systemClock } from "../../surface/system-clock.ts";
-import { Claims } from "./claims.ts";
-import { Sealer } from "./sealer.ts";
+
+const algorithm = "aes-256-gcm";
+const keyBytes = 32;
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** The prefix of a sealed text: the version of the format. */
+const version = "s2.";
+
+/** The longest sealed text, in characters. A record is bounded to less. */
+const maxSealed = 128 * 1024;
+
+/** Seals texts for clients to keep: without the secret they cannot read, change or make one. */
+export class Sealer {
+  readonly #key: Buffer;
+
+  /** @param secret - of any length. @default random, so that no other process can open what this one seals */
+  constructor(secret: Uint8Array = randomBytes(keyBytes)) {
+    this.#key = Buffer.from(hkdfSync("sha256", secret, "", "surface-mcp requestState", keyBytes));
+  }
+
+  /** Seals a text, which opens only with the same `about`. */
+  seal(text: string, about: string): string {
+    const iv = randomBytes(ivBytes);
+    const cipher = createCipheriv(algorithm, this.#key, iv, { authTagLength: tagBytes });
+    cipher.setAAD(Buffer.from(version + about));
+    const sealed = [iv, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
+    return version + Buffer.concat(sealed).toString("base64url");
+  }
+
+  /** Opens a sealed text; `undefined` for a text that this secret did not seal in exactly this form, about the same. */
+  open(sealed: string, about: string): string | undefined {
+    if (!sealed.startsWith(version) || sealed.length > maxSealed) return undefined;
+    const written = sealed.slice(version.length);
+    const bytes = Buffer.from(written, "base64url");
+    // The decoder is lenient: only one spelling of the same bytes counts.
+    if (bytes.length < ivBytes + tagBytes || bytes.toString("base64url") !== written) return undefined;
+    const decipher = createDecipheriv(algorithm, this.#key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
+    decipher.setAAD(Buffer.from(version + about));
+    decipher.setAuthTag(bytes.subarray(-tagBytes));
+    try {
+      return decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, "utf8") + decipher.final("utf8");
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The used ids of one caller, with the time when each expires. */
+interface Used {
+  readonly ids: Map<string, number>;
+  /** No id expires before: until then a full share is refused without a look at each id. */
+  soonest: number;
+}
+
+/**
+ * Remembers used ids until they expire, so that each is used once. Refuses new ids while it is full: an id that it forgot could be
+ * used again. Each caller has a share, so that none takes the room of the others.
+ */
+export class Claims {
+  readonly #now: () => number;
+  readonly #bounds: { readonly most: number; readonly share: number };
+  readonly #callers = new Map<string, Used>();
+  #size = 0;
+
+  /**
+   * @param now - the time, on the scale of `expiresAt`.
+   * @param bounds - how many ids of all callers, and of one caller, are remembered.
+   */
+  constructor(
+    now: () => number,
+    bounds: { readonly most: number; readonly share: number } = { most: 65_536, share: 8192 },
+  ) {
+    this.#now = now;
+    this.#bounds = bounds;
+  }
+
+  /** How many ids are remembered. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Marks an id of a caller as used. Returns `false` if it was used before, or if there is no room. */
+  take(id: string, expiresAt: number, caller: string): boolean {
+    const { most, share } = this.#bounds;
+    const used = this.#callers.get(caller) ?? { ids: new Map<string, number>(), soonest: Number.POSITIVE_INFINITY };
+    if (used.ids.has(id)) return false;
+    if (used.ids.size >= share) this.#forget(caller, used);
+    if (this.#size >= most) for (const [other, theirs] of this.#callers) this.#forget(other, theirs);
+    if (used.ids.size >= share || this.#size >= most) return false;
+    this.#callers.set(caller, used);
+    used.ids.set(id, expiresAt);
+    used.soonest = Math.min(used.soonest, expiresAt);
+    this.#size += 1;
+    return true;
+  }
+
+  #forget(caller: string, used: Used): void {
+    const now = this.#now();
+    if (now < used.soonest) return;
+    for (const [id, expiresAt] of used.ids) if (expiresAt <= now && used.ids.delete(id)) this.#size -= 1;
+    used.soonest = Math.min(...used.ids.values());
+    if (used.ids.size === 0) this.#callers.delete(caller);
+  }
+}
 
 /** The request that a state belongs to: it opens with no other. */
 export interface AskSubject {
@@ -18,8 +121,8 @@ export interface AskSubject {
   readonly args: JsonObject;
 }
 
-/** What {@link AskStates} are given. */
-export interface AskStatesSetting {
+/** Options of {@link AskStates}. */
+export interface AskStatesOptions {
   /** The name of the app: another app may have the same secret. @default none */
   readonly app?: string | undefined;
   /** @default random */
@@ -68,7 +171,7 @@ export class AskStates {
   readonly #claim: (state: State, caller: Caller) => unknown;
   readonly #now: () => number;
 
-  constructor({ app = "", secret, claim, now = Date.now }: AskStatesSetting = {}) {
+  constructor({ app = "", secret, claim, now = Date.now }: AskStatesOptions = {}) {
     this.#app = app;
     this.#sealer = new Sealer(secret);
     this.#now = now;
@@ -88,7 +191,7 @@ export class AskStates {
   open(sealed: string, subject: AskSubject): OpenedState | undefined {
     const text = this.#sealer.open(sealed, this.#about(subject));
     if (text === undefined) return undefined;
-    // Written by seal(): nobody else has the secret.
+    // Written by seal(): no one else has the secret.
     const state = JSON.parse(text) as State;
     const { expiresAt, open, record } = state;
     if (expiresAt <= this.#now()) return undefined;

@@ -15,9 +15,8 @@ import {
   type RpcAnswer,
   type RpcError,
 } from "../protocol.ts";
-import { toAskRequest } from "./ask-method.ts";
+import { clientKinds, toAskRequest } from "./ask-protocol.ts";
 import type { AskStates, AskSubject, OpenedState } from "./ask-states.ts";
-import { clientKinds } from "./client-kinds.ts";
 
 type Outcome = ToolOutcome | PromptOutcome | ReadOutcome;
 

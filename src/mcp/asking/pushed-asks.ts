@@ -4,15 +4,14 @@ import { toSessionOver } from "../../catalog/session-over.ts";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import { followSignal } from "../../spine/follow-signal.ts";
-import { toAborted } from "../../spine/until-aborted.ts";
+import { toAborted, untilAborted } from "../../spine/until-aborted.ts";
 import { callerKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { internalError, type FaultReporter } from "../../surface/fault.ts";
 import { Listeners } from "../../surface/listeners.ts";
 import { ownParam, writeJson } from "../protocol.ts";
 import type { ResponseFrame } from "../parse-frame.ts";
-import { toAskRequest } from "./ask-method.ts";
-import { SharedRoots } from "./shared-roots.ts";
+import { toAskRequest } from "./ask-protocol.ts";
 
 /**
  * Sends a question, or its cancellation, as the text of one message. Must not throw.
@@ -46,6 +45,28 @@ interface Question extends SentAsk {
   isSent: boolean;
   readonly resolve: (answer: JsonObject) => void;
   readonly reject: (cause: Error) => void;
+}
+
+/** The roots of the client: one question for all calls that wait, and its answer until they change. */
+interface SharedRoots {
+  readonly answer: Promise<JsonObject>;
+  readonly stop: AbortController;
+  /** How many calls wait for the answer. */
+  waiting: number;
+  /** Whether the answer is there, and small enough to be kept. */
+  isKnown: boolean;
+}
+
+/** The largest list of roots that is kept, in UTF-16 units of its JSON. */
+const maxKeptRoots = 65_536;
+
+/** Returns whether roots are small enough to be kept. Roots too deep to be written are not. */
+function canKeep(roots: JsonObject): boolean {
+  try {
+    return JSON.stringify(roots).length <= maxKeptRoots;
+  } catch {
+    return false;
+  }
 }
 
 function failed(message: string, details?: JsonObject): Refusal {
@@ -108,7 +129,7 @@ class PushedPort implements AskPort {
 export class PushedAsks {
   readonly #setting: PushedAsksSetting;
   readonly #open = new Map<string, Question>();
-  readonly #roots = new SharedRoots();
+  #roots: SharedRoots | undefined;
   readonly #rootsListeners = new Listeners();
   readonly #port: AskPort;
   #isHeld = false;
@@ -159,7 +180,7 @@ export class PushedAsks {
   /** Takes a notification of the client: when its roots changed, forgets them and calls the listeners. */
   notified(method: unknown): void {
     if (method !== "notifications/roots/list_changed") return;
-    this.#roots.forget();
+    this.#roots = undefined;
     const { report } = this.#setting;
     this.#rootsListeners.tell(undefined, (cause) => {
       if (report !== undefined) internalError(cause, "telling of other roots", report);
@@ -170,7 +191,7 @@ export class PushedAsks {
   close(): void {
     this.#isClosed = true;
     this.#rootsListeners.clear();
-    this.#roots.forget();
+    this.#roots = undefined;
     for (const { reject } of this.#open.values()) reject(toSessionOver());
   }
 
@@ -183,13 +204,44 @@ export class PushedAsks {
 
   /** Sends a question and waits for the answer. A question for roots is shared by all calls that ask it. */
   push(sent: SentAsk): Promise<JsonObject> {
-    if (sent.ask.kind !== "roots") return this.#ask(sent);
-    return this.#roots.get((signal) => this.#ask({ ...sent, signal }), sent.signal);
+    return sent.ask.kind === "roots" ? this.#shareRoots(sent) : this.#ask(sent);
   }
 
   /** Calls `changed` when the client says that its roots changed. Returns a function that stops it. */
   onRoots(changed: () => void): () => void {
     return this.#rootsListeners.add(changed);
+  }
+
+  async #shareRoots(sent: SentAsk): Promise<JsonObject> {
+    const { signal } = sent;
+    if (signal.aborted) throw toAborted(signal, "Asking the client");
+    const roots = (this.#roots ??= this.#askRoots(sent));
+    roots.waiting += 1;
+    try {
+      return await untilAborted({ start: () => roots.answer, signal, doing: "Asking the client" });
+    } finally {
+      roots.waiting -= 1;
+      // The last call that leaves cancels the question.
+      if (roots.waiting === 0 && !roots.isKnown) {
+        roots.stop.abort();
+        this.#forgetRoots(roots);
+      }
+    }
+  }
+
+  #askRoots(sent: SentAsk): SharedRoots {
+    const stop = new AbortController();
+    const answer = this.#ask({ ...sent, signal: stop.signal });
+    const roots: SharedRoots = { answer, stop, waiting: 0, isKnown: false };
+    answer.then(
+      (known) => (canKeep(known) ? void (roots.isKnown = true) : this.#forgetRoots(roots)),
+      () => this.#forgetRoots(roots),
+    );
+    return roots;
+  }
+
+  #forgetRoots(roots: SharedRoots): void {
+    if (this.#roots === roots) this.#roots = undefined;
   }
 
   #ask(sent: SentAsk): Promise<JsonObject> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ClientAsk } from "../../../src/catalog/asking.ts";
 import { Refusal } from "../../../src/errors.ts";
-import { clientKinds } from "../../../src/mcp/asking/client-kinds.ts";
+import { clientKinds } from "../../../src/mcp/asking/ask-protocol.ts";
 import { PushedAsks } from "../../../src/mcp/asking/pushed-asks.ts";
 import type { ResponseFrame } from "../../../src/mcp/parse-frame.ts";
 import type { Fault } from "../../../src/surface/fault.ts";

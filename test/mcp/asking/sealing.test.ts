@@ -3,9 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import * as fc from "fast-check";
 import type { Asking } from "../../../src/catalog/asking.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
-import { AskStates, type AskSubject } from "../../../src/mcp/asking/ask-states.ts";
-import { Claims } from "../../../src/mcp/asking/claims.ts";
-import { Sealer } from "../../../src/mcp/asking/sealer.ts";
+import { AskStates, Claims, Sealer, type AskSubject } from "../../../src/mcp/asking/ask-states.ts";
 
 const secret = new Uint8Array(32).fill(7);
 

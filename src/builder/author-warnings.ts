@@ -1,5 +1,5 @@
 import { authorise } from "../call/authorise.ts";
-import { lacksAuthority } from "../call/why-not-there.ts";
+import { lacksAuthority } from "../call/nesting.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { isGlob, toMatcher, type Named } from "../catalog/glob.ts";

@@ -9,11 +9,9 @@ import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
-import type { Asker } from "./call-parties.ts";
 import { CallTrail } from "./call-trail.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { digestOf } from "./digest-of.ts";
-import { EntryStamps } from "./entry-stamps.ts";
 import { questionsOf } from "./questions.ts";
 
 /** What a {@link ClientAsker} is given. */
@@ -96,8 +94,47 @@ function placeOf({ trail }: CallContext): string {
   return trail?.place ?? "";
 }
 
+/** Names all that a caller or a user can know of an entry, and all that decides how it is called. */
+function definitionOf(entry: ToolEntry): string {
+  const { id, title, description, version, hints, scopes, requires, input, output, errors } = entry;
+  const { timeoutMs, confirm, confirmWord, confirmText, reach, authority, isInternal } = entry;
+  const shown = { id, title, description, version, hints, input: input.json, output: output.json, errors };
+  // Of the author's text, each question is compared.
+  const writes = confirmText !== undefined;
+  const rules = { scopes, requires, timeoutMs, confirm, confirmWord, writes, reach, authority, isInternal };
+  return digestOf(JSON.stringify({ ...shown, ...rules }));
+}
+
+/**
+ * Stamps entries, so that a retry with an answer runs only the operation for which its client was asked. Within one app that is the
+ * same entry; other processes, which share a secret, list entries of their own, and there the definition must be equal.
+ */
+class EntryStamps {
+  readonly #app = randomUUID();
+  readonly #stamps = new WeakMap<ToolEntry, string>();
+
+  /** Returns the stamp of an entry. */
+  of(entry: ToolEntry): string {
+    let stamp = this.#stamps.get(entry);
+    if (stamp === undefined) {
+      stamp = `${this.#app} ${definitionOf(entry)} ${randomUUID()}`;
+      this.#stamps.set(entry, stamp);
+    }
+    return stamp;
+  }
+
+  /** Returns whether an entry is the one that a stamp, of this app or of another process, was made for. */
+  fits(entry: ToolEntry, stamp: string): boolean {
+    const own = this.of(entry);
+    if (own === stamp) return true;
+    const [app, definition] = stamp.split(" ");
+    const [, ownDefinition] = own.split(" ");
+    return app !== this.#app && definition === ownDefinition;
+  }
+}
+
 /** Asks clients, each by the way of the call that it made. */
-export class ClientAsker implements Asker {
+export class ClientAsker {
   readonly #deps: AskerDeps;
   readonly #stamps = new EntryStamps();
 
@@ -105,6 +142,7 @@ export class ClientAsker implements Asker {
     this.#deps = deps;
   }
 
+  /** As {@link EntryCall.ask}. */
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
     // What is kept of an answer is what came: what a handler does to its own is no matter of it.
     const answer = this.#ask(call, key, ask).then((given) => structuredClone(given));
@@ -130,6 +168,7 @@ export class ClientAsker implements Asker {
     return answer;
   }
 
+  /** Returns the id of a run, the same in each round of a call. */
   runIdOf(call: CallContext): string {
     if (questionsOf(call)?.endCall !== true) return randomUUID();
     return toUuid(nameWithin(call, ["run", placeOf(call)]));
@@ -148,6 +187,7 @@ export class ClientAsker implements Asker {
     throw new Refusal(operationNotFound.code, operationNotFound.message);
   }
 
+  /** Tells the author that `_meta` of a call is left out. */
   leftOut({ tracked }: CallContext): void {
     const cause = new SurfaceError(
       "INVALID_OPTION",

@@ -2,7 +2,7 @@ import type { Refused } from "../catalog/outcome.ts";
 import { inputRequired } from "../catalog/to-result-text.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Deadlines } from "./deadlines.ts";
-import { isSuspended } from "./suspended.ts";
+import { isSuspended } from "./questions.ts";
 import { toRefused, type RefusedAt } from "./to-refused.ts";
 
 /** A piece of work that may take so long, and is answered for like this. */

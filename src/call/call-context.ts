@@ -8,12 +8,13 @@ import type { EntryCall, LogEntry, NestedCall, ProgressReport, ToolEntry } from 
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskPort } from "./ask-port.ts";
-import type { Asker, HeldTime, Nester, PartOf } from "./call-parties.ts";
+import type { ClientAsker } from "./asker.ts";
 import { CallTrail } from "./call-trail.ts";
-import { keepMeta } from "./keep-meta.ts";
+import type { HeldTime } from "./deadlines.ts";
+import { keepMeta, readReport } from "./keep-meta.ts";
+import type { Nesting, PartOf } from "./nesting.ts";
 import type { Questions } from "./questions.ts";
 import type { CallLimiter } from "./rate-limiter.ts";
-import { readReport } from "./read-report.ts";
 import type { TrackedCall } from "./tracked-call.ts";
 
 /** Receives a call's progress. */
@@ -98,7 +99,7 @@ export class CallContext implements EntryCall {
   /** The latest that `dueAt` can become: a `timeoutMs` that was set for it, or for a call that it is within. */
   latestAt: number = Number.POSITIVE_INFINITY;
   readonly #sink: ProgressSink | undefined;
-  #nester: Nester | undefined;
+  #nester: Nesting | undefined;
   /** What was called within it and has not come to an end. */
   #parts: Set<CallContext> | undefined;
   #whenPartless: (() => void)[] | undefined;
@@ -113,7 +114,7 @@ export class CallContext implements EntryCall {
   #isUnsent = false;
   #last = Number.NEGATIVE_INFINITY;
   #meta: JsonObject | undefined;
-  #asker: Asker | undefined;
+  #asker: ClientAsker | undefined;
 
   constructor({ sink, log, caller = anonymous, reached = ignore, limiter, partOf, asking }: CallSetting = {}) {
     this.#sink = sink;
@@ -203,12 +204,12 @@ export class CallContext implements EntryCall {
   }
 
   /** From here on its client can be asked. */
-  allowAsking(asker: Asker): void {
+  allowAsking(asker: ClientAsker): void {
     this.#asker = asker;
   }
 
   /** From here on others can be called as a part of it, by the tool that it is a call of. */
-  allowNesting(nester: Nester, by: ToolEntry): void {
+  allowNesting(nester: Nesting, by: ToolEntry): void {
     this.#nester = nester;
     this.entry = by;
   }

@@ -9,7 +9,6 @@ import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
-import { claimResumed } from "./claim-resumed.ts";
 import { runBounded } from "./bounded.ts";
 import type { Checked } from "./check-again.ts";
 import type { Completion } from "./completion.ts";
@@ -24,8 +23,7 @@ import type { InvokerOptions } from "./invoker-options.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { Nesting } from "./nesting.ts";
-import { endingBefore } from "./questions.ts";
-import { isSuspended, suspendedOutcome, watchGoingOn } from "./suspended.ts";
+import { claimResumed, endingBefore, isSuspended, suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 import { writeAnswer } from "./write-answer.ts";
 

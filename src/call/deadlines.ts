@@ -5,7 +5,7 @@ import { unrefTimer } from "../surface/unref-timer.ts";
 import { Places, type Place } from "../spine/places.ts";
 import type { CallContext } from "./call-context.ts";
 import type { OpenQuestion } from "./call-trail.ts";
-import type { PartOf } from "./call-parties.ts";
+import type { PartOf } from "./nesting.ts";
 
 /** Returns a question of a call, or of a part of it, that the client has not answered. */
 function openQuestionOf(call: CallContext): OpenQuestion | undefined {
@@ -68,6 +68,16 @@ class Lane {
       expire(call, `Calling: no answer within ${this.#timeoutMs} ms`);
     }
   }
+}
+
+/** The time of a call whose client is asked. */
+export interface HeldTime {
+  /** For how many questions it stands still now. */
+  count: number;
+  /** Since when, as `performance.now()` counts it. */
+  since: number;
+  /** How long it has stood before. */
+  ms: number;
 }
 
 /** The longest delay that a timer can have, in milliseconds. */

@@ -7,7 +7,7 @@ import type { FaultReporter } from "../surface/fault.ts";
 import { isThenable } from "../surface/is-thenable.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
-import { isSuspended } from "./suspended.ts";
+import { isSuspended } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 
 /** How long a limiter may take, in milliseconds. */

@@ -1,20 +1,18 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { callerKey, withCallerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
+import type { NestedCall, OnAbort, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { inputRequired } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
+import { clipText } from "../schema/clip-text.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, runUnawaited, type FaultReporter } from "../surface/fault.ts";
 import { authorise } from "./authorise.ts";
-import { questionsOf } from "./questions.ts";
-import { isSuspended } from "./suspended.ts";
+import { isSuspended, questionsOf } from "./questions.ts";
 import { CallContext, type ProgressSink } from "./call-context.ts";
-import type { Nester } from "./call-parties.ts";
 import { toRefused } from "./to-refused.ts";
-import { lacksAuthority, noSuchTool, outOfReach, toVainCall, type VainCall } from "./why-not-there.ts";
 
 /** How many calls may be within each other, below the one that a host made. */
 const maxDepth = 16;
@@ -39,6 +37,45 @@ export interface NestingParts {
   readonly isConfirmed: (entry: ToolEntry) => boolean;
 }
 
+const maxIdBytes = 128;
+
+function quote(texts: readonly string[]): string {
+  return texts.length === 0 ? "nothing" : texts.map((text) => `"${text}"`).join(", ");
+}
+
+/** Says why an entry is out of the reach of a tool. */
+function outOfReach({ id }: ToolEntry, { reach = [] }: ToolEntry): string {
+  return `its "reach" must have a pattern that fits "${id}", and has ${quote(reach)}`;
+}
+
+/** Says why the authority that a tool calls with is not enough for an entry. */
+export function lacksAuthority({ scopes, requires }: ToolEntry, agent: Caller): string {
+  if (requires?.resource !== undefined) {
+    return `it takes a right to ${requires.resource.type}, which callers have themselves and no tool has for them`;
+  }
+  const { scopesAny = [] } = requires ?? {};
+  const anyOf = scopesAny.length === 0 ? "" : `${scopes.length === 0 ? "" : " and "}one of ${quote(scopesAny)}`;
+  const all = scopes.length === 0 && anyOf !== "" ? "" : quote(scopes);
+  return `its "authority" must have ${all}${anyOf}, and has ${quote(agent.scopes)}`;
+}
+
+/** What a call is a part of. */
+export interface PartOf {
+  readonly call: CallContext;
+  /** When it must be over besides, in milliseconds as `performance.now()` counts them. */
+  deadlineAt?: number | undefined;
+  /** Whether `deadlineAt` holds although the client is being asked. @default false */
+  readonly countsQuestions?: boolean | undefined;
+  /** What becomes of it when that call ends before it, once it has started. */
+  readonly onAbort?: OnAbort | undefined;
+  /** Whether it ends when the client drops the connection that the call above it was made on. Default `false`. */
+  readonly endsOnDrop?: boolean | undefined;
+  /** Told what is said beside its answer, instead of that call. Must not throw. */
+  readonly onMeta?: NestedCall["onMeta"];
+  /** Whether it is made by other rights than those of the caller above: its `_meta` is not passed on to them. */
+  readonly isForTool?: boolean | undefined;
+}
+
 /** What is to be called, and by whom. */
 interface Target {
   readonly entry: ToolEntry;
@@ -54,7 +91,7 @@ function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
 }
 
 /** Calls tools within calls: what they may not reach is not there for them. */
-export class Nesting implements Nester {
+export class Nesting {
   readonly #parts: NestingParts;
   /** What the reach of a tool fits. */
   readonly #reaches = new WeakMap<ToolEntry, Matcher>();
@@ -65,6 +102,7 @@ export class Nesting implements Nester {
     this.#parts = parts;
   }
 
+  /** Never rejects. */
   nest(above: CallContext, by: ToolEntry, nested: NestedCall): Promise<ToolOutcome> {
     if (above.isOver) return Promise.resolve(this.#tooLate(above, by));
     const target = nested.as === "caller" ? ofCaller(above, nested) : this.#ofTool(above, by, nested);
@@ -72,6 +110,7 @@ export class Nesting implements Nester {
     return above.depth >= maxDepth ? Promise.resolve(tooDeep) : this.#run(above, nested, target);
   }
 
+  /** Returns whether the user is asked before a tool runs. */
   isConfirmed(entry: ToolEntry): boolean {
     return this.#parts.isConfirmed(entry);
   }
@@ -121,16 +160,18 @@ export class Nesting implements Nester {
   #ofTool(above: CallContext, by: ToolEntry, { target }: NestedCall): Target | Refused {
     const entry = "entry" in target ? target.entry : this.#parts.find(target.id);
     const { id } = "entry" in target ? target.entry : target;
-    if (entry === undefined) return this.#notThere({ id, by, why: noSuchTool });
-    if (this.#reachOf(by)(entry) === undefined) return this.#notThere({ id, by, why: outOfReach(entry, by) });
+    const notThere = (why: string): Refused => this.#notThere(id, by, why);
+    if (entry === undefined) return notThere("there is no tool of this id or name");
+    if (this.#reachOf(by)(entry) === undefined) return notThere(outOfReach(entry, by));
     const caller = toAgent(above, by);
     if (authorise(caller, entry) === undefined) return { entry, caller };
-    return this.#notThere({ id, by, why: lacksAuthority(entry, caller) });
+    return notThere(lacksAuthority(entry, caller));
   }
 
-  /** One answer for all: why is for the author, and in the log. */
-  #notThere(vain: VainCall): Refused {
-    const { correlationId } = internalError(toVainCall(vain), vain.by.origin, this.#parts.report);
+  /** Answers alike whatever the reason: the calling tool may not know of either. The reason is in the author's log. */
+  #notThere(id: string, { origin }: ToolEntry, why: string): Refused {
+    const what = `Calling ${JSON.stringify(clipText(id, maxIdBytes))} from ${origin}: ${why}`;
+    const { correlationId } = internalError(new SurfaceError("NOT_FOUND", what), origin, this.#parts.report);
     return { ...operationNotFound, correlationId };
   }
 

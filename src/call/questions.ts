@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking.ts";
 import type { Refused } from "../catalog/outcome.ts";
-import { SurfaceError } from "../errors.ts";
+import { inputRequired } from "../catalog/to-result-text.ts";
+import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
+import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { AskPort, Resumed } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallTrail } from "./call-trail.ts";
@@ -69,6 +71,54 @@ export function questionsOf({ root }: CallContext): Questions | undefined {
 export function endingBefore(call: CallContext): Promise<void> | undefined {
   call.posed?.();
   return call.partOf !== undefined && call.mayChange ? call.root.questions?.ending : undefined;
+}
+
+/**
+ * Marks the state of a retry as used, after everything that may refuse the call and before anything runs. Returns `undefined` for a
+ * call without a state, or if it was marked at once. Throws, or rejects, with a `Refusal` `ASK_STATE_USED`.
+ */
+export function claimResumed({ asking }: CallContext): Promise<void> | undefined {
+  const claimed = asking?.resumed?.claim?.();
+  if (claimed instanceof Promise) return claimed.then(assertClaimed);
+  if (claimed !== undefined) assertClaimed(claimed);
+  return undefined;
+}
+
+function assertClaimed(claimed: unknown): void {
+  // An author's function may return anything.
+  if (claimed === true) return;
+  throw new Refusal("ASK_STATE_USED", "the state of this call was used before, or cannot be used now");
+}
+
+/** Returns whether a question ended a call or the call that it is within. */
+export function isSuspended({ endedWith }: CallContext): boolean {
+  return endedWith?.code === "INPUT_REQUIRED";
+}
+
+/** Returns the outcome of a call that a question ended. Only that of a host's call reaches a client. */
+export function suspendedOutcome(call: CallContext): Asking | Refused | undefined {
+  if (!isSuspended(call)) return undefined;
+  return (call.partOf === undefined ? call.questions?.outcome : undefined) ?? inputRequired;
+}
+
+/** The code of an author's that a call runs, for their log. */
+interface AuthorCode {
+  readonly where: string;
+  readonly report: FaultReporter;
+}
+
+/** Reports a handler that went on after its question ended the call: it decided without an answer, and runs again. */
+export function watchGoingOn(call: CallContext, { where, report }: AuthorCode): void {
+  if (!isSuspended(call) || call.trail?.isBlocked !== true) return;
+  const tell = (): void => {
+    const cause = new SurfaceError(
+      "INPUT_REQUIRED",
+      `Running ${where}: it went on after a question that had no answer yet, and must let through what asking rejects with`,
+    );
+    internalError(cause, where, report);
+  };
+  // A handler that rejects has not gone on.
+  void call.overrun?.then(tell, () => {});
 }
 
 /** The questions of a host's call and of all calls within it: their answers from earlier rounds, and those that end this round. */

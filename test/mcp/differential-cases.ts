@@ -1,4 +1,45 @@
+import { expect } from "vitest";
+import type { Era } from "../../src/mcp/protocol.ts";
 import type { Sent } from "./client-harness.ts";
+
+/** The protocol versions that are served, and the era of each. */
+export const versions: readonly (readonly [version: string, era: Era])[] = [
+  ["2024-10-07", "legacy"],
+  ["2024-11-05", "legacy"],
+  ["2025-06-18", "legacy"],
+  ["2025-11-25", "legacy"],
+  ["2026-07-28", "modern"],
+];
+
+/** The first version with each member of a result, and with each type of content block. */
+const firstWith = {
+  icons: "2025-11-25",
+  title: "2025-06-18",
+  structuredContent: "2025-06-18",
+  outputSchema: "2025-06-18",
+  resource_link: "2025-06-18",
+  audio: "2025-03-26",
+} as const;
+
+function knownPart(part: unknown, lacks: (name: string) => boolean): unknown {
+  if (Array.isArray(part)) return part.map((item: unknown) => knownPart(item, lacks));
+  if (typeof part !== "object" || part === null) return part;
+  const type: unknown = Reflect.get(part, "type");
+  // Content blocks that a version lacks are told in words.
+  if (typeof type === "string" && lacks(type)) return { type: "text", text: expect.any(String) };
+  const known = Object.entries(part).filter(([name]) => !lacks(name));
+  // A schema has a member "title" in every version.
+  return Object.fromEntries(
+    known.map(([name, value]): [string, unknown] => [name, name === "inputSchema" ? value : knownPart(value, lacks)]),
+  );
+}
+
+/** Returns a message of the SDK without what a protocol version lacks: the SDK sends it to clients of every version. */
+export function knownTo(version: string, message: unknown): unknown {
+  const isLacked = (name: string): boolean =>
+    Object.entries(firstWith).some(([feature, first]) => feature === name && version < first);
+  return knownPart(message, isLacked);
+}
 
 /**
  * Where the two paths differ on purpose, and why. Everything else is the same, to the last key.

@@ -17,17 +17,22 @@ export class OracleDoor {
     this.#caller = withClient(caller, handshake.clientInfo);
   }
 
-  /** Answers one request. */
-  async fetch(request: Request): Promise<{ status: number; type: string | null; messages: readonly RpcMessage[] }> {
-    const errors = new SdkErrors();
-    // Tests send JSON-RPC messages only.
-    errors.handed((await request.clone().json()) as RpcMessage);
+  /** Answers one request; the response may be a stream that does not end. */
+  open(request: Request, errors = new SdkErrors()): Promise<Response> {
     const runtime = this.#runtime;
     const caller = this.#caller;
     const handler = createMcpHandler(({ era }) => createSdkServer({ runtime, era, errors, caller }), {
       keepAliveMs: 0,
     });
-    const response = await handler.fetch(request);
+    return handler.fetch(request);
+  }
+
+  /** Answers one request. */
+  async fetch(request: Request): Promise<{ status: number; type: string | null; messages: readonly RpcMessage[] }> {
+    const errors = new SdkErrors();
+    // Tests send JSON-RPC messages only.
+    errors.handed((await request.clone().json()) as RpcMessage);
+    const response = await this.open(request, errors);
     const messages = readMessages(await response.text()).map((message) => errors.toClient(message));
     return { status: response.status, type: response.headers.get("content-type"), messages };
   }

@@ -16,6 +16,8 @@ export class OracleHarness extends ClientHarness {
   readonly #errors: SdkErrors;
   readonly #transport: Transport;
   readonly #handle: ReturnType<typeof serveStdio>;
+  readonly #subscribed = new Set<string>();
+  #server: ReturnType<typeof createSdkServer> | undefined;
 
   constructor(runtime: AppRuntime, caller: Caller = anonymous) {
     super();
@@ -28,8 +30,10 @@ export class OracleHarness extends ClientHarness {
       send: async (message) => this.onSent(JSON.parse(JSON.stringify(errors.toClient({ ...message })))),
     };
     this.#transport = transport;
+    const named = withClient(caller, handshake.clientInfo);
+    const subscribed = this.#subscribed;
     this.#handle = serveStdio(
-      ({ era }) => createSdkServer({ runtime, era, errors, caller: withClient(caller, handshake.clientInfo) }),
+      ({ era }) => (this.#server = createSdkServer({ runtime, era, errors, caller: named, subscribed })),
       { transport },
     );
   }
@@ -39,6 +43,11 @@ export class OracleHarness extends ClientHarness {
     const message = JSON.parse(line) as Message;
     this.#errors.handed({ ...message });
     this.#transport.onmessage?.(message);
+  }
+
+  /** Announces a change of a resource, as the SDK's documentation does, if the client has subscribed to it. */
+  async announce(uri: string): Promise<void> {
+    if (this.#subscribed.has(uri)) await this.#server?.sendResourceUpdated({ uri });
   }
 
   async close(): Promise<void> {

@@ -17,6 +17,8 @@ export interface SdkServerDeps {
   readonly errors: SdkErrors;
   /** The caller, with the client that tests say they are. */
   readonly caller: Caller;
+  /** The URIs that the client subscribes to. */
+  readonly subscribed?: Set<string>;
 }
 
 /** Turns the answer of a handler into what the SDK expects: a result object, or a thrown error. */
@@ -87,6 +89,17 @@ export function createSdkServer(deps: SdkServerDeps): Server {
       const answer = log.setLevel({ level });
       errors.told(id, signal, answer);
       return toSdkResult(answer);
+    });
+  }
+  const { subscribed = new Set<string>() } = deps;
+  if (era === "legacy") {
+    server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+      subscribed.add(uri);
+      return {};
+    });
+    server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+      subscribed.delete(uri);
+      return {};
     });
   }
   for (const [method, handler] of Object.entries(handlersOf(runtime))) {

@@ -39,15 +39,14 @@ export interface LoggedMessage {
 }
 
 interface KeptMessage extends LoggedMessage {
-  /** Size of the JSON. */
   readonly bytes: number;
 }
 
 /** The messages of one stream that are kept: a run without gaps, numbered from 1. The oldest are dropped first. */
 export class EventQueue {
   readonly number: number;
-  /** The first has the number {@link first}. */
   readonly messages: KeptMessage[] = [];
+  /** Number of the first message. */
   first = 1;
   /** Number of the last message that the present reader was sent. */
   sent = 0;
@@ -55,8 +54,6 @@ export class EventQueue {
   reached = 0;
   /** Whether nothing follows. */
   isFinished = false;
-  /** Whether the last message is the result of a call. */
-  hasResult = false;
   /** Whether a client reads the stream. */
   isRead = false;
 
@@ -74,21 +71,15 @@ export class EventQueue {
     return Math.min(this.messages.length, this.last - this.reached);
   }
 
-  /** Whether the result of the call was not sent yet. */
-  get owesResult(): boolean {
-    return this.hasResult && this.unsent > 0;
-  }
-
   /** Returns a message by its number; `undefined` if it was dropped or does not exist yet. */
   at(seq: number): KeptMessage | undefined {
     return this.messages[seq - this.first];
   }
 }
 
-/** Dependencies and bounds of an {@link EventLog}. */
+/** Dependencies and bounds of an {@link EventLog}. Bytes are those of JSON. */
 export interface EventLogDeps {
   readonly maxMessages: number;
-  /** For all messages together, in bytes of JSON. */
   readonly maxBytes: number;
   /** For the messages that were sent, except the last of them. */
   readonly maxSentBytes: number;
@@ -99,9 +90,9 @@ export interface EventLogDeps {
 }
 
 /**
- * The messages of one session's streams, for clients that have not read them yet or lost their connection. Bounded. Sent messages
- * are dropped first, then waiting messages of the stream with most of them, then results, which a client cannot request again.
- * Waiting results get half of the room. Call {@link clear} when done.
+ * The messages of one session's streams, for clients that have not read them yet or lost their connection. Bounded: sent messages
+ * are dropped first, then waiting messages of the longest stream. So a flood on one stream costs no other stream a message, and least
+ * of all the result of a call, which a client cannot request again. Call {@link clear} when done.
  */
 export class EventLog<TStream extends EventQueue> {
   /** Streams that go on, are read, or have messages. Oldest first. */
@@ -110,10 +101,8 @@ export class EventLog<TStream extends EventQueue> {
   /** Opened with the first message: most sessions never have one. */
   #share: Share | undefined;
   #count = 0;
-  #sent = 0;
-  /** Number of results that were not sent. */
-  #results = 0;
   #bytes = 0;
+  #sent = 0;
   #sentBytes = 0;
   #opened = 0;
   #dropped = 0;
@@ -157,30 +146,14 @@ export class EventLog<TStream extends EventQueue> {
     this.#share.touch();
   }
 
-  /** Adds the result of a call, the last message of its stream. */
-  addResult(stream: TStream, json: string): void {
-    stream.hasResult = true;
-    this.#results += 1;
-    this.add(stream, { json });
-    stream.isFinished = true;
-  }
-
   /** Notes that the reader of a stream has all messages up to a number. */
   markSent(stream: TStream, seq: number): void {
-    const owedResult = stream.owesResult;
     stream.sent = seq;
     for (let each = Math.max(stream.reached + 1, stream.first); each <= seq; each += 1) {
       this.#sent += 1;
       this.#sentBytes += stream.at(each)?.bytes ?? 0;
     }
     stream.reached = Math.max(stream.reached, seq);
-    if (owedResult && !stream.owesResult) this.#results -= 1;
-  }
-
-  /** Notes that nothing follows on a stream. */
-  finish(stream: TStream): void {
-    stream.isFinished = true;
-    this.forgetEmpty(stream);
   }
 
   /** Forgets a stream if no message can come or is kept, and no client reads it. */
@@ -198,60 +171,38 @@ export class EventLog<TStream extends EventQueue> {
 
   /** Drops everything. Callable twice. */
   clear(): void {
-    for (const stream of this.streams.values()) this.#dropAll(stream);
+    while (this.#count > 0) this.#dropOne();
     this.streams.clear();
   }
 
   #evict(bytes: number, what: "spare" | "all"): void {
-    const before = this.#bytes;
-    while (before - this.#bytes < bytes && (what === "spare" ? this.#sent : this.#count) > 0) this.#dropOne();
+    const target = this.#bytes - bytes;
+    while (this.#bytes > target && (what === "spare" ? this.#sent : this.#count) > 0) this.#dropOne();
   }
 
   #dropOne(): void {
-    const waiting = this.#count - this.#sent - this.#results;
-    const isResult = waiting === 0 || this.#results > Math.max(1, this.#deps.maxMessages / 2);
-    if (this.#sent > 0) this.#dropFirst(this.#find((stream) => stream.unsent < stream.messages.length));
-    else if (!isResult) this.#dropFirst(this.#longest());
-    // Messages before a lost result are useless.
-    else this.#dropAll(this.#find(({ owesResult }) => owesResult));
-  }
-
-  #dropAll(stream: TStream | undefined): void {
-    for (let left = stream?.messages.length ?? 0; left > 0; left -= 1) this.#dropFirst(stream);
-  }
-
-  #find(isMeant: (stream: TStream) => boolean): TStream | undefined {
-    for (const stream of this.streams.values()) if (isMeant(stream)) return stream;
-    return undefined;
-  }
-
-  /** Returns the stream with most waiting messages besides a result, so that none is lost to another stream's flood. */
-  #longest(): TStream | undefined {
-    let longest: TStream | undefined;
-    let most = 0;
+    let victim: TStream | undefined;
     for (const stream of this.streams.values()) {
-      const waiting = stream.unsent - (stream.owesResult ? 1 : 0);
-      if (waiting > most) [longest, most] = [stream, waiting];
+      const hasSent = stream.unsent < stream.messages.length;
+      if (hasSent || (this.#sent === 0 && stream.unsent > (victim?.unsent ?? 0))) victim = stream;
+      if (hasSent) break;
     }
-    return longest;
+    if (victim !== undefined) this.#dropFirst(victim);
   }
 
-  /** Drops the first message of a stream: a sent one if there is any, since those stand first. */
-  #dropFirst(stream: TStream | undefined): void {
-    if (stream === undefined) return;
-    const { unsent, owesResult } = stream;
-    const isUnsent = unsent === stream.messages.length;
+  #dropFirst(stream: TStream): void {
+    const wasSent = stream.unsent < stream.messages.length;
     const message = stream.messages.shift();
     if (message === undefined) return;
+    const { bytes } = message;
     stream.first += 1;
     this.#count -= 1;
-    this.#bytes -= message.bytes;
-    this.#share?.release(message.bytes);
-    if (owesResult && unsent === 1 && isUnsent) this.#results -= 1;
+    this.#bytes -= bytes;
+    this.#share?.release(bytes);
     this.forgetEmpty(stream);
-    if (!isUnsent) {
+    if (wasSent) {
       this.#sent -= 1;
-      this.#sentBytes -= message.bytes;
+      this.#sentBytes -= bytes;
       return;
     }
     this.#dropped += 1;

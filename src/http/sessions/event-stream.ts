@@ -14,12 +14,8 @@ export interface StreamOwner {
   readonly tag: string;
   /** Whether the client understands an event without data, which gives it an id to resume from. */
   readonly primes: boolean;
-  /** Called when a client begins to read a stream. */
-  joined(): void;
-  /** Called once for each {@link joined}, when the client reads no more. */
-  left(stream: EventStream): void;
-  /** Called when a slow reader has caught up. */
-  drained(stream: EventStream): void;
+  /** Called when a reader has come, left, or caught up. */
+  changed(stream: EventStream): void;
   /** Called when a reader was told that messages are missing. */
   missed(stream: EventStream): void;
 }
@@ -81,7 +77,6 @@ export class EventStream extends EventQueue {
     this.#sink = sink;
     this.#place = place;
     this.isRead = true;
-    this.#owner.joined();
     before?.destroy();
     sink.onDrain = () => this.#onDrain(sink);
     http.keepAlive.join(sink);
@@ -95,9 +90,9 @@ export class EventStream extends EventQueue {
       this.close();
       this.onGone?.();
     });
-    // The owner may write something: behind what the new reader has.
-    if (before !== undefined) this.#owner.left(this);
     this.flush();
+    // The owner may write something: behind what the new reader has.
+    this.#owner.changed(this);
   }
 
   /** Sends the messages that the reader does not have, as far as there is room. */
@@ -145,7 +140,7 @@ export class EventStream extends EventQueue {
     if (this.#sink !== sink) return;
     this.#endStall();
     this.flush();
-    this.#owner.drained(this);
+    this.#owner.changed(this);
   }
 
   #watchStall(sink: EventSink): void {
@@ -163,7 +158,7 @@ export class EventStream extends EventQueue {
 
   #leave(): EventSink | undefined {
     const sink = this.#detach();
-    if (sink !== undefined) this.#owner.left(this);
+    if (sink !== undefined) this.#owner.changed(this);
     return sink;
   }
 

@@ -134,7 +134,7 @@ export class PostedRequest implements ClientRequest {
     const { reply, frame } = this.post;
     const { http, headers } = this.#streams;
     if (stream === undefined) http.responder.answer(reply, answer, { id: frame.id, era: "legacy", headers });
-    else this.#streams.appendResult(stream, http.responder.render(frame.id, answer, "legacy"));
+    else this.#streams.finish(stream, http.responder.render(frame.id, answer, "legacy"));
   }
 
   /** Ends without an answer: its client has cancelled it. */

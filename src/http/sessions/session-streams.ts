@@ -68,8 +68,7 @@ export class SessionStreams implements StreamOwner {
   readonly tag: string = mintTag();
   readonly #session: StreamsSession;
   readonly #notices: EventStream;
-  /** Number of readers of all streams. */
-  #readers = 0;
+  readonly #read = new Set<EventStream>();
   #isHushed = false;
   #isClosed = false;
 
@@ -90,7 +89,7 @@ export class SessionStreams implements StreamOwner {
 
   /** Whether a client reads any of them. */
   get isRead(): boolean {
-    return this.#readers > 0;
+    return this.#read.size > 0;
   }
 
   /** Messages that cannot be sent now are kept, as many as there is room for. */
@@ -131,18 +130,12 @@ export class SessionStreams implements StreamOwner {
     this.log.trim();
   }
 
-  /** Adds the last message of a stream, and ends the stream. */
-  appendResult(stream: EventStream, json: string): void {
-    if (this.#isClosed) return;
-    this.log.addResult(stream, json);
-    stream.flush();
-    this.log.trim();
-  }
-
-  /** Ends a stream on which nothing follows. */
-  finish(stream: EventStream): void {
-    this.log.finish(stream);
-    stream.flush();
+  /** Adds the last message of a stream, if there is one, and ends the stream. */
+  finish(stream: EventStream, json?: string): void {
+    stream.isFinished = true;
+    if (json !== undefined && !this.#isClosed) this.append(stream, { json });
+    else stream.flush();
+    this.log.forgetEmpty(stream);
   }
 
   /** Answers an exchange with a stream. */
@@ -185,18 +178,11 @@ export class SessionStreams implements StreamOwner {
     this.log.clear();
   }
 
-  joined(): void {
-    this.#readers += 1;
-  }
-
-  left(stream: EventStream): void {
-    this.#readers -= 1;
+  changed(stream: EventStream): void {
+    if (stream.isRead) this.#read.add(stream);
+    else this.#read.delete(stream);
     this.log.forgetEmpty(stream);
     this.#session.touch();
-    this.drained(stream);
-  }
-
-  drained(stream: EventStream): void {
     if (stream === this.#notices) this.#update();
   }
 
@@ -235,7 +221,6 @@ export class SessionStreams implements StreamOwner {
       return this.#refuse(exchange, error, 429);
     }
     this.read(stream, exchange, { after, place });
-    this.drained(stream);
   }
 
   #isHeld(): boolean {

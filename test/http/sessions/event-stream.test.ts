@@ -48,9 +48,7 @@ class Run {
       log,
       tag: this.#tag,
       primes: true,
-      joined: ignore,
-      left: ignore,
-      drained: ignore,
+      changed: ignore,
       missed: ignore,
     };
     this.#stream = log.open((number) => new EventStream(owner, number));

@@ -71,7 +71,7 @@ type HandlerDefaults =
 export const handlerFields: OptionFields<HttpHandlerOptions> & WithDefaults<HandlerDefaults> = {
   auth: having(["verify"], "made by bearer() or oauthResource()"),
   // A list that no request can meet is a mistake.
-  allowedHosts: listOf(host, "a list of at least one host", 1),
+  allowedHosts: listOf(host, "a list of at least one host", { least: 1 }),
   allowedOrigins: listOf(origin, "a list of origins"),
   allowAnonymous: withDefault(flag, false),
   path: withDefault(matching('a path that starts with "/" and has no query', /^\/[^?#\s\\]*$/), "/mcp"),

@@ -84,6 +84,14 @@ export function matching(form: string, pattern: RegExp): Option {
   return must(form, (value) => typeof value === "string" && pattern.test(value));
 }
 
+/** Texts of 1 to so many characters. */
+export function textOf(most: number): Option {
+  return must(
+    `a text of 1 to ${most} characters`,
+    (value) => typeof value === "string" && value !== "" && value.length <= most,
+  );
+}
+
 /** Texts of at most so many bytes of UTF-8, not empty. */
 export function textOfBytes(mostBytes: number): Option {
   return must(
@@ -105,13 +113,19 @@ export function having(methods: readonly string[], form: string): Option {
 }
 
 /** Lists, whose items are checked one by one. @param form - the end of "must be …". */
-export function listOf(item: Option, form: string, least = 0): Option {
-  const list = option(form, (value) => Array.isArray(value) && value.length >= least);
+export function listOf(
+  item: Option,
+  form: string,
+  { least = 0, most = Infinity }: { readonly least?: number; readonly most?: number } = {},
+): Option {
+  const isList = (value: unknown): value is readonly unknown[] =>
+    Array.isArray(value) && value.length >= least && value.length <= most;
+  const list = option(form, isList);
   return {
     problem(value, path) {
+      if (!isList(value)) return list.problem(value, path);
       // A copy, in which a hole is checked too.
-      const items: readonly unknown[] = Array.isArray(value) ? Array.from<unknown>(value) : [];
-      return list.problem(value, path) ?? findProblem(items.map((one, index) => item.problem(one, `${path}.${index}`)));
+      return findProblem(Array.from(value).map((one, index) => item.problem(one, `${path}.${index}`)));
     },
   };
 }

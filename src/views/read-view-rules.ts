@@ -1,79 +1,201 @@
-import { SurfaceError } from "../errors.ts";
-import { isObject } from "../options/is-object.ts";
-import { placeOf, readFields, readPlain, type Place, type PlainSchema } from "./read-plain.ts";
-import { deniedView, maxPackets, maxRules, name, packet, rules, shownView } from "./view-rules-schema.ts";
-import { viewDomain, type ViewPacket, type ViewRule, type ViewVerdict } from "./view-rules.ts";
+import { maxPatternLength, maxPatterns } from "../catalog/glob.ts";
+import type { SurfaceError } from "../errors.ts";
+import { describeValue } from "../options/describe-value.ts";
+import { isObject, isRecord } from "../options/is-object.ts";
+import {
+  flag,
+  listOf,
+  matching,
+  object,
+  oneOf,
+  required,
+  textOf,
+  unchecked,
+  type Option,
+  type OptionFields,
+} from "../options/option.ts";
+import { invalidOption, readOptions } from "../options/read-options.ts";
+import {
+  viewDomain,
+  type DenyVerdict,
+  type SurfaceVerdict,
+  type ViewCondition,
+  type ViewPacket,
+  type ViewRule,
+  type ViewVerdict,
+} from "./view-rules.ts";
 
-/** The name of the packet of rules that come without one: as a list, or as views by name. */
+// Fields and limits are also in docs/schemas/view-rules.schema.json, for editors.
+/** The highest number of packets, and of rules in all packets together. */
+const maxPackets = 1024;
+const maxRules = 10_000;
+
+/** Levels of a packet. Deeper data does not fit anyway. */
+const maxDepth = 8;
+
+/** The id of the packet of rules that come without one: as a list, or as views by name. */
 const ownPacket = "views";
 
-const root: Place = { owner: "the input", field: "" };
+const name = textOf(256);
+const value = textOf(1024);
+const values = listOf(value, "a list of 1 to 1024 texts", { least: 1, most: 1024 });
+const oneOrMany: Option = { problem: (given, path) => (Array.isArray(given) ? values : value).problem(given, path) };
+// Hosts cut instructions far below that.
+const prose = textOf(8192);
 
-function listOf(title: string, maxItems: number): PlainSchema {
-  return { type: "array", title, items: {}, minItems: 1, maxItems };
+const patterns = listOf(textOf(maxPatternLength), `a list of at most ${maxPatterns} patterns`, { most: maxPatterns });
+
+/** The fields of a view by its name that shows something. */
+const shownFields: OptionFields<Omit<SurfaceVerdict, "kind">> = {
+  allow: patterns,
+  disallow: patterns,
+  readOnly: flag,
+  instructions: prose,
+  face: oneOf("direct", "gateway"),
+};
+
+const deniedFields: OptionFields<{ readonly deny: string }> = { deny: required(prose) };
+
+const kind = required(oneOf("tool_surface", "deny"));
+const shown = object<SurfaceVerdict>({ kind, ...shownFields });
+const denied = object<DenyVerdict>({ kind, reason: required(prose) });
+const client = object<NonNullable<ViewCondition["client"]>>({ name: oneOrMany, version: oneOrMany });
+
+function clientProblem(given: unknown, path: string): string | undefined {
+  const isEmpty = isRecord(given) && Object.values(given).every((each) => each === undefined);
+  return client.problem(given, path) ?? (isEmpty ? `"${path}" must have "name" or "version"` : undefined);
 }
 
-function refuse(problem: string): SurfaceError {
-  return new SurfaceError("INVALID_OPTION", `Reading view rules: ${problem}`);
+function verdictProblem(given: unknown, path: string): string | undefined {
+  return (isRecord(given) && Reflect.get(given, "kind") === "deny" ? denied : shown).problem(given, path);
 }
 
-function toPacket(read: readonly ViewRule[]): ViewPacket {
-  return Object.freeze({ id: ownPacket, domain: viewDomain, rules: Object.freeze(read) });
+const ruleFields: OptionFields<ViewRule> = {
+  id: name,
+  when: object<ViewCondition>({
+    surface: oneOrMany,
+    user_agent: oneOrMany,
+    project: oneOrMany,
+    principal: oneOrMany,
+    client: { problem: clientProblem },
+  }),
+  verdict: required({ problem: verdictProblem }),
+};
+
+const packetFields: OptionFields<ViewPacket & { readonly $schema?: unknown }> = {
+  $schema: unchecked,
+  id: required(name),
+  domain: required(matching(`"${viewDomain}"`, new RegExp(`^${viewDomain}$`))),
+  description: textOf(4096),
+  project: name,
+  rules: required(listOf(unchecked, `a list of 1 to ${maxRules} rules`, { least: 1, most: maxRules })),
+};
+
+/** Creates the error of rules that do not fit. @param where - for example `rule "1" of packet "views"`. */
+function misfit(where: string, problem: string): SurfaceError {
+  return invalidOption(`Reading view rules: ${where}`, problem);
 }
 
-function readPacket(value: unknown, number: number): ViewPacket {
-  const place = placeOf(value, `packet ${number}`, (id) => `packet "${id}"`);
-  // The schema is that of the type.
-  return readPlain(packet, value, place) as ViewPacket;
-}
-
-function readNamedView(value: unknown, place: Place): ViewVerdict {
-  const isDenied = readFields(value, place).has("deny");
-  // The schemas are those of the two verdicts, but for their kind.
-  const { deny: reason, ...shown } = readPlain(isDenied ? deniedView : shownView, value, place) as { deny: string };
-  return Object.freeze(isDenied ? { kind: "deny", reason } : { kind: "tool_surface", ...shown });
-}
-
-function readNamed(value: unknown): ViewPacket {
-  const views = [...readFields(value, root)].filter(([key, view]) => key !== "$schema" || typeof view !== "string");
-  if (views.length === 0 || views.length > maxRules) {
-    throw refuse(`there are ${views.length} views and must be 1 to ${maxRules}`);
+/**
+ * Returns a frozen copy of plain data. An accessor is refused, and so is an object of a class: they could give something else later.
+ * A list or depth over the limits stays as it is, because no schema takes it.
+ */
+function copyPlain(given: unknown, where: string, path: readonly string[] = []): unknown {
+  if (!isObject(given) || path.length > maxDepth) return given;
+  const copyPart = (part: unknown, key: string): unknown => copyPlain(part, where, [...path, key]);
+  if (Array.isArray(given)) {
+    if (given.length > maxRules) return given;
+    // Of a hole, too.
+    return Object.freeze(Array.from<unknown>(given).map((part, index) => copyPart(part, `${index}`)));
   }
-  const read = views.map(([surface, view]) => {
-    readPlain(name, surface, { owner: "the name of a view", field: "" });
-    const verdict = readNamedView(view, { owner: `view "${surface}"`, field: "" });
-    return Object.freeze({ id: surface, when: Object.freeze({ surface }), verdict });
+  const place = path.length === 0 ? "it" : `"${path.join(".")}"`;
+  const prototype: unknown = Object.getPrototypeOf(given);
+  if (prototype !== null && prototype !== Object.prototype) throw misfit(where, `${place} must be plain data`);
+  const properties = Object.entries(Object.getOwnPropertyDescriptors(given));
+  const parts = properties.map(([key, property]): readonly [string, unknown] => {
+    if (!("value" in property))
+      throw misfit(where, `"${[...path, key].join(".")}" must be plain data, and is an accessor`);
+    return [key, copyPart(property.value, key)];
   });
-  return toPacket(read);
+  return Object.freeze(Object.fromEntries(parts));
 }
 
-/** Returns true for a packet. An item that is neither is read as a rule, which says what it lacks. */
-function isPacket(value: unknown): boolean {
-  return isObject(value) && (Object.hasOwn(value, "rules") || Object.hasOwn(value, "domain"));
+function readFields<TRead extends object>(given: unknown, fields: OptionFields<TRead>, where: string): TRead {
+  const copy = copyPlain(given, where);
+  if (!isRecord(copy)) throw misfit(where, `it must be an object, and is ${describeValue(copy)}`);
+  // Read by the schema of every field.
+  return Object.freeze(readOptions(copy as TRead, fields, `Reading view rules: ${where}`));
 }
 
-/** Returns true for a packet and false for views by name: views are objects, and fields of a packet are none. */
-function isPacketAlone(value: unknown): boolean {
-  if (!isObject(value)) return false;
-  const fields = readFields(value, root);
-  return Array.isArray(fields.get("rules")) || ["id", "domain"].some((key) => typeof fields.get(key) === "string");
+/** Returns the id of a rule or packet for messages, also where the rest does not fit. */
+function idOf(given: unknown): string | undefined {
+  const id: unknown = isRecord(given) ? Object.getOwnPropertyDescriptor(given, "id")?.value : undefined;
+  return typeof id === "string" && name.problem(id, "") === undefined ? id : undefined;
 }
 
-function readListed(input: readonly unknown[]): readonly ViewPacket[] {
-  // First of all, since the rest walks it.
-  readPlain(listOf("rules or packets", maxRules), input, root);
-  if (!input.some(isPacket)) {
-    const read = readPlain(rules, input, { owner: `packet "${ownPacket}"`, field: "" });
-    // The schema is that of the type.
-    return [toPacket(read as readonly ViewRule[])];
+function readRules(given: readonly unknown[], packet: string): readonly ViewRule[] {
+  return Object.freeze(
+    Array.from(given).map((rule, index) =>
+      readFields(rule, ruleFields, `rule "${idOf(rule) ?? index + 1}" of packet ${packet}`),
+    ),
+  );
+}
+
+function readPacket(given: unknown, number: number): ViewPacket {
+  const id = idOf(given);
+  const packet = id === undefined ? `${number}` : `"${id}"`;
+  const { $schema: _schema, rules, ...rest } = readFields(given, packetFields, `packet ${packet}`);
+  return Object.freeze({ ...rest, rules: readRules(rules, packet) });
+}
+
+function toPacket(rules: readonly ViewRule[]): ViewPacket {
+  return Object.freeze({ id: ownPacket, domain: viewDomain, rules: Object.freeze(rules) });
+}
+
+function readNamedView(surface: string, given: unknown): ViewVerdict {
+  const where = `view "${surface}"`;
+  const isDenied = isRecord(given) && Reflect.get(given, "deny") !== undefined;
+  if (!isDenied) return Object.freeze({ kind: "tool_surface", ...readFields(given, shownFields, where) });
+  return Object.freeze({ kind: "deny", reason: readFields(given, deniedFields, where).deny });
+}
+
+function readNamed(given: unknown): ViewPacket {
+  const copy = copyPlain(given, "the input");
+  if (!isRecord(copy)) throw misfit("the input", `it must be an object, and is ${describeValue(copy)}`);
+  const views = Object.entries<unknown>({ ...copy }).filter(([key, view]) => {
+    return view !== undefined && (key !== "$schema" || typeof view !== "string");
+  });
+  if (views.length === 0 || views.length > maxRules) {
+    throw misfit("the input", `it must have 1 to ${maxRules} views, and has ${views.length}`);
   }
-  readPlain(listOf("packets", maxPackets), input, root);
-  return Array.from(input).map((one, index) => readPacket(one, index + 1));
+  const rules = views.map(([surface, view]): ViewRule => {
+    const problem = name.problem(surface, "name");
+    if (problem !== undefined) throw misfit("a view", problem);
+    return Object.freeze({ id: surface, when: Object.freeze({ surface }), verdict: readNamedView(surface, view) });
+  });
+  return toPacket(rules);
 }
 
-function readAll(input: unknown): readonly ViewPacket[] {
-  if (Array.isArray(input)) return readListed(input);
-  return [isPacketAlone(input) ? readPacket(input, 1) : readNamed(input)];
+/** Returns true for a packet. An item that is neither is read as a rule, whose errors say what it lacks. */
+function isPacket(given: unknown): boolean {
+  return isObject(given) && (Object.hasOwn(given, "rules") || Object.hasOwn(given, "domain"));
+}
+
+/** Returns true for a packet and false for views by name: views are objects, and fields of a packet are not. */
+function isPacketAlone(given: unknown): boolean {
+  if (!isObject(given)) return false;
+  const { id, domain, rules }: PropertyDescriptorMap = Object.getOwnPropertyDescriptors(given);
+  return Array.isArray(rules?.value) || typeof id?.value === "string" || typeof domain?.value === "string";
+}
+
+function readListed(given: readonly unknown[]): readonly ViewPacket[] {
+  const isListed = given.length > 0 && given.length <= maxRules && given.some(isPacket);
+  const [items, most] = isListed ? ["packets", maxPackets] : ["rules or packets", maxRules];
+  if (given.length === 0 || given.length > most) {
+    throw misfit("the input", `it must be a list of 1 to ${most} ${items}, and is ${describeValue(given)}`);
+  }
+  if (!isListed) return [toPacket(readRules(given, `"${ownPacket}"`))];
+  return Array.from(given).map((one, index) => readPacket(one, index + 1));
 }
 
 /**
@@ -83,8 +205,10 @@ function readAll(input: unknown): readonly ViewPacket[] {
  * @throws SurfaceError `INVALID_OPTION` naming the packet, the rule and the field that does not fit.
  */
 export function readViewRules(input: unknown): readonly ViewPacket[] {
-  const packets = readAll(input);
+  const packets = Array.isArray(input)
+    ? readListed(input)
+    : [isPacketAlone(input) ? readPacket(input, 1) : readNamed(input)];
   const count = packets.reduce((sum, one) => sum + one.rules.length, 0);
-  if (count > maxRules) throw refuse(`there are ${count} rules and may be at most ${maxRules}`);
+  if (count > maxRules) throw misfit("the input", `it must have at most ${maxRules} rules, and has ${count}`);
   return Object.freeze(packets);
 }

@@ -30,7 +30,7 @@ const fields = {
   size: withDefault(wholeNumber(1, 9), 3),
   mode: oneOf("fast", "safe"),
   on: flag,
-  names: listOf(filledText, "a list of names", 1),
+  names: listOf(filledText, "a list of names", { least: 1 }),
   token: filledText,
   done: callable,
   limits: object<NonNullable<Options["limits"]>>({ total: wholeNumber(1) }),

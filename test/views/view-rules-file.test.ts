@@ -108,7 +108,7 @@ describe("rules in a file", () => {
     await writeFile(path, `{"hub":{"face":"three"}}`);
     await vi.waitFor(() => expect(faults).toHaveLength(2), { timeout });
     expect(reason()).toBe("the view rules cannot be read");
-    expect(String(faults[1]?.cause)).toContain(`"face" of view "hub"`);
+    expect(String(faults[1]?.cause)).toContain(`view "hub": "face" must be`);
     await writeFile(path, denying("two"));
     await becomes("two");
   });
@@ -147,7 +147,7 @@ describe("rules in a file", () => {
     await writeFile(path, `[{"id":"a","verdict":{"kind":"allow"}}]`);
     expect(thrownBy(() => viewRulesFile(path))).toMatchObject({
       code: "INVALID_OPTION",
-      message: `Reading view rules: "verdict.kind" of rule "a" of packet "views" is "allow" and must be "tool_surface" or "deny"`,
+      message: `Reading view rules: rule "a" of packet "views": "verdict.kind" must be "tool_surface" or "deny", and is "allow"`,
     });
     await writeFile(path, "{");
     expect(thrownBy(() => viewRulesFile(path))).toMatchObject({ code: "INVALID_OPTION" });

@@ -68,7 +68,7 @@ const fields = {
     ),
   ),
   jwks: required(option('an https URL, or an object with a list of public "keys"', isKeys)),
-  algorithms: withDefault(listOf(oneOf(...asymmetric), "a list of at least one algorithm", 1), asymmetric),
+  algorithms: withDefault(listOf(oneOf(...asymmetric), "a list of at least one algorithm", { least: 1 }), asymmetric),
   claims: withDefault(listOf(text, "a list of names"), []),
   resources: filledText,
   strictType: withDefault(flag, false),

@@ -10,7 +10,7 @@ import type { Authenticator } from "./auth/authenticator.ts";
 import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { createAddressReader } from "./client-address.ts";
 import { createFront } from "./front.ts";
-import { LocalClients } from "./head/local-clients.ts";
+import { LocalClients } from "./head/check-head.ts";
 import { Health } from "./health.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { createLegacyLeg } from "./legacy-leg.ts";

@@ -15,7 +15,7 @@ import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { budgetKeyOf } from "./budgets.ts";
 import { HeldBytes } from "./body/held-bytes.ts";
-import { decodeBody } from "./body/decode-body.ts";
+import { decodeBody } from "./body/body-buffer.ts";
 import { CorsReply, toPreflight } from "./cors.ts";
 import {
   eraOf,
@@ -25,10 +25,16 @@ import {
   judgeRequest,
   type FindHeaderParams,
 } from "./envelope/judge-envelope.ts";
-import { checkBodyHead, checkOrigin, checkRepeated, type HeadRules } from "./head/check-head.ts";
-import { HostList } from "./head/host-list.ts";
-import type { LocalClients } from "./head/local-clients.ts";
-import { OriginList, type AllowedOrigins } from "./head/origin-list.ts";
+import {
+  checkBodyHead,
+  checkOrigin,
+  checkRepeated,
+  type HeadRules,
+  HostList,
+  type LocalClients,
+  OriginList,
+  type AllowedOrigins,
+} from "./head/check-head.ts";
 import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
 import type { HttpExchange, Leg, ModernPost, SessionLeg } from "./leg.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "./message.ts";

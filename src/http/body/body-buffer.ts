@@ -1,5 +1,16 @@
 import type { BodyBytes } from "../message.ts";
 
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** The text of a body, without its byte order mark; `undefined` where it is not UTF-8 through and through. */
+export function decodeBody(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 const initialBytes = 1024;
 const nothing = new Uint8Array(0);
 

@@ -1,9 +1,76 @@
 import { refuseHeader, refuseRequest, type HttpRefusal } from "../http-refusal.ts";
 import type { HttpRequest } from "../message.ts";
-import type { HostList } from "./host-list.ts";
 import { decodeHeaderValue } from "./header-value.ts";
 import { acceptsType, isJsonType } from "./media-type.ts";
-import type { OriginList } from "./origin-list.ts";
+
+/** A name or address and maybe a port: no user, no path, nothing else that two readers could read differently. */
+const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?$/;
+
+/** The values of `Host` that are answered. Without this list a page of anybody's could reach a server on its reader's machine. */
+export class HostList {
+  readonly #hosts: ReadonlySet<string>;
+
+  /** @param hosts - a name with any port, or with the one that it names. */
+  constructor(hosts: readonly string[]) {
+    this.#hosts = new Set(hosts.map((host) => host.toLowerCase()));
+  }
+
+  /** Whether a value is one of them, character by character but for case. */
+  has(value: string): boolean {
+    const host = value.toLowerCase();
+    const name = hostForm.exec(host)?.[1];
+    return name !== undefined && (this.#hosts.has(host) || this.#hosts.has(name));
+  }
+}
+
+/** Whose pages may ask: those of the origins in the list, or those of this machine. */
+export type AllowedOrigins = readonly string[] | "loopback";
+
+const loopbackOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?$/;
+
+/** The values of `Origin` that are answered. */
+export class OriginList {
+  readonly #origins: ReadonlySet<string> | "loopback";
+
+  constructor(origins: AllowedOrigins) {
+    this.#origins = origins === "loopback" ? origins : new Set(origins.map((origin) => origin.toLowerCase()));
+  }
+
+  /** Whether a value is one of them. `null`, which every sandboxed page and every file sends, is none. */
+  has(value: string): boolean {
+    const origin = value.toLowerCase();
+    if (this.#origins === "loopback") return loopbackOrigin.test(origin);
+    return origin !== "null" && this.#origins.has(origin);
+  }
+}
+
+const remoteClient = refuseRequest(403, "without authentication only clients on this machine are served");
+
+const hint = 'pass "auth", or { allowAnonymous: true } if everyone may use what is exposed';
+
+function warn(text: string): void {
+  // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
+  console.error(`[surface-mcp] warning: ${text}; ${hint}`);
+}
+
+/**
+ * Guards a server without `auth` against other machines. The list of hosts does not: a program writes any `Host`. Warns once,
+ * because an author who forgot `auth` learns it from nothing else. A client that has gone is no reason to warn.
+ */
+export class LocalClients {
+  #hasWarned = false;
+
+  /** Returns a refusal if the connection does not come from this machine. A web `Request` names no address and passes. */
+  check({ isRemote, isReset, address }: HttpRequest): HttpRefusal | undefined {
+    if (isRemote === false) return undefined;
+    if (!this.#hasWarned && isReset !== true) {
+      this.#hasWarned = true;
+      if (isRemote === undefined) warn('Serving web requests, which name no address, without "auth"');
+      else warn(`Cannot serve a client at ${address ?? "an unknown address"} without "auth"`);
+    }
+    return isRemote === undefined ? undefined : remoteClient;
+  }
+}
 
 /** What requests are served, as far as their heads say. */
 export interface HeadRules {

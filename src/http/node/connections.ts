@@ -1,6 +1,218 @@
 import type { Socket } from "node:net";
-import type { Share } from "../../spine/budget.ts";
-import { Connection, type ConnectionEvents, type ConnectionSetting } from "./connection.ts";
+import type { Share, Budget } from "../../spine/budget.ts";
+import type { Clock } from "../../spine/clock.ts";
+import { isLoopbackAddress } from "../loopback.ts";
+import { StallTimer } from "../stall-timer.ts";
+
+/** What connections are held to. */
+export interface ConnectionSetting {
+  readonly clock: Clock;
+  /** How long a client may leave an answer unread until its connection is dropped, in milliseconds. */
+  readonly stallMs: number;
+  /** Counts what clients leave unread. */
+  readonly unread: Budget;
+}
+
+/** What a connection is made of besides its socket. */
+export interface ConnectionDeps extends ConnectionSetting {
+  readonly events: ConnectionEvents;
+  /** Place among the connections of the server, where they are counted. */
+  readonly place?: Share | undefined;
+}
+
+/** What is answered on a connection. */
+export interface OpenReply {
+  /** Whether the system has all of the answer, as far as can be told at once. */
+  readonly isSent: boolean;
+  /** Whether its request came completely. */
+  readonly isRead: boolean;
+  /** Whether its request is still coming in, and nothing was answered yet. */
+  readonly isComing: boolean;
+  /** Bytes of the answer that this process holds until the system takes them. */
+  readonly heldBytes: number;
+  /** Key under which these are counted. */
+  readonly owner?: string | undefined;
+  /** The connection is closed. */
+  gone(): void;
+}
+
+/** What whoever counts over all connections is told. */
+export interface ConnectionEvents {
+  /** One more was answered, and is not read yet. */
+  answered(): void;
+  /** So many of them are read, or lost. */
+  sent(count: number): void;
+}
+
+/** How many requests may be under way on one connection: clients that send the next before an answer are rare. */
+const maxOpen = 64;
+
+/** Removes a reply from a list. Returns `false` if the list does not have it. */
+function remove(replies: OpenReply[], reply: OpenReply): boolean {
+  const at = replies.indexOf(reply);
+  if (at >= 0) replies.splice(at, 1);
+  return at >= 0;
+}
+
+/**
+ * What is answered on one connection, in the order in which it was asked. Node answers in that order, too, and keeps what
+ * nobody reads for as long as the connection is open: here it ends. It goes away with its connection.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #events: ConnectionEvents;
+  readonly #stall: StallTimer;
+  /** In the order in which they are sent. An array, because one that lives long and is mostly empty costs less than a set. */
+  readonly #open: OpenReply[] = [];
+  /** The open replies that were answered and are not read yet. */
+  readonly #unread: OpenReply[] = [];
+  readonly #budget: Budget;
+  readonly #place: Share | undefined;
+  /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
+  readonly #shares = new Map<OpenReply, Share>();
+  /** The last reply that ended before its request had come completely. */
+  #early: OpenReply | undefined;
+  #isLate = false;
+  /** Address of the client. It stays the same for as long as the connection lasts. */
+  readonly address: string | undefined;
+  /** Whether the client may be on another machine. */
+  readonly isRemote: boolean;
+  /** Set while a body is read: called when it does not come in time. */
+  onLate: (() => void) | undefined;
+
+  constructor(socket: Socket, deps: ConnectionDeps) {
+    const { clock, stallMs, events, unread, place } = deps;
+    this.#socket = socket;
+    this.address = socket.remoteAddress;
+    // The system has no address for a client that has reset its connection, and its request may still be read.
+    this.isRemote = this.address === undefined || !isLoopbackAddress(this.address);
+    this.#events = events;
+    this.#budget = unread;
+    this.#place = place;
+    if (place !== undefined) place.eviction = "normal";
+    this.#stall = new StallTimer(clock, stallMs, () => this.#drop());
+    socket.once("close", () => this.#closed());
+  }
+
+  /** Whether no byte can be written any more. */
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /** Whether a client would take text that is written here for the answer to a request, or for a second one. */
+  get isAnswering(): boolean {
+    return this.#open.length > 0 || this.#early?.isRead === false;
+  }
+
+  /** Whether something is being answered whose request came completely. */
+  get isBusy(): boolean {
+    const first = this.#open[0];
+    // Only the last can still be coming in.
+    return first !== undefined && !(this.#open.length === 1 && first.isComing);
+  }
+
+  /** Whether a request did not come in time. Nothing is read behind it: the connection closes with its answer. */
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /**
+   * The request that is coming in is too slow. Returns `false` where it can get no answer: none is coming in, or it was
+   * answered already.
+   */
+  late(): boolean {
+    // A later request is not parsed before the one ahead of it is complete.
+    const last = this.#open.at(-1);
+    if (last?.isComing !== true || this.#isLate) return false;
+    this.#isLate = true;
+    this.onLate?.();
+    return true;
+  }
+
+  /** Whether one more request may be under way; if not, the connection is dropped. */
+  hasRoom(): boolean {
+    if (this.#open.length < maxOpen) return true;
+    this.#drop();
+    return false;
+  }
+
+  /** A request has come. */
+  add(reply: OpenReply): void {
+    this.#open.push(reply);
+    this.#early = undefined;
+    this.#place?.touch();
+  }
+
+  /** One was answered; nothing of it need be read yet. */
+  answered(reply: OpenReply): void {
+    // Its connection is closed already.
+    if (!this.#open.includes(reply) || this.#unread.includes(reply)) return;
+    this.#unread.push(reply);
+    this.#events.answered();
+    this.weigh(reply);
+    this.#watch();
+  }
+
+  /** Counts what a reply holds at present. */
+  weigh(reply: OpenReply): void {
+    const share = this.#shares.get(reply);
+    const bytes = reply.heldBytes;
+    if (share === undefined && (bytes === 0 || !this.#open.includes(reply))) return;
+    const counted = share ?? this.#share(reply);
+    counted.resize(bytes);
+    // The slowest connection may be this one.
+    if (this.#socket.destroyed) counted.release();
+  }
+
+  /** Some of what was answered has been read. */
+  moved(): void {
+    this.#stall.close();
+    this.#watch();
+    // Replies behind the first wait for it, and are no slower than it is.
+    for (const share of this.#shares.values()) share.touch();
+  }
+
+  /** One is done with. Callable twice. */
+  remove(reply: OpenReply): void {
+    remove(this.#open, reply);
+    if (!reply.isRead) this.#early = reply;
+    if (remove(this.#unread, reply)) this.#events.sent(1);
+    this.#shares.get(reply)?.release();
+    this.#shares.delete(reply);
+    this.moved();
+  }
+
+  /** Only the first can be read: those behind it wait for what it waits for, which need not be its client. */
+  #watch(): void {
+    const first = this.#open[0];
+    this.#stall.update(first !== undefined && this.#unread.includes(first) && !first.isSent);
+  }
+
+  #share(reply: OpenReply): Share {
+    const share: Share = this.#budget.open(reply.owner, (_excess, what) => {
+      if (what === "all") return this.#drop();
+      // A stream reports only that a full buffer was emptied, so part of the amount may have left already.
+      share.release(share.amount - reply.heldBytes);
+    });
+    this.#shares.set(reply, share);
+    return share;
+  }
+
+  /** Closes the connection, and its requests now: Node reports the close after everything that was read in this turn. */
+  #drop(): void {
+    this.#socket.destroy();
+    this.#closed();
+  }
+
+  #closed(): void {
+    for (const share of this.#shares.values()) share.release();
+    this.#shares.clear();
+    this.#stall.close();
+    const left = this.#open.splice(0);
+    this.#events.sent(this.#unread.splice(0).length);
+    for (const reply of left) reply.gone();
+  }
+}
 
 /** What is being answered on the connections of one server, or of one handler under a server of somebody else's. */
 export class Connections {

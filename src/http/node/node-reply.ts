@@ -1,8 +1,101 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
-import type { Connection, OpenReply } from "./connection.ts";
-import { NodeEventSink } from "./node-event-sink.ts";
-import { isSmall, writeBody } from "./write-body.ts";
+import type { Connection, OpenReply } from "./connections.ts";
+
+/** How much is written at once: that something was read shows in as small steps, on however slow a connection. */
+const pieceBytes = 64 * 1024;
+
+/** Whether a body is written in one piece. */
+export function isSmall(body: string): boolean {
+  return body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes;
+}
+
+/** Receives a report each time that a client has read some of a body. */
+export interface BodyReader {
+  moved(): void;
+}
+
+/** Writes a large body piece by piece. Takes bytes, so that no text is kept beside them. */
+export function writeBody(response: ServerResponse, bytes: Buffer, reader: BodyReader): void {
+  let at = 0;
+  const writeOn = (): void => {
+    while (bytes.length - at > pieceBytes) {
+      const goesOn = response.write(bytes.subarray(at, (at += pieceBytes)));
+      if (!goesOn) return;
+    }
+    response.off("drain", onDrain).end(bytes.subarray(at));
+  };
+  const onDrain = (): void => {
+    writeOn();
+    reader.moved();
+  };
+  response.on("drain", onDrain);
+  writeOn();
+}
+
+/** What a {@link NodeEventSink} reports. */
+export interface NodeSinkEvents {
+  /** This side has ended it. */
+  over(): void;
+  /** Something was written, or taken by the system. */
+  moved(): void;
+}
+
+/** A stream of events over `node:http`. What is written within one turn of the event loop travels together. */
+export class NodeEventSink implements EventSink {
+  onDrain: (() => void) | undefined;
+  readonly #response: ServerResponse;
+  readonly #events: NodeSinkEvents;
+  #isFull = false;
+  #ended = false;
+
+  constructor(response: ServerResponse, events: NodeSinkEvents) {
+    this.#response = response;
+    this.#events = events;
+    response.on("drain", this.#drained);
+    // Node tells what has been ended of nothing else.
+    response.on("finish", this.#drained);
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  write(text: string): void {
+    if (this.#ended || this.#response.destroyed) return;
+    if (!this.#response.write(text)) this.#isFull = true;
+    this.#events.moved();
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#response.end();
+    this.#events.over();
+  }
+
+  destroy(): void {
+    // What was read to its end has no connection any more: another request may be on it.
+    if (this.#ended && this.#response.writableFinished) return;
+    if (!this.#ended) {
+      this.#ended = true;
+      this.#events.over();
+    }
+    this.#response.destroy();
+  }
+
+  /** Takes nothing, and does nothing to the connection. */
+  leave(): void {
+    this.#ended = true;
+  }
+
+  readonly #drained = (): void => {
+    if (!this.#isFull) return;
+    this.#isFull = false;
+    this.#events.moved();
+    this.onDrain?.();
+  };
+}
 
 /** A response that was destroyed tells of it what writes to it; whoever has left is told nothing. */
 function ignore(): void {}

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decodeHeaderValue } from "../../../src/http/head/header-value.ts";
-import { HostList } from "../../../src/http/head/host-list.ts";
+import { HostList, OriginList } from "../../../src/http/head/check-head.ts";
 import { acceptsType, isJsonType } from "../../../src/http/head/media-type.ts";
-import { OriginList } from "../../../src/http/head/origin-list.ts";
 
 describe("a list of hosts", () => {
   const hosts = new HostList(["localhost", "127.0.0.1", "[::1]", "ci.example:8443", "App.example"]);

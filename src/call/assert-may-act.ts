@@ -3,7 +3,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { ResourceRequirement } from "../tags/scopes.ts";
-import { mayActOnThing } from "./may-act-on.ts";
+import { mayActOnThing } from "./authorise.ts";
 
 /** What a tool was called with: as it came, and as the face validated it, where it does. */
 export interface CalledWith {

@@ -1,6 +1,33 @@
 import type { Caller } from "../surface/caller.ts";
 import type { EntryGuard, Requirements } from "../catalog/entry.ts";
-import { mayActOn } from "./may-act-on.ts";
+import type { Denied } from "../catalog/outcome.ts";
+import type { ResourceRequirement } from "../tags/scopes.ts";
+import type { CallContext } from "./call-context.ts";
+
+function has(caller: Caller, key: string, action: string): boolean {
+  const { resources } = caller;
+  if (resources === undefined || !Object.hasOwn(resources, key)) return false;
+  return resources[key]?.includes(action) === true;
+}
+
+/** Whether a caller may do something to any thing of a type. */
+function mayActOn(caller: Caller, { type, action }: ResourceRequirement): boolean {
+  const prefix = `${type}:`;
+  return Object.keys(caller.resources ?? {}).some((key) => key.startsWith(prefix) && has(caller, key, action));
+}
+
+/** What an argument names; `undefined` for what names nothing. */
+function toId(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
+}
+
+/** Whether a caller may do it to the thing that a value names. What names none takes the right to do it to all of the type. */
+export function mayActOnThing(caller: Caller, { type, action }: ResourceRequirement, value: unknown): boolean {
+  if (has(caller, `${type}:*`, action)) return true;
+  const id = toId(value);
+  return id !== undefined && has(caller, `${type}:${id}`, action);
+}
 
 /** That a caller lacks something which an entry takes. */
 export interface Lack {
@@ -50,4 +77,12 @@ export function authorise(caller: Caller, entry: EntryGuard): Lack | undefined {
   const hasAny = hasOne(caller, requires);
   if (hasAny && hasAll(caller, isExempt(caller) ? requires.scopes : entry.scopes)) return undefined;
   return toLack(caller, everything(entry, hasAny));
+}
+
+/** What a caller who may not use an entry is told, whose call is over then; `undefined` for who may. */
+export function deny(entry: EntryGuard, call: CallContext): Denied | undefined {
+  const lack = authorise(call.caller, entry);
+  if (lack === undefined) return undefined;
+  call.finish();
+  return { kind: "denied", scopes: lack.scopes };
 }

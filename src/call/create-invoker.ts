@@ -1,25 +1,23 @@
 import { CallPreparer } from "./call-preparer.ts";
 import { toAskTimeouts } from "../catalog/ask-timeouts.ts";
-import type { Asking } from "../catalog/asking.ts";
+import type { Asking, AskTimeouts } from "../catalog/asking.ts";
 import type { PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
+import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
 import { runBounded } from "./bounded.ts";
 import type { Checked } from "./check-again.ts";
-import type { Completion } from "./completion.ts";
+import { Completions, type Completion } from "./completions.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
 import { confirmRuleOf } from "./confirm-call.ts";
 import { Deadlines } from "./deadlines.ts";
-import { deny } from "./deny.ts";
-import { goneOutcome, unknownToAll } from "./gone.ts";
-import { HangingCompleters } from "./hanging-completers.ts";
+import { deny } from "./authorise.ts";
 import { isThenable } from "../surface/is-thenable.ts";
-import type { InvokerOptions } from "./invoker-options.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { Nesting } from "./nesting.ts";
@@ -32,9 +30,6 @@ const readTime = Object.freeze({ timeoutMs: 10_000 });
 
 /** How long a prompt may take to be written, in milliseconds. */
 const promptTimeoutMs = 60_000;
-
-/** How long values may take to be proposed, in milliseconds: somebody is writing, and goes on. */
-const completionTimeoutMs = 5000;
 
 /** What is read of what a URI resolved to. */
 type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
@@ -56,6 +51,29 @@ export interface Invoker {
   close(): void;
 }
 
+/** Options of {@link createInvoker}. */
+export interface InvokerOptions {
+  readonly report: FaultReporter;
+  /** Told whenever a call that may have changed something has ended, before its caller is. */
+  readonly onChange?: () => void;
+  /** Where calls are recorded. Default: one of its own, that nobody looks at. */
+  readonly tree?: CallTree | undefined;
+  /** Finds what tools may call by its id: in all of the app, also what only tools may call. Default: nothing. */
+  readonly find?: ((id: string) => ToolEntry | undefined) | undefined;
+  /** Whether users are asked before tools run that may change something and say nothing of it themselves. Default: they are not. */
+  readonly confirm?: ConfirmRule | undefined;
+  /** The times that clients have to answer, as the app sets them. */
+  readonly askTimeouts?: AskTimeouts | undefined;
+}
+
+/** The answer to a call of an entry that is hidden from its caller: not found. */
+const unknownToAll: Denied = Object.freeze({ kind: "denied", scopes: undefined });
+
+/** Returns the answer to a call that was hidden from its caller before its handler started, for example during a confirmation. */
+function goneOutcome(stage: Stage, { stillShown }: CallContext): Denied | undefined {
+  return stage !== "running" && stillShown?.() === false ? unknownToAll : undefined;
+}
+
 /** How far a call came: what was thrown means something else at each. */
 type Stage = "decoding" | "checking" | "running";
 
@@ -74,13 +92,13 @@ class EntryInvoker implements Invoker {
   readonly #nesting: Nesting;
   readonly #asker: ClientAsker;
   readonly #preparer: CallPreparer;
-  readonly #hanging: HangingCompleters;
+  readonly #completions: Completions;
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
     this.#onChange = options.onChange;
     this.#tree = options.tree ?? createCallTree(options);
-    this.#hanging = new HangingCompleters(completionTimeoutMs, options.report);
+    this.#completions = new Completions(this.#deadlines, options.report);
     const timeouts = toAskTimeouts(options.askTimeouts);
     this.#asker = new ClientAsker({ deadlines: this.#deadlines, timeouts, report: options.report });
     this.#preparer = new CallPreparer({
@@ -227,26 +245,8 @@ class EntryInvoker implements Invoker {
     return suspendedOutcome(call) ?? outcome;
   }
 
-  async complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
-    const denied = deny(completion, call);
-    if (denied !== undefined) return denied;
-    const { where, complete, begun, filled } = completion;
-    call.reached("arguments");
-    if (complete === undefined) return { kind: "values", values: [] };
-    const run = async (): Promise<CompletionOutcome> => {
-      call.reached("backend");
-      const given: unknown = await complete(begun, call, filled);
-      const values: readonly unknown[] = Array.isArray(given) ? given : [];
-      // A copy, since reading its author's may throw, and does so here. What is no text is left out by who answers.
-      return { kind: "values", values: [...values] as readonly string[] };
-    };
-    const outcome = await runBounded(this.#deadlines, call, {
-      timeoutMs: completionTimeoutMs,
-      run,
-      at: { where, report: this.#report },
-    });
-    this.#hanging.note(outcome, { where, complete });
-    return outcome;
+  complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
+    return this.#completions.complete(completion, call);
   }
 
   close(): void {

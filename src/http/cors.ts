@@ -1,4 +1,4 @@
-import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "./message.ts";
+import type { HttpAnswer, HttpRequest } from "./message.ts";
 
 /** Headers that pages may send, besides those that begin with `mcp-`. */
 const allowedHeaders = ["accept", "authorization", "content-type", "last-event-id"];
@@ -30,50 +30,11 @@ export function toPreflight(request: HttpRequest, methods: string): HttpAnswer {
   };
 }
 
-/** A reply that a page of one origin may read. */
-export class CorsReply implements HttpReply {
-  readonly #reply: HttpReply;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  /** @param origin - one that is allowed. */
-  constructor(reply: HttpReply, origin: string) {
-    this.#reply = reply;
-    this.#headers = {
-      "access-control-allow-origin": origin,
-      "access-control-expose-headers": exposedHeaders,
-      vary: "origin",
-    };
-  }
-
-  get isOver(): boolean {
-    return this.#reply.isOver;
-  }
-
-  get heldBytes(): number {
-    return this.#reply.heldBytes ?? 0;
-  }
-
-  get onGone(): (() => void) | undefined {
-    return this.#reply.onGone;
-  }
-
-  set onGone(told: (() => void) | undefined) {
-    this.#reply.onGone = told;
-  }
-
-  get owner(): string | undefined {
-    return this.#reply.owner;
-  }
-
-  set owner(owner: string | undefined) {
-    this.#reply.owner = owner;
-  }
-
-  answer(answer: HttpAnswer): void {
-    this.#reply.answer({ ...answer, headers: { ...answer.headers, ...this.#headers } });
-  }
-
-  stream(headers: Readonly<Record<string, string>>): EventSink {
-    return this.#reply.stream({ ...headers, ...this.#headers });
-  }
+/** Returns the headers of a response that a page of an allowed origin may read. */
+export function toCorsHeaders(origin: string): Readonly<Record<string, string>> {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": exposedHeaders,
+    vary: "origin",
+  };
 }

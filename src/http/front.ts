@@ -16,7 +16,7 @@ import type { Authenticator } from "./auth/authenticator.ts";
 import { budgetKeyOf } from "./budgets.ts";
 import { HeldBytes } from "./body/held-bytes.ts";
 import { decodeBody } from "./body/body-buffer.ts";
-import { CorsReply, toPreflight } from "./cors.ts";
+import { toCorsHeaders, toPreflight } from "./cors.ts";
 import {
   eraOf,
   headerVersionOf,
@@ -115,8 +115,8 @@ class Front {
     const refusal = checkOrigin(request, this.#rules) ?? this.#parts.localClients?.check(request);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const origin = request.header("origin");
-    const heard = origin === undefined ? reply : new CorsReply(reply, origin);
-    this.#guard(heard, () => this.#route(request, heard));
+    if (origin !== undefined) reply.extraHeaders = toCorsHeaders(origin);
+    this.#guard(reply, () => this.#route(request, reply));
   };
 
   #route(request: HttpRequest, reply: HttpReply): void {

@@ -58,6 +58,8 @@ export interface HttpReply {
   readonly heldBytes?: number;
   /** Key under which the unread bytes of the answer are counted. @default they count in total only */
   owner?: string | undefined;
+  /** Headers of every response, set before it. They replace those of {@link answer} and {@link stream}. @default none */
+  extraHeaders?: Readonly<Record<string, string>> | undefined;
   /** Answers. Does nothing when it is over. */
   answer(answer: HttpAnswer): void;
   /** Answers with a stream of events, open until somebody ends it. */

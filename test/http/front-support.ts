@@ -67,11 +67,12 @@ class HeardReply implements HttpReply {
   onGone: (() => void) | undefined;
   isOver = false;
   answered: HttpAnswer | undefined;
+  extraHeaders: Readonly<Record<string, string>> | undefined;
 
   answer(answer: HttpAnswer): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.answered = answer;
+    this.answered = { ...answer, headers: { ...answer.headers, ...this.extraHeaders } };
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {

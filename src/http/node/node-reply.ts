@@ -117,6 +117,7 @@ export interface NodeReplyParts {
 export class NodeReply implements HttpReply, OpenReply {
   onGone: (() => void) | undefined;
   owner: string | undefined;
+  extraHeaders: Readonly<Record<string, string>> | undefined;
   readonly #parts: NodeReplyParts;
   /** Size of a body that is written piece by piece; the whole of it is held until the last piece is taken. */
   #bodyBytes = 0;
@@ -183,7 +184,7 @@ export class NodeReply implements HttpReply, OpenReply {
     // The head goes out with what is written in the same turn, and without it where nothing is.
     const { socket } = response;
     socket?.cork();
-    this.#write(() => response.writeHead(200, headers).flushHeaders());
+    this.#write(() => response.writeHead(200, { ...headers, ...this.extraHeaders }).flushHeaders());
     process.nextTick(() => socket?.uncork());
     return sink;
   }
@@ -199,7 +200,8 @@ export class NodeReply implements HttpReply, OpenReply {
   #send({ status, headers, body = "" }: HttpAnswer): void {
     const { response, connection } = this.#parts;
     const bytes = Buffer.byteLength(body);
-    response.writeHead(status, bodiless.has(status) ? headers : { ...headers, "content-length": bytes });
+    const own = bodiless.has(status) ? headers : { ...headers, "content-length": bytes };
+    response.writeHead(status, this.extraHeaders === undefined ? own : { ...own, ...this.extraHeaders });
     if (isSmall(body)) return this.#sendSmall(body, bytes);
     this.#bodyBytes = bytes;
     writeBody(response, Buffer.from(body), connection);

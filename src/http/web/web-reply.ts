@@ -96,6 +96,7 @@ const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 /** Where a request that came as the web's own object is answered. */
 export class WebReply implements HttpReply {
   onGone: (() => void) | undefined;
+  extraHeaders: Readonly<Record<string, string>> | undefined;
   /** The answer, as soon as it begins. Always settles once the request was answered or its client has left. */
   readonly response: Promise<Response>;
   #respond: (response: Response) => void = () => {};
@@ -118,7 +119,12 @@ export class WebReply implements HttpReply {
   answer({ status, headers = {}, body }: HttpAnswer): void {
     if (!this.#begin()) return;
     this.#finish();
-    this.#respond(new Response(bodiless.has(status) ? null : (body ?? ""), { status, headers: { ...headers } }));
+    this.#respond(
+      new Response(bodiless.has(status) ? null : (body ?? ""), {
+        status,
+        headers: { ...headers, ...this.extraHeaders },
+      }),
+    );
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
@@ -128,7 +134,7 @@ export class WebReply implements HttpReply {
       return sink;
     }
     this.#sink = sink;
-    this.#respond(new Response(sink.readable, { status: 200, headers: { ...headers } }));
+    this.#respond(new Response(sink.readable, { status: 200, headers: { ...headers, ...this.extraHeaders } }));
     return sink;
   }
 

@@ -55,6 +55,18 @@ async function fill(sink: EventSink): Promise<void> {
 }
 
 describe("a request over node:http", () => {
+  it("is answered with the extra headers of its reply, in one piece, without a body and as a stream", async () => {
+    const client = await open((request, reply) => {
+      reply.extraHeaders = { vary: "origin" };
+      if (request.target === "/stream") reply.stream({ "content-type": "text/event-stream", vary: "x" }).end();
+      else reply.answer(request.target === "/piece" ? { status: 200, body: "piece" } : { status: 204 });
+    });
+    const requests = ["/none", "/piece", "/stream"].map((target) => `GET ${target} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    client.send(...requests);
+    const heard = (await client.until("0\r\n\r\n")).toLowerCase();
+    expect(heard.match(/vary: \w+/g)).toEqual(["vary: origin", "vary: origin", "vary: origin"]);
+  });
+
   it("tells every header as it was sent, and how often, when names differ in case", async () => {
     const seen: unknown[] = [];
     const client = await open((request, reply) => {

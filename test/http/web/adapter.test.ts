@@ -30,6 +30,15 @@ function fill(sink: EventSink): void {
 }
 
 describe("a request of the web's", () => {
+  it("is answered with the extra headers of its reply, in one piece and as a stream", async () => {
+    const [piece, stream] = [hold(), hold()];
+    for (const { reply } of [piece, stream]) reply.extraHeaders = { vary: "origin" };
+    piece.reply.answer({ status: 200, headers: { vary: "x" } });
+    stream.reply.stream({ "content-type": "text/event-stream" }).end();
+    const responses = await Promise.all([piece.response, stream.response]);
+    expect(responses.map(({ headers }) => headers.get("vary"))).toEqual(["origin", "origin"]);
+  });
+
   it("tells its path and query as they came, and its host where a header has none, when it is read", () => {
     const { request } = hold();
     expect(request.target).toBe("/mcp?q=1");

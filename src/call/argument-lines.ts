@@ -1,7 +1,14 @@
+import { isPlainObject } from "../schema/encode-any.ts";
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
 import { fieldAt, fieldsOf } from "../schema/object-fields.ts";
 import { shortText, visibleText } from "../schema/visible-text.ts";
 import { digestOf } from "./digest-of.ts";
+
+/** Stands for a part without a text, such as a function or an instance of a class without fields. */
+const notShown = "(a value that cannot be shown)";
+
+/** Levels at most, as a value may have on the wire. */
+const maxDepth = 512;
 
 /** Lines at most, one a value. */
 const maxLines = 50;
@@ -219,4 +226,67 @@ export function argumentLines(args: JsonObject, schema: JsonSchema): string {
     return `\n${shortPath(part, maxLength)}: ${shortText(JSON.stringify(part.value), maxLength)}`;
   });
   return shown.join("") + (leftOut.length === 0 ? "" : toLastLine(leftOut));
+}
+
+/**
+ * Writes a validated value as JSON for a user. Dates, bigints, maps and sets have their form on the wire, and bytes are base64. A
+ * part without a text is replaced by a sentence, so that every other part is shown. Never throws.
+ */
+export function toShownJson(value: unknown, above: Set<object> = new Set()): JsonValue {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      return Number.isFinite(value) ? value : String(value);
+    case "bigint":
+      return String(value);
+    case "undefined":
+      return null;
+    case "object":
+      return value === null ? null : writeObject(value, above);
+    default:
+      return notShown;
+  }
+}
+
+function writeObject(value: object, above: Set<object>): JsonValue {
+  if (above.has(value) || above.size > maxDepth) return notShown;
+  above.add(value);
+  try {
+    return writeParts(value, (part) => toShownJson(part, above));
+  } catch {
+    // An invalid date, or code of the author's that throws.
+    return notShown;
+  } finally {
+    above.delete(value);
+  }
+}
+
+function writeParts(value: object, write: (part: unknown) => JsonValue): JsonValue {
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof RegExp) return String(value);
+  // Before toJSON: that of a Buffer lists its bytes.
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (Array.isArray(value) || value instanceof Set || value instanceof Map) {
+    return Array.from<unknown, JsonValue>(value, write);
+  }
+  // It is a function.
+  if ("toJSON" in value && typeof value.toJSON === "function") return write((value as { toJSON(): unknown }).toJSON());
+  return writeFields(value, write);
+}
+
+/** Writes each field by itself: a getter that throws hides none of the others. Fields that are undefined are left out. */
+function writeFields(value: object, write: (part: unknown) => JsonValue): JsonValue {
+  const names = Object.keys(value);
+  if (names.length === 0 && !isPlainObject(value)) return notShown;
+  const fields = names.flatMap((name): [string, JsonValue][] => {
+    try {
+      const field: unknown = Reflect.get(value, name);
+      return field === undefined ? [] : [[name, write(field)]];
+    } catch {
+      return [[name, notShown]];
+    }
+  });
+  return Object.fromEntries(fields);
 }

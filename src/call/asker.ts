@@ -9,10 +9,9 @@ import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
-import { CallTrail } from "./call-trail.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { digestOf } from "./digest-of.ts";
-import { questionsOf } from "./questions.ts";
+import { CallTrail, questionsOf } from "./questions.ts";
 
 /** What a {@link ClientAsker} is given. */
 export interface AskerDeps {

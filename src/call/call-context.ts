@@ -9,11 +9,10 @@ import type { ToolOutcome } from "../catalog/outcome.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { ClientAsker } from "./asker.ts";
-import { CallTrail } from "./call-trail.ts";
 import type { HeldTime } from "./deadlines.ts";
 import { keepMeta, readReport } from "./keep-meta.ts";
 import type { Nesting, PartOf } from "./nesting.ts";
-import type { Questions } from "./questions.ts";
+import { CallTrail, type Questions } from "./questions.ts";
 import type { CallLimiter } from "./rate-limiter.ts";
 import type { TrackedCall } from "./tracked-call.ts";
 

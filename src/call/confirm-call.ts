@@ -12,8 +12,7 @@ import type { ConfirmRule } from "../tags/tool-options.ts";
 import { changedAgain, nameWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
-import { argumentLines } from "./argument-lines.ts";
-import { toShownJson } from "./shown-json.ts";
+import { argumentLines, toShownJson } from "./argument-lines.ts";
 
 /** What becomes of calls whose users are asked, where they cannot be. */
 export type AskedRule = Exclude<ConfirmRule, "never">;

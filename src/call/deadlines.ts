@@ -4,7 +4,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { Places, type Place } from "../spine/places.ts";
 import type { CallContext } from "./call-context.ts";
-import type { OpenQuestion } from "./call-trail.ts";
+import type { OpenQuestion } from "./questions.ts";
 import type { PartOf } from "./nesting.ts";
 
 /** Returns a question of a call, or of a part of it, that the client has not answered. */

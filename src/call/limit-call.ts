@@ -5,7 +5,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { isThenable } from "../surface/is-thenable.ts";
-import type { Refused } from "../catalog/outcome.ts";
+import { createRefused, type Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
 import { isSuspended } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
@@ -49,15 +49,10 @@ function toAnswer(verdict: LimitVerdict): Refused | undefined {
   if (ok !== false || !Number.isSafeInteger(retryAfterMs) || retryAfterMs < 0) {
     throw new SurfaceError("INVALID_OUTPUT", "Asking a rate limiter: what it answered is no verdict");
   }
-  return {
-    kind: "refused",
-    code: "RATE_LIMITED",
-    message: `too many calls: wait ${retryAfterMs} ms before the next`,
-    issues: [],
+  return createRefused("RATE_LIMITED", `too many calls: wait ${retryAfterMs} ms before the next`, {
     details: { retryAfterMs },
-    correlationId: undefined,
     retryable: true,
-  };
+  });
 }
 
 /** What a caller is told where the limiter gave no verdict: as little as of any other fault, whatever was thrown. */

@@ -1,9 +1,9 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { callerKey, withCallerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { NestedCall, OnAbort, ToolEntry } from "../catalog/entry.ts";
+import type { NestedCall, ToolEntry } from "../catalog/entry.ts";
 import { toMatcher, type Matcher } from "../catalog/glob.ts";
-import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import { createRefused, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import { inputRequired } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
 import { clipText } from "../schema/clip-text.ts";
@@ -17,14 +17,12 @@ import { toRefused } from "./to-refused.ts";
 /** How many calls may be within each other, below the one that a host made. */
 const maxDepth = 16;
 
-const tooDeep: Refused = Object.freeze({
-  kind: "refused",
-  code: "CALL_DEPTH",
-  message: `calls may be at most ${maxDepth} deep within each other, and this would be one more: does one of them call itself?`,
-  issues: Object.freeze([]),
-  details: undefined,
-  correlationId: undefined,
-});
+const tooDeep: Refused = Object.freeze(
+  createRefused(
+    "CALL_DEPTH",
+    `calls may be at most ${maxDepth} deep within each other, and this would be one more: does one of them call itself?`,
+  ),
+);
 
 /** What nesting takes of the invoker. */
 export interface NestingParts {
@@ -60,19 +58,12 @@ export function lacksAuthority({ scopes, requires }: ToolEntry, agent: Caller): 
 }
 
 /** What a call is a part of. */
-export interface PartOf {
+export interface PartOf extends Pick<NestedCall, "countsQuestions" | "onAbort" | "onMeta"> {
   readonly call: CallContext;
-  /** When it must be over besides, in milliseconds as `performance.now()` counts them. */
-  deadlineAt?: number | undefined;
-  /** Whether `deadlineAt` holds although the client is being asked. @default false */
-  readonly countsQuestions?: boolean | undefined;
-  /** What becomes of it when that call ends before it, once it has started. */
-  readonly onAbort?: OnAbort | undefined;
-  /** Whether it ends when the client drops the connection that the call above it was made on. Default `false`. */
+  deadlineAt?: NestedCall["deadlineAt"];
+  /** Whether it ends when the client drops the connection of the call above. @default false */
   readonly endsOnDrop?: boolean | undefined;
-  /** Told what is said beside its answer, instead of that call. Must not throw. */
-  readonly onMeta?: NestedCall["onMeta"];
-  /** Whether it is made by other rights than those of the caller above: its `_meta` is not passed on to them. */
+  /** Whether it has the rights of a tool: its `_meta` is not passed on to the caller above. */
   readonly isForTool?: boolean | undefined;
 }
 

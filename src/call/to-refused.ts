@@ -4,7 +4,7 @@ import type { JsonValue } from "../schema/json.ts";
 import { createIssue, maxIssues } from "../schema/render-issues.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
 import { internalError, plainWords, toOurs, translateFault, type FaultReporter } from "../surface/fault.ts";
-import type { Refused } from "../catalog/outcome.ts";
+import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { lackingOf } from "../catalog/client-cannot.ts";
 import { sessionOverWords } from "../catalog/session-over.ts";
 import { unansweredReason } from "../catalog/unanswered.ts";
@@ -104,10 +104,6 @@ export function toRefused(cause: unknown, at: RefusedAt): Refused {
   return faultRefused("INTERNAL", logged(cause, at));
 }
 
-function refused(code: string, message: string, more: Partial<Refused> = {}): Refused {
-  return { kind: "refused", code, message, issues: [], details: undefined, correlationId: undefined, ...more };
-}
-
 /** What is said besides of what was too late: when it had to be there. */
 function toLate(code: SurfaceErrorCode, { deadline = Date.now() }: RefusedAt): Partial<Refused> {
   return code === "TIMEOUT" ? { details: { deadline } } : {};
@@ -145,21 +141,24 @@ function toUnansweredRefusal(error: SurfaceError, at: RefusedAt): Refused | unde
   const unanswered = unansweredReason(error);
   if (unanswered === undefined) return undefined;
   const effect = at.changes === "steps" ? `, and ${unknownOutcome}` : "";
-  return refused("TIMEOUT", `the deadline passed: ${unanswered}${effect}`, { ...toLate("TIMEOUT", at), unanswered });
+  return createRefused("TIMEOUT", `the deadline passed: ${unanswered}${effect}`, {
+    ...toLate("TIMEOUT", at),
+    unanswered,
+  });
 }
 
 function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
   const { code, issues } = error;
   // Issues come with an error that our own validation has thrown, and nothing else makes one without an id.
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
-    return refused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
+    return createRefused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
   const unsent = wasUnsent(code, at) ? own(unsentSentences, code) : undefined;
-  if (unsent !== undefined) return refused(code, unsent, { ...toLate(code, at), retryable: true });
+  if (unsent !== undefined) return createRefused(code, unsent, { ...toLate(code, at), retryable: true });
   const sentence = sentenceOf(error, at);
-  if (sentence !== undefined) return refused(code, sentence, toLate(code, at));
+  if (sentence !== undefined) return createRefused(code, sentence, toLate(code, at));
   const retry = own(retrySentences, code);
-  if (retry !== undefined) return refused(code, retry, { retryable: true });
+  if (retry !== undefined) return createRefused(code, retry, { retryable: true });
   const known = own(faultSentences, code) === undefined ? "INTERNAL" : code;
   return faultRefused(known, loggedId(error) ?? logged(error, at));
 }
@@ -168,17 +167,17 @@ function fromRefusal(refusal: Refusal, at: RefusedAt): Refused {
   const code = clipText(refusal.code, maxCodeBytes);
   const message = clipText(refusal.message, maxMessageBytes);
   const given = refusal.details;
-  if (given === undefined) return refused(code, message);
+  if (given === undefined) return createRefused(code, message);
   const details = writeDetails(given);
   const requiredCapabilities = lackingOf(refusal);
-  if (requiredCapabilities !== undefined) return refused(code, message, { details, requiredCapabilities });
-  if (details !== undefined) return refused(code, message, { details });
+  if (requiredCapabilities !== undefined) return createRefused(code, message, { details, requiredCapabilities });
+  if (details !== undefined) return createRefused(code, message, { details });
   const withheld = new SurfaceError(
     "UNSERIALISABLE",
     `Refusing from ${at.where}: the details must be JSON of at most ${maxDetailsLength} characters and were withheld`,
     { cause: refusal },
   );
-  return refused(code, message, { correlationId: logged(withheld, at) });
+  return createRefused(code, message, { correlationId: logged(withheld, at) });
 }
 
 /** Details as inert data; `undefined` where they are too large or no JSON. */
@@ -193,7 +192,7 @@ function writeDetails(details: unknown): JsonValue | undefined {
 }
 
 function faultRefused(code: SurfaceErrorCode, correlationId: string | undefined): Refused {
-  return refused(code, `${faultSentences[code]}; it is logged under ${correlationId}`, { correlationId });
+  return createRefused(code, `${faultSentences[code]}; it is logged under ${correlationId}`, { correlationId });
 }
 
 function logged(cause: unknown, at: RefusedAt): string | undefined {

@@ -23,6 +23,11 @@ export interface Refused {
   readonly unanswered?: string;
 }
 
+/** Creates a refusal. */
+export function createRefused(code: string, message: string, more: Partial<Refused> = {}): Refused {
+  return { kind: "refused", code, message, issues: [], details: undefined, correlationId: undefined, ...more };
+}
+
 /** The caller was not granted what this takes. Nothing has happened. */
 export interface Denied {
   readonly kind: "denied";

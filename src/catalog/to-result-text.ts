@@ -1,15 +1,10 @@
 import { operationNotFound } from "./cannot-nest.ts";
-import type { Refused, ToolOutcome } from "./outcome.ts";
+import { createRefused, type Refused, type ToolOutcome } from "./outcome.ts";
 
 /** Questions end the call that a host made, and all within it: nobody reads this. */
-export const inputRequired: Refused = Object.freeze({
-  kind: "refused",
-  code: "INPUT_REQUIRED",
-  message: "the client is asked something first",
-  issues: Object.freeze([]),
-  details: undefined,
-  correlationId: undefined,
-});
+export const inputRequired: Refused = Object.freeze(
+  createRefused("INPUT_REQUIRED", "the client is asked something first"),
+);
 
 /**
  * What a call within a call comes to, as programs are told: the JSON text of its result, which is its blocks where nothing is

@@ -1,5 +1,5 @@
 import type { ToolEntry, ToolHints } from "../catalog/entry.ts";
-import type { Refused } from "../catalog/outcome.ts";
+import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { SurfaceError } from "../errors.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts";
@@ -84,8 +84,7 @@ function readAlone(call: JsonValue, index: number): BatchCall | Refused {
   } catch (cause) {
     if (!(cause instanceof SurfaceError)) throw cause;
     const { code, issues } = cause;
-    const message = "the arguments do not fit";
-    return { kind: "refused", code, message, issues, details: undefined, correlationId: undefined };
+    return createRefused(code, "the arguments do not fit", { issues });
   }
 }
 

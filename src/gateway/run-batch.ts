@@ -1,10 +1,10 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { keepMeta } from "../call/keep-meta.ts";
 import type { EntryCall, ProgressReport } from "../catalog/entry.ts";
-import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
+import { createRefused, type Refused, type ToolOutcome } from "../catalog/outcome.ts";
 import { toResultText } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
-import type { JsonObject, JsonValue } from "../schema/json.ts";
+import type { JsonObject } from "../schema/json.ts";
 import { unrefTimer } from "../surface/unref-timer.ts";
 import { findOperation, toNotFound, type NamedOperation } from "./find-operation.ts";
 import type { IndexedParts } from "./gateway-parts.ts";
@@ -99,17 +99,12 @@ class BatchProgress {
   }
 }
 
-/** A call that was not begun. */
-function unbegun(code: "ABORTED" | "TIMEOUT", message: string, details?: JsonValue): Refused {
-  return { kind: "refused", code, message, issues: [], details, correlationId: undefined };
-}
-
 /** Returns whether a refusal says that the operation does not exist, and not its handler that something else does not. */
 function isNotFound({ code, message }: Refused): boolean {
   return code === operationNotFound.code && message === operationNotFound.message;
 }
 
-const aborted = unbegun("ABORTED", "the batch was cancelled before this was begun");
+const aborted = createRefused("ABORTED", "the batch was cancelled before this was begun");
 
 /** The outcome of one call, and its handler's work if that goes on after it. */
 interface Ended {
@@ -250,8 +245,8 @@ class Batch {
   #late(): Refused | undefined {
     if (this.#call.signal.aborted) return aborted;
     if (performance.now() < this.#dueAt) return undefined;
-    const deadline = { deadline: this.#deadline + Math.ceil(this.#call.heldMs ?? 0) };
-    return unbegun("TIMEOUT", "the deadline of the batch passed before this was begun", deadline);
+    const details = { deadline: this.#deadline + Math.ceil(this.#call.heldMs ?? 0) };
+    return createRefused("TIMEOUT", "the deadline of the batch passed before this was begun", { details });
   }
 
   /**

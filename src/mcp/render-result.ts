@@ -1,4 +1,4 @@
-import type { Refused } from "../catalog/outcome.ts";
+import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { renderIssues } from "../schema/render-issues.ts";
 import type { ResourceBody, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/resource-content.ts";
@@ -73,7 +73,7 @@ function toLink({ excerpt: { next }, readOn }: LargeResult): string {
 function tooLarge({ hints }: ToolEntry, details: { readonly bytes: number; readonly next?: string }): Refused {
   const done = hints.readOnlyHint ? "the call succeeded" : "the call took effect and need not be repeated";
   const message = `${done}, but its result of ${details.bytes} bytes is more than one answer may hold`;
-  return { kind: "refused", code: "RESULT_TOO_LARGE", message, issues: [], details, correlationId: undefined };
+  return createRefused("RESULT_TOO_LARGE", message, { details });
 }
 
 /** The excerpt with the call before everything that may be long. */

@@ -28,7 +28,7 @@ import { createClient } from "../surface/create-client.ts";
 import { createReporter, internalError, type FaultReporter } from "../surface/fault.ts";
 import { keepLooks } from "../tags/looks.ts";
 import { createReplayTool } from "../views/create-replay-tool.ts";
-import { assertViewName, createViews, type Views } from "../views/create-views.ts";
+import { assertViewName, Views } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 import { assertReach, warnAuthor } from "./author-warnings.ts";
 import { ResourceLookup } from "./resource-lookup.ts";
@@ -77,7 +77,7 @@ export function assembleViews({ definition, held, report, scope }: AssembleDeps)
     ...{ surface: surface.name, exposures, tools, prompts, resources },
     ...{ uriPrefix, channel, client, contexts, report },
   });
-  const views = owned(scope, createViews(definition.views, { server: name, tools: written.tools, report }));
+  const views = owned(scope, new Views(definition.views, { server: name, tools: written.tools, report }));
   const watches = owned(scope, new ResourceWatches({ resolve: createUriResolver(written), subscriptions, windowMs }));
   const added: ToolEntry[] = [];
   if (definition.pull) {

@@ -8,7 +8,7 @@ import { SurfaceError } from "../errors.ts";
 import { headOf, nearNames } from "../options/near-names.ts";
 import { visibleLines } from "../schema/visible-text.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { Views } from "../views/create-views.ts";
+import type { Views } from "../views/views.ts";
 import type { ViewPacket, ViewRule } from "../views/view-rules.ts";
 import type { AppDefinition } from "./app-definition.ts";
 

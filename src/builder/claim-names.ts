@@ -4,7 +4,7 @@ import { pullOrigin, pullToolNames } from "../catalog/pull-tool-names.ts";
 import { replayOrigin, replayToolName } from "../catalog/replay-tool-name.ts";
 import { toWireName } from "../catalog/wire-name.ts";
 import { SurfaceError } from "../errors.ts";
-import { findGateway } from "../views/create-views.ts";
+import { findGateway } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 
 /** Names of one sort, with where they come from. */

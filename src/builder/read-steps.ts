@@ -8,7 +8,7 @@ import { SurfaceError } from "../errors.ts";
 import { flag, oneOf, withDefault } from "../options/option.ts";
 import { invalidOption, readOptions } from "../options/read-options.ts";
 import type { ConfirmOptions, ConfirmRule } from "../tags/tool-options.ts";
-import { isSource } from "../views/create-views.ts";
+import { isSource } from "../views/views.ts";
 import { readViewRules } from "../views/read-view-rules.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import type { AppDefinition } from "./app-definition.ts";

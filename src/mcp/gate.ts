@@ -14,15 +14,7 @@ import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { LastSteps } from "./last-steps.ts";
 import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
-import {
-  duplicateId,
-  ownParam,
-  toRpcError,
-  unknownMethod,
-  type Era,
-  type RequestId,
-  type RpcAnswer,
-} from "./protocol.ts";
+import { duplicateId, ownParam, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -172,13 +164,13 @@ export class Gate {
     if (frame.kind === "request") this.#onRequest(frame);
     else if (frame.kind === "notification") this.#onNotification(frame);
     else if (frame.kind === "response") this.#asks.answer(frame);
-    else if (frame.kind === "error") this.#answer(frame.id, { ...frame, kind: "error" }, "legacy");
+    else if (frame.kind === "error") this.#answer(frame.id, frame, "legacy");
   }
 
   /** Answers a frame that never became a text. */
   refuse(fault: FrameFault): void {
-    const { id, code, message } = toFrameError(fault);
-    this.#answer(id, toRpcError(code, message), "legacy");
+    const error = toFrameError(fault);
+    this.#answer(error.id, error, "legacy");
   }
 
   /** Aborts every running call and ends every subscription. Sends nothing afterwards. Callable twice. */

@@ -11,18 +11,6 @@ const firstWith = {
   icons: "2025-11-25",
 } as const;
 
-/** A part of a result that some served version does not know. */
-export type ProtocolFeature = keyof typeof firstWith;
-
-/**
- * Returns whether a protocol version knows a part of a result.
- *
- * @param version - the version of the handshake; `undefined` for clients without one, who know all of them.
- */
-export function hasFeature(version: string | undefined, feature: ProtocolFeature): boolean {
-  return version === undefined || version >= firstWith[feature];
-}
-
 type Change = (part: JsonObject) => JsonObject;
 
 /** Changes the object, or each object of the list, that is a member of another one. */

@@ -1,4 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
+import { setNewest } from "../spine/set-newest.ts";
 import { Throttle } from "../spine/throttle.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Caller } from "../surface/caller.ts";
@@ -6,7 +7,7 @@ import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { type Decision, toEntity } from "../views/compile-rules.ts";
-import type { Views } from "../views/create-views.ts";
+import type { Views } from "../views/views.ts";
 import type { CatalogLists, ListName } from "./lists.ts";
 import { rpcCodes, toRpcError, type RpcError } from "./protocol.ts";
 import { ResolvedView, type ResolvedViewDeps, type ShowingDecision } from "./resolved-view.ts";
@@ -159,13 +160,10 @@ export class ViewResolver {
 
   #viewOf(decision: ShowingDecision): ResolvedView {
     const known = this.#views.get(decision);
-    const isFull = this.#views.size >= this.#maxViews();
-    if (known !== undefined && !isFull) return known;
+    const max = this.#maxViews();
+    if (known !== undefined && this.#views.size < max) return known;
     const view = known ?? this.#takeBefore(decision) ?? new ResolvedView(decision, this.#viewDeps);
-    // Moves a view that was kept behind the others.
-    this.#views.delete(decision);
-    if (isFull && known === undefined) this.#dropOldViews();
-    this.#views.set(decision, view);
+    setNewest(this.#views, [decision, view], max);
     return view;
   }
 
@@ -181,14 +179,6 @@ export class ViewResolver {
     const { tools, resources, templates, prompts } = this.#deps.live.current;
     const entries = tools.length + resources.length + templates.length + prompts.length;
     return Math.max(minViews, maxEntries / entries);
-  }
-
-  #dropOldViews(): void {
-    const most = this.#maxViews();
-    for (const oldest of this.#views.keys()) {
-      if (this.#views.size < most) return;
-      this.#views.delete(oldest);
-    }
   }
 
   #digestFor(list: ListName, caller: Caller): string | undefined {

@@ -7,7 +7,7 @@ import { SurfaceError } from "../errors.ts";
 import { deepFreeze } from "../schema/deep-freeze.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { defaultOnDisconnect } from "../tags/tool-options.ts";
-import type { Views } from "./create-views.ts";
+import type { Views } from "./views.ts";
 import { replayView, visibilityFor } from "./replay-view.ts";
 import { toEntity } from "./compile-rules.ts";
 import type { ViewEntity, ViewPacket, ViewRule, ViewVerdict } from "./view-rules.ts";

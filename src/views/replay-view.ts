@@ -5,7 +5,7 @@ import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
 import { gatewayToolNames } from "../catalog/gateway-tool-names.ts";
 import { toMatcher, type Named } from "../catalog/glob.ts";
 import { type Decision, toEntity } from "./compile-rules.ts";
-import type { Views } from "./create-views.ts";
+import type { Views } from "./views.ts";
 import { show, showTo, type HiddenEntry } from "./show.ts";
 import type { ViewEntity, ViewVerdict } from "./view-rules.ts";
 

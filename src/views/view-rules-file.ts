@@ -7,7 +7,7 @@ import { codeOf } from "../links/system-error.ts";
 import { internalError, reportToConsole, toSafeReporter, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
 import type { Source } from "../surface/source.ts";
-import { unreadableRules } from "./create-views.ts";
+import { unreadableRules } from "./views.ts";
 import { readViewRules } from "./read-view-rules.ts";
 import type { ViewPacket } from "./view-rules.ts";
 

@@ -181,10 +181,10 @@ describe("who an app says sees what", () => {
     ["nothing", undefined, "the input"],
     ["a number", 1, "the input"],
     ["a view with a key of no view", { v: { alow: [] } }, '"alow"'],
-    ["a view with another face", { v: { face: "both" } }, '"face" of view "v"'],
+    ["a view with another face", { v: { face: "both" } }, 'view "v": "face"'],
     ["a rule with another kind", [{ id: "r", verdict: { kind: "allow" } }], '"r"'],
-    ["a packet of another domain", { id: "p", domain: "x/y", rules: [] }, '"domain" of packet "p"'],
-    ["no view", {}, "0 views"],
+    ["a packet of another domain", { id: "p", domain: "x/y", rules: [] }, 'packet "p": "domain"'],
+    ["no view", {}, "has 0"],
   ])("views() refuses rules where they are given, naming the place, when they are %s", (_what, input, place) => {
     expectRefusal(() => linked().views(input), "INVALID_OPTION", place);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import { viewWarnings } from "../../src/builder/author-warnings.ts";
 import { sampleCatalog } from "../views/support.ts";
 
@@ -7,7 +7,7 @@ const catalog = sampleCatalog();
 
 describe("warnings about views", () => {
   it("viewWarnings() names the pattern, its place and names near it when it fits nothing", () => {
-    const views = createViews({ readonly: { disallow: ["node_*", "nodd_*"], allow: ["sumarise", "zzz"] } });
+    const views = new Views({ readonly: { disallow: ["node_*", "nodd_*"], allow: ["sumarise", "zzz"] } });
     expect(viewWarnings(views, catalog)).toEqual([
       'the pattern "sumarise" in "allow" of rule "readonly" of packet "views" fits nothing; near it are "summarise"',
       'the pattern "zzz" in "allow" of rule "readonly" of packet "views" fits nothing',
@@ -17,12 +17,12 @@ describe("warnings about views", () => {
 
   it("viewWarnings() is silent when every pattern fits a tool, a prompt or a resource", () => {
     const allow = ["summarise", "review", "status", "node.*", "ci(node_log)", "mcp__ci__node_?og"];
-    expect(viewWarnings(createViews({ a: { allow }, b: { deny: "no" } }, { server: "ci" }), catalog)).toEqual([]);
-    expect(viewWarnings(createViews(undefined), catalog)).toEqual([]);
+    expect(viewWarnings(new Views({ a: { allow }, b: { deny: "no" } }, { server: "ci" }), catalog)).toEqual([]);
+    expect(viewWarnings(new Views(undefined), catalog)).toEqual([]);
   });
 
   it("viewWarnings() is silent when a pattern may be meant for what is mounted", () => {
-    const views = createViews({ a: { disallow: ["git.*", "git_push", "*_push", "gi*", "hub.push"] } });
+    const views = new Views({ a: { disallow: ["git.*", "git_push", "*_push", "gi*", "hub.push"] } });
     expect(viewWarnings(views, catalog, ["git"])).toEqual([
       'the pattern "hub.push" in "disallow" of rule "a" of packet "views" fits nothing',
     ]);
@@ -30,6 +30,6 @@ describe("warnings about views", () => {
 
   it("viewWarnings() stops after some when there are thousands of patterns", () => {
     const allow = Array.from({ length: 1024 }, (_, index) => `nothing${index}`);
-    expect(viewWarnings(createViews({ a: { allow }, b: { allow } }), catalog)).toHaveLength(32);
+    expect(viewWarnings(new Views({ a: { allow }, b: { allow } }), catalog)).toHaveLength(32);
   });
 });

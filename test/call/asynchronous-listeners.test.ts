@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { operationRegistry } from "../../src/catalog/operation-registry.ts";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import { viewRulesFile } from "../../src/views/view-rules-file.ts";
 import type { ViewRules } from "../../src/views/view-rules.ts";
 import { mount, messagesOf } from "../catalog/mount-support.ts";
@@ -52,7 +52,7 @@ describe("asynchronous functions of authors that fail", () => {
     const said: unknown[] = [];
     // Nothing sees to it that an author's source is one.
     const source = { get: () => shown, subscribe: subscribe as () => () => void };
-    const views = createViews(source, { report: ({ cause }) => said.push(cause) });
+    const views = new Views(source, { report: ({ cause }) => said.push(cause) });
     expect(views.decide({ surface: "default" }).verdict).toMatchObject({ kind: "tool_surface" });
     views.close();
     await turn();

@@ -5,7 +5,7 @@ import { createLiveCatalog } from "../../src/catalog/create-live-catalog.ts";
 import { LargeValues } from "../../src/mcp/large-values.ts";
 import { CatalogLists } from "../../src/mcp/lists.ts";
 import { ViewResolver } from "../../src/mcp/view-resolver.ts";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import { createListedItems } from "../../src/catalog/listed-items.ts";
 import { readTags } from "../../src/catalog/read-exposures.ts";
 import { createUriResolver } from "../../src/catalog/resolve-uri.ts";
@@ -42,7 +42,7 @@ export function watchesOf(surface: Surface<Spec>, link: Link, more: Readonly<Rec
   };
   const resolver = new ViewResolver({
     live: createLiveCatalog({ base: catalog, mounts: new Map(), report: () => {} }),
-    views: createViews(undefined),
+    views: new Views(undefined),
     watches,
     instructions: undefined,
     lists: new CatalogLists(1000),

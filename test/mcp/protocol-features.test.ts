@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { http } from "../../src/http/http.ts";
-import { hasFeature } from "../../src/mcp/protocol-features.ts";
 import { handshake, legacyLine } from "../fixtures/envelope.ts";
 import { createFeaturesApp } from "./features-app.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
@@ -85,12 +84,5 @@ describe.each(Object.entries(doors))("a client over %s", (_door, connect) => {
     const ask = await connect("2025-03-26");
     expect(ask).toHaveProperty("greeted.result.protocolVersion", "2024-11-05");
     expect(await ask("tools/call", { name: "link" })).toMatchObject({ result: { content: [{ type: "text" }] } });
-  });
-});
-
-describe("hasFeature()", () => {
-  it("says what a version knows, and that one without a handshake knows all", () => {
-    expect([hasFeature("2024-11-05", "audio"), hasFeature("2025-06-18", "audio")]).toEqual([false, true]);
-    expect([hasFeature("2025-06-18", "icons"), hasFeature(undefined, "icons")]).toEqual([false, true]);
   });
 });

@@ -9,7 +9,7 @@ import { cellSource, type ViewRule } from "../../src/index.ts";
 import { CatalogLists } from "../../src/mcp/lists.ts";
 import type { ResolvedView } from "../../src/mcp/resolved-view.ts";
 import { ViewResolver } from "../../src/mcp/view-resolver.ts";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import { ManualClock } from "./subscriptions/session-harness.ts";
 
 function toTool(name: string, more: Partial<ToolEntry> = {}): ToolEntry {
@@ -79,7 +79,7 @@ class Setup {
       },
       close: () => {},
     };
-    const views = createViews(this.rules, { report: () => {} });
+    const views = new Views(this.rules, { report: () => {} });
     const lists = new CatalogLists(10);
     const [instructions, windowMs, report] = ["app", 100, (): void => {}] as const;
     this.resolver = new ViewResolver({
@@ -137,7 +137,7 @@ describe("a resolved view", () => {
     };
     const resolver = new ViewResolver({
       live,
-      views: createViews(undefined),
+      views: new Views(undefined),
       watches,
       lists: new CatalogLists(10),
       instructions: "app",

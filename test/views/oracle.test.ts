@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, option, property, record, type Arbitrary } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import type { OneOf, ViewCondition, ViewEntity, ViewPacket, ViewVerdict } from "../../src/views/view-rules.ts";
 
 /** What the rules mean, read from the last word to the first, by what the entity lacks. */
@@ -62,7 +62,7 @@ describe("decisions as they are meant", () => {
         array(packet, { minLength: 1, maxLength: 4 }),
         array(entity, { minLength: 1, maxLength: 80 }),
         (packets, asked) => {
-          const views = createViews(packets);
+          const views = new Views(packets);
           for (const one of asked) {
             const decided = views.decide(one);
             expect(decided.verdict).toEqual(meant(packets, one));

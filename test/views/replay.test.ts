@@ -4,7 +4,7 @@ import { CallContext } from "../../src/call/call-context.ts";
 import { replayOrigin, replayToolName } from "../../src/catalog/replay-tool-name.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { createReplayTool, describeViews, listViews } from "../../src/views/create-replay-tool.ts";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import { replayView } from "../../src/views/replay-view.ts";
 import { show, showTo } from "../../src/views/show.ts";
 import { toEntity } from "../../src/views/compile-rules.ts";
@@ -29,7 +29,7 @@ const packets: readonly ViewPacket[] = [
 ];
 
 describe("replaying a view", () => {
-  const views = createViews(packets);
+  const views = new Views(packets);
 
   it("replayView() tells what is shown and what hides the rest when a view is replayed (B16)", () => {
     expect(replayView({ views, catalog, caller: callerBy("readonly") })).toEqual({
@@ -91,7 +91,7 @@ describe("replaying a view", () => {
       ],
       count: 2,
     });
-    expect(listViews(createViews(undefined))).toEqual({ surface_packets: [], count: 0 });
+    expect(listViews(new Views(undefined))).toEqual({ surface_packets: [], count: 0 });
   });
 
   it("describeViews() tells the packet that holds, its rules and what they come to when it is asked (B16)", () => {
@@ -110,7 +110,7 @@ describe("replaying a view", () => {
       packet: { id: "site", project: "site" },
       rule: "1",
     });
-    expect(describeViews(createViews(undefined), callerBy("x"))).toEqual({
+    expect(describeViews(new Views(undefined), callerBy("x"))).toEqual({
       entity: { surface: "x" },
       rules: [],
       verdict: { kind: "deny", reason: "unknown MCP surface" },
@@ -132,7 +132,7 @@ describe("replaying a view", () => {
 });
 
 describe("the tool that replays", () => {
-  const tool = createReplayTool({ views: createViews(packets), readScope: "probe:read", catalog: () => catalog });
+  const tool = createReplayTool({ views: new Views(packets), readScope: "probe:read", catalog: () => catalog });
 
   async function replayed(args: JsonObject, more: object = {}): Promise<unknown> {
     const call = new CallContext({ caller: callerBy("default", more) });
@@ -172,7 +172,7 @@ describe("the tool that replays", () => {
   it("the tool names no pattern that fits only what its caller has no right to when they ask (B19)", async () => {
     const disallow = ["purge", "purg?", "node_*", "*", "nothing.yet"];
     const rules = [{ id: "look", verdict: { kind: "tool_surface", disallow, allow: ["purge", "node.*"] } }] as const;
-    const asked = createReplayTool({ views: createViews(rules), readScope: "probe:read", catalog: () => catalog });
+    const asked = createReplayTool({ views: new Views(rules), readScope: "probe:read", catalog: () => catalog });
     for (const action of ["replay", "describe"]) {
       const call = new CallContext({ caller: callerBy("default") });
       const { outcome } = await callOnce(asked, { action }, call);

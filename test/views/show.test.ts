@@ -7,7 +7,7 @@ import { cell } from "../../src/surface/cell.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import { show, showTo, type Shown } from "../../src/views/show.ts";
 import type { NamedView, NamedViews } from "../../src/views/view-rules.ts";
 import { catalogOf } from "../catalog/support.ts";
@@ -16,7 +16,7 @@ import { callerBy, sampleCatalog, toolsBy } from "./support.ts";
 const catalog = sampleCatalog();
 
 function shownBy(view: NamedView, server?: string): Shown {
-  const views = createViews({ v: view }, server === undefined ? {} : { server });
+  const views = new Views({ v: view }, server === undefined ? {} : { server });
   return show(catalog, views.decide({ surface: "v" }));
 }
 
@@ -103,7 +103,7 @@ describe("what a view shows", () => {
     let fitted = 0;
     fc.assert(
       fc.property(cases, fc.constantFrom("allow", "disallow"), ([key, pattern], list) => {
-        const decision = createViews({ v: { [list]: [pattern] } }).decide({ surface: "v" });
+        const decision = new Views({ v: { [list]: [pattern] } }).decide({ surface: "v" });
         const { tools } = show(catalogOf({ [key]: mcpTool(procedure({})) }), decision).catalog;
         const { resources } = show(catalogOf({ [key]: mcpResource(cell({ schema: z.string() })) }), decision).catalog;
         expect({ pattern, key, shown: resources.length }).toEqual({ pattern, key, shown: tools.length });
@@ -115,7 +115,7 @@ describe("what a view shows", () => {
   });
 
   it("what hides an entry is named when a view is looked into", () => {
-    const views = createViews([
+    const views = new Views([
       {
         id: "few",
         when: { surface: "a" },
@@ -241,10 +241,10 @@ describe("what holds of every view", () => {
     fc.assert(
       fc.property(anyView, (view) => {
         const named: NamedViews = { v: view };
-        const views = createViews(named);
+        const views = new Views(named);
         const first = toolsBy(views, "v", catalog);
         expect(toolsBy(views, "v", catalog)).toEqual(first);
-        expect(toolsBy(createViews(structuredClone(named)), "v", catalog)).toEqual(first);
+        expect(toolsBy(new Views(structuredClone(named)), "v", catalog)).toEqual(first);
       }),
     );
   });

@@ -9,7 +9,7 @@ import { procedure } from "../../src/surface/procedure.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
 import { mcpTool } from "../../src/tags/mcp-tool.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
-import type { Views } from "../../src/views/create-views.ts";
+import type { Views } from "../../src/views/views.ts";
 import { show, showTo } from "../../src/views/show.ts";
 import { catalogOf } from "../catalog/support.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Fault } from "../../src/surface/fault.ts";
-import { createViews, type Views } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import { viewRulesFile, type ViewRulesFile } from "../../src/views/view-rules-file.ts";
 import { thrownBy } from "../catalog/support.ts";
 
@@ -37,7 +37,7 @@ describe("rules in a file", () => {
 
   function open(): void {
     file = viewRulesFile(path, { onFault: (fault) => faults.push(fault) });
-    views = createViews(file);
+    views = new Views(file);
   }
 
   function missing(): string {
@@ -155,7 +155,7 @@ describe("rules in a file", () => {
 
   it.each(["nowhere.json", "."])("everybody is denied when %j cannot be read at first (B9)", (name) => {
     const none = viewRulesFile(join(folder, name), { onFault: (fault) => faults.push(fault) });
-    const noViews = createViews(none);
+    const noViews = new Views(none);
     expect(noViews.decide({ surface: "default" }).verdict).toEqual({
       kind: "deny",
       reason: "the view rules cannot be read",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { SurfaceError } from "../../src/errors.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import type { Fault } from "../../src/surface/fault.ts";
-import { createViews } from "../../src/views/create-views.ts";
+import { Views } from "../../src/views/views.ts";
 import type { ViewEntity, ViewPacket, ViewRule, ViewRules } from "../../src/views/view-rules.ts";
 import { thrownBy } from "../catalog/support.ts";
 
@@ -21,7 +21,7 @@ function packetOf(id: string, rules: readonly ViewRule[], project?: string): Vie
 
 /** Reads what was said of somebody. */
 function reasonOf(rules: ViewRules, entity: ViewEntity): string {
-  const { verdict } = createViews(rules).decide(entity);
+  const { verdict } = new Views(rules).decide(entity);
   return verdict.kind === "deny" ? verdict.reason : "shown";
 }
 
@@ -37,14 +37,14 @@ function looseSource(initial: unknown): {
 
 describe("decisions about views", () => {
   it("the default view shows everything and any other is denied when there are no rules (B8)", () => {
-    const views = createViews(undefined);
+    const views = new Views(undefined);
     expect(views.decide({ surface: "default" })).toEqual({ verdict: shows });
     expect(views.decide({ surface: "readonly" })).toEqual({ verdict: unknown });
     expect(views.canChange).toBe(false);
   });
 
   it("the default view shows everything and any other is denied when no rule fits (B8)", () => {
-    const views = createViews({ readonly: { readOnly: true } });
+    const views = new Views({ readonly: { readOnly: true } });
     expect(views.decide({ surface: "default" }).verdict).toEqual(shows);
     expect(views.decide({ surface: "Readonly" }).verdict).toEqual(unknown);
     expect(views.decide({ surface: "readonly" })).toEqual({
@@ -89,7 +89,7 @@ describe("decisions about views", () => {
     const rules = [deny("one", { principal: "ci" }), deny("two", { surface: "a" }), deny("three")];
     expect(reasonOf(rules, { surface: "a" })).toBe("two");
     expect(reasonOf(rules, { surface: "a", principal: "ci" })).toBe("one");
-    expect(createViews(rules).decide({ surface: "b" }).rule).toBe("3");
+    expect(new Views(rules).decide({ surface: "b" }).rule).toBe("3");
   });
 
   it("the latest packet of a scope holds, and a project's stands in the place of the one for everybody when both are there (B7)", () => {
@@ -107,13 +107,13 @@ describe("decisions about views", () => {
   });
 
   it("two entities get one object when the same rule is for them (B20)", () => {
-    const views = createViews([deny("no", { surface: ["a", "b"] })]);
+    const views = new Views([deny("no", { surface: ["a", "b"] })]);
     expect(views.decide({ surface: "a" })).toBe(views.decide({ surface: "b", user_agent: "curl" }));
     expect(Object.isFrozen(views.decide({ surface: "a" }))).toBe(true);
   });
 
   it("decisions stay right when ten thousand names have been asked for (B20)", () => {
-    const views = createViews({ readonly: { readOnly: true } });
+    const views = new Views({ readonly: { readOnly: true } });
     for (let index = 0; index < 10_000; index++)
       expect(views.decide({ surface: `s${index}` }).verdict).toEqual(unknown);
     expect(views.decide({ surface: "readonly" }).rule).toBe("readonly");
@@ -129,7 +129,7 @@ describe("decisions about views", () => {
       deny("late", { surface: "v2" }),
       deny("rest"),
     ];
-    const views = createViews(rules);
+    const views = new Views(rules);
     const reason = (entity: ViewEntity): unknown => views.decide(entity).verdict;
     expect(reason({ surface: "v2", principal: "ci" })).toMatchObject({ reason: "ci" });
     expect(reason({ surface: "v9995", principal: "ci", user_agent: "curl" })).toMatchObject({ reason: "v9995" });
@@ -140,7 +140,7 @@ describe("decisions about views", () => {
 
   it("decisions are not mixed up when fields could run into each other (B20)", () => {
     const rules = [deny("x", { user_agent: "a", project: "b" }), deny("y", { user_agent: 'a","b' })];
-    const views = createViews(rules);
+    const views = new Views(rules);
     expect(views.decide({ surface: "s", user_agent: 'a","b' }).rule).toBe("2");
     expect(views.decide({ surface: "s", user_agent: "a", project: "b" }).rule).toBe("1");
     expect(views.decide({ surface: "s", user_agent: "a" }).verdict).toEqual(unknown);
@@ -151,7 +151,7 @@ describe("decisions about views", () => {
 describe("rules that may be replaced", () => {
   it("new rules hold, and are announced once, when a source has them (B15)", () => {
     const source = cellSource<ViewRules>([deny("one")]);
-    const views = createViews(source);
+    const views = new Views(source);
     let told = 0;
     const stop = views.subscribe(() => told++);
     expect(views.decide({ surface: "a" }).verdict).toEqual({ kind: "deny", reason: "one" });
@@ -165,7 +165,7 @@ describe("rules that may be replaced", () => {
 
   it("rules follow a nanostores atom when they are in one", () => {
     const rules = atom<ViewRules>([deny("one")]);
-    const views = createViews(rules);
+    const views = new Views(rules);
     let told = 0;
     views.subscribe(() => told++);
     rules.set([deny("two")]);
@@ -176,7 +176,7 @@ describe("rules that may be replaced", () => {
   it("the same value is no change when a source tells it again", () => {
     const rules: ViewRules = [deny("one")];
     const listeners: ((value: ViewRules) => void)[] = [];
-    const views = createViews({ get: () => rules, subscribe: (fn) => (listeners.push(fn), () => {}) });
+    const views = new Views({ get: () => rules, subscribe: (fn) => (listeners.push(fn), () => {}) });
     let told = 0;
     views.subscribe(() => told++);
     for (const listener of listeners) listener(rules);
@@ -192,7 +192,7 @@ describe("rules that may be replaced", () => {
   ])("everybody is denied, and the log hears why, when new rules are %s (B9)", (_what, broken) => {
     const faults: Fault[] = [];
     const { source, set } = looseSource([deny("one")]);
-    const views = createViews(source, { report: (fault) => faults.push(fault) });
+    const views = new Views(source, { report: (fault) => faults.push(fault) });
     set(broken());
     expect(views.installed).toMatchObject({ packets: [], unreadable: unreadable.reason });
     for (const surface of ["default", "a"]) expect(views.decide({ surface }).verdict).toEqual(unreadable);
@@ -204,7 +204,7 @@ describe("rules that may be replaced", () => {
   it("everybody is denied, by words that say nothing of it, when a source throws (B9)", () => {
     const faults: Fault[] = [];
     let tell = (_value: ViewRules): void => {};
-    const views = createViews(
+    const views = new Views(
       {
         get() {
           throw new Error("ENOENT: /etc/secret");
@@ -221,7 +221,7 @@ describe("rules that may be replaced", () => {
   });
 
   it("everybody is denied when a source cannot be subscribed to (B9)", () => {
-    const views = createViews(
+    const views = new Views(
       {
         get: () => [deny("one")],
         subscribe() {
@@ -236,7 +236,7 @@ describe("rules that may be replaced", () => {
   it("the others are told when a listener throws", () => {
     const source = cellSource<ViewRules>([deny("one")]);
     const faults: Fault[] = [];
-    const views = createViews(source, { report: (fault) => faults.push(fault) });
+    const views = new Views(source, { report: (fault) => faults.push(fault) });
     let told = 0;
     views.subscribe(() => {
       throw new Error("mine");
@@ -248,7 +248,7 @@ describe("rules that may be replaced", () => {
 
   it("nothing is taken any more when the views are closed, twice", () => {
     const source = cellSource<ViewRules>([deny("one")]);
-    const views = createViews(source);
+    const views = new Views(source);
     views.close();
     views.close();
     source.set([deny("two")]);
@@ -258,21 +258,21 @@ describe("rules that may be replaced", () => {
   it("malformed rules are thrown at the author when they come from no source (B5)", () => {
     const bad: unknown = { hub: { face: "three" } };
     // As a caster would.
-    const thrown = thrownBy(() => createViews(bad as ViewRules));
+    const thrown = thrownBy(() => new Views(bad as ViewRules));
     expect(thrown).toBeInstanceOf(SurfaceError);
   });
 
   it("a gateway is refused, at boot and later, when the app has a tool called as one of its four", () => {
     const tools = [{ name: "search", origin: 'tool "search"' }];
     const hub: ViewRules = [{ id: "hub", verdict: { kind: "tool_surface", face: "gateway" } }];
-    const thrown = thrownBy(() => createViews(hub, { tools }));
+    const thrown = thrownBy(() => new Views(hub, { tools }));
     expect(thrown).toMatchObject({
       code: "NAME_COLLISION",
       message:
         'Naming tool "search": its name on the wire, "search", is taken by tool "search" of the gateway that rule "hub" of packet "views" shows',
     });
     const source = cellSource<ViewRules>([deny("one")]);
-    const views = createViews(source, { tools, report: () => {} });
+    const views = new Views(source, { tools, report: () => {} });
     source.set(hub);
     expect(views.decide({ surface: "default" }).verdict).toEqual(unreadable);
   });

@@ -20,7 +20,7 @@ import type { ViewEntity, ViewPacket, ViewRules, ViewsInput } from "./view-rules
 /** The reason for denying every view while the rules cannot be read. The cause goes to the log only. */
 export const unreadableRules = "the view rules cannot be read";
 
-/** Dependencies of {@link createViews}. */
+/** Dependencies of {@link Views}. */
 export interface ViewsDeps {
   /** The server's name: patterns may put it in front of the name of a tool. */
   readonly server?: string;
@@ -78,7 +78,10 @@ function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDe
 /** What stands for the value of a source that gave none. */
 const noValue = Symbol("no value");
 
-/** The compiled rules of an app. Call `close()` when done. */
+/**
+ * The compiled rules of an app, which it follows if they come from a source. While the rules of a source cannot be read every view is
+ * denied and the reason is reported. Call `close()` when done.
+ */
 export class Views {
   /** Whether the rules can change. */
   readonly canChange: boolean;
@@ -92,7 +95,8 @@ export class Views {
   readonly #deps: ViewsDeps;
   readonly #report: FaultReporter;
 
-  constructor(input: ViewsInput | undefined, deps: ViewsDeps) {
+  /** @throws SurfaceError `INVALID_OPTION` for rules that do not fit and come from no source, `NAME_COLLISION`. */
+  constructor(input: ViewsInput | undefined, deps: ViewsDeps = {}) {
     this.#deps = deps;
     this.#report = toSafeReporter(deps.report ?? reportToConsole);
     this.canChange = isSource(input);
@@ -158,16 +162,6 @@ export class Views {
     this.#hasTaken = true;
     this.#listeners.tell(undefined, this.#tell);
   }
-}
-
-/**
- * Compiles the rules of an app, and follows them if they come from a source. While the rules of a source cannot be read every view is
- * denied and the reason is reported. Call `close()` when done.
- *
- * @throws SurfaceError `INVALID_OPTION` for rules that do not fit and come from no source, `NAME_COLLISION`.
- */
-export function createViews(input: ViewsInput | undefined, deps: ViewsDeps = {}): Views {
-  return new Views(input, deps);
 }
 
 /**

@@ -22,8 +22,8 @@ import {
   headerVersionOf,
   isModernHead,
   judgeNotification,
+  judgeParams,
   judgeRequest,
-  type FindHeaderParams,
 } from "./envelope/judge-envelope.ts";
 import {
   checkBodyHead,
@@ -36,12 +36,11 @@ import {
   type AllowedOrigins,
 } from "./head/check-head.ts";
 import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
-import type { HttpExchange, Leg, ModernPost, SessionLeg } from "./leg.ts";
+import type { HttpExchange, Leg, SessionLeg } from "./leg.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
-import { createViewReader } from "./view/read-view.ts";
-import { withView } from "./view/with-view.ts";
+import { createViewReader, withView } from "./view/read-view.ts";
 
 /** What the front of a server is made of. */
 export interface FrontParts {
@@ -59,7 +58,7 @@ export interface FrontParts {
   readonly authenticator?: Authenticator | undefined;
   /** Answers what is no business of callers; `false`: it was something else. Asked once Host and Origin are known to be right. */
   readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
-  readonly modern: Leg<ModernPost>;
+  readonly modern: Leg;
   /** Left out where nobody has sessions. */
   readonly legacy?: SessionLeg | undefined;
 }
@@ -116,7 +115,11 @@ class Front {
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const origin = request.header("origin");
     if (origin !== undefined) reply.extraHeaders = toCorsHeaders(origin);
-    this.#guard(reply, () => this.#route(request, reply));
+    try {
+      this.#route(request, reply);
+    } catch (cause) {
+      this.#fail(reply, cause);
+    }
   };
 
   #route(request: HttpRequest, reply: HttpReply): void {
@@ -191,8 +194,12 @@ class Front {
     const bytes = new HeldBytes(budgets.bodyBytes, reply.owner);
     bytes.hold();
     const done = (read: BodyRead): void => {
-      this.#guard(reply, () => this.#onBody({ request, reply, caller, bytes }, read));
-      // Whoever keeps the frame for later holds the bytes, too.
+      try {
+        this.#onBody({ request, reply, caller, bytes }, read);
+      } catch (cause) {
+        this.#fail(reply, cause);
+      }
+      // A request that waits or runs holds the bytes, too.
       bytes.release();
     };
     request.body(this.#rules.maxBytes, done, bytes);
@@ -224,28 +231,31 @@ class Front {
     if (frame.kind === "notification") return this.#onNotification(exchange, frame);
     const { legacy } = this.#parts;
     if (legacy === undefined || isModernHead(exchange.request)) return this.#refuse(exchange.reply, modernResponse);
-    legacy.post({ ...exchange, frame });
+    legacy.message({ ...exchange, frame });
   }
 
   #onRequest(exchange: BodyExchange, frame: RequestFrame): void {
-    const { request, reply, bytes } = exchange;
-    const { runtime } = this.#parts.setting;
+    const { request, reply } = exchange;
     const era = eraOf(request, frame.params);
-    // What a session's client is was said in its handshake.
-    const client = era === "modern" ? envelopeClientOf(frame.params) : undefined;
-    const caller = withClient(exchange.caller, client);
-    const { modern, legacy } = this.#parts;
-    // A session has a view of its own, which its leg resolves.
-    const view = era === "modern" ? runtime.viewFor(caller) : undefined;
-    const find: FindHeaderParams | undefined =
-      view && ((tool) => (view.kind === "view" ? headerParamsFor(view, tool, caller) : undefined));
-    const refusal = judgeRequest(request, frame, find);
+    const refusal = judgeRequest(request, frame, era);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
-    if (view !== undefined) return modern.post({ request, reply, caller, bytes, frame, view });
-    if (legacy !== undefined) return legacy.post({ request, reply, caller, bytes, frame });
+    const { legacy } = this.#parts;
+    if (era === "modern") return this.#onModern(exchange, frame);
+    // The client of a session was named in its handshake.
+    if (legacy !== undefined) return legacy.request({ ...exchange, frame });
     const requested = ownParam(frame.params, "protocolVersion") ?? headerVersionOf(request);
     const error = unsupportedVersion(typeof requested === "string" ? requested : "none");
     this.#refuse(reply, { status: 400, id: frame.id, error });
+  }
+
+  #onModern({ request, reply, caller: sender, bytes }: BodyExchange, frame: RequestFrame): void {
+    const { setting, modern } = this.#parts;
+    const caller = withClient(sender, envelopeClientOf(frame.params));
+    const view = setting.runtime.viewFor(caller);
+    const find = (tool: string) => (view.kind === "error" ? undefined : headerParamsFor(view, tool, caller));
+    const refusal = judgeParams(request, frame, find);
+    if (refusal !== undefined) return this.#refuse(reply, refusal);
+    modern.request({ request, reply, caller, bytes, frame, view });
   }
 
   #onNotification(exchange: BodyExchange, frame: NotificationFrame): void {
@@ -255,7 +265,7 @@ class Front {
     const { legacy } = this.#parts;
     // In the modern era closing the connection is what cancels, and there is nothing else to tell.
     if (legacy === undefined || eraOf(request, frame.params) === "modern") return reply.answer(accepted);
-    legacy.post({ ...exchange, frame });
+    legacy.message({ ...exchange, frame });
   }
 
   #refuse(reply: HttpReply, { error, ...refusal }: HttpRefusal): void {
@@ -266,15 +276,7 @@ class Front {
     this.#refuse(reply, { status, id, error: { kind: "error", code, message } });
   }
 
-  /** Runs a step. A fault of it is answered with its correlation id. */
-  #guard(reply: HttpReply, step: () => void): void {
-    try {
-      step();
-    } catch (cause) {
-      this.#fail(reply, cause);
-    }
-  }
-
+  /** Reports a fault, and answers with its correlation id. */
   #fail(reply: HttpReply, cause: unknown): void {
     const { correlationId } = internalError(cause, "a request over HTTP", this.#parts.setting.runtime.report);
     this.#refuse(reply, { status: 500, error: toRpcError(rpcCodes.internal, "Internal error", { correlationId }) });

@@ -15,23 +15,15 @@ import {
   type RpcError,
 } from "../mcp/protocol.ts";
 import type { ClientRequest } from "../mcp/dispatcher.ts";
-import type { NotificationFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { judgeParams } from "./envelope/judge-envelope.ts";
-import {
-  isRequest,
-  type AdmittedPost,
-  type HttpExchange,
-  type HttpPost,
-  type RequestPost,
-  type SessionLeg,
-} from "./leg.ts";
+import type { AdmittedPost, HttpExchange, MessagePost, RequestPost, SessionLeg } from "./leg.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
-import { withView } from "./view/with-view.ts";
+import { withView } from "./view/read-view.ts";
 
 const missing = toRpcError(
   rpcCodes.busy,
@@ -47,7 +39,8 @@ function bind(sender: Caller, { caller }: Session): Caller {
   return withView(sender, caller.view);
 }
 
-class SessionsLeg implements SessionLeg {
+/** Serves clients up to 2025-11-25. Each has a session, with ids, a log and subscriptions. Call `close()` when done. */
+export class LegacyLeg implements SessionLeg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
   readonly #sessions: Sessions;
@@ -59,15 +52,36 @@ class SessionsLeg implements SessionLeg {
     this.#sessions = new Sessions(setting.clock, setting.bounds.sessionIdleMs);
   }
 
-  post(post: HttpPost): void {
+  request(post: RequestPost): void {
+    const { method, id } = post.frame;
+    if (this.#isDraining) return this.#refuse(post, closing, 503);
+    const isFirst = method === "initialize" && post.request.header("mcp-session-id") === undefined;
+    if (isFirst) return this.#onInitialize(post);
+    const session = this.#find(post);
+    if (session === undefined) return;
+    const { counters, responder, runtime } = this.#setting;
+    counters.reached("caps");
+    session.touch();
+    const { headers } = session;
+    if (method === "initialize") return responder.refuse(post.reply, again, { status: 400, id, headers });
+    const { request, reply, frame, bytes } = post;
+    const caller = bind(post.caller, session);
+    const view = runtime.viewFor(caller);
+    if (view.kind === "error") return responder.answer(reply, view, { id, era: "legacy", headers });
+    const wrong = judgeParams(request, frame, (tool) => headerParamsFor(view, tool, caller));
+    if (wrong !== undefined) return responder.refuse(reply, wrong.error, { status: wrong.status, id, headers });
+    session.request({ request, reply, caller, frame, bytes, view });
+  }
+
+  message(post: MessagePost): void {
     const { reply, frame } = post;
-    if (isRequest(post)) return this.#onRequest(post);
     const session = this.#find(post);
     if (session === undefined) return;
     session.touch();
     const caller = bind(post.caller, session);
-    if (frame.kind === "notification") this.#notice(session, frame, caller);
-    else if (frame.kind === "response") this.#answered(session, frame, caller);
+    // A caller whose view is denied may still cancel.
+    const isCancel = frame.kind === "notification" && frame.method === "notifications/cancelled";
+    if (isCancel || this.#setting.runtime.viewFor(caller).kind === "view") session.message(frame, caller);
     reply.answer({ status: 202, headers: session.headers });
   }
 
@@ -109,38 +123,6 @@ class SessionsLeg implements SessionLeg {
 
   get running(): readonly ClientRequest[] {
     return this.#sessions.running;
-  }
-
-  #onRequest(post: RequestPost): void {
-    const { method, id } = post.frame;
-    if (this.#isDraining) return this.#refuse(post, closing, 503);
-    const isFirst = method === "initialize" && post.request.header("mcp-session-id") === undefined;
-    if (isFirst) return this.#onInitialize(post);
-    const session = this.#find(post);
-    if (session === undefined) return;
-    const { counters, responder, runtime } = this.#setting;
-    counters.reached("caps");
-    session.touch();
-    const { headers } = session;
-    if (method === "initialize") return responder.refuse(post.reply, again, { status: 400, id, headers });
-    const { request, reply, frame, bytes } = post;
-    const caller = bind(post.caller, session);
-    const view = runtime.viewFor(caller);
-    if (view.kind === "error") return responder.answer(reply, view, { id, era: "legacy", headers });
-    const wrong = judgeParams(request, frame, (tool) => headerParamsFor(view, tool, caller));
-    if (wrong !== undefined) return responder.refuse(reply, wrong.error, { status: wrong.status, id, headers });
-    session.request({ request, reply, caller, frame, bytes, view });
-  }
-
-  /** Whom nobody lets in any more may still take back what they asked for. */
-  #notice(session: Session, frame: NotificationFrame, caller: Caller): void {
-    const isLetIn = frame.method === "notifications/cancelled" || this.#setting.runtime.viewFor(caller).kind === "view";
-    if (isLetIn) session.notice(frame, caller);
-  }
-
-  /** Taken from whoever has the session, and heard only from who may ask here. */
-  #answered(session: Session, frame: ResponseFrame, caller: Caller): void {
-    if (this.#setting.runtime.viewFor(caller).kind === "view") session.answered(frame, caller);
   }
 
   /** The session that a request names, where it is its caller's; else it was answered. */
@@ -210,7 +192,7 @@ class SessionsLeg implements SessionLeg {
     const id = crypto.randomUUID();
     const kinds = clientKinds(ownParam(frame.params, "capabilities"));
     const version = negotiate(frame.params);
-    const session = new Session({ http: this.#setting, methods: this.#methods, id, caller, kinds, version });
+    const session = new Session({ http: this.#setting, id, caller, kinds, version });
     this.#sessions.add(id, session, place);
     return { "mcp-session-id": id };
   }
@@ -218,9 +200,4 @@ class SessionsLeg implements SessionLeg {
   #refuse({ reply }: HttpExchange, error: RpcError, status: number): void {
     this.#setting.responder.refuse(reply, error, { status });
   }
-}
-
-/** Makes what answers clients up to 2025-11-25: sessions of their own, each with its ids, its log, and what it watches. */
-export function createLegacyLeg(setting: HttpSetting): SessionLeg {
-  return new SessionsLeg(setting);
 }

@@ -4,7 +4,6 @@ import { SlotMap } from "../spine/slot-map.ts";
 import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
 import type { CallQueue, QueuedCall } from "./call-queue.ts";
-import { progressTokenOf } from "./envelope.ts";
 import { methodsOf, runMethod, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
 import type { RequestFrame } from "./parse-frame.ts";
 import {
@@ -16,6 +15,7 @@ import {
   type LogLevels,
   type RequestId,
   type RpcAnswer,
+  type RpcError,
 } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
@@ -33,6 +33,8 @@ export interface ClientRequest {
   readonly version: string | undefined;
   /** Log of the client; `undefined` for clients without a level of their own. */
   readonly log: LogLevels | undefined;
+  /** The progress token, or what is wrong with it. */
+  readonly token: string | number | undefined | RpcError;
   /** Resolves when the answer may follow the progress of the call; `undefined`: now. */
   readonly written?: Promise<void> | undefined;
   /** Creates the context of the call. Called once, if a handler runs. */
@@ -132,10 +134,10 @@ export class Dispatcher<TRequest extends ClientRequest> {
 
   /** Serves a request. */
   serve(request: TRequest): void {
-    const { method: name, params } = request.frame;
+    const { token, frame } = request;
+    const { method: name } = frame;
     const key = keyOf(request);
     if (this.#open.has(key)) return request.answer(duplicateId);
-    const token = progressTokenOf(params);
     if (typeof token === "object") return request.answer(token);
     const method = this.#methods[request.era].get(name);
     const state = { queue: undefined, hasWaited: false, isStarted: false };

@@ -8,7 +8,7 @@ import { PushedAsks } from "./asking/pushed-asks.ts";
 import { TurnQueues } from "./call-queue.ts";
 import { ClientLog, renderLogged, type LogOutput } from "./client-log.ts";
 import { Dispatcher, type ClientRequest } from "./dispatcher.ts";
-import { ConnectionCaller, logLevelOf } from "./envelope.ts";
+import { ConnectionCaller, logLevelOf, progressTokenOf } from "./envelope.ts";
 import { EraState } from "./era-state.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
@@ -74,6 +74,10 @@ class GateRequest implements ClientRequest {
 
   get log(): ClientLog {
     return this.#connection.log;
+  }
+
+  get token(): ReturnType<typeof progressTokenOf> {
+    return progressTokenOf(this.frame.params);
   }
 
   get written(): Promise<void> | undefined {

@@ -2,6 +2,7 @@ import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import { ClientLog, renderLogged } from "../mcp/client-log.ts";
 import { TurnQueues } from "../mcp/call-queue.ts";
+import { progressTokenOf } from "../mcp/envelope.ts";
 import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
 import { toProgressSink } from "../mcp/progress-sink.ts";
@@ -132,7 +133,15 @@ export class V1Connection {
       const caller = toCaller(options, extra, port.clientInfo);
       const view = this.#admit(caller);
       if (view.kind === "error") return settle(view);
-      const common = { frame, era: "legacy", version: undefined, caller, view, log: this.#log } as const;
+      const common = {
+        frame,
+        token: progressTokenOf(frame.params),
+        era: "legacy",
+        version: undefined,
+        caller,
+        view,
+        log: this.#log,
+      } as const;
       const open: ClientRequest["open"] = (token) => this.#open(token, caller, extra);
       // The SDK drops the answer of a cancelled request, and waits for it.
       this.#serve({ ...common, open, answer: settle, cancelled: () => settle(closing) }, extra.signal);

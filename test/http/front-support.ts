@@ -5,7 +5,7 @@ import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission } from "../../src/http/admission.ts";
 import { createFront, type FrontParts } from "../../src/http/front.ts";
 import { KeepAlive } from "../../src/http/keep-alive.ts";
-import type { HttpExchange, HttpPost, SessionLeg } from "../../src/http/leg.ts";
+import type { HttpExchange, SessionLeg } from "../../src/http/leg.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
 import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
 import { Responder } from "../../src/http/respond.ts";
@@ -102,13 +102,14 @@ interface Taken {
 }
 
 function createLeg(name: string, taken: Taken): SessionLeg {
-  const take = (what: string) => (exchange: HttpExchange | HttpPost) => {
+  const take = (what: string) => (exchange: HttpExchange) => {
     Object.assign(taken, { leg: `${name} ${what}`, caller: exchange.caller });
     exchange.reply.answer({ status: 200, body: "{}" });
   };
   const done = (): Promise<void> => Promise.resolve();
   return {
-    post: take("post"),
+    request: take("post"),
+    message: take("post"),
     get: take("get"),
     delete: take("delete"),
     drain: done,

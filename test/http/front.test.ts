@@ -233,7 +233,7 @@ describe("a front", () => {
   it("answers with a code and nothing else when something of its own breaks", async () => {
     const broken = new FrontHarness({
       modern: {
-        post: () => {
+        request: () => {
           throw new Error("secret-token-xyz");
         },
         drain: () => Promise.resolve(),

@@ -2,13 +2,15 @@ import { checkEnvelope, claimsModern, metaOf } from "../../mcp/envelope.ts";
 import type { HeaderParam } from "../../mcp/header-params.ts";
 import { modernVersions, ownParam, rpcCodes, type Era } from "../../mcp/protocol.ts";
 import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
-import type { JsonObject, JsonValue } from "../../schema/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import { decodeHeaderValue } from "../head/header-value.ts";
 import { refuseHeader, type HttpRefusal } from "../http-refusal.ts";
 import type { HttpRequest } from "../message.ts";
-import { checkMirrors, checkParamHeader, type Mirroring } from "./mirror-headers.ts";
 
-/** The arguments of a tool that are told in headers besides. */
+/** Finds the arguments of a tool that headers repeat. */
 export type FindHeaderParams = (tool: string) => readonly HeaderParam[] | undefined;
+
+type Message = Pick<RequestFrame, "method" | "params">;
 
 const versionHeader = "mcp-protocol-version";
 const versionKey = "io.modelcontextprotocol/protocolVersion";
@@ -17,108 +19,140 @@ const versionMissing = refuseHeader(`"${versionHeader}" is required, and says wh
 const versionDiffers = refuseHeader(`"${versionHeader}" must say what "_meta" says`);
 const modernInitialize = refuseHeader(`"${versionHeader}" names a version that has no initialize`);
 
-/** The version that a request's header names. */
+/** The methods whose requests must have `Mcp-Name`, and the field of their params that it repeats. */
+const requiredKeys: ReadonlyMap<string, string> = new Map([
+  ["tools/call", "name"],
+  ["prompts/get", "name"],
+  ["resources/read", "uri"],
+]);
+
+/** The same, with methods that may have the header. */
+const nameKeys: ReadonlyMap<string, string> = new Map([
+  ...requiredKeys,
+  ["resources/subscribe", "uri"],
+  ["resources/unsubscribe", "uri"],
+]);
+
+/** Returns the protocol version that the header names. */
 export function headerVersionOf(request: HttpRequest): string | undefined {
   return request.header(versionHeader)?.trim();
 }
 
-/** Whether a request's header alone names the modern era. */
+/** Returns whether the header names a version of the modern era. */
 export function isModernHead(request: HttpRequest): boolean {
   const version = headerVersionOf(request);
   return version !== undefined && modernVersions.includes(version);
 }
 
-/** Which era a message is of: its body says so, or else its header. */
+/** Returns the era of a message: its body says so, or else its header. */
 export function eraOf(request: HttpRequest, params: JsonObject | undefined): Era {
   return claimsModern(params) || isModernHead(request) ? "modern" : "legacy";
 }
 
-function checkVersion(
-  request: HttpRequest,
-  params: JsonObject | undefined,
-  mirroring: Mirroring,
-): HttpRefusal | undefined {
-  const header = headerVersionOf(request);
-  if (header === undefined) return mirroring === "required" ? versionMissing : undefined;
-  const said = ownParam(metaOf(params), versionKey);
-  return said === undefined || said === header ? undefined : versionDiffers;
+/** Compares a header with the body. The texts are fixed: nothing that was sent is quoted. */
+function compare(header: string | undefined, said: string, name: string): HttpRefusal | undefined {
+  if (header === undefined) return refuseHeader(`"${name}" is required, and says what the body says`);
+  return header === said ? undefined : refuseHeader(`"${name}" must say what the body says`);
 }
 
-function checkParams(
-  request: HttpRequest,
-  params: JsonObject | undefined,
-  declared: readonly HeaderParam[],
-): HttpRefusal | undefined {
-  // Out of JSON.parse: a JSON value, or nothing.
-  const args = ownParam(params, "arguments") as JsonValue | undefined;
-  const wrong = declared.find((each) => !checkParamHeader(request, each, args));
-  return wrong === undefined ? undefined : refuseHeader(`"${wrong.header}" must say what the argument says`);
+function checkName(request: HttpRequest, { method, params }: Message, isRequired: boolean): HttpRefusal | undefined {
+  const key = nameKeys.get(method);
+  const said = key === undefined ? (ownParam(params, "name") ?? ownParam(params, "uri")) : ownParam(params, key);
+  const header = request.header("mcp-name");
+  const isNeeded = header !== undefined || (isRequired && requiredKeys.has(method));
+  // The handler refuses a name that is no string. A message without a name is compared with nothing, as in the SDK.
+  if (typeof said !== "string" || !isNeeded) return undefined;
+  return compare(header === undefined ? undefined : decodeHeaderValue(header), said, "mcp-name");
+}
+
+/** Checks that `Mcp-Method` and `Mcp-Name` agree with the body. If they are required, the version is, too. */
+function checkMirrors(request: HttpRequest, message: Message, isRequired: boolean): HttpRefusal | undefined {
+  if (isRequired && headerVersionOf(request) === undefined) return versionMissing;
+  const header = request.header("mcp-method")?.trim();
+  const wrong = isRequired || header !== undefined ? compare(header, message.method, "mcp-method") : undefined;
+  return wrong ?? checkName(request, message, isRequired);
+}
+
+function checkVersion(request: HttpRequest, params: JsonObject | undefined): HttpRefusal | undefined {
+  const header = headerVersionOf(request);
+  const said = ownParam(metaOf(params), versionKey);
+  return header === undefined || said === undefined || said === header ? undefined : versionDiffers;
 }
 
 function checkModern(request: HttpRequest, frame: RequestFrame): HttpRefusal | undefined {
   const { method, params } = frame;
-  // The handshake of an era that the header says is not meant.
+  // The header names a version without this handshake.
   if (method === "initialize" && !claimsModern(params)) return modernInitialize;
   const wrong = checkEnvelope(params);
   const refusal = wrong === undefined ? undefined : { status: 400, error: wrong };
-  // Which versions are served is told to who says one and the same version twice.
+  // A client learns which versions are served if it names the same version in header and body.
   if (refusal !== undefined && wrong?.code !== rpcCodes.unsupportedVersion) return refusal;
-  return (
-    checkVersion(request, params, "where-present") ??
-    refusal ??
-    checkVersion(request, params, "required") ??
-    checkMirrors(request, frame, "required")
-  );
-}
-
-/** The headers that a call is to be compared with. Clients of the legacy era know nothing of them: theirs may be missing. */
-function headersOf(request: HttpRequest, frame: RequestFrame, find: FindHeaderParams): readonly HeaderParam[] {
-  const name = frame.method === "tools/call" ? ownParam(frame.params, "name") : undefined;
-  const declared = (typeof name === "string" ? find(name) : undefined) ?? [];
-  if (eraOf(request, frame.params) === "modern") return declared;
-  return declared.filter(({ header }) => request.count(header) > 0);
+  return checkVersion(request, params) ?? refusal ?? checkMirrors(request, frame, true);
 }
 
 /**
- * Whether a request's headers and its body agree, in either era, and its envelope is right where its era has one. A server
- * that looked at the two in different places would let in by one what was refused by the other.
- *
- * @param find - left out where who asks is not known yet: {@link judgeParams} is asked then, as soon as they are.
+ * Checks that headers and body of a request agree, and the envelope of a modern one. Otherwise a proxy that reads headers and a
+ * server that reads bodies could disagree on what to let through.
  */
-export function judgeRequest(
-  request: HttpRequest,
-  frame: RequestFrame,
-  find?: FindHeaderParams,
-): HttpRefusal | undefined {
-  const era = eraOf(request, frame.params);
-  const wrong = era === "modern" ? checkModern(request, frame) : checkMirrors(request, frame, "where-present");
-  if (wrong !== undefined) return { ...wrong, id: frame.id };
-  return find && judgeParams(request, frame, find);
+export function judgeRequest(request: HttpRequest, frame: RequestFrame, era: Era): HttpRefusal | undefined {
+  const wrong = era === "modern" ? checkModern(request, frame) : checkMirrors(request, frame, false);
+  return wrong && { ...wrong, id: frame.id };
 }
 
-/** Whether the headers that tell arguments of a tool say what the arguments do. */
-export function judgeParams(
-  request: HttpRequest,
-  frame: RequestFrame,
-  find: FindHeaderParams,
-): HttpRefusal | undefined {
-  const refusal = checkParams(request, frame.params, headersOf(request, frame, find));
-  return refusal === undefined ? undefined : { ...refusal, id: frame.id };
-}
-
-/** What a message that has no answer says of its version: it needs no envelope, and one that it has is right. */
-function checkTold(params: JsonObject | undefined): HttpRefusal | undefined {
-  const version = ownParam(metaOf(params), versionKey);
-  if (version === undefined || (typeof version === "string" && modernVersions.includes(version))) return undefined;
-  const error = checkEnvelope(params);
-  return error === undefined ? undefined : { status: 400, error };
-}
-
-/** As {@link judgeRequest}, for a message that has no answer and may leave out what mirrors it. */
+/** Checks the same of a message without an answer, which needs neither envelope nor headers. */
 export function judgeNotification(request: HttpRequest, frame: NotificationFrame): HttpRefusal | undefined {
   const { params } = frame;
-  const wrong = checkTold(params);
-  const refusal = wrong?.error.code === rpcCodes.unsupportedVersion ? undefined : wrong;
-  const differing = checkVersion(request, params, "where-present") ?? checkMirrors(request, frame, "where-present");
-  return refusal ?? differing ?? wrong;
+  const version = ownParam(metaOf(params), versionKey);
+  const isServed = version === undefined || (typeof version === "string" && modernVersions.includes(version));
+  const error = isServed ? undefined : checkEnvelope(params);
+  const wrong = error && { status: 400, error };
+  const refusal = error?.code === rpcCodes.unsupportedVersion ? undefined : wrong;
+  return refusal ?? checkVersion(request, params) ?? checkMirrors(request, frame, false) ?? wrong;
+}
+
+const decimal = /^-?\d+(?:\.\d+)?$/;
+
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return String(value);
+  return typeof value === "number" && (!Number.isInteger(value) || Number.isSafeInteger(value))
+    ? String(value)
+    : undefined;
+}
+
+function valueAt(args: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  let value = args;
+  for (const key of path) value = isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return value;
+}
+
+/** Returns whether a header repeats the argument of a tool. */
+function isRepeated(request: HttpRequest, { header, path, isNumeric }: HeaderParam, args?: JsonValue): boolean {
+  const value = valueAt(args, path);
+  const text = textOf(value);
+  // A missing argument, or one that no header can hold, must have no header: a proxy would take the header for the argument.
+  if (text === undefined) return request.count(header) === 0;
+  if (request.count(header) > 1) return false;
+  const said = request.header(header);
+  const decoded = said === undefined ? undefined : decodeHeaderValue(said);
+  if (decoded === undefined) return false;
+  return decoded === text || (isNumeric && decimal.test(decoded) && Number(decoded) === value);
+}
+
+/** Checks that the headers that repeat arguments of a tool agree with the body. Legacy clients may leave the headers out. */
+export function judgeParams(
+  request: HttpRequest,
+  { id, method, params }: RequestFrame,
+  find: FindHeaderParams,
+): HttpRefusal | undefined {
+  const name = method === "tools/call" ? ownParam(params, "name") : undefined;
+  const declared = typeof name === "string" ? find(name) : undefined;
+  if (declared === undefined || declared.length === 0) return undefined;
+  const isRequired = eraOf(request, params) === "modern";
+  // JSON.parse() made it: a JSON value, or nothing.
+  const args = ownParam(params, "arguments") as JsonValue | undefined;
+  const wrong = declared.find(
+    (param) => (isRequired || request.count(param.header) > 0) && !isRepeated(request, param, args),
+  );
+  return wrong && { ...refuseHeader(`"${wrong.header}" must say what the argument says`), id };
 }

@@ -39,6 +39,7 @@ export class Exchange implements ClientRequest {
   readonly era = "modern";
   readonly version = undefined;
   readonly log = undefined;
+  readonly token: ReturnType<typeof progressTokenOf>;
   readonly caller: Caller;
   readonly view: ResolvedView;
   /** Whether the client reads streams. */
@@ -70,7 +71,8 @@ export class Exchange implements ClientRequest {
     this.#reply = reply;
     this.#bytes = post.bytes;
     this.isStreamable = acceptsType(request.header("accept"), "text/event-stream");
-    const isReporting = this.isStreamable && progressTokenOf(frame.params) !== undefined;
+    this.token = progressTokenOf(frame.params);
+    const isReporting = this.isStreamable && this.token !== undefined;
     const isLogging = this.isStreamable && logLevelOf(frame.params) !== undefined;
     // A client that asks for the log only gets it while the call runs; without messages its answer is one piece.
     this.#answering = isReporting ? "stream" : isLogging ? "either" : "json";

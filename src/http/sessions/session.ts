@@ -1,7 +1,8 @@
 import type { AskKind } from "../../catalog/asking.ts";
+import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
+import { ClientLog } from "../../mcp/client-log.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { Dispatcher } from "../../mcp/dispatcher.ts";
-import { ping, type Methods } from "../../mcp/methods.ts";
 import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } from "../../mcp/protocol.ts";
 import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts";
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
@@ -9,14 +10,12 @@ import { internalError } from "../../surface/fault.ts";
 import type { HttpExchange, AdmittedPost } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";
 import { PostedRequest, type RequestSession } from "./posted-request.ts";
-import { SessionCalls } from "./session-calls.ts";
 import { SessionScopes } from "./session-scopes.ts";
 import { SessionStreams, type StreamsSession } from "./session-streams.ts";
 
 /** What a session is made of. */
 export interface SessionSetting {
   readonly http: HttpSetting;
-  readonly methods: Methods;
   readonly id: string;
   /** Whose it is, and by which view: nobody else's requests come here. */
   readonly caller: Caller;
@@ -30,34 +29,35 @@ export interface SessionSetting {
 const firstPrimed = "2025-11-25";
 
 /** One client of the legacy era: what it has asked, what it watches, what it is sent. Whoever made it closes it. */
-export class Session implements StreamsSession {
+export class Session implements StreamsSession, RequestSession {
+  readonly streams: SessionStreams;
+  readonly log: ClientLog = new ClientLog();
   readonly #setting: SessionSetting;
   readonly #dispatcher: Dispatcher<PostedRequest>;
-  readonly #requests: RequestSession;
   readonly #subscriptions: SubscriptionSession;
-  readonly #streams: SessionStreams;
   readonly #scopes: SessionScopes;
-  readonly #calls: SessionCalls;
+  /** Created with the first request of a client that answers questions. */
+  #asks: PushedAsks | undefined;
   #activeAt: number;
   /** Whether the client has closed its stream and sent nothing since. */
   hasLeft = false;
+  #isDraining = false;
   #isClosed = false;
 
   constructor(setting: SessionSetting) {
-    const { http, id, version, kinds } = setting;
+    const { http, id, version } = setting;
     this.#setting = setting;
     this.#activeAt = http.clock.now();
     this.#scopes = new SessionScopes(http.runtime);
-    this.#streams = new SessionStreams({
+    this.streams = new SessionStreams({
       http,
       headers: Object.freeze({ "mcp-session-id": id }),
       primes: version >= firstPrimed,
       session: this,
     });
-    this.#calls = new SessionCalls(this.#streams, kinds);
     this.#subscriptions = new SubscriptionSession({
       runtime: http.runtime,
-      send: (json) => this.#streams.tell(json),
+      send: (json) => this.streams.tell(json),
       answer: (requestId, answer) => this.#dispatcher.answer(requestId, answer),
       clock: http.clock,
       stallMs: http.bounds.stallMs,
@@ -74,12 +74,6 @@ export class Session implements StreamsSession {
       queuesSubscribe: true,
       onOver: () => this.touch(),
     });
-    this.#requests = {
-      streams: this.#streams,
-      calls: this.#calls,
-      version,
-      dropped: (request) => this.#dispatcher.cancel(request.frame.id, request),
-    };
   }
 
   /** Whose it is. The view that they came by in the handshake holds for as long as it lasts. */
@@ -89,13 +83,26 @@ export class Session implements StreamsSession {
 
   /** What every answer within it says. */
   get headers(): Readonly<Record<string, string>> {
-    return this.#streams.headers;
+    return this.streams.headers;
   }
 
   /** Since when it has done nothing; `undefined`: something runs, somebody listens, or has yet to answer. */
   get idleSince(): number | undefined {
-    const isActive = this.#dispatcher.size > 0 || this.#streams.isRead || this.#calls.isAsking;
+    const isActive = this.#dispatcher.size > 0 || this.streams.isRead || (this.#asks?.size ?? 0) > 0;
     return isActive ? undefined : this.#activeAt;
+  }
+
+  get version(): string {
+    return this.#setting.version;
+  }
+
+  get asks(): PushedAsks | undefined {
+    const { kinds, http } = this.#setting;
+    if (kinds.size === 0) return undefined;
+    if (this.#asks !== undefined) return this.#asks;
+    this.#asks = new PushedAsks({ kinds: () => kinds, send: this.streams.tell, report: http.runtime.report });
+    if (this.#isDraining) this.#asks.close();
+    return this.#asks;
   }
 
   /** Requests whose handlers run, maybe after they were cancelled or the session was closed. */
@@ -115,7 +122,7 @@ export class Session implements StreamsSession {
 
   /** How many messages were thrown away before anybody was sent them. */
   get dropped(): number {
-    return this.#streams.log.dropped;
+    return this.streams.log.dropped;
   }
 
   /** It does something: its time begins anew. */
@@ -139,38 +146,34 @@ export class Session implements StreamsSession {
   /** Takes a request. */
   request(post: AdmittedPost): void {
     const { frame, reply, caller } = post;
-    const { headers, http } = this.#streams;
+    const { headers, http } = this.streams;
     const answered = { id: frame.id, era: "legacy", headers } as const;
-    if (this.#setting.methods.legacy.get(frame.method) === ping)
-      return http.responder.answer(reply, emptyResult, answered);
+    if (frame.method === "ping") return http.responder.answer(reply, emptyResult, answered);
     this.#asked(caller);
-    this.#dispatcher.serve(new PostedRequest(post, this.#requests));
+    this.#dispatcher.serve(new PostedRequest(post, this));
   }
 
-  /** Takes a notification; what is no notification of the protocol's is dropped. */
-  notice(frame: NotificationFrame, caller: Caller): void {
-    const { method } = frame;
-    if (method === "notifications/cancelled") return this.#cancel(ownParam(frame.params, "requestId"));
-    if (method === "notifications/initialized") {
-      this.#asked(caller);
-      this.#subscriptions.initialised(caller);
-    }
-    this.#calls.notified(method);
+  drop(request: PostedRequest): void {
+    this.#dispatcher.cancel(request.frame.id, request);
   }
 
-  /**
-   * Takes what its client answers to something that it was asked; whatever else it is, it is dropped, as it is from a lesser
-   * token than that of the call.
-   */
-  answered(frame: ResponseFrame, caller: Caller): void {
-    this.#calls.answered(frame, caller);
+  /** Takes a notification or a response. Drops unknown notifications, and answers to questions that the session did not ask. */
+  message(frame: NotificationFrame | ResponseFrame, caller: Caller): void {
+    if (frame.kind === "response") return this.#asks?.answer(frame, caller);
+    const { method, params } = frame;
+    // Only ids that isRequestId() let in are known to the dispatcher.
+    if (method === "notifications/cancelled") this.#dispatcher.cancel(ownParam(params, "requestId") as RequestId);
+    this.#asks?.notified(method);
+    if (method !== "notifications/initialized") return;
+    this.#asked(caller);
+    this.#subscriptions.initialised(caller);
   }
 
   /** Opens the stream of what belongs to no request, or resumes one, for who was granted all that was asked with here. */
   listen(exchange: HttpExchange): void {
     const scopes = this.#scopes.read(exchange.caller);
-    if (scopes === undefined) return this.#streams.listen(exchange);
-    const { http, headers } = this.#streams;
+    if (scopes === undefined) return this.streams.listen(exchange);
+    const { http, headers } = this.streams;
     // Where no consent helps, a session of their own does: this one is not theirs.
     if (scopes.length === 0) return http.responder.refuse(exchange.reply, sessionNotFound, { status: 404 });
     http.responder.refuse(exchange.reply, toScopeError(scopes), { status: 403, headers });
@@ -178,8 +181,9 @@ export class Session implements StreamsSession {
 
   /** Ends the stream of what belongs to no request, and asks nothing more. Resolves when nothing runs any more. */
   drain(): Promise<void> {
-    this.#calls.drain();
-    this.#streams.hush();
+    this.#isDraining = true;
+    this.#asks?.drain();
+    this.streams.hush();
     return this.#dispatcher.quiet();
   }
 
@@ -196,18 +200,14 @@ export class Session implements StreamsSession {
 
   #letGo(): void {
     this.#subscriptions.close();
-    this.#calls.close();
+    this.#isDraining = true;
+    this.#asks?.close();
     this.#dispatcher.close("the session has ended");
-    this.#streams.close();
+    this.streams.close();
   }
 
   /** From here on something may be told that takes what this caller was granted. */
   #asked(caller: Caller): void {
-    if (this.#scopes.asked(caller)) this.#streams.dismiss();
-  }
-
-  #cancel(id: unknown): void {
-    // Only ids that isRequestId() let in are known to the dispatcher.
-    this.#dispatcher.cancel(id as RequestId);
+    if (this.#scopes.asked(caller)) this.streams.dismiss();
   }
 }

@@ -1,6 +1,7 @@
 import { isNear } from "../../options/near-names.ts";
 import { setNewest } from "../../spine/set-newest.ts";
-import { defaultView, type CallerView } from "../../surface/caller.ts";
+import { withCallerView } from "../../surface/caller-key.ts";
+import { defaultView, type Caller, type CallerView } from "../../surface/caller.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
 import type { HttpRefusal } from "../http-refusal.ts";
 import type { HttpRequest } from "../message.ts";
@@ -164,4 +165,28 @@ export function createViewReader(): typeof readView {
     setNewest(kept, [key, view], maxKept);
     return view;
   };
+}
+
+/** A caller and the copy of it that has a view. */
+interface Copied {
+  readonly caller: Caller;
+  readonly copy: Caller;
+}
+
+/** The last anonymous caller of each view. Clients without a token send the same view with each request. */
+const copies = new WeakMap<CallerView, Copied>();
+
+function copyAnonymous(caller: Caller, view: CallerView): Caller {
+  const last = copies.get(view);
+  if (last?.caller === caller) return last.copy;
+  const copy = withCallerView(caller, view);
+  copies.set(view, { caller, copy });
+  return copy;
+}
+
+/** Returns the caller with this view, or with none. */
+export function withView(caller: Caller, view: CallerView | undefined): Caller {
+  if (view !== undefined) return caller.isAnonymous ? copyAnonymous(caller, view) : withCallerView(caller, view);
+  const { view: before, ...rest } = caller;
+  return before === undefined ? caller : Object.freeze(rest);
 }

@@ -31,7 +31,7 @@ function listen(leg: ModernHarness["leg"], { limits, viewFor }: AppRuntime) {
     body: (_maxBytes, done) => done("gone"),
   };
   const reply = new FakeReply();
-  leg.post({ request, reply, caller: anonymous, frame, view: viewFor(anonymous) });
+  leg.request({ request, reply, caller: anonymous, frame, view: viewFor(anonymous) });
   return { reply, kept: new WeakRef(frame) };
 }
 

@@ -1,8 +1,8 @@
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { HeldBytes } from "../../../src/http/body/held-bytes.ts";
-import type { HttpFrame, Leg, ModernPost } from "../../../src/http/leg.ts";
+import type { Leg } from "../../../src/http/leg.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
-import { createModernLeg } from "../../../src/http/modern-leg.ts";
+import { ModernLeg } from "../../../src/http/modern-leg.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
 import { StageCounters } from "../../../src/http/stages.ts";
@@ -51,30 +51,26 @@ function toRequest({ method, params = {} }: Ask, accept: string): HttpRequest {
 export class ModernHarness {
   readonly clock = new ManualClock();
   readonly counters = new StageCounters();
-  readonly leg: Leg<ModernPost>;
+  readonly leg: Leg;
   readonly setting: HttpSetting;
   readonly #runtime: AppRuntime;
 
   constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
     this.#runtime = runtime;
     this.setting = createHttpSetting({ runtime, clock: this.clock, counters: this.counters, more });
-    this.leg = createModernLeg(this.setting);
+    this.leg = new ModernLeg(this.setting);
   }
 
   /** Sends a request. */
   ask(ask: Ask, sent: Sent = {}): FakeReply {
     const { accept = "application/json, text/event-stream", meta = {} } = sent;
     const params = { ...ask.params, _meta: { ...envelope, ...meta } };
-    return this.post({ ...ask, params }, toRequest(ask, accept), sent);
-  }
-
-  /** Sends any message. */
-  post(message: object, request = toRequest({ id: 0, method: "" }, "*/*"), sent: Sent = {}): FakeReply {
     const { caller = anonymous, bytes } = sent;
+    const request = toRequest(ask, accept);
     const reply = new FakeReply();
-    const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
-    // The tests send what the front lets through.
-    this.leg.post({ request, reply, caller, bytes, frame: frame as HttpFrame, view: this.#runtime.viewFor(caller) });
+    const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...ask, params }), this.#runtime.limits);
+    if (frame.kind !== "request") throw new Error(`it is no request: ${frame.kind}`);
+    this.leg.request({ request, reply, caller, bytes, frame, view: this.#runtime.viewFor(caller) });
     return reply;
   }
 

@@ -252,13 +252,6 @@ describe("a request of the modern era over HTTP", () => {
     expect(harness.ask({ id: 1, method: "shutdown" }).plain).toMatchObject({ status: 200, body: { id: 1 } });
   });
 
-  it("is no request when it is a notification or an answer, and nothing is done", () => {
-    const { harness } = open();
-    expect(harness.post({ method: "notifications/initialized" }).given?.status).toBe(202);
-    expect(harness.post({ id: 5, result: {} }).plain).toMatchObject({ status: 400, body: { id: null } });
-    expect(harness.counters.read().caps).toBe(0);
-  });
-
   it("drains when what runs has come to its end", async () => {
     const { steps, harness } = open();
     const reply = harness.call(1, "walk");

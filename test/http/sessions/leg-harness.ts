@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
-import { createLegacyLeg } from "../../../src/http/legacy-leg.ts";
-import type { HttpFrame, SessionLeg } from "../../../src/http/leg.ts";
+import { LegacyLeg } from "../../../src/http/legacy-leg.ts";
+import type { MessagePost, SessionLeg } from "../../../src/http/leg.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
@@ -143,7 +143,7 @@ export class LegHarness {
   constructor(runtime: AppRuntime, more: Partial<HttpBounds> = {}) {
     this.#runtime = runtime;
     this.setting = createHttpSetting({ runtime, clock: this.clock, counters: this.counters, more });
-    this.leg = createLegacyLeg(this.setting);
+    this.leg = new LegacyLeg(this.setting);
   }
 
   /** Sends one message, whose client reads so many writes of the answer before it is slow. */
@@ -151,8 +151,9 @@ export class LegHarness {
     const reply = new FakeReply(room);
     const frame = parseFrame(JSON.stringify({ jsonrpc: "2.0", ...message }), this.#runtime.limits);
     const exchange = { request: this.#request("POST", sent), reply, caller: sent.caller ?? anonymous };
+    if (frame.kind === "request") this.leg.request({ ...exchange, frame });
     // The tests send what the front lets through.
-    this.leg.post({ ...exchange, frame: frame as HttpFrame });
+    else this.leg.message({ ...exchange, frame: frame as MessagePost["frame"] });
     return reply;
   }
 

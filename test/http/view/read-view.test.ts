@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CallerView } from "../../../src/surface/caller.ts";
 import type { HttpRefusal } from "../../../src/http/http-refusal.ts";
-import { createViewReader, readView } from "../../../src/http/view/read-view.ts";
-import { withView } from "../../../src/http/view/with-view.ts";
+import { createViewReader, readView, withView } from "../../../src/http/view/read-view.ts";
 import { withClient } from "../../../src/mcp/envelope.ts";
 import { anonymous } from "../../../src/surface/caller.ts";
 

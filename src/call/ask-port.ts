@@ -6,8 +6,6 @@ export interface Resumed {
   readonly record: AskRecord;
   /** By the keys of the questions that ended the last round. */
   readonly answers: Readonly<Record<string, JsonObject>>;
-  /** Marks the state as used, once. Called when nothing else can refuse the call; nothing runs unless it returns `true`. */
-  readonly claim?: (() => boolean | Promise<boolean>) | undefined;
 }
 
 /** Asks the client of one call. */

@@ -21,7 +21,7 @@ import { isThenable } from "../surface/is-thenable.ts";
 import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
 import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { Nesting } from "./nesting.ts";
-import { claimResumed, endingBefore, isSuspended, suspendedOutcome, watchGoingOn } from "./questions.ts";
+import { endingBefore, isSuspended, suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 import { writeAnswer } from "./write-answer.ts";
 
@@ -136,8 +136,6 @@ class EntryInvoker implements Invoker {
     let stage: Stage = "decoding";
     try {
       this.#enter(entry, call);
-      const claiming = claimResumed(call);
-      if (claiming !== undefined) await call.outcome(claiming);
       const decoded = entry.input.decode(args);
       stage = "checking";
       const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
@@ -206,8 +204,6 @@ class EntryInvoker implements Invoker {
     call.allowAsking(this.#asker);
     try {
       call.assertRunning();
-      const claiming = claimResumed(call);
-      if (claiming !== undefined) await call.outcome(claiming);
       call.reached("backend");
       const content = await call.outcome(resolved.read(call));
       return content === undefined ? { kind: "absent" } : { kind: "content", content };
@@ -228,7 +224,6 @@ class EntryInvoker implements Invoker {
     if (denied !== undefined) return denied;
     const run = async (): Promise<PromptOutcome> => {
       call.reached("arguments");
-      await claimResumed(call);
       const checked = entry.check(args);
       const input: unknown = checked instanceof Promise ? await checked : checked;
       // What was cancelled or too late while it was checked must not take effect.

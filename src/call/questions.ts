@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AskAnswer, Asking, AskRecord, TimedAsk } from "../catalog/asking.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { inputRequired } from "../catalog/to-result-text.ts";
-import { Refusal, SurfaceError } from "../errors.ts";
+import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { AskPort, Resumed } from "./ask-port.ts";
@@ -142,23 +142,6 @@ export function questionsOf({ root }: CallContext): Questions | undefined {
 export function endingBefore(call: CallContext): Promise<void> | undefined {
   call.posed?.();
   return call.partOf !== undefined && call.mayChange ? call.root.questions?.ending : undefined;
-}
-
-/**
- * Marks the state of a retry as used, after everything that may refuse the call and before anything runs. Returns `undefined` for a
- * call without a state, or if it was marked at once. Throws, or rejects, with a `Refusal` `ASK_STATE_USED`.
- */
-export function claimResumed({ asking }: CallContext): Promise<void> | undefined {
-  const claimed = asking?.resumed?.claim?.();
-  if (claimed instanceof Promise) return claimed.then(assertClaimed);
-  if (claimed !== undefined) assertClaimed(claimed);
-  return undefined;
-}
-
-function assertClaimed(claimed: unknown): void {
-  // An author's function may return anything.
-  if (claimed === true) return;
-  throw new Refusal("ASK_STATE_USED", "the state of this call was used before, or cannot be used now");
 }
 
 /** Returns whether a question ended a call or the call that it is within. */

@@ -175,7 +175,8 @@ function createCallHandler(source: HandlerSource): Handler {
       if (tool === undefined) return unknownTool;
       call.stillShown = () => isShown(tool, call.caller, source);
       const asking = { params, request, method: "tools/call", target: name };
-      const refused = source.asking.begin(asking);
+      const begun = source.asking.begin(asking);
+      const refused = begun instanceof Promise ? await begun : begun;
       if (refused !== undefined) return refused;
       const outcome = await source.invoker.call(tool, args, call);
       const asked = source.asking.answer(outcome, asking);
@@ -221,7 +222,8 @@ function createReadHandler(source: HandlerSource): Handler {
     const resolved = source.large.resolve(uri, { caller: call.caller, rules }) ?? view.resource(uri);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const asking = { params, request, method: "resources/read", target: uri };
-    const refused = source.asking.begin(asking);
+    const begun = source.asking.begin(asking);
+    const refused = begun instanceof Promise ? await begun : begun;
     if (refused !== undefined) return refused;
     const outcome = await source.invoker.read(resolved, call);
     const asked = source.asking.answer(outcome, asking);

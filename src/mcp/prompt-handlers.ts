@@ -88,7 +88,8 @@ export function createPromptHandler(deps: PromptDeps): Handler {
     const prompt = view.catalog.prompt(name);
     if (prompt === undefined) return unknownPrompt;
     const asked = { params, request, method: "prompts/get", target: name };
-    const refused = asking.begin(asked);
+    const begun = asking.begin(asked);
+    const refused = begun instanceof Promise ? await begun : begun;
     if (refused !== undefined) return refused;
     const outcome = await invoker.prompt(prompt, args, call);
     return withMeta(asking.answer(outcome, asked) ?? toAnswer(prompt, outcome, deps), call.meta);

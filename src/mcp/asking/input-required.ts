@@ -37,8 +37,6 @@ const badResponses = toRpcError(rpcCodes.invalidParams, 'Invalid params: "inputR
 /** Asks the client of one request by its answer. */
 class AnsweringPort implements AskPort {
   readonly resumed: AskPort["resumed"];
-  /** Replaces the answer if the state was used before, or cannot be marked as used. */
-  refusal: RpcError | undefined;
   readonly #params: JsonObject | undefined;
   #kinds: ReadonlySet<AskKind> | undefined;
 
@@ -60,10 +58,7 @@ function isAnswer(value: unknown): value is JsonObject {
 }
 
 /** Returns the answers to the open questions. A question without a valid answer is asked again. */
-function answersOf(params: JsonObject | undefined, { open }: OpenedState): Readonly<Record<string, JsonObject>> {
-  const given = ownParam(params, "inputResponses");
-  // Anything but an object was refused before.
-  if (!isJsonObject(given)) return {};
+function answersOf(given: JsonObject = {}, { open }: OpenedState): Readonly<Record<string, JsonObject>> {
   // Looked up by the open questions, however many other answers there are.
   const answers = open.map((key) => [key, ownParam(given, key)] as const);
   return Object.fromEntries(answers.filter((entry): entry is readonly [string, JsonObject] => isAnswer(entry[1])));
@@ -90,24 +85,26 @@ export class InputRequired {
     this.#report = report;
   }
 
-  /** Gives a call its port before anything runs. Returns an error for a retry without a usable state. */
-  begin(asking: AskingRequest): RpcError | undefined {
+  /** Gives a call its port before anything runs. Returns an error for a retry without a usable state, which it marks as used. */
+  begin(asking: AskingRequest): RpcError | undefined | Promise<RpcError | undefined> {
     const { params, request } = asking;
     if (request.era !== "modern") return undefined;
     const responses = ownParam(params, "inputResponses");
     if (responses !== undefined && !isJsonObject(responses)) return badResponses;
     const sealed = ownParam(params, "requestState");
-    const port = sealed === undefined ? new AnsweringPort(params) : this.#resume(asking, sealed);
-    if (port === undefined) return unusableState;
-    request.call.asking = port;
-    return undefined;
+    if (sealed === undefined) {
+      request.call.asking = new AnsweringPort(params);
+      return undefined;
+    }
+    const opened = typeof sealed === "string" ? this.#states.open(sealed, toSubject(asking, params)) : undefined;
+    if (opened === undefined) return unusableState;
+    request.call.asking = new AnsweringPort(params, { record: opened.record, answers: answersOf(responses, opened) });
+    return this.#claim(opened);
   }
 
   /** Returns the answer to a request that asks, or whose client cannot be asked; `undefined` for any other outcome. */
   answer(outcome: Outcome, asking: AskingRequest): RpcAnswer | undefined {
-    const { era, call } = asking.request;
-    if (era !== "modern") return undefined;
-    if (call.asking instanceof AnsweringPort && call.asking.refusal !== undefined) return call.asking.refusal;
+    if (asking.request.era !== "modern") return undefined;
     if (outcome.kind === "asking") return this.#ask(outcome, asking);
     if (outcome.kind !== "refused" || outcome.requiredCapabilities === undefined) return undefined;
     const { message, requiredCapabilities } = outcome;
@@ -121,28 +118,13 @@ export class InputRequired {
     return toRpcResult(body, { asks: true });
   }
 
-  #resume(asking: AskingRequest, sealed: unknown): AnsweringPort | undefined {
-    if (typeof sealed !== "string") return undefined;
-    const { params } = asking;
-    const opened = this.#states.open(sealed, toSubject(asking, params));
-    if (opened === undefined) return undefined;
-    const answers = answersOf(params, opened);
-    const claim = (): Promise<boolean> => this.#claim(opened, port);
-    const port: AnsweringPort = new AnsweringPort(params, { record: opened.record, answers, claim });
-    return port;
-  }
-
-  /** Never rejects: the port says what answers the request. */
-  async #claim({ claim }: OpenedState, port: AnsweringPort): Promise<boolean> {
+  async #claim({ claim }: OpenedState): Promise<RpcError | undefined> {
     try {
-      const claimed: unknown = await claim();
       // An author's function may return anything.
-      if (claimed === true) return true;
-      port.refusal = unusableState;
+      return (await claim()) === true ? undefined : unusableState;
     } catch (cause) {
       const { correlationId } = internalError(cause, "claiming a state", this.#report);
-      port.refusal = toRpcError(rpcCodes.internal, "Internal error", { correlationId });
+      return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
     }
-    return false;
   }
 }

@@ -1,7 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import type { ReplayOptions } from "../builder/replay-app.ts";
 import { anonymous, defaultView, type Caller, type CallerView } from "../surface/caller.ts";
-import { isScopeToken } from "../http/auth/scope-token.ts";
+import { isScopeToken } from "../http/auth/caller-fields.ts";
 import { usage } from "./cli-errors.ts";
 
 /** What `replay` is asked to do. */

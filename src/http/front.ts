@@ -12,7 +12,7 @@ import { headerParamsFor } from "../mcp/header-params.ts";
 import { ownParam, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { internalError } from "../surface/fault.ts";
-import type { Authenticator } from "./auth/authenticator.ts";
+import type { Authenticator } from "./auth/create-authenticator.ts";
 import { budgetKeyOf } from "./budgets.ts";
 import { HeldBytes } from "./body/held-bytes.ts";
 import { decodeBody } from "./body/body-buffer.ts";

@@ -8,7 +8,7 @@ export type { Stage, StageCounts } from "./stages.ts";
 
 export { bearer, type BearerOptions } from "./auth/bearer.ts";
 export { oauthResource, type OauthResourceOptions } from "./auth/oauth-resource.ts";
-export type { AuthOptions } from "./auth/read-auth-options.ts";
+export type { AuthOptions } from "./auth/http-auth.ts";
 export type { HttpAuth, VerifiedToken } from "./auth/http-auth.ts";
 
 export { memoryLimiter } from "./memory-limiter.ts";

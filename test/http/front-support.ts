@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Caller } from "../../src/surface/caller.ts";
-import type { Authenticator } from "../../src/http/auth/authenticator.ts";
+import type { Authenticator } from "../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission } from "../../src/http/admission.ts";
 import { createFront, type FrontParts } from "../../src/http/front.ts";

@@ -1,7 +1,6 @@
 import { callable, required, type OptionFields } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
-import type { HttpAuth } from "./http-auth.ts";
-import { authFields, toHttpAuth, type AuthOptions } from "./read-auth-options.ts";
+import { type HttpAuth, authFields, toHttpAuth, type AuthOptions } from "./http-auth.ts";
 
 /** What {@link bearer} takes. */
 export interface BearerOptions extends AuthOptions {

@@ -6,15 +6,11 @@ import type { AppScopes } from "../../mcp/servable-app.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 import type { HttpAnswer, HttpRequest } from "../message.ts";
-import type { Authenticator, Leaving } from "./authenticator.ts";
 import { Challenges } from "./challenges.ts";
-import type { HttpAuth } from "./http-auth.ts";
-import { authFields, toHttpAuth, type AuthOptions } from "./read-auth-options.ts";
-import { readBearerToken } from "./read-bearer-token.ts";
+import { type HttpAuth, authFields, toHttpAuth, type AuthOptions } from "./http-auth.ts";
 import { readVerdict } from "./read-verdict.ts";
-import { type VerificationBudgets, Verifications } from "./verifications.ts";
-import { VerifierFaults } from "./verifier-faults.ts";
-import { withoutSecrets } from "./without-token.ts";
+import { type Leaving, type VerificationBudgets, Verifications } from "./verifications.ts";
+import { VerifierFaults, withoutSecrets } from "./verifier-faults.ts";
 
 /** What {@link createAuthenticator} needs besides who may ask. */
 export interface AuthenticatorSetting {
@@ -27,6 +23,44 @@ export interface AuthenticatorSetting {
   readonly report: FaultReporter;
   /** Milliseconds since 1970. Default: this machine's. */
   readonly today?: () => number;
+}
+
+/** Says who asks, before anything of a request's body is read. */
+export interface Authenticator {
+  /**
+   * Who asks, or what they are answered instead: 401, 403, or 503 where it cannot be known now. Never rejects; in doubt it is
+   * nobody.
+   *
+   * @param reply - whose `onGone` is used meanwhile: nothing is verified for a client that has left.
+   * @param address - the client's address, under which unknown tokens are counted. @default the request's
+   */
+  authenticate(request: HttpRequest, reply?: Leaving, address?: string): Promise<Caller | HttpAnswer>;
+  /** The value of `WWW-Authenticate` for who was not granted all of these. */
+  challenge(scopes: readonly string[]): string;
+  /** Where the metadata of RFC 9728 is served, as paths. */
+  readonly metadataPaths: readonly string[];
+  /** The metadata itself. */
+  metadata(): HttpAnswer;
+}
+
+const maxTokenChars = 16 * 1024;
+
+/** RFC 6750: the scheme, in any case, and one token. */
+const bearerForm = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+const bearerScheme = /^bearer(?: |$)/i;
+
+/**
+ * The token that a request came with. `missing`: none of this scheme; `malformed`: not exactly one that can be read. A token
+ * in a query is not looked for: addresses end in logs.
+ */
+function readBearerToken(request: HttpRequest): { readonly token: string } | "missing" | "malformed" {
+  const value = request.header("authorization");
+  if (value === undefined) return "missing";
+  if (request.count("authorization") !== 1) return "malformed";
+  if (!bearerScheme.test(value)) return "missing";
+  if (value.length > maxTokenChars + "bearer ".length) return "malformed";
+  const token = bearerForm.exec(value)?.[1];
+  return token === undefined ? "malformed" : { token };
 }
 
 interface Said {

@@ -1,8 +1,61 @@
 import type { JSONWebKeySet, JWTVerifyGetKey } from "jose";
 import { systemClock } from "../../surface/system-clock.ts";
-import { createKeyFetch } from "./fetch-keys.ts";
-import type { HttpAuth, VerifiedToken } from "./http-auth.ts";
+import type { HttpAuth } from "./http-auth.ts";
 import { readClaims, type ClaimsSetting } from "./read-claims.ts";
+import { SurfaceError } from "../../errors.ts";
+import type { Clock } from "../../spine/clock.ts";
+
+const maxBytes = 256 * 1024;
+
+/** Time for which requests fail as the last one did, without being sent, in milliseconds. */
+const restMs = 1000;
+
+/** Asks for a set of keys, as `jose` wants it done. */
+export type KeyFetch = (url: string, init: RequestInit) => Promise<Response>;
+
+function refuse(what: string): SurfaceError {
+  return new SurfaceError("UNAVAILABLE", `Fetching the keys of the issuer: ${what}`);
+}
+
+async function readBounded(body: ReadableStream<Uint8Array> | null): Promise<string> {
+  if (body === null) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw refuse(`the answer is larger than ${maxBytes} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/**
+ * Makes what fetches keys: it goes where it was configured to and nowhere else, reads no more than 256 KiB, and rests for a
+ * second after a failure. Anybody can send a token, and so decide when keys are asked for.
+ *
+ * @throws SurfaceError `UNAVAILABLE`; whatever `fetch` rejects with.
+ */
+export function createKeyFetch(clock: Clock): KeyFetch {
+  let restsUntil = Number.NEGATIVE_INFINITY;
+  let failure: unknown;
+  const run: KeyFetch = async (url, init) => {
+    const response = await fetch(url, { ...init, redirect: "manual" });
+    if (response.status === 200) return new Response(await readBounded(response.body), { status: 200 });
+    await response.body?.cancel();
+    throw refuse(`it was answered with status ${response.status}`);
+  };
+  return async (url, init) => {
+    if (clock.now() < restsUntil) throw failure;
+    try {
+      return await run(url, init);
+    } catch (cause) {
+      restsUntil = clock.now() + restMs;
+      failure = cause;
+      throw cause;
+    }
+  };
+}
 
 type Jose = typeof import("jose");
 
@@ -51,40 +104,23 @@ function toKeys(jose: Jose, { jwks, timeoutMs }: JwtSetting): JWTVerifyGetKey {
   return jose.createRemoteJWKSet(jwks, { timeoutDuration: timeoutMs, [jose.customFetch]: fetchKeys });
 }
 
-/** Verifies tokens that are signed by one issuer. `jose` is loaded with the first of them. */
-export class JwtVerifier {
-  readonly #setting: JwtSetting;
-  #loading: Promise<{ jose: Jose; keys: JWTVerifyGetKey }> | undefined;
-
-  constructor(setting: JwtSetting) {
-    this.#setting = setting;
-  }
-
-  /** Says what is in a token; `undefined`: it is no good. Rejects where that cannot be known. */
-  readonly verify: HttpAuth["verify"] = async (token) => {
-    const { jose, keys } = await this.#load();
+/**
+ * Creates the verifier of tokens that are signed by one issuer. It returns `undefined` for a token that is not valid, and rejects if
+ * that cannot be known. Loads `jose` with the first token.
+ */
+export function createJwtVerifier(setting: JwtSetting): HttpAuth["verify"] {
+  const { issuer, resource: audience, toleranceSeconds: clockTolerance, strictType } = setting;
+  const options = { issuer, audience, clockTolerance, algorithms: [...setting.algorithms], requiredClaims: ["exp"] };
+  let loading: Promise<{ jose: Jose; keys: JWTVerifyGetKey }> | undefined;
+  return async (token) => {
+    loading ??= import("jose").then((loaded) => ({ jose: loaded, keys: toKeys(loaded, setting) }));
+    const { jose, keys } = await loading;
     try {
-      return await this.#read(jose, keys, token);
+      const { payload, protectedHeader } = await jose.jwtVerify(token, keys, options);
+      return isAccessToken(protectedHeader.typ, strictType) ? readClaims(payload, setting) : undefined;
     } catch (cause) {
       if (cause instanceof jose.errors.JOSEError && badToken.has(cause.code)) return undefined;
       throw cause;
     }
   };
-
-  async #read(jose: Jose, keys: JWTVerifyGetKey, token: string): Promise<VerifiedToken | undefined> {
-    const { issuer, resource: audience, algorithms, toleranceSeconds: clockTolerance, strictType } = this.#setting;
-    const { payload, protectedHeader } = await jose.jwtVerify(token, keys, {
-      issuer,
-      audience,
-      algorithms: [...algorithms],
-      clockTolerance,
-      requiredClaims: ["exp"],
-    });
-    return isAccessToken(protectedHeader.typ, strictType) ? readClaims(payload, this.#setting) : undefined;
-  }
-
-  #load(): Promise<{ jose: Jose; keys: JWTVerifyGetKey }> {
-    this.#loading ??= import("jose").then((jose) => ({ jose, keys: toKeys(jose, this.#setting) }));
-    return this.#loading;
-  }
 }

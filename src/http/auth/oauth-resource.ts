@@ -13,9 +13,8 @@ import {
 } from "../../options/option.ts";
 import { invalidOption, readOptions } from "../../options/read-options.ts";
 import type { JSONWebKeySet } from "jose";
-import type { HttpAuth } from "./http-auth.ts";
-import { JwtVerifier } from "./jwt-verifier.ts";
-import { authFields, authUrl, toHttpAuth, type AuthOptions } from "./read-auth-options.ts";
+import { type HttpAuth, authFields, authUrl, toHttpAuth, type AuthOptions } from "./http-auth.ts";
+import { createJwtVerifier } from "./jwt-verifier.ts";
 
 /** What {@link oauthResource} takes. */
 export interface OauthResourceOptions extends AuthOptions {
@@ -104,7 +103,7 @@ export function oauthResource(options: OauthResourceOptions): HttpAuth {
   const common = toHttpAuth({ authorizationServers: [issuer], ...more });
   const missing = common.identityClaims?.find((name) => !claims.includes(name));
   if (missing !== undefined) throw invalidOption(doing, `"identityClaims" names "${missing}", which "claims" does not`);
-  const { verify } = new JwtVerifier({
+  const verify = createJwtVerifier({
     issuer,
     resource: common.resource,
     jwks: toKeys(jwks),

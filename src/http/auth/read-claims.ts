@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
+import { ownParam } from "../../mcp/protocol.ts";
 import type { VerifiedToken } from "./http-auth.ts";
-import { readResources } from "./read-resources.ts";
+import { copyResources } from "./caller-fields.ts";
 
 /** What of a token is handed on. */
 export interface ClaimsSetting {
@@ -16,7 +17,7 @@ const clientPrefix = "client:";
 const escapePrefix = "sub:";
 
 function textOf(claims: JsonObject, name: string): string | undefined {
-  const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  const value = ownParam(claims, name);
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
@@ -33,7 +34,7 @@ function toId(claims: JsonObject, clientId: string | undefined): string | undefi
 
 /** `scope` is a text (RFC 9068); `scp`, a text or a list, is what some issuers say instead. */
 function toScopes(claims: JsonObject): readonly string[] {
-  const list = Object.hasOwn(claims, "scp") ? claims["scp"] : undefined;
+  const list = ownParam(claims, "scp");
   if (textOf(claims, "scope") === undefined && Array.isArray(list))
     return list.filter((one) => typeof one === "string");
   const text = textOf(claims, "scope") ?? textOf(claims, "scp") ?? "";
@@ -50,18 +51,18 @@ function toKnown(claims: JsonObject, names: readonly string[]): JsonObject {
 
 /** What is no such list grants nothing, as a scope that is no text does. */
 function toGranted(claims: JsonObject, name: string | undefined): Pick<VerifiedToken, "resources"> {
-  const value = name !== undefined && Object.hasOwn(claims, name) ? claims[name] : undefined;
-  const resources = readResources(value);
+  const value = name === undefined ? undefined : ownParam(claims, name);
+  const resources = copyResources(value);
   return resources === undefined ? {} : { resources };
 }
 
 function secondsOf(claims: JsonObject, name: string): number | undefined {
-  const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+  const value = ownParam(claims, name);
   return typeof value === "number" ? value : undefined;
 }
 
 function toAudience(claims: JsonObject): string | readonly string[] {
-  const audience = Object.hasOwn(claims, "aud") ? claims["aud"] : undefined;
+  const audience = ownParam(claims, "aud");
   if (typeof audience === "string") return audience;
   return Array.isArray(audience) ? audience.filter((one) => typeof one === "string") : [];
 }

@@ -5,17 +5,17 @@ import { SurfaceError } from "../../errors.ts";
 import type { Budget } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { untilAborted } from "../../spine/until-aborted.ts";
+import { setNewest } from "../../spine/set-newest.ts";
+import type { HttpReply } from "../message.ts";
 import { networkOf } from "../network-of.ts";
-import type { Leaving } from "./authenticator.ts";
 import { PlaceQueue } from "./place-queue.ts";
-import { type Outcome, SharedVerification } from "./shared-verification.ts";
-import { withoutToken } from "./without-token.ts";
+import { withoutToken } from "./verifier-faults.ts";
 
 /** Time for which a refused token is refused without asking the verifier again, in milliseconds. */
-export const refusedForMs = 2000;
+const refusedForMs = 2000;
 
 /** Most tokens that are remembered of each sort. */
-export const maxRemembered = 4096;
+const maxRemembered = 4096;
 
 /** Places for tokens that are being verified. */
 export interface VerificationBudgets {
@@ -37,31 +37,58 @@ export interface VerificationsDeps {
   readonly read: (verdict: unknown, token: string) => Caller | undefined;
 }
 
-/** Values by the hash of a token. The oldest go first. */
-class Remembered<TValue> {
-  readonly #values = new Map<string, TValue>();
+/**
+ * Result of a verification: a caller; `refused` for a token that is not valid; `busy` if the verifier was not asked; `left` if the
+ * client has left; an error if the verifier failed.
+ */
+export type Outcome = Caller | SurfaceError | "refused" | "busy" | "left";
 
-  get(hash: string): TValue | undefined {
-    return this.#values.get(hash);
-  }
+/** The part of a reply that tells whether its client has left. */
+export type Leaving = Pick<HttpReply, "isOver" | "onGone">;
 
-  set(hash: string, value: TValue): void {
-    this.#values.delete(hash);
-    this.#values.set(hash, value);
-    if (this.#values.size <= maxRemembered) return;
-    for (const oldest of this.#values.keys()) return void this.#values.delete(oldest);
-  }
+/** Most requests that wait for the verification of one token. */
+const maxClients = 1024;
 
-  delete(hash: string): void {
-    this.#values.delete(hash);
-  }
-}
+const left = new SurfaceError("ABORTED", "Verifying a token: its client has left");
 
-/** A verification that waits for its place or runs. */
-interface Run {
+/** A verification that waits for its place or runs, for all requests with the token that come before it is settled. */
+class Run {
   readonly token: string;
   readonly hash: string;
-  readonly shared: SharedVerification;
+  readonly controller: AbortController = new AbortController();
+  /** Called when the last client has left. */
+  onAbandoned: (() => void) | undefined;
+  readonly #clients = new Set<(outcome: Outcome) => void>();
+
+  constructor(token: string, hash: string) {
+    this.token = token;
+    this.hash = hash;
+  }
+
+  /** Waits for the outcome. Uses `onGone` of the reply meanwhile. */
+  join(reply: Leaving): Promise<Outcome> {
+    if (this.#clients.size >= maxClients) return Promise.resolve("busy");
+    return new Promise((resolve) => {
+      const end = (outcome: Outcome): void => {
+        reply.onGone = undefined;
+        resolve(outcome);
+      };
+      this.#clients.add(end);
+      reply.onGone = () => {
+        this.#clients.delete(end);
+        end("left");
+        if (this.#clients.size > 0) return;
+        this.controller.abort(left);
+        this.onAbandoned?.();
+      };
+    });
+  }
+
+  /** Gives every waiting client the outcome. */
+  settle(outcome: Outcome): void {
+    for (const end of this.#clients) end(outcome);
+    this.#clients.clear();
+  }
 }
 
 /**
@@ -73,9 +100,10 @@ export class Verifications {
   readonly #deps: VerificationsDeps;
   readonly #unknown: PlaceQueue;
   readonly #known: PlaceQueue;
-  readonly #running = new Map<string, SharedVerification>();
-  readonly #good = new Remembered<string>();
-  readonly #refusedUntil = new Remembered<number>();
+  readonly #running = new Map<string, Run>();
+  /** The key of the caller of a token that was good the last time, by the hash of the token. */
+  readonly #good = new Map<string, string>();
+  readonly #refusedUntil = new Map<string, number>();
 
   constructor(deps: VerificationsDeps) {
     this.#deps = deps;
@@ -90,22 +118,21 @@ export class Verifications {
     if ((this.#refusedUntil.get(hash) ?? 0) > this.#deps.clock.now()) return "refused";
     const running = this.#running.get(hash);
     if (running !== undefined) return running.join(reply);
-    const shared = new SharedVerification();
-    this.#running.set(hash, shared);
-    const outcome = shared.join(reply);
-    this.#begin({ token, hash, shared }, address);
+    const run = new Run(token, hash);
+    this.#running.set(hash, run);
+    const outcome = run.join(reply);
+    this.#begin(run, address);
     return outcome;
   }
 
   #begin(run: Run, address: string | undefined): void {
-    const { hash, shared } = run;
-    const caller = this.#good.get(hash);
+    const caller = this.#good.get(run.hash);
     const queue = caller === undefined ? this.#unknown : this.#known;
     const withdraw = queue.take(caller ?? (address === undefined ? undefined : networkOf(address)), (place) => {
       if (place === undefined) this.#end(run, "busy");
       else void this.#run(run, () => queue.release(place));
     });
-    shared.onAbandoned = () => {
+    run.onAbandoned = () => {
       withdraw();
       this.#end(run, "left");
     };
@@ -113,41 +140,41 @@ export class Verifications {
 
   /** @param over - gives the place back: when the verifier is done, or its time is over, even if it heeds no signal. */
   async #run(run: Run, over: () => void): Promise<void> {
-    const { token, hash, shared } = run;
-    const { clock, timeoutMs } = this.#deps;
+    const { token, hash, controller } = run;
+    const { signal } = controller;
+    const { clock, timeoutMs, verify, read } = this.#deps;
     const doing = "Verifying a token";
     const stop = clock.after(timeoutMs, () => {
-      shared.abort(new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`));
+      controller.abort(new SurfaceError("TIMEOUT", `${doing}: there was no answer within ${timeoutMs} ms`));
       over();
     });
     // An async function: the verifier may throw at once.
     const start = async (): Promise<unknown> => {
       try {
-        return await this.#deps.verify(token, shared.signal);
+        return await verify(token, signal);
       } finally {
         stop();
         over();
       }
     };
     try {
-      const verdict = await untilAborted({ start, signal: shared.signal, doing });
-      const caller = this.#deps.read(verdict, token);
+      const caller = read(await untilAborted({ start, signal, doing }), token);
       this.#remember(hash, caller);
       this.#end(run, caller ?? "refused");
     } catch (cause) {
       // A failure for no client is no failure of the verifier.
-      if (this.#running.get(hash) === shared) this.#end(run, withoutToken(cause, token));
+      if (this.#running.get(hash) === run) this.#end(run, withoutToken(cause, token));
     }
   }
 
-  #end({ hash, shared }: Run, outcome: Outcome): void {
-    if (this.#running.get(hash) === shared) this.#running.delete(hash);
-    shared.settle(outcome);
+  #end(run: Run, outcome: Outcome): void {
+    if (this.#running.get(run.hash) === run) this.#running.delete(run.hash);
+    run.settle(outcome);
   }
 
   #remember(hash: string, caller: Caller | undefined): void {
-    if (caller !== undefined) return this.#good.set(hash, callerKey(caller));
+    if (caller !== undefined) return void setNewest(this.#good, [hash, callerKey(caller)], maxRemembered);
     this.#good.delete(hash);
-    this.#refusedUntil.set(hash, this.#deps.clock.now() + refusedForMs);
+    setNewest(this.#refusedUntil, [hash, this.#deps.clock.now() + refusedForMs], maxRemembered);
   }
 }

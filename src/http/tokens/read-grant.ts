@@ -1,10 +1,7 @@
 import { assertKnownOptions } from "../../options/known-names.ts";
 import { invalidOption } from "../../options/read-options.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { copyClaims, maxClaimsChars } from "../auth/copy-claims.ts";
-import { copyScopes, maxScopeChars, maxScopes } from "../auth/copy-scopes.ts";
-import { maxResourceChars, maxResources, readResources } from "../auth/read-resources.ts";
-import { isScopeToken } from "../auth/scope-token.ts";
+import { claimsField, filledField, readFields, resourcesField, scopeTokensField } from "../auth/caller-fields.ts";
 import type { TokenRecord } from "./token-store.ts";
 
 /** What a token is minted for. */
@@ -26,48 +23,14 @@ export interface TokenGrant {
 export type Granted = Pick<TokenRecord, "id" | "scopes" | "resources" | "clientId" | "claims">;
 
 const doing = "Minting a token";
-const names = ["id", "scopes", "resources", "clientId", "claims", "expiresInMs"];
-const maxBytes = 1024;
-const encoder = new TextEncoder();
-
-function readText(value: unknown, name: string): string {
-  if (typeof value === "string" && value !== "" && encoder.encode(value).length <= maxBytes) return value;
-  throw invalidOption(doing, `"${name}" must be a text that is not empty, of at most ${maxBytes} bytes`);
-}
-
-function readScopes(scopes: unknown): readonly string[] {
-  const copy = copyScopes(Array.isArray(scopes) ? [...new Set(scopes)] : scopes);
-  if (copy?.every(isScopeToken) === true) return copy;
-  const rule = `at most ${maxScopes} of them and ${maxScopeChars} characters`;
-  throw invalidOption(
-    doing,
-    `"scopes" must be a list of scopes, each of visible ASCII without quotes and backslashes, ${rule}`,
-  );
-}
-
-function readGranted(value: unknown): Pick<Granted, "resources"> {
-  if (value === undefined) return {};
-  const resources = readResources(value);
-  if (resources !== undefined) return { resources };
-  const rule = `at most ${maxResources} of them and ${maxResourceChars} characters`;
-  throw invalidOption(doing, `"resources" must be lists of texts by names, ${rule}`);
-}
-
-function copyOf(value: unknown): JsonObject | undefined {
-  try {
-    return copyClaims(value);
-  } catch {
-    // Cyclic, or with a getter that throws.
-    return undefined;
-  }
-}
-
-function readClaims(value: unknown): Pick<Granted, "claims"> {
-  if (value === undefined) return {};
-  const claims = copyOf(value);
-  if (claims !== undefined) return { claims };
-  throw invalidOption(doing, `"claims" must be an object in JSON, of at most ${maxClaimsChars} characters`);
-}
+const fields = {
+  id: { ...filledField, isRequired: true },
+  scopes: scopeTokensField,
+  resources: resourcesField,
+  clientId: filledField,
+  claims: claimsField,
+};
+const names = [...Object.keys(fields), "expiresInMs"];
 
 /**
  * Checks what a token is to be minted for, and makes a copy of it.
@@ -76,13 +39,8 @@ function readClaims(value: unknown): Pick<Granted, "claims"> {
  */
 export function readGrant(grant: TokenGrant): Granted {
   assertKnownOptions(grant, names, doing);
-  return {
-    id: readText(grant.id, "id"),
-    scopes: readScopes(grant.scopes),
-    ...readGranted(grant.resources),
-    ...(grant.clientId === undefined ? {} : { clientId: readText(grant.clientId, "clientId") }),
-    ...readClaims(grant.claims),
-  };
+  // Each field has the type of its copy.
+  return readFields(grant, fields, (problem) => invalidOption(doing, problem)) as Granted;
 }
 
 /**

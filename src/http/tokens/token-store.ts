@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../schema/json.ts";
+import { SurfaceError } from "../../errors.ts";
 
 /** What is kept of a token: everything but the token. Its JSON is all of it. */
 export interface TokenRecord {
@@ -29,4 +30,51 @@ export interface TokenStore {
   remove(tokenId: string): Promise<boolean> | boolean;
   /** All that there are. */
   list(): Promise<readonly TokenRecord[]> | readonly TokenRecord[];
+}
+
+const maxTokens = 10_000;
+
+/** Keeps records in memory, at most 10,000: those that have expired make room for others. */
+export class MemoryTokenStore implements TokenStore {
+  readonly #byHash = new Map<string, TokenRecord>();
+  readonly #hashOf = new Map<string, string>();
+  readonly #now: () => number;
+
+  /** @param now - milliseconds since 1970. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @throws SurfaceError `OVERFLOW` where there are 10,000 that have not expired. */
+  add(record: TokenRecord): void {
+    if (this.#byHash.size >= maxTokens) this.#forgetExpired();
+    if (this.#byHash.size >= maxTokens) {
+      throw new SurfaceError("OVERFLOW", `Minting a token: there are ${maxTokens} already, and none has expired`);
+    }
+    this.#byHash.set(record.hash, record);
+    this.#hashOf.set(record.tokenId, record.hash);
+  }
+
+  find(hash: string): TokenRecord | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  remove(tokenId: string): boolean {
+    const hash = this.#hashOf.get(tokenId);
+    if (hash === undefined) return false;
+    this.#hashOf.delete(tokenId);
+    return this.#byHash.delete(hash);
+  }
+
+  list(): readonly TokenRecord[] {
+    this.#forgetExpired();
+    return [...this.#byHash.values()];
+  }
+
+  #forgetExpired(): void {
+    const now = this.#now() / 1000;
+    for (const { tokenId, expiresAt } of this.#byHash.values()) {
+      if (expiresAt !== undefined && expiresAt <= now) this.remove(tokenId);
+    }
+  }
 }

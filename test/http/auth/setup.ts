@@ -1,8 +1,11 @@
 import type { FaultReporter, Fault } from "../../../src/surface/fault.ts";
-import { createAuthenticator, type AuthenticatorSetting } from "../../../src/http/auth/create-authenticator.ts";
+import {
+  createAuthenticator,
+  type Authenticator,
+  type AuthenticatorSetting,
+} from "../../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpAuth, VerifiedToken } from "../../../src/http/auth/http-auth.ts";
-import type { Authenticator } from "../../../src/http/auth/authenticator.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpAnswer, HttpRequest } from "../../../src/http/message.ts";
 import { bearer, type BearerOptions } from "../../../src/http/auth/bearer.ts";

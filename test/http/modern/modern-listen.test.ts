@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { withRevocation } from "../../../src/http/auth/revocation.ts";
+import { withRevocation } from "../../../src/http/at-expiry.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpBounds } from "../../../src/http/setting.ts";
 import { settle } from "../../surface/support.ts";

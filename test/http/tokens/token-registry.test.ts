@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bearer } from "../../../src/http/auth/bearer.ts";
 import { tokenRegistry, type TokenRegistry } from "../../../src/http/tokens/token-registry.ts";
 import type { TokenRecord, TokenStore } from "../../../src/http/tokens/token-store.ts";
-import { revocationOf } from "../../../src/http/auth/revocation.ts";
+import { revocationOf } from "../../../src/http/at-expiry.ts";
 import { callerOf, doorOf, resource, told, type Door } from "../auth/setup.ts";
 
 const signal = new AbortController().signal;

@@ -1,4 +1,3 @@
-import { authorise } from "../call/authorise.ts";
 import { createInvoker } from "../call/create-invoker.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { ChangeWaits } from "../catalog/change-waits.ts";
@@ -184,11 +183,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   return {
     info,
     viewFor: resolver.resolve,
-    resourcesFor: (caller) => lookup.watcherFor(caller),
-    lacking(uri, caller) {
-      const resolved = lookup.shown(uri, caller);
-      return resolved && authorise(caller, resolved)?.scopes;
-    },
+    resources: lookup,
     handlers: createHandlers({ ...views, catalog: live.current, invoker, report, asking, pageSize }),
     assertView: (name, doing) => assertViewName(views.views, name, doing),
     changing: items === undefined ? resolver.changing : new Set([...resolver.changing, "resources" as const]),

@@ -5,7 +5,7 @@ import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { ResourceWatches, WatchTold } from "../catalog/resource-watches.ts";
 import type { LargeValues, Readable } from "../mcp/large-values.ts";
 import type { ListName } from "../mcp/lists.ts";
-import type { ResourceWatcher } from "../mcp/servable-app.ts";
+import type { AppResources } from "../mcp/servable-app.ts";
 import type { ViewResolver } from "../mcp/view-resolver.ts";
 import type { Caller } from "../surface/caller.ts";
 
@@ -23,21 +23,16 @@ function ifGranted<TEntry extends EntryGuard>(entry: TEntry | undefined, caller:
 }
 
 /** Finds and watches resources for callers, in what their views show. */
-export class ResourceLookup {
+export class ResourceLookup implements AppResources {
   readonly #deps: ResourceLookupDeps;
 
   constructor(deps: ResourceLookupDeps) {
     this.#deps = deps;
   }
 
-  /** Returns the resource of a URI if the caller's view shows it, whether or not the caller was granted it. */
-  shown(uri: string, caller: Caller): Resolved | undefined {
-    return this.#deps.resolver.shownTo(caller)?.resource(uri);
-  }
-
   /** Returns the resource of a URI if the caller may read it. */
   granted(uri: string, caller: Caller): Resolved | undefined {
-    return ifGranted(this.shown(uri, caller), caller);
+    return ifGranted(this.#shown(uri, caller), caller);
   }
 
   /** Returns the resource of a URI, or the part of a large value, if the caller may read it. */
@@ -47,18 +42,20 @@ export class ResourceLookup {
     return view && ifGranted(large.resolve(uri, { caller, rules: view.rules }) ?? view.resource(uri), caller);
   }
 
-  /** Returns the watcher of one caller. It holds nothing while the caller watches nothing. */
-  watcherFor(caller: Caller): ResourceWatcher {
-    return new CallerWatcher(this, caller);
+  has(caller: Caller, uri: string): boolean {
+    return this.granted(uri, caller) !== undefined;
   }
 
-  /** Tells whether a caller may watch resources besides those that it watches. */
-  hasRoom(uris: Iterable<string>, caller: Caller): boolean {
+  hasRoom(caller: Caller, uris: Iterable<string>): boolean {
     return this.#deps.watches.hasRoom(uris, caller);
   }
 
-  /** As {@link ResourceWatcher.watchList}. */
-  watchList(list: ListName, caller: Caller, changed: () => void): () => void {
+  lacking(caller: Caller, uri: string): readonly string[] | undefined {
+    const resolved = this.#shown(uri, caller);
+    return resolved && authorise(caller, resolved)?.scopes;
+  }
+
+  watchList(caller: Caller, list: ListName, changed: () => void): () => void {
     const { resolver, items } = this.#deps;
     const stop = resolver.watchList(list, caller, changed);
     if (list !== "resources" || items === undefined) return stop;
@@ -73,7 +70,7 @@ export class ResourceLookup {
    * Watches a resource while the view shows it. A resource that is shown again has changed once. A resource that is gone has changed
    * too, but the watcher hears nothing if rules hide the resource.
    */
-  watch(uri: string, caller: Caller, told: WatchTold): (() => void) | undefined {
+  watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined {
     const { watches, resolver } = this.#deps;
     const first = this.granted(uri, caller);
     if (first === undefined) return undefined;
@@ -100,6 +97,10 @@ export class ResourceLookup {
     };
   }
 
+  #shown(uri: string, caller: Caller): Resolved | undefined {
+    return this.#deps.resolver.shownTo(caller)?.resource(uri);
+  }
+
   /** Watches the items of the collections that the caller is shown. */
   #watchItems(items: ListedItems, caller: Caller, changed: () => void): () => void {
     const { resolver } = this.#deps;
@@ -120,32 +121,5 @@ export class ResourceLookup {
       stop();
       end();
     };
-  }
-}
-
-/** Watches resources for one caller. */
-class CallerWatcher implements ResourceWatcher {
-  readonly #lookup: ResourceLookup;
-  readonly #caller: Caller;
-
-  constructor(lookup: ResourceLookup, caller: Caller) {
-    this.#lookup = lookup;
-    this.#caller = caller;
-  }
-
-  watch(uri: string, told: WatchTold): (() => void) | undefined {
-    return this.#lookup.watch(uri, this.#caller, told);
-  }
-
-  has(uri: string): boolean {
-    return this.#lookup.granted(uri, this.#caller) !== undefined;
-  }
-
-  hasRoom(uris: Iterable<string>): boolean {
-    return this.#lookup.hasRoom(uris, this.#caller);
-  }
-
-  watchList(list: ListName, changed: () => void): () => void {
-    return this.#lookup.watchList(list, this.#caller, changed);
   }
 }

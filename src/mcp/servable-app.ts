@@ -19,19 +19,21 @@ export interface ServerInfo {
   readonly icons?: readonly Icon[];
 }
 
-/** What can be watched of an app, by URI. */
-export interface ResourceWatcher {
+/** The resources that callers may watch: those that their views show, and that they were granted. */
+export interface AppResources {
   /**
-   * Watches the resource of a URI; works, and waits, while there is no backend. Returns a function that ends it, after which
-   * nothing is called; `undefined` if there is known to be no such resource. Neither throws.
+   * Watches a resource; works, and waits, while there is no backend. Returns a function that ends it, after which nothing is called;
+   * `undefined` if there is known to be no such resource. Neither throws. A caller that watches nothing costs nothing.
    */
-  watch(uri: string, told: WatchTold): (() => void) | undefined;
-  /** Whether a URI names anything that may be watched now: where it does not, {@link watch} does nothing. */
-  has(uri: string): boolean;
-  /** Whether these may be watched besides what is. Whoever watches for a client asks first. */
-  hasRoom(uris: Iterable<string>): boolean;
-  /** Watches a list, in the same way: `changed` is called only where it is another for who watches. */
-  watchList(list: ListName, changed: () => void): () => void;
+  watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined;
+  /** Whether a URI names a resource that may be watched now. */
+  has(caller: Caller, uri: string): boolean;
+  /** Whether these may be watched too. Ask before watching for a client. */
+  hasRoom(caller: Caller, uris: Iterable<string>): boolean;
+  /** Watches a list: `changed` is called only if the list of this caller is another. */
+  watchList(caller: Caller, list: ListName, changed: () => void): () => void;
+  /** Returns all scopes that reading a URI takes if the caller lacks one; else `undefined`. */
+  lacking(caller: Caller, uri: string): readonly string[] | undefined;
 }
 
 /** What the callers of an app can be granted. */
@@ -53,10 +55,7 @@ export interface AppRuntime {
    * resolves it once a request, before anything else is done, and hands it to the handler.
    */
   viewFor(this: void, caller: Caller): ResolvedView | RpcError;
-  /** What a caller may watch: what they were not granted is not there for them, and what is theirs alone is theirs. */
-  resourcesFor(caller: Caller): ResourceWatcher;
-  /** Everything that reading what is under a URI takes, where a caller was not granted all of it; else `undefined`. */
-  lacking(uri: string, caller: Caller): readonly string[] | undefined;
+  readonly resources: AppResources;
   /**
    * Refuses the name of a view that does not exist, at boot. @param doing - the start of the message.
    *

@@ -128,7 +128,7 @@ class InMemoryClient {
           end();
           refuse();
         });
-      const watched = this.#runtime.resourcesFor(this.#caller).watch(uri, { changed, opened });
+      const watched = this.#runtime.resources.watch(this.#caller, uri, { changed, opened });
       if (watched === undefined) refuse();
       const end = watched ?? ((): void => {});
     });

@@ -86,7 +86,7 @@ function watch(runtime: AppRuntime, caller: Caller, uri = me) {
   const heard = { count: 0, end: (): void => {} };
   const opened = new Promise<void>((resolve) => {
     heard.end =
-      runtime.resourcesFor(caller).watch(uri, { changed: () => void (heard.count += 1), opened: () => resolve() }) ??
+      runtime.resources.watch(caller, uri, { changed: () => void (heard.count += 1), opened: () => resolve() }) ??
       heard.end;
   });
   return { heard, opened };
@@ -166,14 +166,14 @@ describe("what a caller was not granted", () => {
   it("cannot be watched, and lacking() names all that it takes", () => {
     const { runtime } = serve();
     const uri = "surface://own/secret";
-    expect(runtime.resourcesFor(ann).watch(uri, { changed: () => {} })).toBeUndefined();
-    expect(runtime.lacking(uri, ann)).toEqual(["own:read", "more"]);
-    expect([runtime.lacking(uri, known("ann", "more")), runtime.lacking(uri, anonymous)]).toEqual([
+    expect(runtime.resources.watch(ann, uri, { changed: () => {} })).toBeUndefined();
+    expect(runtime.resources.lacking(ann, uri)).toEqual(["own:read", "more"]);
+    expect([runtime.resources.lacking(known("ann", "more"), uri), runtime.resources.lacking(anonymous, uri)]).toEqual([
       undefined,
       undefined,
     ]);
-    expect(runtime.lacking("surface://own/nothing", ann)).toBeUndefined();
-    const end = runtime.resourcesFor(known("ann", "more")).watch(uri, { changed: () => {} });
+    expect(runtime.resources.lacking(ann, "surface://own/nothing")).toBeUndefined();
+    const end = runtime.resources.watch(known("ann", "more"), uri, { changed: () => {} });
     expect(end).toBeTypeOf("function");
     end?.();
   });
@@ -185,8 +185,8 @@ describe("what a caller was not granted", () => {
     expect(await listedAll(runtime, granted)).toEqual(["closed", "closed/x", "me", "open", "open/a"]);
     const heard = { ann: 0, granted: 0 };
     const ends = [
-      runtime.resourcesFor(ann).watchList("resources", () => void (heard.ann += 1)),
-      runtime.resourcesFor(granted).watchList("resources", () => void (heard.granted += 1)),
+      runtime.resources.watchList(ann, "resources", () => void (heard.ann += 1)),
+      runtime.resources.watchList(granted, "resources", () => void (heard.granted += 1)),
     ];
     await Promise.all([listedAll(runtime, ann), listedAll(runtime, granted)]);
     closed.set(of("x", "y"));
@@ -232,9 +232,9 @@ describe("ResourceWatches, for many callers", () => {
     Array.from({ length: count }, (_none, index) => `own://of/${start + index}`);
 
   it("keep nothing of a caller whose last watch has ended", () => {
-    const { watches, resourcesFor } = many();
+    const { watches, resources } = many();
     const ends = Array.from({ length: 1000 }, (_none, index) =>
-      resourcesFor(known(`caller ${index}`)).watch("own://of/1", { changed: () => {} }),
+      resources.watch(known(`caller ${index}`), "own://of/1", { changed: () => {} }),
     );
     expect([watches.size, watches.callers]).toEqual([1000, 1000]);
     for (const end of ends) {
@@ -245,28 +245,27 @@ describe("ResourceWatches, for many callers", () => {
   });
 
   it("leave three quarters of the room to others, whatever one caller watches", () => {
-    const { resourcesFor } = many();
-    const hers = resourcesFor(ann);
-    expect([hers.hasRoom(uris(512)), hers.hasRoom(uris(513))]).toEqual([true, false]);
-    const ends = uris(512).map((uri) => hers.watch(uri, { changed: () => {} }));
-    expect([hers.hasRoom(uris(512)), hers.hasRoom(uris(1, 512))]).toEqual([true, false]);
+    const { resources } = many();
+    expect([resources.hasRoom(ann, uris(512)), resources.hasRoom(ann, uris(513))]).toEqual([true, false]);
+    const ends = uris(512).map((uri) => resources.watch(ann, uri, { changed: () => {} }));
+    expect([resources.hasRoom(ann, uris(512)), resources.hasRoom(ann, uris(1, 512))]).toEqual([true, false]);
     // Another token of hers.
-    expect(resourcesFor(known("ann", "more")).hasRoom(uris(1))).toBe(false);
-    expect(resourcesFor(bob).hasRoom(uris(512))).toBe(true);
+    expect(resources.hasRoom(known("ann", "more"), uris(1))).toBe(false);
+    expect(resources.hasRoom(bob, uris(512))).toBe(true);
     ends[0]?.();
-    expect(hers.hasRoom(uris(1, 512))).toBe(true);
+    expect(resources.hasRoom(ann, uris(1, 512))).toBe(true);
     for (const end of ends) end?.();
   });
 
   it("keep room for the lists that the app watches itself, which those who watch cannot take", () => {
-    const { watches, resourcesFor } = many();
-    const anybody = resourcesFor({ ...anonymous, scopes: ["closed"] });
-    expect([anybody.hasRoom(uris(2046)), anybody.hasRoom(uris(2047))]).toEqual([true, false]);
-    const ends = uris(2046).map((uri) => anybody.watch(uri, { changed: () => {} }));
-    expect(anybody.hasRoom(["surface://own/open"])).toBe(true);
-    const end = anybody.watchList("resources", () => {});
+    const { watches, resources } = many();
+    const anybody = { ...anonymous, scopes: ["closed"] };
+    expect([resources.hasRoom(anybody, uris(2046)), resources.hasRoom(anybody, uris(2047))]).toEqual([true, false]);
+    const ends = uris(2046).map((uri) => resources.watch(anybody, uri, { changed: () => {} }));
+    expect(resources.hasRoom(anybody, ["surface://own/open"])).toBe(true);
+    const end = resources.watchList(anybody, "resources", () => {});
     expect(watches.size).toBe(2048);
-    expect(anybody.hasRoom(uris(1, 2046))).toBe(false);
+    expect(resources.hasRoom(anybody, uris(1, 2046))).toBe(false);
     for (const each of [...ends, end]) each?.();
     expect(watches.size).toBe(0);
   });

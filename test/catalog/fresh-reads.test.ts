@@ -95,7 +95,7 @@ describe("a read of what is watched, of a source that never tells", () => {
     const get = vi.spyOn(source, "get");
     const runtime = mcp(muted).bridge(flakyBackend(live).link).open();
     onTestFinished(() => runtime.close());
-    runtime.resourcesFor(anonymous).watch("surface://muted/n", { changed: () => {} });
+    runtime.resources.watch(anonymous, "surface://muted/n", { changed: () => {} });
     await turns();
     const request = { era: "modern", call: new CallContext() } as const;
     const readNow = async (): Promise<string> =>

@@ -60,7 +60,7 @@ async function list(runtime: AppRuntime): Promise<readonly string[]> {
 /** Listens to the list, and counts. */
 function listen(runtime: AppRuntime) {
   const heard = { count: 0, end: (): void => {} };
-  heard.end = runtime.resourcesFor(anonymous).watchList("resources", () => void (heard.count += 1));
+  heard.end = runtime.resources.watchList(anonymous, "resources", () => void (heard.count += 1));
   return heard;
 }
 

@@ -41,9 +41,10 @@ async function read(runtime: AppRuntime): Promise<unknown> {
 
 async function openedWatch(runtime: AppRuntime, changed: () => void): Promise<() => void> {
   return new Promise((resolve) => {
-    const end = runtime
-      .resourcesFor(anonymous)
-      .watch(uri, { changed, opened: () => queueMicrotask(() => resolve(end ?? (() => {}))) });
+    const end = runtime.resources.watch(anonymous, uri, {
+      changed,
+      opened: () => queueMicrotask(() => resolve(end ?? (() => {}))),
+    });
   });
 }
 
@@ -142,7 +143,7 @@ describe("watching what the face itself has", () => {
     const reader = vi.fn<() => Promise<number>>(() => Promise.reject(new TypeError("also secret")));
     const runtime = serve({ read: reader, watch: failing }, faults);
     const told = vi.fn<(isThere: boolean) => void>();
-    runtime.resourcesFor(anonymous).watch(uri, { changed: () => {}, opened: told });
+    runtime.resources.watch(anonymous, uri, { changed: () => {}, opened: told });
     await vi.waitFor(() => expect(reader.mock.calls.length).toBeGreaterThan(2), { timeout: 5000 });
     expect(opens).toBeGreaterThan(2);
     expect(told).toHaveBeenCalledWith(true);
@@ -168,7 +169,7 @@ describe("watching what the face itself has", () => {
       faults,
     );
     const told = vi.fn<(isThere: boolean) => void>();
-    runtime.resourcesFor(anonymous).watch(uri, { changed: () => {}, opened: told });
+    runtime.resources.watch(anonymous, uri, { changed: () => {}, opened: told });
     await vi.advanceTimersByTimeAsync(25_000);
     expect(signals.length).toBeGreaterThan(1);
     expect(signals[0]?.aborted).toBe(true);
@@ -196,7 +197,7 @@ describe("watching what the face itself has", () => {
       .open();
     opened.push(runtime);
     const told = await new Promise((resolve) => {
-      runtime.resourcesFor(anonymous).watch("surface://local/page/long", { changed: () => {}, opened: resolve });
+      runtime.resources.watch(anonymous, "surface://local/page/long", { changed: () => {}, opened: resolve });
     });
     expect(told).toBe(false);
   });

@@ -58,10 +58,11 @@ function clientOf(app: Parameters<typeof createTestClient>[0]) {
 function watching(app: MountedApp, uri: string) {
   const runtime: AppRuntime = closed(app.open());
   const told: string[] = [];
-  const stop = runtime
-    .resourcesFor(anonymous)
-    .watch(uri, { changed: () => void told.push("changed"), opened: (isThere) => void told.push(`opened ${isThere}`) });
-  runtime.resourcesFor(anonymous).watchList("resources", () => void told.push("list"));
+  const stop = runtime.resources.watch(anonymous, uri, {
+    changed: () => void told.push("changed"),
+    opened: (isThere) => void told.push(`opened ${isThere}`),
+  });
+  runtime.resources.watchList(anonymous, "resources", () => void told.push("list"));
   return { told, stop };
 }
 
@@ -184,7 +185,7 @@ describe("resources that are mounted", () => {
     const runtime = closed(appOfMount("s", shelf, quick).open());
     const uri = "surface://s/state/hp";
     const told: boolean[] = [];
-    runtime.resourcesFor(anonymous).watch(uri, { changed: () => {}, opened: (isThere) => void told.push(isThere) });
+    runtime.resources.watch(anonymous, uri, { changed: () => {}, opened: (isThere) => void told.push(isThere) });
     await vi.waitFor(() => expect(told).toEqual([true]));
     for (const n of [2, 3]) {
       shelf.read = () => n;
@@ -219,8 +220,8 @@ describe("resources that are mounted", () => {
     }
     const runtime = closed(app.open());
     const rich = { ...anonymous, id: "r", isAnonymous: false, scopes: ["s:read", "gold"] };
-    expect(runtime.resourcesFor(rich).has("surface://s/state/gold")).toBe(true);
-    expect(runtime.resourcesFor(rich).has("surface://s/map")).toBe(false);
+    expect(runtime.resources.has(rich, "surface://s/state/gold")).toBe(true);
+    expect(runtime.resources.has(rich, "surface://s/map")).toBe(false);
   });
 
   it("are read and waited for by tools when the app pulls", async () => {
@@ -299,7 +300,7 @@ describe("resources that are mounted", () => {
       .bridge(deadLink())
       .mount("hero", shelfOf({ path: "hp" }, { path: "a/b" }, { path: "a/b" }));
     const runtime = closed(app.open());
-    expect(runtime.resourcesFor(anonymous).has("surface://game/hero/a/b")).toBe(true);
+    expect(runtime.resources.has(anonymous, "surface://game/hero/a/b")).toBe(true);
     expect(faults.map(({ cause }) => String(cause))).toEqual([
       'SurfaceError: Naming resource "hero/a/b": its URI, "surface://game/hero/a/b", is taken by resource "hero/a/b"; it is left out',
       'SurfaceError: Naming resource "hero/hp": its URI, "surface://game/hero/hp", is taken by collection "hero"; it is left out',

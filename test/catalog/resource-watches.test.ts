@@ -106,8 +106,8 @@ function serve(link: Link): AppRuntime {
 
 const uri = (path: string): string => `surface://watched/${path}`;
 
-function watch(runtime: Pick<AppRuntime, "resourcesFor">, at: string, changed: () => void): (() => void) | undefined {
-  return runtime.resourcesFor(anonymous).watch(at, { changed, opened: () => {} });
+function watch(runtime: Pick<AppRuntime, "resources">, at: string, changed: () => void): (() => void) | undefined {
+  return runtime.resources.watch(anonymous, at, { changed, opened: () => {} });
 }
 
 /** The text under a URI, or the error in its place. */
@@ -163,12 +163,9 @@ describe("ResourceWatches.watch()", () => {
 
   it("watch() leaves nothing behind when it has ended", async () => {
     const { flaky } = backend();
-    const { watches, resourcesFor, close } = watchesOf(surface, flaky.link);
-    const resources = resourcesFor(anonymous);
+    const { watches, resources, close } = watchesOf(surface, flaky.link);
     for (let n = 0; n < 100; n += 1) {
-      const ends = ["items", `items/${n}`, "state"].map((path) =>
-        watch({ resourcesFor: () => resources }, uri(path), () => {}),
-      );
+      const ends = ["items", `items/${n}`, "state"].map((path) => watch({ resources }, uri(path), () => {}));
       if (n % 2 === 0) await turns();
       for (const end of ends) end?.();
     }
@@ -304,7 +301,7 @@ describe("a read of what is watched", () => {
     const call = (name: string): unknown =>
       handlersOf(runtime)["tools/call"]({ name }, { era: "modern", call: new CallContext() });
     await new Promise<void>((resolve) => {
-      runtime.resourcesFor(anonymous).watch("surface://note/value", { changed: () => {}, opened: () => resolve() });
+      runtime.resources.watch(anonymous, "surface://note/value", { changed: () => {}, opened: () => resolve() });
     });
     for (let n = 1; n <= 5; n += 1) {
       await call("bump");
@@ -342,7 +339,7 @@ describe("a read of what is watched", () => {
     open.push(runtime);
     const request = { era: "modern", call: new CallContext() } as const;
     await new Promise<void>((resolve) => {
-      runtime.resourcesFor(anonymous).watch("surface://note/value", { changed: () => {}, opened: () => resolve() });
+      runtime.resources.watch(anonymous, "surface://note/value", { changed: () => {}, opened: () => resolve() });
     });
     await handlersOf(runtime)["tools/call"]({ name: "work" }, request);
     const found = new Set<unknown>();
@@ -366,7 +363,7 @@ describe("a read of what is watched", () => {
       const answer = await handlersOf(runtime)["resources/read"](params, { era: "modern", call: new CallContext() });
       return Number(JSON.parse(answer.kind === "error" ? "{}" : `{${answer.body}}`).contents[0].text);
     };
-    runtime.resourcesFor(anonymous).watch("surface://note/value", { changed: () => {} });
+    runtime.resources.watch(anonymous, "surface://note/value", { changed: () => {} });
     const found: number[] = [];
     for (let n = 1; n <= 60; n += 1) {
       if (n % 4 === 0) value.set(n);

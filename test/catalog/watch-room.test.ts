@@ -79,10 +79,10 @@ describe("what is watched", () => {
     };
     const busy = { code: -32000, message: "Server busy: too many subscriptions are open" };
     const errorOf = (id: string): unknown => heard.find((message) => message.id === id)?.error;
-    const ends = urisFrom(0, 2047).map((uri) => runtime.resourcesFor(anonymous).watch(uri, { changed: () => {} }));
+    const ends = urisFrom(0, 2047).map((uri) => runtime.resources.watch(anonymous, uri, { changed: () => {} }));
     listen("two", urisFrom(3000, 2));
     expect(errorOf("two")).toMatchObject(busy);
-    ends.push(runtime.resourcesFor(anonymous).watch(uriOf(2047), { changed: () => {} }));
+    ends.push(runtime.resources.watch(anonymous, uriOf(2047), { changed: () => {} }));
     subscribe("one", uriOf(3000));
     expect(errorOf("one")).toMatchObject(busy);
     subscribe("known", uriOf(7));

@@ -13,7 +13,6 @@ import { ResourceWatches } from "../../src/catalog/resource-watches.ts";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import type { Link } from "../../src/links/link.ts";
 import { createClient } from "../../src/surface/create-client.ts";
-import type { Caller } from "../../src/surface/caller.ts";
 import type { Surface } from "../../src/surface/define-surface.ts";
 import type { SurfaceClient } from "../../src/surface/client.ts";
 import type { Spec } from "../../src/surface/member.ts";
@@ -55,5 +54,5 @@ export function watchesOf(surface: Surface<Spec>, link: Link, more: Readonly<Rec
     items,
     large: new LargeValues({ uriPrefix: catalog.uriPrefix }),
   });
-  return { watches, items, resourcesFor: (caller: Caller) => lookup.watcherFor(caller), close };
+  return { watches, items, resources: lookup, close };
 }

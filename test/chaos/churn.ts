@@ -88,7 +88,7 @@ const batches: Readonly<Record<string, Batch>> = {
   async watch({ runtime }, _first, stays) {
     let opened = 0;
     const ends = uris.map((uri) =>
-      runtime.resourcesFor(anonymous).watch(uri, { changed: () => {}, opened: () => void (opened += 1) }),
+      runtime.resources.watch(anonymous, uri, { changed: () => {}, opened: () => void (opened += 1) }),
     );
     if (stays) await until(() => opened === batch);
     for (const end of ends) end?.();

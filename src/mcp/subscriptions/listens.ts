@@ -101,8 +101,8 @@ export class Listens {
     const uris = urisOf(topics);
     const lacking = refuseLacking(uris, caller, runtime);
     if (lacking !== undefined) return lacking;
-    const target = { resources: runtime.resourcesFor(caller), deps };
-    if (!this.#hasRoom(uris) || !target.resources.hasRoom(uris)) return tooManySubscriptions;
+    const target = { caller, deps };
+    if (!this.#hasRoom(uris) || !runtime.resources.hasRoom(caller, uris)) return tooManySubscriptions;
     const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: ignore };
     this.#open.set(id, listen);
     for (const topic of topics) {

@@ -19,7 +19,6 @@ import {
   TopicWatch,
   whenOpen,
   type WatchDeps,
-  type WatchTarget,
 } from "./topic-watch.ts";
 
 /** One topic that is subscribed to, and the requests that wait for the answer. */
@@ -60,13 +59,12 @@ export class SubscribedUris {
     const { clock } = this.#deps;
     const uri = uriOf(params);
     if (uri === undefined) return badUri;
-    const target = this.#targetOf(caller);
-    const refused = this.#refuse(uri, caller, target);
+    const refused = this.#refuse(uri, caller);
     if (refused !== undefined) return refused;
     const known = this.#subscribed.get(uri);
     if (known !== undefined && known.waiting.length === 0) return empty;
-    if (known === undefined && !this.#hasRoom(uri, target)) return tooManySubscriptions;
-    const subscribed = known ?? this.#add(uri, target);
+    if (known === undefined && !this.#hasRoom(uri, caller)) return tooManySubscriptions;
+    const subscribed = known ?? this.#add(uri, caller);
     if (subscribed === undefined) return toNotFound(uri, "legacy");
     subscribed.waiting.push(id);
     if (known === undefined) {
@@ -101,7 +99,7 @@ export class SubscribedUris {
   /** Watches the lists that can change too, as their caller may see them. Callable twice. */
   watchLists(caller: Caller): void {
     for (const topic of topicsOfLists(this.#deps.runtime.changing)) {
-      if (!this.#subscribed.has(topic)) this.#add(topic, this.#targetOf(caller))?.watch.tell();
+      if (!this.#subscribed.has(topic)) this.#add(topic, caller)?.watch.tell();
       if (this.#isSuspended) this.#subscribed.get(topic)?.watch.close();
     }
   }
@@ -139,22 +137,21 @@ export class SubscribedUris {
   }
 
   /** Asked first of all: what is hidden by now, or from this caller, may be subscribed to all the same. */
-  #refuse(uri: string, caller: Caller, { resources }: WatchTarget): RpcAnswer | undefined {
+  #refuse(uri: string, caller: Caller): RpcAnswer | undefined {
     const { runtime, reached } = this.#deps;
     reached?.("gate");
-    return refuseLacking([uri], caller, runtime) ?? (resources.has(uri) ? undefined : toNotFound(uri, "legacy"));
+    return (
+      refuseLacking([uri], caller, runtime) ??
+      (runtime.resources.has(caller, uri) ? undefined : toNotFound(uri, "legacy"))
+    );
   }
 
-  #targetOf(caller: Caller): WatchTarget {
-    return { resources: this.#deps.runtime.resourcesFor(caller), deps: this.#deps };
+  #hasRoom(uri: string, caller: Caller): boolean {
+    return this.uriCount < maxUris && this.#deps.runtime.resources.hasRoom(caller, [uri]);
   }
 
-  #hasRoom(uri: string, { resources }: WatchTarget): boolean {
-    return this.uriCount < maxUris && resources.hasRoom([uri]);
-  }
-
-  #add(topic: Topic, target: WatchTarget): Subscribed | undefined {
-    const watch = new TopicWatch(target, topic);
+  #add(topic: Topic, caller: Caller): Subscribed | undefined {
+    const watch = new TopicWatch({ caller, deps: this.#deps }, topic);
     if (!watch.open()) return undefined;
     const subscribed: Subscribed = { watch, waiting: [], stopWaiting: ignore };
     this.#subscribed.set(topic, subscribed);

@@ -11,7 +11,7 @@ import { Outbox, type WatchDeps } from "./topic-watch.ts";
 
 /** Dependencies of a {@link SubscriptionSession}. */
 export interface SubscriptionDeps {
-  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "changing" | "report">;
+  readonly runtime: Pick<AppRuntime, "resources" | "changing" | "report">;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
   /** Answers a request that was served here. */

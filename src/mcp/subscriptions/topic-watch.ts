@@ -2,7 +2,7 @@ import type { WatchTold } from "../../catalog/resource-watches.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { rpcCodes, toRpcError, toScopeError, type RequestId, type RpcError } from "../protocol.ts";
-import type { AppRuntime, ResourceWatcher } from "../servable-app.ts";
+import type { AppRuntime } from "../servable-app.ts";
 import { renderChange, type Topic } from "./notices.ts";
 
 /** Number of URIs that one connection may watch, over all its subscriptions. */
@@ -16,7 +16,7 @@ export const tooManySubscriptions: RpcError = toRpcError(rpcCodes.busy, "Server 
 
 /** Dependencies of the subscriptions over one output. */
 export interface WatchDeps {
-  readonly runtime: Pick<AppRuntime, "resourcesFor" | "lacking" | "changing">;
+  readonly runtime: Pick<AppRuntime, "resources" | "changing">;
   readonly outbox: Outbox;
   /** Writes one frame to the client. */
   readonly send: (json: string) => void;
@@ -25,9 +25,9 @@ export interface WatchDeps {
   readonly reached?: ((stage: "gate") => void) | undefined;
 }
 
-/** The output and the resources of one caller. */
+/** The output of one caller. */
 export interface WatchTarget {
-  readonly resources: ResourceWatcher;
+  readonly caller: Caller;
   readonly deps: WatchDeps;
 }
 
@@ -35,11 +35,11 @@ export interface WatchTarget {
 export function refuseLacking(
   uris: readonly string[],
   caller: Caller,
-  { lacking }: WatchDeps["runtime"],
+  { resources }: WatchDeps["runtime"],
 ): RpcError | undefined {
-  if (!uris.some((uri) => lacking(uri, caller) !== undefined)) return undefined;
+  if (!uris.some((uri) => resources.lacking(caller, uri) !== undefined)) return undefined;
   const nothingGranted: Caller = { ...caller, scopes: [] };
-  return toScopeError([...new Set(uris.flatMap((uri) => lacking(uri, nothingGranted) ?? []))]);
+  return toScopeError([...new Set(uris.flatMap((uri) => resources.lacking(nothingGranted, uri) ?? []))]);
 }
 
 /** Writes notices at once, or keeps which topics have changed while the output is full: one bit a topic, and no queue. */
@@ -165,9 +165,10 @@ export class TopicWatch implements WatchTold {
 
   #watch(): (() => void) | undefined {
     const { topic } = this;
-    const { resources } = this.#target;
-    if (typeof topic === "string") return resources.watch(topic, this);
-    const stop = resources.watchList(topic.list, () => this.changed());
+    const { caller, deps } = this.#target;
+    const { resources } = deps.runtime;
+    if (typeof topic === "string") return resources.watch(caller, topic, this);
+    const stop = resources.watchList(caller, topic.list, () => this.changed());
     this.opened(true);
     return stop;
   }

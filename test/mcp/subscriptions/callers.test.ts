@@ -6,7 +6,7 @@ const known = (id: string, ...scopes: string[]): Caller => ({ id, isAnonymous: f
 
 function guarded(): SessionHarness {
   const harness = new SessionHarness({ "x://a": "open", "x://b": "open", "x://c": "open" });
-  Object.assign(harness.guarded, { "x://a": ["s:read"], "x://b": ["s:read", "b"], "x://c": ["s:read", "c"] });
+  Object.assign(harness.resources.guarded, { "x://a": ["s:read"], "x://b": ["s:read", "b"], "x://c": ["s:read", "c"] });
   return harness;
 }
 

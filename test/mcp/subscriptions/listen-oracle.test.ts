@@ -4,11 +4,10 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ListName } from "../../../src/mcp/lists.ts";
 import { toCapabilities, type ServerCapabilities } from "../../../src/mcp/handshake.ts";
-import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
+import type { AppResources } from "../../../src/mcp/servable-app.ts";
 import { modernLine } from "../../fixtures/envelope.ts";
 import { createHostileApp } from "../../fixtures/hostile.ts";
 import { GateHarness, type Sent } from "../gate-harness.ts";
-import { anonymous } from "../../../src/surface/caller.ts";
 
 type Options = NonNullable<Parameters<typeof serveStdio>[1]>;
 type Transport = NonNullable<Options["transport"]>;
@@ -54,18 +53,19 @@ afterEach(async () => {
 
 async function open({ canListChange }: Setting): Promise<{ ours: GateHarness; oracle: Oracle }> {
   const runtime = createHostileApp({ onFault: () => {} }).open();
-  const resources = runtime.resourcesFor(anonymous);
-  const listing: ResourceWatcher = {
-    watch: (uri, told) => resources.watch(uri, told),
-    has: (uri) => resources.has(uri),
-    hasRoom: (uris) => resources.hasRoom(uris),
+  const { resources } = runtime;
+  const listing: AppResources = {
+    watch: (caller, uri, told) => resources.watch(caller, uri, told),
+    has: (caller, uri) => resources.has(caller, uri),
+    hasRoom: (caller, uris) => resources.hasRoom(caller, uris),
     watchList: () => () => {},
+    lacking: () => undefined,
   };
   const offered = canListChange
     ? {
         ...runtime,
         changing: new Set<ListName>(["tools", "resources"]),
-        resourcesFor: () => listing,
+        resources: listing,
       }
     : runtime;
   const ours = await new GateHarness(offered).open("modern");

@@ -5,7 +5,7 @@ import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription
 import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
 import type { ListName } from "../../../src/mcp/lists.ts";
 import type { Era, RequestId, RpcAnswer } from "../../../src/mcp/protocol.ts";
-import type { ResourceWatcher } from "../../../src/mcp/servable-app.ts";
+import type { AppResources } from "../../../src/mcp/servable-app.ts";
 import type { Clock } from "../../../src/spine/clock.ts";
 import type { Fault } from "../../../src/surface/fault.ts";
 
@@ -39,19 +39,18 @@ export class ManualClock implements Clock {
 }
 
 /** Resources that change, and open, when a test says so. */
-export class FakeResources implements ResourceWatcher {
+export class FakeResources implements AppResources {
   /** What is there: known at once, known when {@link open} says so, or nothing. */
   readonly known: Record<string, "open" | "late"> = {};
   readonly watching = new Map<string, Set<WatchTold>>();
   /** For whom something was watched, one after the other. */
   readonly watchers: Caller[] = [];
 
-  for(caller: Caller): ResourceWatcher {
-    this.watchers.push(caller);
-    return this;
-  }
+  /** Scopes that URIs ask for. */
+  readonly guarded: Record<string, readonly string[]> = {};
 
-  watch(uri: string, told: WatchTold): (() => void) | undefined {
+  watch(caller: Caller, uri: string, told: WatchTold): (() => void) | undefined {
+    this.watchers.push(caller);
     const kind = this.known[uri];
     if (kind === undefined) return undefined;
     const end = this.#join(uri, told);
@@ -59,7 +58,7 @@ export class FakeResources implements ResourceWatcher {
     return end;
   }
 
-  has(uri: string): boolean {
+  has(_caller: Caller, uri: string): boolean {
     return uri in this.known;
   }
 
@@ -67,7 +66,12 @@ export class FakeResources implements ResourceWatcher {
     return true;
   }
 
-  watchList(list: ListName, changed: () => void): () => void {
+  lacking(caller: Caller, uri: string): readonly string[] | undefined {
+    return authorise(caller, { scopes: this.guarded[uri] ?? [] })?.scopes;
+  }
+
+  watchList(caller: Caller, list: ListName, changed: () => void): () => void {
+    this.watchers.push(caller);
     return this.#join(list === "resources" ? "list" : `list of ${list}`, { changed });
   }
 
@@ -107,8 +111,6 @@ export class SessionHarness {
   readonly session: SubscriptionSession;
   /** Who asks. */
   caller: Caller = anonymous;
-  /** What URIs ask for. */
-  readonly guarded: Record<string, readonly string[]> = {};
 
   constructor(known: Record<string, "open" | "late"> = {}) {
     Object.assign(this.resources.known, known);
@@ -119,9 +121,8 @@ export class SessionHarness {
     };
     this.session = new SubscriptionSession({
       runtime: {
-        resourcesFor: (caller) => this.resources.for(caller),
+        resources: this.resources,
         changing: new Set(["resources"]),
-        lacking: (uri, caller) => authorise(caller, { scopes: this.guarded[uri] ?? [] })?.scopes,
         report: (fault) => this.faults.push(fault),
       },
       send,

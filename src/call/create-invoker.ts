@@ -1,29 +1,26 @@
-import { CallPreparer } from "./call-preparer.ts";
 import { toAskTimeouts } from "../catalog/ask-timeouts.ts";
-import type { Asking, AskTimeouts } from "../catalog/asking.ts";
+import type { AskTimeouts } from "../catalog/asking.ts";
 import type { PromptEntry, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
+import type { ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { checkInput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
-import type { CallContext } from "./call-context.ts";
 import { ClientAsker } from "./asker.ts";
+import { deny } from "./authorise.ts";
 import { runBounded } from "./bounded.ts";
-import type { Checked } from "./check-again.ts";
-import { Completions, type Completion } from "./completions.ts";
+import type { CallContext } from "./call-context.ts";
+import { CallPreparer } from "./call-preparer.ts";
 import { createCallTree, type CallTree } from "./call-tree.ts";
+import { Completions, type Completion } from "./completions.ts";
 import { confirmRuleOf } from "./confirm-call.ts";
 import { Deadlines } from "./deadlines.ts";
-import { deny } from "./authorise.ts";
-import { isThenable } from "../surface/is-thenable.ts";
-import type { Denied, Refused, ToolOutcome } from "../catalog/outcome.ts";
-import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
 import { Nesting } from "./nesting.ts";
-import { endingBefore, isSuspended, suspendedOutcome, watchGoingOn } from "./questions.ts";
+import type { CompletionOutcome, PromptOutcome, ReadOutcome } from "./outcome.ts";
+import { suspendedOutcome, watchGoingOn } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
-import { writeAnswer } from "./write-answer.ts";
+import { ToolCalls, unknownToAll } from "./tool-calls.ts";
 
 /** How long a read may take, in milliseconds. */
 const readTime = Object.freeze({ timeoutMs: 10_000 });
@@ -39,8 +36,8 @@ type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
  * thrown.
  */
 export interface Invoker {
-  /** Calls a tool with the arguments as they came off the wire. Never rejects. */
-  call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome>;
+  /** Calls a tool with the arguments as they came off the wire. Returns a promise only if something waits. Neither throws nor rejects. */
+  call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome>;
   /** Reads what a URI resolved to. Never rejects. */
   read(resolved: Readable, call: CallContext): Promise<ReadOutcome>;
   /** Has a prompt written, with the arguments as they came off the wire. Never rejects. */
@@ -66,132 +63,35 @@ export interface InvokerOptions {
   readonly askTimeouts?: AskTimeouts | undefined;
 }
 
-/** The answer to a call of an entry that is hidden from its caller: not found. */
-const unknownToAll: Denied = Object.freeze({ kind: "denied", scopes: undefined });
-
-/** Returns the answer to a call that was hidden from its caller before its handler started, for example during a confirmation. */
-function goneOutcome(stage: Stage, { stillShown }: CallContext): Denied | undefined {
-  return stage !== "running" && stillShown?.() === false ? unknownToAll : undefined;
-}
-
-/** How far a call came: what was thrown means something else at each. */
-type Stage = "decoding" | "checking" | "running";
-
-/** What was thrown in a call, and when. */
-interface Failure {
-  readonly cause: unknown;
-  readonly stage: Stage;
-  readonly call: CallContext;
-}
-
 class EntryInvoker implements Invoker {
   readonly #report: FaultReporter;
-  readonly #onChange: (() => void) | undefined;
   readonly #deadlines = new Deadlines();
-  readonly #tree: CallTree;
   readonly #nesting: Nesting;
   readonly #asker: ClientAsker;
-  readonly #preparer: CallPreparer;
+  readonly #tools: ToolCalls;
   readonly #completions: Completions;
 
   constructor(options: InvokerOptions) {
     this.#report = options.report;
-    this.#onChange = options.onChange;
-    this.#tree = options.tree ?? createCallTree(options);
     this.#completions = new Completions(this.#deadlines, options.report);
-    const timeouts = toAskTimeouts(options.askTimeouts);
-    this.#asker = new ClientAsker({ deadlines: this.#deadlines, timeouts, report: options.report });
-    this.#preparer = new CallPreparer({
-      asker: this.#asker,
-      confirm: options.confirm,
-      report: options.report,
-      deadlines: this.#deadlines,
+    const { report, confirm, onChange, find = () => undefined, tree = createCallTree(options) } = options;
+    const deadlines = this.#deadlines;
+    const asker = new ClientAsker({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
+    const nesting = new Nesting({
+      find,
+      report,
+      run: (entry, args, call) => this.#tools.begin(entry, args, call),
+      isConfirmed: (entry) => confirmRuleOf(entry, confirm) !== undefined,
     });
-    this.#nesting = new Nesting({
-      find: options.find ?? (() => undefined),
-      report: options.report,
-      run: (entry, args, call) => this.#begin(entry, args, call),
-      isConfirmed: (entry) => confirmRuleOf(entry, options.confirm) !== undefined,
-    });
+    const preparer = new CallPreparer({ asker, confirm, report, deadlines });
+    this.#asker = asker;
+    this.#nesting = nesting;
+    this.#tools = new ToolCalls({ report, onChange, tree, deadlines, asker, preparer, nesting });
   }
 
-  call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
+  call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome> {
     const denied = entry.isInternal === true ? unknownToAll : deny(entry, call);
-    return denied === undefined ? this.#begin(entry, args, call) : Promise.resolve(denied);
-  }
-
-  /** Records a call that its caller may make. */
-  #begin(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
-    const { caller, partOf } = call;
-    call.tracked = this.#tree.open({ entry, caller, args, above: partOf?.call.tracked });
-    return this.#call(entry, args, call);
-  }
-
-  // One function and not a chain of small ones: every asynchronous hop costs each call, and what is synchronous (most
-  // schemas, many handlers) is not awaited at all.
-  async #call(entry: ToolEntry, args: JsonObject, call: CallContext): Promise<ToolOutcome> {
-    const { owner } = entry;
-    this.#deadlines.watch(call, entry);
-    let outcome: ToolOutcome;
-    let stage: Stage = "decoding";
-    try {
-      this.#enter(entry, call);
-      const decoded = entry.input.decode(args);
-      stage = "checking";
-      const checked = owner === "surface" ? decoded : checkInput(owner.input, decoded, entry.origin);
-      const input: unknown = checked instanceof Promise ? await call.outcome(checked) : checked;
-      const preparing = this.#preparer.prepare({ entry, input }, args, call);
-      const runs = preparing instanceof Promise ? await preparing : preparing;
-      // What was cancelled or too late while it was checked must not take effect.
-      call.assertRunning();
-      if ("kind" in runs) outcome = runs;
-      else {
-        stage = "running";
-        const work = this.#start(runs, call);
-        const value = isThenable(work) ? await call.outcome(work) : work;
-        const written = writeAnswer(runs.entry, value, { call, report: this.#report });
-        outcome = written instanceof Promise ? await written : written;
-      }
-      // What was recorded as aborted is not answered as done.
-      call.assertRunning();
-    } catch (cause) {
-      outcome = this.#refuse({ cause, stage, call }, entry);
-    }
-    call.unwatch?.();
-    return this.#end(entry, outcome, call);
-  }
-
-  /** Begins a call whose turn has come. Throws what it was ended with before. */
-  #enter(entry: ToolEntry, call: CallContext): void {
-    call.assertRunning();
-    call.tracked?.begin(call.deadline);
-    call.reached("arguments");
-    // Only the entry of a mounted operation can be replaced.
-    if (entry.now !== undefined) this.#asker.assertSameEntry(entry, call);
-  }
-
-  #start(runs: Checked, call: CallContext): unknown {
-    const ending = endingBefore(call);
-    if (ending !== undefined) {
-      return ending.then((): unknown => {
-        call.assertRunning();
-        return this.#start(runs, call);
-      });
-    }
-    const { entry, input } = runs;
-    call.start();
-    if (entry.isUncounted !== true) call.root.hasRun = true;
-    call.allowNesting(this.#nesting, entry);
-    call.reached("backend");
-    return entry.run(input, call);
-  }
-
-  #end({ hints, origin, isUncounted }: ToolEntry, outcome: ToolOutcome, call: CallContext): ToolOutcome {
-    if (!hints.readOnlyHint) this.#onChange?.();
-    // What stands for others waits for them, and says what became of them.
-    if (isUncounted !== true && isSuspended(call)) watchGoingOn(call, { where: origin, report: this.#report });
-    call.finish(outcome.kind === "refused" ? outcome.code : undefined);
-    return outcome;
+    return denied ?? this.#tools.begin(entry, args, call);
   }
 
   async read(resolved: Readable, call: CallContext): Promise<ReadOutcome> {
@@ -247,24 +147,6 @@ class EntryInvoker implements Invoker {
   close(): void {
     this.#nesting.close();
     this.#deadlines.close();
-  }
-
-  #refuse({ cause, stage, call }: Failure, entry: ToolEntry): Asking | Refused | Denied {
-    const instead = suspendedOutcome(call) ?? goneOutcome(stage, call);
-    if (instead !== undefined) return instead;
-    // A live surface that refuses the input refuses what the caller said; from within a bespoke handler it refuses
-    // what the handler said, which is the handler's fault and may name what the caller cannot see.
-    const aboutArguments = stage !== "running" || entry.owner === "surface";
-    const mayHaveActed = stage === "running" && !entry.hints.readOnlyHint;
-    return toRefused(call.endedWith ?? cause, {
-      where: entry.origin,
-      report: this.#report,
-      deadline: call.passedDeadline,
-      // Decoding names what it refuses by its path on the wire; a schema knows nothing of the wrapping.
-      ...(aboutArguments ? { argumentsRoot: stage === "decoding" ? "" : entry.input.root } : {}),
-      isUnsent: call.isUnsent,
-      ...(mayHaveActed ? { changes: entry.owner === "surface" ? "call" : "steps" } : {}),
-    });
   }
 }
 

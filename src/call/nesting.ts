@@ -30,7 +30,7 @@ export interface NestingParts {
   readonly find: (id: string) => ToolEntry | undefined;
   readonly report: FaultReporter;
   /** Runs what its caller may call. Never rejects. */
-  readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => Promise<ToolOutcome>;
+  readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => ToolOutcome | Promise<ToolOutcome>;
   /** Returns whether the user is asked before a tool runs. */
   readonly isConfirmed: (entry: ToolEntry) => boolean;
 }

@@ -1,4 +1,4 @@
-import type { ClientRequest } from "../mcp/dispatcher.ts";
+import type { ClientRequest } from "../mcp/running-request.ts";
 import { ownParam } from "../mcp/protocol.ts";
 import { createAnswerRenderer } from "../mcp/render-answer.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";

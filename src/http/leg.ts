@@ -1,5 +1,5 @@
 import type { Caller } from "../surface/caller.ts";
-import type { ClientRequest } from "../mcp/dispatcher.ts";
+import type { ClientRequest } from "../mcp/running-request.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import type { RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";

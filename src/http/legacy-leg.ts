@@ -2,8 +2,9 @@ import type { Caller } from "../surface/caller.ts";
 import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
+import { downgrade } from "../mcp/protocol-features.ts";
 import { headerParamsFor } from "../mcp/header-params.ts";
-import { methodsOf, runMethod, toInternalAnswer, type Methods } from "../mcp/methods.ts";
+import { methodsOf, toInternalAnswer, type Methods } from "../mcp/methods.ts";
 import {
   closing,
   ownParam,
@@ -14,7 +15,7 @@ import {
   type RpcAnswer,
   type RpcError,
 } from "../mcp/protocol.ts";
-import type { ClientRequest } from "../mcp/dispatcher.ts";
+import type { ClientRequest } from "../mcp/running-request.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
@@ -181,11 +182,11 @@ export class LegacyLeg implements SessionLeg {
 
   async #handshake({ frame, caller, view }: AdmittedPost): Promise<RpcAnswer> {
     const { method: name, params } = frame;
-    const { runtime } = this.#setting;
     const method = this.#methods.legacy.get(name);
     if (method === undefined) return unknownMethod;
-    const request = { era: "legacy", call: new CallContext({ caller }), version: negotiate(params), view } as const;
-    return runMethod({ name, method, params, request, report: runtime.report });
+    const version = negotiate(params);
+    const request = { era: "legacy", call: new CallContext({ caller }), version, view } as const;
+    return downgrade(await method.run(params, request), version);
   }
 
   #mint({ frame, caller }: RequestPost, place: Place): Readonly<Record<string, string>> {

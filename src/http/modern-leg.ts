@@ -1,4 +1,5 @@
-import { Dispatcher, type ClientRequest } from "../mcp/dispatcher.ts";
+import { Dispatcher } from "../mcp/dispatcher.ts";
+import type { ClientRequest } from "../mcp/running-request.ts";
 import { closing, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { Leg, ModernPost } from "./leg.ts";
 import { Exchange, type ExchangeDeps } from "./modern/exchange.ts";

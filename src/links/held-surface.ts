@@ -16,7 +16,8 @@ import { toDial, type OpenedLink } from "./dial-link.ts";
 import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-use.ts";
 import { Lease } from "./lease.ts";
 import { leased } from "./leased-iterable.ts";
-import type { Link } from "./link.ts";
+import { kReach, type Link } from "./link.ts";
+import type { ReachedSurface } from "./reach-surface.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
 
 /** What a held surface is made of. */
@@ -53,6 +54,7 @@ export class HeldSurface {
   readonly #closing = new Set<Promise<void>>();
   readonly #holder: ConnectionHolder<OpenedLink>;
   readonly #uses: HeldUseSetting;
+  #local: ReachedSurface | undefined;
   /** Everything that is watched: one watch a key, shared by all who watch it. */
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
   /** The members, each use of which connects first where that has not happened yet. */
@@ -70,7 +72,12 @@ export class HeldSurface {
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
     this.#uses = { holder: this.#holder, clock: this.#clock, surface: surface.name };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
-    this.channel = toChannel({ ask: (use) => this.#ask(use), follow: (use) => this.#follow(use) });
+    const { [kReach]: reach } = link;
+    this.channel = toChannel({
+      ask: (use) => this.#ask(use),
+      follow: (use) => this.#follow(use),
+      ...(reach === undefined ? {} : { callNow: (...call) => this.#callNow(reach, call) }),
+    });
   }
 
   /**
@@ -115,6 +122,22 @@ export class HeldSurface {
 
   #ask(use: Use<AskVerb>): Promise<unknown> {
     return new HeldUse(use, this.#kindOf(use), this.#uses).run();
+  }
+
+  /** Calls a procedure of this process without a connection, which would have nothing to carry. */
+  #callNow(reach: NonNullable<Link[typeof kReach]>, call: Parameters<SurfaceChannel["call"]>): unknown {
+    const channel = this.#reached(reach);
+    return channel?.callNow === undefined ? this.channel.call(...call) : channel.callNow(...call);
+  }
+
+  /** Returns nothing where a connection says more of a failure: of what is closed, or does not fit. */
+  #reached(reach: NonNullable<Link[typeof kReach]>): SurfaceChannel | undefined {
+    try {
+      this.#local ??= reach(this.#surface);
+    } catch {
+      return undefined;
+    }
+    return this.#local.scope.closed || this.#scope.closed ? undefined : this.#local.channel;
   }
 
   #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {

@@ -8,7 +8,7 @@ import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { assertContract } from "./assert-contract.ts";
-import type { CloseReason, Connection, Link } from "./link.ts";
+import { kReach, type CloseReason, type Connection, type Link } from "./link.ts";
 import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
 
 /** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
@@ -85,6 +85,7 @@ export function inProcess(live: Served): Link {
   const { [kScope]: life } = live;
   return Object.freeze({
     check: (surface: Surface<Spec>) => void reach(surface, live),
+    [kReach]: (surface: Surface<Spec>) => reach(surface, live),
     async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
       const reached = reach(surface, live);
       for (const each of [life, reached.scope]) each.assertOpen();

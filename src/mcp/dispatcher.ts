@@ -1,55 +1,12 @@
-import type { CallContext } from "../call/call-context.ts";
 import { SurfaceError } from "../errors.ts";
 import { SlotMap } from "../spine/slot-map.ts";
-import type { Caller } from "../surface/caller.ts";
 import { internalError } from "../surface/fault.ts";
-import type { CallQueue, QueuedCall } from "./call-queue.ts";
-import { methodsOf, runMethod, toInternalAnswer, type Method, type Methods, type Turn } from "./methods.ts";
-import type { RequestFrame } from "./parse-frame.ts";
-import {
-  busy,
-  closing,
-  duplicateId,
-  unknownMethod,
-  type Era,
-  type LogLevels,
-  type RequestId,
-  type RpcAnswer,
-  type RpcError,
-} from "./protocol.ts";
-import type { ResolvedView } from "./resolved-view.ts";
+import type { CallQueue } from "./call-queue.ts";
+import { methodsOf, toInternalAnswer, type Methods, type Turn } from "./methods.ts";
+import { downgrade } from "./protocol-features.ts";
+import { busy, closing, duplicateId, unknownMethod, type RequestId, type RpcAnswer } from "./protocol.ts";
+import { hasHandler, keyOf, Running, type ClientRequest, type HandlerRun } from "./running-request.ts";
 import type { AppRuntime } from "./servable-app.ts";
-
-/** A request of a client, and the way back to the client. */
-export interface ClientRequest {
-  readonly frame: RequestFrame;
-  /** Key among the running requests, for requests that stand alone: their ids may be equal. @default the id */
-  readonly key?: RequestId;
-  readonly era: Era;
-  readonly caller: Caller;
-  /** The view of the caller when the request arrived. */
-  readonly view: ResolvedView;
-  /** Protocol version of the handshake; `undefined` for clients without one. */
-  readonly version: string | undefined;
-  /** Log of the client; `undefined` for clients without a level of their own. */
-  readonly log: LogLevels | undefined;
-  /** The progress token, or what is wrong with it. */
-  readonly token: string | number | undefined | RpcError;
-  /** Resolves when the answer may follow the progress of the call; `undefined`: now. */
-  readonly written?: Promise<void> | undefined;
-  /** Creates the context of the call. Called once, if a handler runs. */
-  open(token: string | number | undefined): CallContext;
-  /** Delivers the answer. Called at most once, and not after {@link cancelled}. */
-  answer(answer: RpcAnswer): void;
-  /** Takes note that the client cancelled the request. */
-  cancelled?(): void;
-  /** Takes note that the server closes, and answers for itself. Left out: the aborted handler answers. */
-  ended?(): void;
-  /** Called once, after {@link open}, when the handler neither waits nor runs any more. */
-  released?(): void;
-  /** Whether the system has not taken the whole answer. @default false */
-  readonly isUnread?: boolean;
-}
 
 /** Serves the methods of subscriptions, and answers them through {@link Dispatcher.answer}. */
 interface Subscriptions<TRequest extends ClientRequest> {
@@ -71,27 +28,6 @@ export interface DispatcherDeps<TRequest extends ClientRequest> {
   readonly onOver?: () => void;
 }
 
-/** A request without an answer, or one whose handler still runs. A subscription has no call. */
-interface Running<TRequest extends ClientRequest> extends QueuedCall {
-  readonly request: TRequest;
-  readonly call: CallContext | undefined;
-  /** The queue in which the request waits or has its place. */
-  queue: CallQueue | undefined;
-  /** Whether the request did not start at once. */
-  hasWaited: boolean;
-  /** Whether the handler was started, and has not settled. */
-  isStarted: boolean;
-}
-
-/** A request that a handler answers. */
-interface Started<TRequest extends ClientRequest> extends Running<TRequest> {
-  readonly call: CallContext;
-}
-
-function keyOf({ key, frame }: ClientRequest): RequestId {
-  return key ?? frame.id;
-}
-
 /**
  * Serves the requests of one connection, or requests that stand alone: refuses ids in use, finds the method, queues, runs,
  * answers once, cancels. Knows which handlers run, also after the answer. Its maker closes it.
@@ -105,6 +41,10 @@ export class Dispatcher<TRequest extends ClientRequest> {
   #overrun: Set<Running<TRequest>> | undefined;
   readonly #onQuiet: (() => void)[] = [];
   readonly #onIdle: (() => void)[] = [];
+  readonly #begin = (running: Running<TRequest>): void => {
+    if (hasHandler(running)) this.#start(running);
+    else this.#subscribe(running.request);
+  };
 
   constructor(deps: DispatcherDeps<TRequest>) {
     this.#deps = deps;
@@ -140,14 +80,12 @@ export class Dispatcher<TRequest extends ClientRequest> {
     if (this.#open.has(key)) return request.answer(duplicateId);
     if (typeof token === "object") return request.answer(token);
     const method = this.#methods[request.era].get(name);
-    const state = { queue: undefined, hasWaited: false, isStarted: false };
+    const running = new Running(request, method, this.#begin);
     if (method === undefined) {
-      const running = { request, call: undefined, start: () => this.#subscribe(request), ...state };
       const isQueued = this.#deps.queuesSubscribe === true && name === "resources/subscribe";
       return this.#enter(running, isQueued ? "reads" : "none");
     }
-    const call = request.open(token);
-    const running: Started<TRequest> = { request, call, start: () => this.#start(running, method), ...state };
+    running.call = request.open(token);
     this.#enter(running, method.turn);
   }
 
@@ -271,36 +209,42 @@ export class Dispatcher<TRequest extends ClientRequest> {
     }
   }
 
-  #start(running: Started<TRequest>, method: Method): void {
+  #start(running: HandlerRun<TRequest>): void {
     running.isStarted = true;
-    const { request, call } = running;
-    const { era, version, log, frame } = request;
-    const { method: name, params, text } = frame;
+    const { request, method } = running;
     const { runtime } = this.#deps;
     // The rules may have changed while the request waited for its turn.
     const view = running.hasWaited ? runtime.viewFor(request.caller) : request.view;
     if (view.kind === "error") return this.#settle(running, view);
-    const { report } = runtime;
-    const answering = runMethod({ name, method, params, request: { era, version, log, call, view, text }, report });
+    running.view = view;
+    const fail = (cause: unknown): void => {
+      this.#settle(running, toInternalAnswer(cause, request.frame.method, runtime.report));
+    };
+    let answering: RpcAnswer | Promise<RpcAnswer>;
+    try {
+      answering = method.run(request.frame.params, running);
+    } catch (cause) {
+      return fail(cause);
+    }
     // A promise only if the handler waits: the handshake is over before the next frame is read.
-    if (answering instanceof Promise) void answering.then((answer) => this.#settle(running, answer));
+    if (answering instanceof Promise) void answering.then((answer) => this.#settle(running, answer), fail);
     else this.#settle(running, answering);
   }
 
-  #settle(running: Started<TRequest>, answer: RpcAnswer): void {
+  #settle(running: HandlerRun<TRequest>, answer: RpcAnswer): void {
     const { written } = running.request;
     if (written === undefined) this.#finish(running, answer);
     else void written.then(() => this.#finish(running, answer));
   }
 
-  #finish(running: Started<TRequest>, answer: RpcAnswer): void {
+  #finish(running: HandlerRun<TRequest>, answer: RpcAnswer): void {
     const { request, call } = running;
     const { isIdle } = call;
     // A call that was cancelled or timed out keeps its place until its handler settles.
     running.isStarted = !isIdle;
     const key = keyOf(request);
     // A cancelled request is not in the map, and its key may belong to another one.
-    if (this.#open.get(key) === running) this.answer(key, answer);
+    if (this.#open.get(key) === running) this.answer(key, downgrade(answer, request.version));
     if (isIdle) this.#release(running);
     else call.whenIdle(() => this.#release(running));
   }

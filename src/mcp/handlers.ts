@@ -8,7 +8,7 @@ import type { ReadOutcome } from "../call/outcome.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
-import type { InputRequired } from "./asking/input-required.ts";
+import type { AskingRequest, InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
 import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
 import {
@@ -23,6 +23,7 @@ import {
   writeJson,
   type McpRequest,
   type RpcAnswer,
+  type RpcError,
 } from "./protocol.ts";
 import type { CatalogLists } from "./lists.ts";
 import { createPromptHandler } from "./prompt-handlers.ts";
@@ -153,40 +154,69 @@ function isShown(tool: ToolEntry, caller: Caller, { resolver }: HandlerSource): 
   return resolver.shownTo(caller)?.catalog.tool(tool.name) === (tool.now?.() ?? tool);
 }
 
-/** Returns the tool and the arguments that a request names; `undefined` where the params do not fit. */
-function readCall(params: Parameters<Handler>[0]): { readonly name: string; readonly args: JsonObject } | undefined {
+/** The tool that a request names, and its arguments. */
+interface NamedCall {
+  readonly name: string;
+  readonly args: JsonObject;
+}
+
+/** Returns the call that params ask for; `undefined` where they do not fit. */
+function readCall(params: JsonObject | undefined): NamedCall | undefined {
   const name = ownParam(params, "name");
   const args = ownParam(params, "arguments") ?? noArguments;
   if (typeof name !== "string" || !isJsonObject(args) || ownParam(params, "arguments") === null) return undefined;
   return { name, args };
 }
 
+/** A call of a tool. A class and no literal, for the reason of the dispatcher's requests. */
+class ToolRequest implements AskingRequest {
+  readonly method = "tools/call";
+  readonly params: JsonObject | undefined;
+  readonly request: McpRequest;
+  readonly target: string;
+  readonly args: JsonObject;
+
+  constructor(params: JsonObject | undefined, request: McpRequest, { name, args }: NamedCall) {
+    this.params = params;
+    this.request = request;
+    this.target = name;
+    this.args = args;
+  }
+}
+
+/** Runs the tool of a request whose caller was shown it, and may retry with an answer. */
+function runTool(source: HandlerSource, tool: ToolEntry, asking: ToolRequest): RpcAnswer | Promise<RpcAnswer> {
+  const { call, view } = asking.request;
+  // A name of its own: V8 allocates a function that is assigned to a property among old objects.
+  const stillShown = (): boolean => isShown(tool, call.caller, source);
+  call.stillShown = stillShown;
+  const toAnswer = (outcome: ToolOutcome): RpcAnswer => {
+    chargeAttempt(call);
+    const asked = source.asking.answer(outcome, asking);
+    const answer = asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, view });
+    return withMeta(answer, call.meta);
+  };
+  const calling = source.invoker.call(tool, asking.args, call);
+  return calling instanceof Promise ? calling.then(toAnswer) : toAnswer(calling);
+}
+
 function createCallHandler(source: HandlerSource): Handler {
-  return async (params, request) => {
+  return (params, request) => {
+    const { call, view } = request;
     const said = readCall(params);
     if (said === undefined) return badToolParams;
-    const { name, args } = said;
-    request.call.reached("gate");
-    const { call, view } = request;
+    call.reached("gate");
     const limited = limitAttempt(call);
     if (limited !== undefined) return toRefusedAnswer(limited);
-    try {
-      const tool = view.catalog.tool(name);
-      if (tool === undefined) return unknownTool;
-      call.stillShown = () => isShown(tool, call.caller, source);
-      const asking = { params, request, method: "tools/call", target: name };
-      const begun = source.asking.begin(asking);
-      const refused = begun instanceof Promise ? await begun : begun;
-      if (refused !== undefined) return refused;
-      const outcome = await source.invoker.call(tool, args, call);
-      const asked = source.asking.answer(outcome, asking);
-      return withMeta(
-        asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, view }),
-        call.meta,
-      );
-    } finally {
+    const tool = view.catalog.tool(said.name);
+    const asking = new ToolRequest(params, request, said);
+    const start = (refused: RpcError | undefined): RpcAnswer | Promise<RpcAnswer> => {
+      if (tool !== undefined && refused === undefined) return runTool(source, tool, asking);
       chargeAttempt(call);
-    }
+      return refused ?? unknownTool;
+    };
+    const begun = tool === undefined ? unknownTool : source.asking.begin(asking);
+    return begun instanceof Promise ? begun.then(start) : start(begun);
   };
 }
 

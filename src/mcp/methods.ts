@@ -1,17 +1,7 @@
 import { internalError, type FaultReporter } from "../surface/fault.ts";
-import type { JsonObject } from "../schema/json.ts";
 import type { Handler } from "./handlers.ts";
-import { createHandshake, legacyVersions } from "./handshake.ts";
-import { downgrade } from "./protocol-features.ts";
-import {
-  emptyResult,
-  rpcCodes,
-  toRpcError,
-  unknownMethod,
-  type Era,
-  type McpRequest,
-  type RpcAnswer,
-} from "./protocol.ts";
+import { createHandshake } from "./handshake.ts";
+import { emptyResult, rpcCodes, toRpcError, unknownMethod, type Era, type RpcAnswer } from "./protocol.ts";
 import type { AppRuntime } from "./servable-app.ts";
 
 /** Queue of a method's requests: behind calls, which may take minutes, or behind reads. `none`: they do not wait. */
@@ -72,30 +62,4 @@ export function methodsOf(runtime: AppRuntime): Methods {
 export function toInternalAnswer(cause: unknown, method: string, report: FaultReporter): RpcAnswer {
   const { correlationId } = internalError(cause, `method "${method}"`, report);
   return toRpcError(rpcCodes.internal, "Internal error", { correlationId });
-}
-
-/** A method and its request. */
-export interface MethodCall {
-  readonly name: string;
-  readonly method: Method;
-  readonly params: JsonObject | undefined;
-  readonly request: McpRequest;
-  readonly report: FaultReporter;
-}
-
-/**
- * Runs a method and returns its answer, as a promise only if its handler waits: a request that waits for nothing must not let
- * others overtake it. Neither throws nor rejects.
- */
-export function runMethod({ name, method, params, request, report }: MethodCall): RpcAnswer | Promise<RpcAnswer> {
-  const { version } = request;
-  const isOld = version !== undefined && version !== legacyVersions[0];
-  try {
-    const answering = method.run(params, request);
-    if (!(answering instanceof Promise)) return isOld ? downgrade(answering, version) : answering;
-    const fitting = isOld ? answering.then((answer) => downgrade(answer, version)) : answering;
-    return fitting.catch((cause: unknown) => toInternalAnswer(cause, name, report));
-  } catch (cause) {
-    return toInternalAnswer(cause, name, report);
-  }
 }

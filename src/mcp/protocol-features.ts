@@ -11,6 +11,9 @@ const firstWith = {
   icons: "2025-11-25",
 } as const;
 
+/** The first protocol version that knows all of them. */
+const newestFirst = "2025-11-25";
+
 type Change = (part: JsonObject) => JsonObject;
 
 /** Changes the object, or each object of the list, that is a member of another one. */
@@ -45,11 +48,12 @@ function withoutFeatures(result: JsonObject, lacking: ReadonlySet<string>): Json
 }
 
 /**
- * Takes out of a result what the client's protocol version does not know: members are left out, and content blocks are told
- * in text. A result that has nothing of that is returned as it is.
+ * Removes from a result what the client's protocol version does not know: members are left out, and content blocks become text.
+ *
+ * @param version - `undefined` for clients without a handshake, who know everything.
  */
-export function downgrade(answer: RpcAnswer, version: string): RpcAnswer {
-  if (answer.kind === "error") return answer;
+export function downgrade(answer: RpcAnswer, version: string | undefined): RpcAnswer {
+  if (version === undefined || version >= newestFirst || answer.kind === "error") return answer;
   const lacking = Object.entries(firstWith).flatMap(([feature, first]) => (version < first ? [feature] : []));
   if (!lacking.some((feature) => answer.body.includes(`"${feature}"`))) return answer;
   // A handler wrote it as the members of a JSON object.

@@ -25,4 +25,9 @@ export interface SurfaceChannel {
   wait(member: string, input: unknown, use: WaitOptions): Promise<EventWait>;
   recent(member: string, input: unknown, use: UseOptions): Promise<EventPage>;
   call(member: string, input: unknown, use: CallOptions): Promise<unknown>;
+  /**
+   * As `call`, with a promise only if the procedure waits; throws what `call` rejects with. Left out by channels that reach nothing
+   * in this process.
+   */
+  callNow?(member: string, input: unknown, use: CallOptions): unknown;
 }

@@ -127,7 +127,7 @@ describe("random trees of calls", () => {
         tools.tree.subscribe((event) => void events.push(event));
         const call = new CallContext({ caller: ada });
         const idle = vi.fn<() => void>();
-        const answered = tools.invoker.call(tools.entry("t"), {}, call).then((outcome) => {
+        const answered = Promise.resolve(tools.invoker.call(tools.entry("t"), {}, call)).then((outcome) => {
           call.whenIdle(idle);
           return outcome;
         });

@@ -275,7 +275,7 @@ describe("Invoker.call() and time", () => {
     const before = process.getActiveResourcesInfo().length;
     const { invoker } = loggingInvoker();
     await Promise.all(
-      Array.from({ length: 20 }, () => invoker.call(bespoke({ handler: () => 1 }), {}, new CallContext())),
+      Array.from({ length: 20 }, async () => invoker.call(bespoke({ handler: () => 1 }), {}, new CallContext())),
     );
     expect(process.getActiveResourcesInfo().length).toBeLessThanOrEqual(before);
     invoker.close();

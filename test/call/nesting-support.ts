@@ -58,10 +58,11 @@ export function toolsOf(
     tree,
     faults,
     entry,
-    call: (id, args = {}, setting = {}) => invoker.call(entry(id), args, new CallContext({ caller: ada, ...setting })),
+    call: async (id, args = {}, setting = {}) =>
+      invoker.call(entry(id), args, new CallContext({ caller: ada, ...setting })),
     start(id, setting = {}) {
       const call = new CallContext({ caller: ada, ...setting });
-      return { call, outcome: invoker.call(entry(id), {}, call) };
+      return { call, outcome: Promise.resolve(invoker.call(entry(id), {}, call)) };
     },
   };
 }

@@ -133,7 +133,7 @@ describe("call", () => {
     };
     const caller = { id: "ada", isAnonymous: false, scopes: ["hub:read", "hub:write"] };
     const invoker = createInvoker({ report: () => {} });
-    const ask = (name: string, args: JsonObject): Promise<ToolOutcome> =>
+    const ask = async (name: string, args: JsonObject): Promise<ToolOutcome> =>
       invoker.call(bench.tool(name), args, new CallContext({ caller, limiter }));
     const told = [ask("list", {}), ask("search", { q: "op" }), ask("schema", { tool: "n.op1" })];
     for (const outcome of await Promise.all(told)) expect(outcome.kind).toBe("answer");

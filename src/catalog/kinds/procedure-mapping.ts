@@ -19,7 +19,10 @@ export const procedureMapping: KindMapping<"procedure"> = {
       output: toToolOutput(member.output, origin),
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       countsQuestions: options.timeoutMs !== undefined,
-      run: (args, call) => channel.call(key, args, new EntryUse(call, hints.readOnlyHint)),
+      run(args, call) {
+        const use = new EntryUse(call, hints.readOnlyHint);
+        return channel.callNow === undefined ? channel.call(key, args, use) : channel.callNow(key, args, use);
+      },
     };
   },
 };

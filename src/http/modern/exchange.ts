@@ -1,6 +1,6 @@
 import { CallContext, type LogSink } from "../../call/call-context.ts";
 import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
-import type { ClientRequest } from "../../mcp/dispatcher.ts";
+import type { ClientRequest } from "../../mcp/running-request.ts";
 import { logLevelOf, progressTokenOf } from "../../mcp/envelope.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { toProgressSink } from "../../mcp/progress-sink.ts";

@@ -1,7 +1,7 @@
 import { CallContext, type CallSetting, type CallStage } from "../../call/call-context.ts";
 import type { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { renderLogged, type ClientLog } from "../../mcp/client-log.ts";
-import type { ClientRequest } from "../../mcp/dispatcher.ts";
+import type { ClientRequest } from "../../mcp/running-request.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import { ownParam, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";

@@ -52,5 +52,6 @@ export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>
     wait: async (key, input, use) => owners.find(key, "event").wait(input, use),
     recent: async (key, input, use) => owners.find(key, "event").recent(input, use),
     call: async (key, input, use) => owners.find(key, "procedure").call(input, use),
+    callNow: (key, input, use) => owners.find(key, "procedure").call(input, use),
   } satisfies SurfaceChannel);
 }

@@ -4,6 +4,7 @@ import type { Scope } from "../../spine/scope.ts";
 import { tagOf } from "../../tags/tag-of.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
+import { isThenable } from "../is-thenable.ts";
 import { isDerived } from "../derived-handler.ts";
 import type { MemberOfKind } from "../member.ts";
 import { markRelayed, relaySteps } from "../relayed.ts";
@@ -41,40 +42,62 @@ export class ProcedureOwner {
   }
 
   /**
-   * Validates the input, runs the handler, validates the output. An abort reaches the handler through its signal, and
-   * ends a generator; the call settles when the handler does.
+   * Validates the input, runs the handler, validates the output. Returns a promise only if something of that waits. An abort
+   * reaches the handler through its signal, and ends a generator; the call settles when the handler does.
    *
-   * @throws SurfaceError `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; `OUTCOME_UNKNOWN` where
+   * @throws SurfaceError, or rejects with `VALIDATION_ERROR`, `INVALID_OUTPUT`, `ABORTED`, `CLOSED` or `INTERNAL`; `OUTCOME_UNKNOWN` where
    * closing cut off a handler that had begun and does not only read; a `Refusal` of the handler, its details checked where its code is declared with a schema; what a surface further up has failed with, of
    * a handler that may have done something before that as `OUTCOME_UNKNOWN`.
    */
-  async call(input: unknown, use: CallOptions): Promise<unknown> {
+  call(input: unknown, use: CallOptions): unknown {
     this.#scope.assertOpen();
     const checked = checkOwnedInput(this.#member.input, input, this.#check);
-    const valid: unknown = checked instanceof Promise ? await checked : checked;
-    this.#scope.assertOpen();
-    const owned = new OwnedUse(use, this.#terms);
-    const running = this.#run(valid, owned);
-    const place = this.#running.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#running.remove(place);
-      owned.end();
-    }
+    return checked instanceof Promise ? checked.then((valid) => this.#run(valid, use)) : this.#run(checked, use);
   }
 
-  async #run(valid: unknown, owned: OwnedUse): Promise<unknown> {
+  #run(valid: unknown, use: CallOptions): unknown {
+    this.#scope.assertOpen();
+    const owned = new OwnedUse(use, this.#terms);
+    let answer: unknown;
+    try {
+      answer = this.#handler(valid, owned);
+      if (isThenable(answer) || isGenerator(answer) || owned.told !== undefined) {
+        return this.#track(this.#finish(answer, owned), owned);
+      }
+    } catch (cause) {
+      return this.#track(this.#refuse(cause, owned), owned);
+    }
+    const output = checkOutput(this.#member.output, answer, this.#check);
+    if (output instanceof Promise) return this.#track(output, owned);
+    owned.end();
+    return output;
+  }
+
+  async #finish(answer: unknown, owned: OwnedUse): Promise<unknown> {
     let output: unknown;
     try {
-      const answer = this.#handler(valid, owned);
       output = isGenerator(answer) ? await drainGenerator(answer, owned) : await answer;
       if (owned.told !== undefined) await owned.told;
     } catch (cause) {
-      const told = this.#isOneUse ? cause : relaySteps(cause);
-      throw await checkRefusal(this.#toEnded(owned.mask(told), owned), this.#member.errors, this.#check);
+      return this.#refuse(cause, owned);
     }
     return checkOutput(this.#member.output, output, this.#check);
+  }
+
+  async #refuse(cause: unknown, owned: OwnedUse): Promise<never> {
+    const told = this.#isOneUse ? cause : relaySteps(cause);
+    throw await checkRefusal(this.#toEnded(owned.mask(told), owned), this.#member.errors, this.#check);
+  }
+
+  /** Has closing wait for a call. */
+  #track(running: Promise<unknown>, owned: OwnedUse): Promise<unknown> {
+    const place = this.#running.add(running);
+    const end = (): void => {
+      this.#running.remove(place);
+      owned.end();
+    };
+    running.then(end, end);
+    return running;
   }
 
   /** `CLOSED` is what a call says that was not begun: one that closing cut off may have changed something by then. */

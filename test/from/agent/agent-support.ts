@@ -27,7 +27,7 @@ export function startAgent(source: MountSource, args: JsonObject = {}): StartedR
   if (entry === undefined) throw new TypeError("nothing was mounted");
   const invoker = createInvoker({ report: (fault) => void faults.push(fault) });
   const call = new CallContext({ sink: (report) => void reports.push(report) });
-  const outcome = invoker.call(entry, args, call);
+  const outcome = Promise.resolve(invoker.call(entry, args, call));
   return { call, reports, faults, outcome, idle: () => new Promise((resolve) => call.whenIdle(resolve)) };
 }
 

@@ -13,15 +13,14 @@ import type { Deadlines } from "./deadlines.ts";
 import { digestOf } from "./digest-of.ts";
 import { CallTrail, questionsOf } from "./questions.ts";
 
-/** What a {@link ClientAsker} is given. */
+/** Dependencies of a {@link ClientAsker}. */
 export interface AskerDeps {
   readonly deadlines: Deadlines;
-  /** Milliseconds in which a client must answer, by the kind of the question. */
+  /** Milliseconds in which a client must answer. */
   readonly timeouts: Readonly<Record<AskKind, number>>;
   readonly report: FaultReporter;
 }
 
-/** One question of a call, and how its client is asked. */
 interface Question {
   readonly call: CallContext;
   readonly trail: CallTrail;
@@ -30,15 +29,11 @@ interface Question {
   readonly port: AskPort;
 }
 
-/** Names a question in messages. Keys of our own begin with a dot. */
+/** Names a question in messages. */
 function nameOf({ key, ask }: Question): string {
   if (ask.kind === "roots") return "the request for roots";
   if (isConfirmation(key)) return "the confirmation";
   return `the ${ask.kind === "elicit" ? "form" : "model request"} "${key}"`;
-}
-
-function tooLate(name: string, timeoutMs: number): Refusal {
-  return new Refusal("ASK_TIMEOUT", `the client did not answer ${name} within ${timeoutMs} ms`, { timeoutMs });
 }
 
 /** Returns a digest of a value that is the same in each round of a host's call, and in no other call. */
@@ -54,7 +49,7 @@ function otherQuestion(key: string): SurfaceError {
   return new SurfaceError("INVALID_OPTION", `Asking "${key}": it was asked something else under this key before`);
 }
 
-/** Whether a question is the confirmation of a tool. Its text may depend on the state of the application. */
+/** Returns whether a question is the confirmation of a tool: its text may depend on the state of the application. */
 function isConfirmation(key: string): boolean {
   return key.startsWith(".");
 }
@@ -69,14 +64,6 @@ function toUuid(digest: string): string {
 export function changedAgain(key: string): Refusal {
   const name = isConfirmation(key) ? "the confirmation" : `the question "${key}"`;
   return new Refusal("ASK_FAILED", `${name} was another one when it was asked again`);
-}
-
-function afterChange(name: string): Refusal {
-  const why = "a call within this one has already run and may have changed something";
-  return new Refusal(
-    "ASK_AFTER_CHANGE",
-    `the client was not asked ${name}: ${why}; ask first, or call them one by one`,
-  );
 }
 
 /**
@@ -132,7 +119,7 @@ class EntryStamps {
   }
 }
 
-/** Asks clients, each by the way of the call that it made. */
+/** Asks the clients of calls. */
 export class ClientAsker {
   readonly #deps: AskerDeps;
   readonly #stamps = new EntryStamps();
@@ -143,10 +130,10 @@ export class ClientAsker {
 
   /** As {@link EntryCall.ask}. */
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
-    // What is kept of an answer is what came: what a handler does to its own is no matter of it.
+    // A copy: the handler may change its own.
     const answer = this.#ask(call, key, ask).then((given) => structuredClone(given));
     call.posed?.();
-    // One that nobody waits for and that is refused would end the process.
+    // An unhandled rejection would end the process.
     answer.catch(() => {});
     return answer;
   }
@@ -157,7 +144,7 @@ export class ClientAsker {
     if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
     const trail = (call.trail ??= new CallTrail());
     const question: Question = { call, trail, key, ask: this.#withTime(ask), port };
-    // Where somebody works is known to who pushes, and may be another place the next time.
+    // The session knows the roots, and they may change.
     if (ask.kind === "roots" && port.push !== undefined) return this.#pose(question);
     const digest = nameWithin(call, { kind: ask.kind, params: ask.params });
     const before = trail.asked.get(key);
@@ -179,7 +166,6 @@ export class ClientAsker {
    * @throws Refusal `OPERATION_NOT_FOUND`.
    */
   assertSameEntry(entry: ToolEntry, call: CallContext): void {
-    // Most calls go on from nothing, and cost nothing here.
     if (call.root.asking?.resumed === undefined) return;
     const stamp = questionsOf(call)?.stampOf(placeOf(call));
     if (stamp === undefined || this.#stamps.fits(entry, stamp)) return;
@@ -195,18 +181,22 @@ export class ClientAsker {
     internalError(cause, `call ${tracked?.requestId ?? "of what is no tool"}`, this.#deps.report);
   }
 
-  #withTime(ask: ClientAsk): TimedAsk {
-    return { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
-  }
-
   #pose(question: Question, digest = ""): Promise<JsonObject> {
     const { call, trail, port } = question;
     const key = `${trail.place}${question.key}`;
     const known = questionsOf(call)?.answerTo(key, digest);
     if (known !== undefined) return Promise.resolve(known);
-    if (hasChanged(call)) return Promise.reject(afterChange(nameOf(question)));
+    if (hasChanged(call)) {
+      const why = "a call within this one has already run and may have changed something";
+      const what = `the client was not asked ${nameOf(question)}: ${why}; ask first, or call them one by one`;
+      return Promise.reject(new Refusal("ASK_AFTER_CHANGE", what));
+    }
     if (port.push !== undefined) return this.#push(question, port.push);
     return this.#open(question, key, digest);
+  }
+
+  #withTime(ask: ClientAsk): TimedAsk {
+    return { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
   }
 
   /** Ends the call with a question. */
@@ -228,7 +218,6 @@ export class ClientAsker {
     if (partOf !== undefined) this.#stamp(partOf.call);
   }
 
-  /** Once a call: the next time it is refused. */
   #reportChanged({ call, key }: Question): void {
     const cause = new SurfaceError(
       "CONTRADICTION",
@@ -253,7 +242,9 @@ export class ClientAsker {
         controller.abort(error);
       };
       const answered = trail.wait(fail, { name, since: performance.now() });
-      const stopTimer = systemClock.after(ask.timeoutMs, () => fail(tooLate(name, ask.timeoutMs)));
+      const { timeoutMs } = ask;
+      const late = `the client did not answer ${name} within ${timeoutMs} ms`;
+      const stopTimer = systemClock.after(timeoutMs, () => fail(new Refusal("ASK_TIMEOUT", late, { timeoutMs })));
       const settle = (): void => {
         stopTimer();
         answered();

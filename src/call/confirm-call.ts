@@ -14,23 +14,21 @@ import type { CallContext } from "./call-context.ts";
 import type { Checked } from "./check-again.ts";
 import { argumentLines, toShownJson } from "./argument-lines.ts";
 
-/** What becomes of calls whose users are asked, where they cannot be. */
+/** The answer to a confirmed call whose user cannot be asked. */
 export type AskedRule = Exclude<ConfirmRule, "never">;
 
-/** How much of the name of a tool a user is shown, in UTF-16 units. */
+/** The most that a user is shown of a tool's name, and of the author's message, in UTF-16 units. */
 const maxNameLength = 256;
-
-/** The length of the author's message that a user is shown, in UTF-16 units. */
 const maxMessageLength = 1024;
 
-/** The author's further lines that a user is shown, and their length together; each has an equal share. */
+/** The most of the author's further lines, and of their length together; each has an equal share. */
 const maxDetails = 20;
 const maxDetailsLength = 2048;
 
 /** The field of the form into which the user types the word. */
 const typedField = "confirm";
 
-/** Writes the input that the handler will get. An argument that the schema dropped is no part of it. */
+/** Writes the input that the handler will get: without arguments that the schema dropped. */
 function toLines({ entry, input }: Checked): string {
   const { root, json } = entry.input;
   if (input === undefined) return "";
@@ -70,7 +68,7 @@ function toHead({ title, name }: ToolEntry, words: Words | undefined): string {
   return [...lines, `Tool: ${tool}`].join("\n");
 }
 
-function toQuestion(checked: Checked, words: Words | undefined): ClientAsk {
+function toQuestion(checked: Checked, words?: Words): ClientAsk {
   const { confirmWord } = checked.entry;
   const message = `${toHead(checked.entry, words)}${toLines(checked)}`;
   if (confirmWord === undefined) {
@@ -82,19 +80,14 @@ function toQuestion(checked: Checked, words: Words | undefined): ClientAsk {
 }
 
 /**
- * Whether a user is asked before a tool runs; `undefined`: they are not.
+ * Returns the rule for a tool that its user confirms; `undefined` for any other tool.
  *
- * @param others - what holds for tools that may change something and say nothing of it themselves.
+ * @param others - the rule for tools that may change something and do not set `confirm`.
  */
 export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined): AskedRule | undefined {
-  // What stands for others changes nothing itself: each of those is asked about.
+  // A tool of a gateway changes nothing itself: each call of its batch is asked about.
   const { confirm = entry.hints.readOnlyHint || entry.isUncounted === true ? undefined : others } = entry;
   return confirm === "never" ? undefined : confirm;
-}
-
-/** A user may take their time, and what they are shown may change. */
-function assertStillShown({ stillShown }: CallContext): void {
-  if (stillShown?.() === false) throw new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
 /** Validates the arguments as the owner of the tool does. @throws SurfaceError `VALIDATION_ERROR`. */
@@ -104,31 +97,24 @@ async function decode(entry: ToolEntry, args: JsonObject): Promise<Checked> {
   return { entry, input: await checkInput(owner.input, entry.input.decode(args), origin) };
 }
 
-/** Returns a text in the Unicode form of {@link toConfirmWord}. */
-function toTyped(value: unknown): unknown {
-  return typeof value === "string" ? value.normalize("NFC") : value;
-}
-
 /** @throws Refusal `DECLINED`. */
 function assertAgreed(answer: JsonObject, { confirmWord }: ToolEntry): void {
   const { action, content } = readFilled(answer);
   if (action !== "accept") {
     throw new Refusal("DECLINED", "the user was asked whether this may run, and did not agree", { action });
   }
-  if (confirmWord !== undefined && toTyped(content[typedField]) !== confirmWord) {
+  const typed = content[typedField];
+  // The Unicode form of toConfirmWord().
+  if (confirmWord !== undefined && (typeof typed !== "string" || typed.normalize("NFC") !== confirmWord)) {
     throw new Refusal("DECLINED", `the user did not type "${confirmWord}"`, { action });
   }
 }
 
-/** Returns the author's words, if the author wrote a function and the client can show them. */
-async function wordsOf({ entry, input }: Checked, call: CallContext): Promise<Words | undefined> {
-  const { asking } = call.root;
-  if (entry.confirmText === undefined || asking?.kinds.has("elicit") !== true) return undefined;
-  return readWords(await entry.confirmText({ input, caller: call.caller }), entry);
-}
-
-async function writeQuestion(checked: Checked, call: CallContext): Promise<ClientAsk> {
-  return toQuestion(checked, await wordsOf(checked, call));
+/** Writes the question, with the author's words if the author wrote a function and the client can show them. */
+async function writeQuestion(checked: Checked, { caller, root }: CallContext): Promise<ClientAsk> {
+  const { entry, input } = checked;
+  if (entry.confirmText === undefined || root.asking?.kinds.has("elicit") !== true) return toQuestion(checked);
+  return toQuestion(checked, readWords(await entry.confirmText({ input, caller }), entry));
 }
 
 /**
@@ -146,14 +132,13 @@ async function ask(checked: Checked, args: JsonObject, call: CallContext): Promi
     assertAgreed(await call.ask(`${key}${again}`, question), entry);
     const isRetried = call.root.asking?.push === undefined;
     const now = isRetried ? question : await writeQuestion(await decode(entry, args), call);
-    if (now.params["message"] === question.params["message"]) return assertStillShown(call);
+    if (now.params["message"] === question.params["message"]) {
+      if (call.stillShown?.() === false) throw new Refusal(operationNotFound.code, operationNotFound.message);
+      return;
+    }
     question = now;
   }
   throw changedAgain(key);
-}
-
-function unlessItCannot(cause: unknown): void {
-  if (!(cause instanceof Refusal) || lackingOf(cause) === undefined) throw cause;
 }
 
 /**
@@ -165,6 +150,8 @@ export function confirmCall(
   args: JsonObject,
   call: CallContext,
 ): Promise<void> {
-  const asked = ask(checked, args, call);
-  return rule === "allow" ? asked.catch(unlessItCannot) : asked;
+  return ask(checked, args, call).catch((cause: unknown) => {
+    const cannot = cause instanceof Refusal && lackingOf(cause) !== undefined;
+    if (rule !== "allow" || !cannot) throw cause;
+  });
 }

@@ -24,12 +24,12 @@ const tooDeep: Refused = Object.freeze(
   ),
 );
 
-/** What nesting takes of the invoker. */
-export interface NestingParts {
+/** Dependencies of {@link Nesting}. */
+export interface NestingDeps {
   /** Finds a tool by its id or its name on the wire. */
   readonly find: (id: string) => ToolEntry | undefined;
   readonly report: FaultReporter;
-  /** Runs what its caller may call. Never rejects. */
+  /** Runs a call that its caller may make. Never rejects. */
   readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => ToolOutcome | Promise<ToolOutcome>;
   /** Returns whether the user is asked before a tool runs. */
   readonly isConfirmed: (entry: ToolEntry) => boolean;
@@ -57,7 +57,7 @@ export function lacksAuthority({ scopes, requires }: ToolEntry, agent: Caller): 
   return `its "authority" must have ${all}${anyOf}, and has ${quote(agent.scopes)}`;
 }
 
-/** What a call is a part of. */
+/** The call that a nested call is a part of, and its terms. */
 export interface PartOf extends Pick<NestedCall, "countsQuestions" | "onAbort" | "onMeta"> {
   readonly call: CallContext;
   deadlineAt?: NestedCall["deadlineAt"];
@@ -67,13 +67,12 @@ export interface PartOf extends Pick<NestedCall, "countsQuestions" | "onAbort" |
   readonly isForTool?: boolean | undefined;
 }
 
-/** What is to be called, and by whom. */
 interface Target {
   readonly entry: ToolEntry;
   readonly caller: Caller;
 }
 
-/** Whoever is called for by a tool: the same person, with what the tool declares and nothing of their own. */
+/** Returns the caller of a call that a tool makes for itself: the same person, with only the rights that the tool declares. */
 function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
   const { id, isAnonymous, view } = caller;
   const scopes = by.authority ?? by.scopes.slice(0, 1);
@@ -81,16 +80,15 @@ function toAgent({ caller }: CallContext, by: ToolEntry): Caller {
   return isAnonymous ? Object.freeze(agent) : withCallerKey(Object.freeze(agent), callerKey(caller));
 }
 
-/** Calls tools within calls: what they may not reach is not there for them. */
+/** Calls tools within calls. A tool out of reach answers like one that does not exist. */
 export class Nesting {
-  readonly #parts: NestingParts;
-  /** What the reach of a tool fits. */
+  readonly #deps: NestingDeps;
   readonly #reaches = new WeakMap<ToolEntry, Matcher>();
-  /** Those under way that go on when the call above them ends. */
+  /** The running calls that go on when the call above them ends. */
   readonly #detached = new Set<CallContext>();
 
-  constructor(parts: NestingParts) {
-    this.#parts = parts;
+  constructor(deps: NestingDeps) {
+    this.#deps = deps;
   }
 
   /** Never rejects. */
@@ -103,10 +101,10 @@ export class Nesting {
 
   /** Returns whether the user is asked before a tool runs. */
   isConfirmed(entry: ToolEntry): boolean {
-    return this.#parts.isConfirmed(entry);
+    return this.#deps.isConfirmed(entry);
   }
 
-  /** Ends what goes on for no call any more. */
+  /** Ends the calls that outlived the call above them. */
   close(): void {
     for (const call of this.#detached) call.abort(new SurfaceError("CLOSED", "Calling: the app is closing"));
   }
@@ -122,7 +120,7 @@ export class Nesting {
     if (this.isConfirmed(entry)) call.posed = questions?.hold();
     above.addPart(call);
     if (onAbort === "continue-running") this.#detached.add(call);
-    const outcome = await this.#parts.run(entry, args, call);
+    const outcome = await this.#deps.run(entry, args, call);
     call.posed?.();
     call.whenIdle(() => {
       above.removePart(call);
@@ -135,21 +133,21 @@ export class Nesting {
   #toPart(above: CallContext, nested: NestedCall, { entry, caller }: Target): CallContext {
     const { as, onProgress, onMeta, deadlineAt, countsQuestions, onAbort } = nested;
     const isForTool = as === "tool";
-    // What a tool calls for itself is a part of its own work, which ends as it says.
+    // A call that a tool makes for itself is a part of its own work, which ends as it says.
     const endsOnDrop = !isForTool && entry.onDisconnect === "abort";
     return new CallContext({
       caller,
       log: above.log,
-      // What a tool calls for itself is no call of its caller's.
+      // Such a call is no call of its caller's.
       limiter: isForTool ? undefined : above.limiter,
       sink: onProgress && this.#toSink(onProgress, entry),
       partOf: { call: above, deadlineAt, countsQuestions, onAbort, onMeta, isForTool, endsOnDrop },
     });
   }
 
-  /** An id is looked up only for a tool: what a caller may call by its id is for who shows it to them to say. */
+  /** Only a tool names its target by an id: the view of a caller decides which ids that caller may call. */
   #ofTool(above: CallContext, by: ToolEntry, { target }: NestedCall): Target | Refused {
-    const entry = "entry" in target ? target.entry : this.#parts.find(target.id);
+    const entry = "entry" in target ? target.entry : this.#deps.find(target.id);
     const { id } = "entry" in target ? target.entry : target;
     const notThere = (why: string): Refused => this.#notThere(id, by, why);
     if (entry === undefined) return notThere("there is no tool of this id or name");
@@ -162,7 +160,7 @@ export class Nesting {
   /** Answers alike whatever the reason: the calling tool may not know of either. The reason is in the author's log. */
   #notThere(id: string, { origin }: ToolEntry, why: string): Refused {
     const what = `Calling ${JSON.stringify(clipText(id, maxIdBytes))} from ${origin}: ${why}`;
-    const { correlationId } = internalError(new SurfaceError("NOT_FOUND", what), origin, this.#parts.report);
+    const { correlationId } = internalError(new SurfaceError("NOT_FOUND", what), origin, this.#deps.report);
     return { ...operationNotFound, correlationId };
   }
 
@@ -178,13 +176,13 @@ export class Nesting {
     if (isSuspended(above)) return inputRequired;
     const cause =
       above.endedWith ?? new SurfaceError("ABORTED", "Calling: the call that this would be part of is over");
-    return toRefused(cause, { where: by.origin, report: this.#parts.report, deadline: above.passedDeadline });
+    return toRefused(cause, { where: by.origin, report: this.#deps.report, deadline: above.passedDeadline });
   }
 
-  /** What hears of progress is code of the author of the call above, whose faults are not those of the tool. */
+  /** `onProgress` is code of the author of the call above: its faults are not those of the tool. */
   #toSink(onProgress: ProgressSink, { origin }: ToolEntry): ProgressSink {
     const where = `hearing of the progress of ${origin}`;
-    const fail = (cause: unknown): void => void internalError(cause, where, this.#parts.report);
+    const fail = (cause: unknown): void => void internalError(cause, where, this.#deps.report);
     return (progress) => runUnawaited(() => onProgress(progress), fail);
   }
 }

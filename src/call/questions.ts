@@ -4,10 +4,11 @@ import { createRefused, type Refused } from "../catalog/outcome.ts";
 import { inputRequired } from "../catalog/to-result-text.ts";
 import { SurfaceError } from "../errors.ts";
 import type { JsonObject } from "../schema/json.ts";
-import { internalError, type FaultReporter } from "../surface/fault.ts";
+import { internalError } from "../surface/fault.ts";
 import type { AskPort, Resumed } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
 import { digestOf } from "./digest-of.ts";
+import type { RefusedAt } from "./to-refused.ts";
 
 /** The most that a record may take, in bytes of JSON: it travels in each request of the call. */
 const maxRecordBytes = 32_768;
@@ -25,7 +26,7 @@ interface AskedHere {
   readonly answer: Promise<JsonObject>;
 }
 
-/** A question that its client has been sent. */
+/** A question that the client was sent. */
 export interface OpenQuestion {
   /** Names the question in messages: `the form "title"`. */
   readonly name: string;
@@ -75,7 +76,7 @@ export class CallTrail {
     return () => void this.#waiting.delete(over);
   }
 
-  /** Calls `stop` when the call is over. Returns what calls it before, once. */
+  /** Calls `stop` when the call is over. Returns a function that calls it before, once. */
   listen(stop: () => void): () => void {
     const once = (): void => {
       if (this.#stops.delete(once)) stop();
@@ -84,7 +85,7 @@ export class CallTrail {
     return once;
   }
 
-  /** The call is over: nobody waits for an answer any more, or listens to anything. */
+  /** Ends everything that waits or listens: the call is over. */
   end(error: SurfaceError): void {
     const waiting = [...this.#waiting.keys()];
     this.#waiting.clear();
@@ -95,17 +96,12 @@ export class CallTrail {
 
 type Answered = AskAnswer & Required<Pick<AskAnswer, "answer">>;
 
-/** A question without an answer. */
 interface Open {
   readonly ask: TimedAsk;
   readonly digest: string;
   /** How often in a row it differs from the question that was answered before. */
   readonly changed: number;
   readonly call: CallContext;
-}
-
-function own<TValue>(record: Readonly<Record<string, TValue>>, key: string): TValue | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 /** Marks a call, and all calls that it is within, as ended by a question. */
@@ -117,7 +113,7 @@ function block(call: CallContext): void {
 
 function answeredOf({ record, answers }: Resumed): Map<string, Answered> {
   const answered = Object.entries(record.asked).flatMap(([key, asked]) => {
-    const answer = asked.answer ?? own(answers, key);
+    const answer = asked.answer ?? (Object.hasOwn(answers, key) ? answers[key] : undefined);
     return answer === undefined ? [] : [[key, { ...asked, answer }] as const];
   });
   return new Map(answered);
@@ -155,14 +151,8 @@ export function suspendedOutcome(call: CallContext): Asking | Refused | undefine
   return (call.partOf === undefined ? call.questions?.outcome : undefined) ?? inputRequired;
 }
 
-/** The code of an author's that a call runs, for their log. */
-interface AuthorCode {
-  readonly where: string;
-  readonly report: FaultReporter;
-}
-
 /** Reports a handler that went on after its question ended the call: it decided without an answer, and runs again. */
-export function watchGoingOn(call: CallContext, { where, report }: AuthorCode): void {
+export function watchGoingOn(call: CallContext, { where, report }: Pick<RefusedAt, "where" | "report">): void {
   if (!isSuspended(call) || call.trail?.isBlocked !== true) return;
   const tell = (): void => {
     const cause = new SurfaceError(
@@ -189,7 +179,8 @@ export class Questions {
   /** How many confirmations are about to be asked. */
   #held = 0;
   #isLooking = false;
-  #outcome: Asking | Refused | undefined;
+  /** The outcome of the call, if questions ended it. */
+  outcome: Asking | Refused | undefined;
 
   constructor(root: CallContext, { push, resumed }: AskPort) {
     this.#root = root;
@@ -197,11 +188,6 @@ export class Questions {
     this.salt = resumed?.record.salt ?? randomUUID();
     this.#answered = resumed === undefined ? new Map() : answeredOf(resumed);
     this.#stamps = new Map(Object.entries(resumed?.record.stamps ?? {}));
-  }
-
-  /** The outcome of the call, if questions ended it. */
-  get outcome(): Asking | Refused | undefined {
-    return this.#outcome;
   }
 
   /**
@@ -279,7 +265,7 @@ export class Questions {
     for (const [key, { call }] of this.#open) if (call.isOver) this.#open.delete(key);
     if (this.#open.size === 0 || this.#root.isOver) return;
     for (const { call } of this.#open.values()) block(call);
-    this.#outcome = this.#toOutcome();
+    this.outcome = this.#toOutcome();
     this.#root.abort(new SurfaceError("INPUT_REQUIRED", "Asking the client: the answer comes with another request"));
   }
 

@@ -11,7 +11,7 @@ import { createAddressReader } from "./client-address.ts";
 import { createFront } from "./front.ts";
 import { LocalClients } from "./head/check-head.ts";
 import { Health } from "./health.ts";
-import { KeepAlive } from "./keep-alive.ts";
+import { KeepAlive } from "./sse.ts";
 import { LegacyLeg } from "./legacy-leg.ts";
 import type { SessionLeg } from "./leg.ts";
 import type { HttpServe } from "./message.ts";

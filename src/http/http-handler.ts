@@ -77,7 +77,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   return Object.freeze(
     Object.assign((request: Request) => fetch(request), {
       fetch,
-      node: toNodeListener({ serve: core.serve, connections }),
+      node: toNodeListener(core.serve, connections),
       stats: core.stats,
       close: () => (closing ??= close()),
     }),

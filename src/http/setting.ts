@@ -3,7 +3,7 @@ import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Admission } from "./admission.ts";
 import type { HttpBudgets } from "./budgets.ts";
-import type { KeepAlive } from "./keep-alive.ts";
+import type { KeepAlive } from "./sse.ts";
 import type { Responder } from "./respond.ts";
 import type { StageCounters } from "./stages.ts";
 

@@ -1,3 +1,6 @@
+import type { EventSink } from "./message.ts";
+import type { Clock } from "../spine/clock.ts";
+
 /** What a stream of events is answered with. `x-accel-buffering` keeps proxies from holding events back. */
 export const eventStreamHeaders: Readonly<Record<string, string>> = Object.freeze({
   "content-type": "text/event-stream",
@@ -11,4 +14,51 @@ export const keepAliveComment = ": keep-alive\n\n";
 /** Writes one JSON-RPC message as an event. JSON text has no line breaks of its own, so that one line of data holds it. */
 export function toEvent(json: string, id?: string): string {
   return id === undefined ? `event: message\ndata: ${json}\n\n` : `id: ${id}\nevent: message\ndata: ${json}\n\n`;
+}
+
+/** Creates a stream for a reply that was answered before: it takes nothing, and does nothing to the connection. */
+export function createDeadSink(): EventSink {
+  return { isFull: false, onDrain: undefined, write() {}, end() {}, destroy() {} };
+}
+
+/** Writes a comment to every open stream from time to time, with one timer for all of them. Its maker closes it. */
+export class KeepAlive {
+  readonly #sinks = new Set<EventSink>();
+  readonly #clock: Clock;
+  readonly #everyMs: number;
+  #stop: (() => void) | undefined;
+
+  /** @param everyMs - 0: never. */
+  constructor(clock: Clock, everyMs: number) {
+    this.#clock = clock;
+    this.#everyMs = everyMs;
+  }
+
+  /** Keeps a stream alive until it is left. */
+  join(sink: EventSink): void {
+    this.#sinks.add(sink);
+    this.#arm();
+  }
+
+  /** Leaves a stream alone. Callable twice. */
+  leave(sink: EventSink): void {
+    this.#sinks.delete(sink);
+    if (this.#sinks.size === 0) this.close();
+  }
+
+  /** Stops. Callable twice. */
+  close(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  #arm(): void {
+    if (this.#everyMs === 0 || this.#sinks.size === 0) return;
+    this.#stop ??= this.#clock.after(this.#everyMs, () => {
+      this.#stop = undefined;
+      // A comment behind others that are not read would only add to them.
+      for (const sink of this.#sinks) if (!sink.isFull) sink.write(keepAliveComment);
+      this.#arm();
+    });
+  }
 }

@@ -4,7 +4,7 @@ import type { Authenticator } from "../../src/http/auth/create-authenticator.ts"
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission } from "../../src/http/admission.ts";
 import { createFront, type FrontParts } from "../../src/http/front.ts";
-import { KeepAlive } from "../../src/http/keep-alive.ts";
+import { KeepAlive } from "../../src/http/sse.ts";
 import type { HttpExchange, SessionLeg } from "../../src/http/leg.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
 import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";

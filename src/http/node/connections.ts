@@ -4,23 +4,23 @@ import type { Clock } from "../../spine/clock.ts";
 import { isLoopbackAddress } from "../loopback.ts";
 import { StallTimer } from "../stall-timer.ts";
 
-/** What connections are held to. */
-export interface ConnectionSetting {
+/** Dependencies of {@link Connections}. */
+export interface ConnectionsDeps {
   readonly clock: Clock;
-  /** How long a client may leave an answer unread until its connection is dropped, in milliseconds. */
+  /** Milliseconds that a client may leave an answer unread until its connection is dropped. */
   readonly stallMs: number;
-  /** Counts what clients leave unread. */
+  /** Counts the bytes that clients leave unread. */
   readonly unread: Budget;
 }
 
-/** What a connection is made of besides its socket. */
-export interface ConnectionDeps extends ConnectionSetting {
-  readonly events: ConnectionEvents;
+interface ConnectionDeps extends ConnectionsDeps {
   /** Place among the connections of the server, where they are counted. */
-  readonly place?: Share | undefined;
+  readonly place: Share | undefined;
+  /** Called with a change of the number of answers that are not read yet. */
+  readonly counted: (change: number) => void;
 }
 
-/** What is answered on a connection. */
+/** The reply to a request of a connection. */
 export interface OpenReply {
   /** Whether the system has all of the answer, as far as can be told at once. */
   readonly isSent: boolean;
@@ -32,27 +32,14 @@ export interface OpenReply {
   readonly heldBytes: number;
   /** Key under which these are counted. */
   readonly owner?: string | undefined;
-  /** The connection is closed. */
+  /** Whether it was answered, and the answer is not read yet. Only {@link Connection} changes it. */
+  isUnread: boolean;
+  /** Called when the connection is closed. */
   gone(): void;
-}
-
-/** What whoever counts over all connections is told. */
-export interface ConnectionEvents {
-  /** One more was answered, and is not read yet. */
-  answered(): void;
-  /** So many of them are read, or lost. */
-  sent(count: number): void;
 }
 
 /** How many requests may be under way on one connection: clients that send the next before an answer are rare. */
 const maxOpen = 64;
-
-/** Removes a reply from a list. Returns `false` if the list does not have it. */
-function remove(replies: OpenReply[], reply: OpenReply): boolean {
-  const at = replies.indexOf(reply);
-  if (at >= 0) replies.splice(at, 1);
-  return at >= 0;
-}
 
 /**
  * What is answered on one connection, in the order in which it was asked. Node answers in that order, too, and keeps what
@@ -60,12 +47,10 @@ function remove(replies: OpenReply[], reply: OpenReply): boolean {
  */
 export class Connection {
   readonly #socket: Socket;
-  readonly #events: ConnectionEvents;
+  readonly #counted: (change: number) => void;
   readonly #stall: StallTimer;
   /** In the order in which they are sent. An array, because one that lives long and is mostly empty costs less than a set. */
   readonly #open: OpenReply[] = [];
-  /** The open replies that were answered and are not read yet. */
-  readonly #unread: OpenReply[] = [];
   readonly #budget: Budget;
   readonly #place: Share | undefined;
   /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
@@ -81,12 +66,12 @@ export class Connection {
   onLate: (() => void) | undefined;
 
   constructor(socket: Socket, deps: ConnectionDeps) {
-    const { clock, stallMs, events, unread, place } = deps;
+    const { clock, stallMs, counted, unread, place } = deps;
     this.#socket = socket;
     this.address = socket.remoteAddress;
     // The system has no address for a client that has reset its connection, and its request may still be read.
     this.isRemote = this.address === undefined || !isLoopbackAddress(this.address);
-    this.#events = events;
+    this.#counted = counted;
     this.#budget = unread;
     this.#place = place;
     if (place !== undefined) place.eviction = "normal";
@@ -146,9 +131,9 @@ export class Connection {
   /** One was answered; nothing of it need be read yet. */
   answered(reply: OpenReply): void {
     // Its connection is closed already.
-    if (!this.#open.includes(reply) || this.#unread.includes(reply)) return;
-    this.#unread.push(reply);
-    this.#events.answered();
+    if (reply.isUnread || !this.#open.includes(reply)) return;
+    reply.isUnread = true;
+    this.#counted(1);
     this.weigh(reply);
     this.#watch();
   }
@@ -174,18 +159,25 @@ export class Connection {
 
   /** One is done with. Callable twice. */
   remove(reply: OpenReply): void {
-    remove(this.#open, reply);
+    const at = this.#open.indexOf(reply);
+    if (at >= 0) this.#open.splice(at, 1);
     if (!reply.isRead) this.#early = reply;
-    if (remove(this.#unread, reply)) this.#events.sent(1);
+    this.#read(reply);
     this.#shares.get(reply)?.release();
     this.#shares.delete(reply);
     this.moved();
   }
 
+  #read(reply: OpenReply): void {
+    if (!reply.isUnread) return;
+    reply.isUnread = false;
+    this.#counted(-1);
+  }
+
   /** Only the first can be read: those behind it wait for what it waits for, which need not be its client. */
   #watch(): void {
     const first = this.#open[0];
-    this.#stall.update(first !== undefined && this.#unread.includes(first) && !first.isSent);
+    this.#stall.update(first?.isUnread === true && !first.isSent);
   }
 
   #share(reply: OpenReply): Share {
@@ -209,25 +201,25 @@ export class Connection {
     this.#shares.clear();
     this.#stall.close();
     const left = this.#open.splice(0);
-    this.#events.sent(this.#unread.splice(0).length);
+    for (const reply of left) this.#read(reply);
     for (const reply of left) reply.gone();
   }
 }
 
-/** What is being answered on the connections of one server, or of one handler under a server of somebody else's. */
+/** The connections of one server, or of one handler under a server of somebody else's. */
 export class Connections {
-  readonly #setting: ConnectionSetting;
+  readonly #deps: ConnectionsDeps;
   readonly #known = new WeakMap<object, Connection>();
   readonly #places = new WeakMap<object, Share>();
   readonly #waiting: (() => void)[] = [];
   #unread = 0;
-  readonly #events: ConnectionEvents = {
-    answered: () => void (this.#unread += 1),
-    sent: (count) => this.#sent(count),
+  readonly #counted = (change: number): void => {
+    this.#unread += change;
+    if (this.#unread === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   };
 
-  constructor(setting: ConnectionSetting) {
-    this.#setting = setting;
+  constructor(deps: ConnectionsDeps) {
+    this.#deps = deps;
   }
 
   /** Sets the place of a connection that is counted. Each request makes it the last to be evicted. */
@@ -235,43 +227,23 @@ export class Connections {
     this.#places.set(socket, place);
   }
 
-  /** What is answered on a connection, from its first request on. */
+  /** Returns a connection, and creates it with its first request. */
   of(socket: Socket): Connection {
-    let connection = this.#known.get(socket);
-    if (connection === undefined) {
-      connection = new Connection(socket, { ...this.#setting, events: this.#events, place: this.#places.get(socket) });
-      this.#known.set(socket, connection);
-    }
+    const known = this.#known.get(socket);
+    if (known !== undefined) return known;
+    const deps = { ...this.#deps, place: this.#places.get(socket), counted: this.#counted };
+    const connection = new Connection(socket, deps);
+    this.#known.set(socket, connection);
     return connection;
   }
 
-  /** Whether a request has come on a connection. */
-  has(socket: object): boolean {
-    return this.#known.has(socket);
+  /** Returns a connection; `undefined` if no request has come on it. */
+  find(socket: object): Connection | undefined {
+    return this.#known.get(socket);
   }
 
-  /** Whether a client would take text that is written to a connection for the answer to a request, or for a second one. */
-  isAnswering(socket: object): boolean {
-    return this.#known.get(socket)?.isAnswering === true;
-  }
-
-  /** Whether a request that came completely is being answered on a connection. */
-  isBusy(socket: object): boolean {
-    return this.#known.get(socket)?.isBusy === true;
-  }
-
-  /** Has a request that comes too slowly answered. Returns `false` where nothing waits for its rest. */
-  late(socket: object): boolean {
-    return this.#known.get(socket)?.late() === true;
-  }
-
-  /** Resolves once everything that was answered is with the system, or its connection is closed. */
+  /** Resolves once the system has every answer that was given, or the connection of the answer is closed. */
   async sent(): Promise<void> {
     if (this.#unread > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  #sent(count: number): void {
-    this.#unread -= count;
-    if (this.#unread === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

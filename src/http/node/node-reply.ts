@@ -1,22 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
+import { createDeadSink } from "../sse.ts";
 import type { Connection, OpenReply } from "./connections.ts";
 
 /** How much is written at once: that something was read shows in as small steps, on however slow a connection. */
 const pieceBytes = 64 * 1024;
 
 /** Whether a body is written in one piece. */
-export function isSmall(body: string): boolean {
+function isSmall(body: string): boolean {
   return body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes;
 }
 
-/** Receives a report each time that a client has read some of a body. */
-export interface BodyReader {
-  moved(): void;
-}
-
 /** Writes a large body piece by piece. Takes bytes, so that no text is kept beside them. */
-export function writeBody(response: ServerResponse, bytes: Buffer, reader: BodyReader): void {
+function writeBody(response: ServerResponse, bytes: Buffer, connection: Connection): void {
   let at = 0;
   const writeOn = (): void => {
     while (bytes.length - at > pieceBytes) {
@@ -27,74 +23,10 @@ export function writeBody(response: ServerResponse, bytes: Buffer, reader: BodyR
   };
   const onDrain = (): void => {
     writeOn();
-    reader.moved();
+    connection.moved();
   };
   response.on("drain", onDrain);
   writeOn();
-}
-
-/** What a {@link NodeEventSink} reports. */
-export interface NodeSinkEvents {
-  /** This side has ended it. */
-  over(): void;
-  /** Something was written, or taken by the system. */
-  moved(): void;
-}
-
-/** A stream of events over `node:http`. What is written within one turn of the event loop travels together. */
-export class NodeEventSink implements EventSink {
-  onDrain: (() => void) | undefined;
-  readonly #response: ServerResponse;
-  readonly #events: NodeSinkEvents;
-  #isFull = false;
-  #ended = false;
-
-  constructor(response: ServerResponse, events: NodeSinkEvents) {
-    this.#response = response;
-    this.#events = events;
-    response.on("drain", this.#drained);
-    // Node tells what has been ended of nothing else.
-    response.on("finish", this.#drained);
-  }
-
-  get isFull(): boolean {
-    return this.#isFull;
-  }
-
-  write(text: string): void {
-    if (this.#ended || this.#response.destroyed) return;
-    if (!this.#response.write(text)) this.#isFull = true;
-    this.#events.moved();
-  }
-
-  end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#response.end();
-    this.#events.over();
-  }
-
-  destroy(): void {
-    // What was read to its end has no connection any more: another request may be on it.
-    if (this.#ended && this.#response.writableFinished) return;
-    if (!this.#ended) {
-      this.#ended = true;
-      this.#events.over();
-    }
-    this.#response.destroy();
-  }
-
-  /** Takes nothing, and does nothing to the connection. */
-  leave(): void {
-    this.#ended = true;
-  }
-
-  readonly #drained = (): void => {
-    if (!this.#isFull) return;
-    this.#isFull = false;
-    this.#events.moved();
-    this.onDrain?.();
-  };
 }
 
 /** A response that was destroyed tells of it what writes to it; whoever has left is told nothing. */
@@ -103,30 +35,33 @@ function ignore(): void {}
 /** Statuses whose answers have no length, not even that of nothing. */
 const bodiless: ReadonlySet<number> = new Set([204, 304]);
 
-/** What a reply is made of. */
-export interface NodeReplyParts {
+/** Dependencies of a {@link NodeReply}. */
+export interface NodeReplyDeps {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The one that the request came on. */
+  /** The connection of the request. */
   readonly connection: Connection;
-  /** Whether the connection is to be closed with the answer. */
+  /** Returns whether the connection is to be closed with the answer. */
   readonly isLeaving: () => boolean;
 }
 
-/** Where a request that came by `node:http` is answered. */
-export class NodeReply implements HttpReply, OpenReply {
+/** The reply to a request over `node:http`, and its stream of events. What is written within one turn travels together. */
+export class NodeReply implements HttpReply, EventSink, OpenReply {
   onGone: (() => void) | undefined;
+  onDrain: (() => void) | undefined;
   owner: string | undefined;
   extraHeaders: Readonly<Record<string, string>> | undefined;
-  readonly #parts: NodeReplyParts;
+  isUnread = false;
+  readonly #deps: NodeReplyDeps;
   /** Size of a body that is written piece by piece; the whole of it is held until the last piece is taken. */
   #bodyBytes = 0;
   #isBegun = false;
   #isOver = false;
+  #isFull = false;
 
-  constructor(parts: NodeReplyParts) {
-    this.#parts = parts;
-    const { response, connection } = parts;
+  constructor(deps: NodeReplyDeps) {
+    this.#deps = deps;
+    const { response, connection } = deps;
     connection.add(this);
     response.on("error", ignore);
     response.on("close", () => {
@@ -140,7 +75,7 @@ export class NodeReply implements HttpReply, OpenReply {
   }
 
   get isRead(): boolean {
-    return this.#parts.request.complete;
+    return this.#deps.request.complete;
   }
 
   get isComing(): boolean {
@@ -148,11 +83,11 @@ export class NodeReply implements HttpReply, OpenReply {
   }
 
   get isSent(): boolean {
-    return this.#parts.response.writableFinished;
+    return this.#deps.response.writableFinished;
   }
 
   get heldBytes(): number {
-    const { response } = this.#parts;
+    const { response } = this.#deps;
     if (response.destroyed || response.writableFinished) return 0;
     return Math.max(response.writableLength, this.#bodyBytes);
   }
@@ -160,7 +95,7 @@ export class NodeReply implements HttpReply, OpenReply {
   answer(answer: HttpAnswer): void {
     if (!this.#begin()) return;
     this.#isOver = true;
-    const { response, connection } = this.#parts;
+    const { response, connection } = this.#deps;
     // Node would keep the bytes until it reports the end of the connection, which is after all that was read in this turn.
     if (connection.isClosed) return;
     try {
@@ -172,21 +107,47 @@ export class NodeReply implements HttpReply, OpenReply {
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
-    const { response } = this.#parts;
-    const sink = new NodeEventSink(response, {
-      over: () => this.#onStreamEnd(),
-      moved: () => this.#parts.connection.weigh(this),
-    });
-    if (!this.#begin()) {
-      sink.leave();
-      return sink;
-    }
+    const { response } = this.#deps;
+    if (!this.#begin()) return createDeadSink();
+    response.on("drain", this.#drained);
+    // Node emits no "drain" for a response that was ended.
+    response.on("finish", this.#drained);
     // The head goes out with what is written in the same turn, and without it where nothing is.
     const { socket } = response;
     socket?.cork();
-    this.#write(() => response.writeHead(200, { ...headers, ...this.extraHeaders }).flushHeaders());
+    try {
+      response.writeHead(200, { ...headers, ...this.extraHeaders }).flushHeaders();
+    } catch {
+      // A wrapper around the response may refuse a header: its client is not left waiting.
+      response.destroy();
+    }
     process.nextTick(() => socket?.uncork());
-    return sink;
+    return this;
+  }
+
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  write(text: string): void {
+    const { response, connection } = this.#deps;
+    if (this.#isOver || response.destroyed) return;
+    if (!response.write(text)) this.#isFull = true;
+    connection.weigh(this);
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#deps.response.end();
+    this.#endStream();
+  }
+
+  destroy(): void {
+    const { response } = this.#deps;
+    // The connection of a response that was read to its end may serve another request.
+    if (this.#isOver && response.writableFinished) return;
+    if (!this.#isOver) this.#endStream();
+    response.destroy();
   }
 
   /** The connection is closed. */
@@ -198,7 +159,7 @@ export class NodeReply implements HttpReply, OpenReply {
 
   /** Creates no closure here: one that stays with the response would keep the text beside its bytes. */
   #send({ status, headers, body = "" }: HttpAnswer): void {
-    const { response, connection } = this.#parts;
+    const { response, connection } = this.#deps;
     const bytes = Buffer.byteLength(body);
     const own = bodiless.has(status) ? headers : { ...headers, "content-length": bytes };
     response.writeHead(status, this.extraHeaders === undefined ? own : { ...own, ...this.extraHeaders });
@@ -209,7 +170,7 @@ export class NodeReply implements HttpReply, OpenReply {
 
   /** Sends head and body by one `write`. `end(body)` adds an empty chunk, and the socket sends two chunks by `writev`. */
   #sendSmall(body: string, bytes: number): void {
-    const { response } = this.#parts;
+    const { response } = this.#deps;
     const { socket } = response;
     socket?.cork();
     // ASCII is the same in both encodings, and Latin-1 is copied as it is.
@@ -218,16 +179,23 @@ export class NodeReply implements HttpReply, OpenReply {
     response.end();
   }
 
-  #onStreamEnd(): void {
+  #endStream(): void {
     this.#isOver = true;
-    this.#parts.connection.answered(this);
+    this.#deps.connection.answered(this);
   }
+
+  readonly #drained = (): void => {
+    if (!this.#isFull) return;
+    this.#isFull = false;
+    this.#deps.connection.weigh(this);
+    this.onDrain?.();
+  };
 
   /** Takes the one turn to answer. */
   #begin(): boolean {
     if (this.#isBegun || this.#isOver) return false;
     this.#isBegun = true;
-    const { request, response, connection, isLeaving } = this.#parts;
+    const { request, response, connection, isLeaving } = this.#deps;
     // Whoever served the request to us may answer it as well, as where it takes too long.
     this.#isOver = response.headersSent || response.writableEnded;
     if (this.#isOver) return false;
@@ -236,14 +204,5 @@ export class NodeReply implements HttpReply, OpenReply {
     const isLate = connection.isLate && !request.complete;
     if (awaitsWord || isLate || isLeaving()) response.shouldKeepAlive = false;
     return true;
-  }
-
-  /** What others have put around a response may refuse what is written: its client is not left waiting. */
-  #write(write: () => void): void {
-    try {
-      write();
-    } catch {
-      this.#parts.response.destroy();
-    }
   }
 }

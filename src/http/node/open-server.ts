@@ -20,11 +20,12 @@ const statuses: Readonly<Record<string, number>> = {
 };
 
 /** Answers what is no HTTP, or was too slow, and closes the connection. Nothing of what came is said again. */
-export function refuseConnection(error: Error, socket: Duplex, connections: Connections): void {
+function refuseConnection(error: Error, socket: Duplex, connections: Connections): void {
   const code = codeOf(error);
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && connections.late(socket)) return;
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && connections.find(socket)?.late() === true) return;
   // The client would take the refusal for the answer to a request that was answered already, or is being answered.
-  if (!socket.writable || code === "ECONNRESET" || connections.isAnswering(socket)) return void socket.destroy();
+  if (!socket.writable || code === "ECONNRESET" || connections.find(socket)?.isAnswering === true)
+    return void socket.destroy();
   const status = statuses[code] ?? 400;
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
   socket.end(text, () => socket.destroy());
@@ -85,7 +86,7 @@ function createUntouched(server: Server, connections: Connections): () => readon
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
-  return () => [...open].filter((socket) => socket.bytesRead === 0 && !connections.has(socket));
+  return () => [...open].filter((socket) => socket.bytesRead === 0 && connections.find(socket) === undefined);
 }
 
 /**
@@ -96,7 +97,7 @@ function boundConnections(server: Server, connections: Connections, budget: Budg
   server.prependListener("connection", (socket: Socket) => {
     const { remoteAddress } = socket;
     const place = budget.open(remoteAddress === undefined ? undefined : networkOf(remoteAddress), (_excess, what) => {
-      if (what === "spare" || connections.isBusy(socket)) return;
+      if (what === "spare" || connections.find(socket)?.isBusy === true) return;
       socket.destroy();
       place.release();
     });
@@ -130,7 +131,7 @@ export async function openServer(
 ): Promise<OpenServer> {
   let isLeaving = false;
   const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs, unread });
-  const listener = toNodeListener({ serve, connections, isLeaving: () => isLeaving });
+  const listener = toNodeListener(serve, connections, () => isLeaving);
   const server = createListener(listener, connections, options);
   boundConnections(server, connections, places);
   const untouched = createUntouched(server, connections);

@@ -7,17 +7,16 @@ import { NodeRequest } from "./node-request.ts";
 /** What `node:http` and the frameworks over it call with a request. */
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What a listener is made of. */
-export interface NodeListenerParts {
-  readonly serve: HttpServe;
-  /** What is answered on each. */
-  readonly connections: Connections;
-  /** Whether connections are to be closed with what is answered on them. Default: they are kept. */
-  readonly isLeaving?: () => boolean;
-}
-
-/** Makes what serves a request of `node:http`. */
-export function toNodeListener({ serve, connections, isLeaving = () => false }: NodeListenerParts): NodeListener {
+/**
+ * Creates a function that serves the requests of a server of `node:http`.
+ *
+ * @param isLeaving - returns whether connections are to be closed with their answers. @default they are kept
+ */
+export function toNodeListener(
+  serve: HttpServe,
+  connections: Connections,
+  isLeaving: () => boolean = () => false,
+): NodeListener {
   return (request, response) => {
     // What came in one piece with others is read from a connection that was dropped, too.
     if (request.socket.destroyed) return;

@@ -182,7 +182,7 @@ describe("a reply over node:http", () => {
   it.each(["plain", "é", ""])("gives head and body to the socket by one write when the body is %j", async (body) => {
     const serve: HttpServe = (_request, reply) => reply.answer({ status: 200, body });
     const connections = new Connections({ clock: systemClock, stallMs: 1000, unread: budgets().unreadBytes });
-    const server = createServer(toNodeListener({ serve, connections })).listen(0, "127.0.0.1");
+    const server = createServer(toNodeListener(serve, connections)).listen(0, "127.0.0.1");
     const accepted = once(server, "connection");
     await once(server, "listening");
     // A server on a port has an address of this form.

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anonymous } from "../../../src/surface/caller.ts";
-import { KeepAlive } from "../../../src/http/keep-alive.ts";
+import { KeepAlive } from "../../../src/http/sse.ts";
 import { EventLog, mintTag, readEventId } from "../../../src/http/sessions/event-log.ts";
 import { EventStream, missedNotice } from "../../../src/http/sessions/event-stream.ts";
 import { Budget } from "../../../src/spine/budget.ts";

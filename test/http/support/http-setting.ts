@@ -1,6 +1,6 @@
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import { Admission } from "../../../src/http/admission.ts";
-import { KeepAlive } from "../../../src/http/keep-alive.ts";
+import { KeepAlive } from "../../../src/http/sse.ts";
 import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import type { StageCounters } from "../../../src/http/stages.ts";

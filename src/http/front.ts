@@ -8,7 +8,6 @@ import {
   type ParsedFrame,
   type RequestFrame,
 } from "../mcp/parse-frame.ts";
-import { headerParamsFor } from "../mcp/header-params.ts";
 import { ownParam, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { internalError } from "../surface/fault.ts";
@@ -19,6 +18,7 @@ import { decodeBody } from "./body/body-buffer.ts";
 import { toCorsHeaders, toPreflight } from "./cors.ts";
 import {
   eraOf,
+  headerParamsFor,
   headerVersionOf,
   isModernHead,
   judgeNotification,

@@ -3,7 +3,6 @@ import { clientKinds } from "../mcp/asking/ask-protocol.ts";
 import { checkInitialize, readClient, withClient } from "../mcp/envelope.ts";
 import { legacyVersions, negotiate } from "../mcp/handshake.ts";
 import { downgrade } from "../mcp/protocol-features.ts";
-import { headerParamsFor } from "../mcp/header-params.ts";
 import { methodsOf, toInternalAnswer, type Methods } from "../mcp/methods.ts";
 import {
   closing,
@@ -19,7 +18,7 @@ import type { ClientRequest } from "../mcp/running-request.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
-import { judgeParams } from "./envelope/judge-envelope.ts";
+import { headerParamsFor, judgeParams } from "./envelope/judge-envelope.ts";
 import type { AdmittedPost, HttpExchange, MessagePost, RequestPost, SessionLeg } from "./leg.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
@@ -193,8 +192,7 @@ export class LegacyLeg implements SessionLeg {
     const id = crypto.randomUUID();
     const kinds = clientKinds(ownParam(frame.params, "capabilities"));
     const version = negotiate(frame.params);
-    const session = new Session({ http: this.#setting, id, caller, kinds, version });
-    this.#sessions.add(id, session, place);
+    this.#sessions.add(id, new Session({ http: this.#setting, id, place, caller, kinds, version }));
     return { "mcp-session-id": id };
   }
 

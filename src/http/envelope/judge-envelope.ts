@@ -1,8 +1,10 @@
+import { authorise } from "../../call/authorise.ts";
 import { checkEnvelope, claimsModern, metaOf } from "../../mcp/envelope.ts";
-import type { HeaderParam } from "../../mcp/header-params.ts";
 import { modernVersions, ownParam, rpcCodes, type Era } from "../../mcp/protocol.ts";
 import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
+import type { ResolvedView } from "../../mcp/resolved-view.ts";
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
+import type { Caller } from "../../surface/caller.ts";
 import { decodeHeaderValue } from "../head/header-value.ts";
 import { refuseHeader, type HttpRefusal } from "../http-refusal.ts";
 import type { HttpRequest } from "../message.ts";
@@ -108,6 +110,53 @@ export function judgeNotification(request: HttpRequest, frame: NotificationFrame
   const wrong = error && { status: 400, error };
   const refusal = error?.code === rpcCodes.unsupportedVersion ? undefined : wrong;
   return refusal ?? checkVersion(request, params) ?? checkMirrors(request, frame, false) ?? wrong;
+}
+
+/** An argument of a tool that a header repeats, so that a router need not read bodies. */
+export interface HeaderParam {
+  /** In lower case. */
+  readonly header: string;
+  /** Keys from the arguments to the value. */
+  readonly path: readonly string[];
+  /** Whether `42` equals `42.0`. */
+  readonly isNumeric: boolean;
+}
+
+const headerKey = "x-mcp-header";
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
+const numeric = new Set<JsonValue | undefined>(["integer", "number"]);
+const permitted = new Set<JsonValue | undefined>(["string", "boolean", ...numeric]);
+
+function* walk(schema: JsonValue | undefined, path: readonly string[]): Generator<HeaderParam> {
+  if (!isJsonObject(schema)) return;
+  const name = schema[headerKey];
+  const type = schema["type"];
+  if (path.length > 0 && typeof name === "string" && headerName.test(name) && permitted.has(type)) {
+    yield { header: `mcp-param-${name.toLowerCase()}`, path, isNumeric: numeric.has(type) };
+  }
+  const properties = schema["properties"];
+  if (!isJsonObject(properties)) return;
+  for (const [key, child] of Object.entries(properties)) yield* walk(child, [...path, key]);
+}
+
+/** Schemas are frozen, and live as long as their tools. */
+const knownParams = new WeakMap<JsonSchema, readonly HeaderParam[]>();
+
+/** Returns the arguments that headers repeat: scalars under `properties` of the input schema with the flag `x-mcp-header`. */
+export function headerParamsOf(input: JsonSchema): readonly HeaderParam[] {
+  const found = knownParams.get(input) ?? Object.freeze([...walk(input, [])]);
+  knownParams.set(input, found);
+  return found;
+}
+
+/** Returns the header arguments of a tool; `undefined` if the tool does not exist for the caller. */
+export function headerParamsFor(view: ResolvedView, tool: string, caller: Caller): readonly HeaderParam[] | undefined {
+  const entry = view.catalog.tool(tool);
+  const lack = entry && authorise(caller, entry);
+  // A tool that no consent can grant looks as if it did not exist, in headers as in calls.
+  return entry === undefined || (lack !== undefined && lack.scopes === undefined)
+    ? undefined
+    : headerParamsOf(entry.input.json);
 }
 
 const decimal = /^-?\d+(?:\.\d+)?$/;

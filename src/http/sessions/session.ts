@@ -1,6 +1,7 @@
 import type { AskKind } from "../../catalog/asking.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import { ClientLog } from "../../mcp/client-log.ts";
+import { grantKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { Dispatcher } from "../../mcp/dispatcher.ts";
 import { emptyResult, ownParam, sessionNotFound, toScopeError, type RequestId } from "../../mcp/protocol.ts";
@@ -8,31 +9,86 @@ import type { NotificationFrame, ResponseFrame } from "../../mcp/parse-frame.ts"
 import { SubscriptionSession } from "../../mcp/subscriptions/subscription-session.ts";
 import { internalError } from "../../surface/fault.ts";
 import type { HttpExchange, AdmittedPost } from "../leg.ts";
+import type { AppRuntime } from "../../mcp/servable-app.ts";
+import type { Place } from "../admission.ts";
 import type { HttpSetting } from "../setting.ts";
 import { PostedRequest, type RequestSession } from "./posted-request.ts";
-import { SessionScopes } from "./session-scopes.ts";
 import { SessionStreams, type StreamsSession } from "./session-streams.ts";
 
-/** What a session is made of. */
-export interface SessionSetting {
+const nothing: readonly string[] = Object.freeze([]);
+
+/** The actions that a caller may take on things. No name contains the control character between the parts. */
+function* grantsOf({ resources = {} }: Caller): Iterable<string> {
+  for (const [name, actions] of Object.entries(resources)) for (const action of actions) yield `${name}\0${action}`;
+}
+
+/**
+ * The rights of all who made requests in one session. The streams of the session may tell of what these rights opened, so a reader
+ * needs all of them: a token of the same caller with fewer rights must not read by the session what it cannot read itself.
+ */
+export class SessionScopes {
+  readonly #known: ReadonlySet<string> | undefined;
+  readonly #needed = new Set<string>();
+  /** Rights on things of the application. No consent grants them. */
+  readonly #grants = new Set<string>();
+  /** Callers that began to read and may still read, one for each set of rights. */
+  readonly #readers = new Map<string, Caller>();
+
+  /** Only scopes that the app asks for count; all scopes, if the tools can change. */
+  constructor({ scopes, changing }: Pick<AppRuntime, "scopes" | "changing">) {
+    this.#known = changing.has("tools") ? undefined : new Set(scopes.all);
+  }
+
+  /** Adds the rights of a caller who makes a request. Returns whether a reader lacks some of them. */
+  asked(caller: Caller): boolean {
+    const before = this.#needed.size + this.#grants.size;
+    for (const scope of caller.scopes) if (this.#known?.has(scope) !== false) this.#needed.add(scope);
+    for (const grant of grantsOf(caller)) this.#grants.add(grant);
+    if (this.#needed.size + this.#grants.size === before) return false;
+    const isLess = [...this.#readers.values()].some((reader) => this.#lack(reader) !== undefined);
+    if (isLess) this.#readers.clear();
+    return isLess;
+  }
+
+  /** Returns `undefined` if a caller may read; else all scopes that reading takes, or none if no scope would help. */
+  read(caller: Caller): readonly string[] | undefined {
+    const lack = this.#lack(caller);
+    if (lack === undefined) this.#readers.set(grantKey(caller), caller);
+    return lack;
+  }
+
+  #lack(caller: Caller): readonly string[] | undefined {
+    if (this.#grants.size > 0) {
+      const own = new Set(grantsOf(caller));
+      for (const grant of this.#grants) if (!own.has(grant)) return nothing;
+    }
+    const isShort = [...this.#needed].some((scope) => !caller.scopes.includes(scope));
+    return isShort ? [...this.#needed].toSorted() : undefined;
+  }
+}
+
+/** Dependencies of a {@link Session}. */
+export interface SessionDeps {
   readonly http: HttpSetting;
   readonly id: string;
-  /** Whose it is, and by which view: nobody else's requests come here. */
+  /** Released when the session is closed and no handler runs for it. */
+  readonly place: Place;
+  /** The caller of the handshake. Requests of other callers do not reach the session. */
   readonly caller: Caller;
   /** Kinds of questions that the client can answer. */
   readonly kinds: ReadonlySet<AskKind>;
-  /** The revision that was agreed on. */
+  /** The protocol version of the handshake. */
   readonly version: string;
 }
 
-/** From this revision on clients take an event without data for what it is: an id to resume from. */
+/** From this version on clients understand an event without data: an id to resume from. */
 const firstPrimed = "2025-11-25";
 
-/** One client of the legacy era: what it has asked, what it watches, what it is sent. Whoever made it closes it. */
+/** One client of the legacy era: its requests, subscriptions and streams. Its maker closes it. */
 export class Session implements StreamsSession, RequestSession {
   readonly streams: SessionStreams;
   readonly log: ClientLog = new ClientLog();
-  readonly #setting: SessionSetting;
+  readonly #deps: SessionDeps;
   readonly #dispatcher: Dispatcher<PostedRequest>;
   readonly #subscriptions: SubscriptionSession;
   readonly #scopes: SessionScopes;
@@ -44,9 +100,9 @@ export class Session implements StreamsSession, RequestSession {
   #isDraining = false;
   #isClosed = false;
 
-  constructor(setting: SessionSetting) {
-    const { http, id, version } = setting;
-    this.#setting = setting;
+  constructor(deps: SessionDeps) {
+    const { http, id, version } = deps;
+    this.#deps = deps;
     this.#activeAt = http.clock.now();
     this.#scopes = new SessionScopes(http.runtime);
     this.streams = new SessionStreams({
@@ -61,12 +117,12 @@ export class Session implements StreamsSession, RequestSession {
       answer: (requestId, answer) => this.#dispatcher.answer(requestId, answer),
       clock: http.clock,
       stallMs: http.bounds.stallMs,
-      // A client may have its reasons for not listening, and one that is too slow has lost its stream already.
+      // A client need not listen, and the stream of a slow one is closed already.
       onStalled: () => {},
       reached: http.counters.reached,
     });
     this.#subscriptions.setOutputFull(true);
-    const queues = http.admission.openQueues(setting.caller);
+    const queues = http.admission.openQueues(deps.caller);
     this.#dispatcher = new Dispatcher<PostedRequest>({
       runtime: http.runtime,
       subscriptions: this.#subscriptions,
@@ -76,28 +132,28 @@ export class Session implements StreamsSession, RequestSession {
     });
   }
 
-  /** Whose it is. The view that they came by in the handshake holds for as long as it lasts. */
+  /** The caller of the handshake. Their view holds for as long as the session lasts. */
   get caller(): Caller {
-    return this.#setting.caller;
+    return this.#deps.caller;
   }
 
-  /** What every answer within it says. */
+  /** Headers of every answer. */
   get headers(): Readonly<Record<string, string>> {
     return this.streams.headers;
   }
 
-  /** Since when it has done nothing; `undefined`: something runs, somebody listens, or has yet to answer. */
+  /** Since when the session is idle; `undefined` while a request runs, a client reads, or a question is open. */
   get idleSince(): number | undefined {
     const isActive = this.#dispatcher.size > 0 || this.streams.isRead || (this.#asks?.size ?? 0) > 0;
     return isActive ? undefined : this.#activeAt;
   }
 
   get version(): string {
-    return this.#setting.version;
+    return this.#deps.version;
   }
 
   get asks(): PushedAsks | undefined {
-    const { kinds, http } = this.#setting;
+    const { kinds, http } = this.#deps;
     if (kinds.size === 0) return undefined;
     if (this.#asks !== undefined) return this.#asks;
     this.#asks = new PushedAsks({ kinds: () => kinds, send: this.streams.tell, report: http.runtime.report });
@@ -120,14 +176,14 @@ export class Session implements StreamsSession, RequestSession {
     this.#dispatcher.whenIdle(told);
   }
 
-  /** How many messages were thrown away before anybody was sent them. */
+  /** Number of messages that were thrown away unsent. */
   get dropped(): number {
     return this.streams.log.dropped;
   }
 
-  /** It does something: its time begins anew. */
+  /** Starts the time again after which an idle session is ended. */
   touch(): void {
-    this.#activeAt = this.#setting.http.clock.now();
+    this.#activeAt = this.#deps.http.clock.now();
     this.hasLeft = false;
   }
 
@@ -169,17 +225,17 @@ export class Session implements StreamsSession, RequestSession {
     this.#subscriptions.initialised(caller);
   }
 
-  /** Opens the stream of what belongs to no request, or resumes one, for who was granted all that was asked with here. */
+  /** Opens or resumes a stream for a caller who has the rights of all requests so far. */
   listen(exchange: HttpExchange): void {
     const scopes = this.#scopes.read(exchange.caller);
     if (scopes === undefined) return this.streams.listen(exchange);
     const { http, headers } = this.streams;
-    // Where no consent helps, a session of their own does: this one is not theirs.
+    // No consent helps: such a caller needs a session of their own.
     if (scopes.length === 0) return http.responder.refuse(exchange.reply, sessionNotFound, { status: 404 });
     http.responder.refuse(exchange.reply, toScopeError(scopes), { status: 403, headers });
   }
 
-  /** Ends the stream of what belongs to no request, and asks nothing more. Resolves when nothing runs any more. */
+  /** Ends the stream of what belongs to no request, and asks nothing more. Resolves when every request has its answer. */
   drain(): Promise<void> {
     this.#isDraining = true;
     this.#asks?.drain();
@@ -187,26 +243,24 @@ export class Session implements StreamsSession, RequestSession {
     return this.#dispatcher.quiet();
   }
 
-  /** Aborts the running calls and ends every stream. Never throws. Callable twice. */
+  /** Aborts the running calls, ends every stream and releases the place. Never throws. Callable twice. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    try {
-      this.#letGo();
-    } catch (cause) {
-      void internalError(cause, "the end of a session", this.#setting.http.runtime.report);
-    }
-  }
-
-  #letGo(): void {
-    this.#subscriptions.close();
     this.#isDraining = true;
-    this.#asks?.close();
-    this.#dispatcher.close("the session has ended");
-    this.streams.close();
+    try {
+      this.#subscriptions.close();
+      this.#asks?.close();
+      this.#dispatcher.close("the session has ended");
+      this.streams.close();
+    } catch (cause) {
+      void internalError(cause, "the end of a session", this.#deps.http.runtime.report);
+    }
+    // Handlers that ignore their signal run on: a client that ends its sessions must not run more of them than others.
+    this.#dispatcher.whenIdle(() => this.#deps.place.release());
   }
 
-  /** From here on something may be told that takes what this caller was granted. */
+  /** Takes note of a caller: from here on the streams may tell what takes their rights. */
   #asked(caller: Caller): void {
     if (this.#scopes.asked(caller)) this.streams.dismiss();
   }

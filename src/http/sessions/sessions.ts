@@ -1,7 +1,6 @@
 import { callerKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import type { Clock } from "../../spine/clock.ts";
-import type { Place } from "../admission.ts";
 import type { PostedRequest } from "./posted-request.ts";
 import type { Session } from "./session.ts";
 
@@ -11,15 +10,9 @@ import type { Session } from "./session.ts";
  */
 const givesWayAfterMs = 10_000;
 
-/** A session and its place among all. */
-interface Held {
-  readonly session: Session;
-  readonly place: Place;
-}
-
-/** The sessions of a server. One that does nothing for a while is ended, with one timer for all of them. */
+/** The sessions of a server. An idle session is ended after a time, with one timer for all. */
 export class Sessions {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, Session>();
   /** Sessions that have ended, and whose handlers run on. */
   readonly #ending = new Set<Session>();
   readonly #clock: Clock;
@@ -28,16 +21,16 @@ export class Sessions {
   /** Messages that were thrown away in sessions that have ended. */
   #dropped = 0;
 
-  /** @param idleMs - 0: none is ended for doing nothing. */
+  /** @param idleMs - 0: never. */
   constructor(clock: Clock, idleMs: number) {
     this.#clock = clock;
     this.#idleMs = idleMs;
   }
 
-  /** How many messages were thrown away before anybody was sent them, over all sessions that there ever were. */
+  /** Number of messages that were thrown away unsent, in all sessions so far. */
   get dropped(): number {
     let count = this.#dropped;
-    for (const { session } of this.#held.values()) count += session.dropped;
+    for (const session of this.#held.values()) count += session.dropped;
     return count;
   }
 
@@ -46,15 +39,15 @@ export class Sessions {
     return this.#all().flatMap(({ running }) => running);
   }
 
-  /** Takes one over, with the place that it holds. */
-  add(id: string, session: Session, place: Place): void {
-    this.#held.set(id, { session, place });
+  /** Adds a session, and ends it in time. */
+  add(id: string, session: Session): void {
+    this.#held.set(id, session);
     this.#arm(this.#idleMs);
   }
 
-  /** Finds a caller's own; another's is not told apart from one that never was. */
+  /** Finds a session of a caller. One of another caller looks as if it did not exist. */
   find(id: string, caller: Caller): Session | undefined {
-    const session = this.#held.get(id)?.session;
+    const session = this.#held.get(id);
     return session !== undefined && callerKey(session.caller) === callerKey(caller) ? session : undefined;
   }
 
@@ -68,7 +61,7 @@ export class Sessions {
     let idlest: string | undefined;
     let since = Infinity;
     const latest = this.#clock.now() - givesWayAfterMs;
-    for (const [id, { session }] of this.#held) {
+    for (const [id, session] of this.#held) {
       if (!session.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
       const { idleSince = Infinity } = session;
       const givesWay = idleSince <= latest || session.hasLeft;
@@ -78,28 +71,23 @@ export class Sessions {
     return idlest !== undefined;
   }
 
-  /** Ends a session. Its place is free once nothing runs for it. */
+  /** Ends a session. Its place is free when no handler runs for it. */
   end(id: string): void {
-    const held = this.#held.get(id);
-    if (held === undefined) return;
+    const session = this.#held.get(id);
+    if (session === undefined) return;
     this.#held.delete(id);
-    const { session, place } = held;
     this.#dropped += session.dropped;
     session.close();
     this.#ending.add(session);
-    // Handlers that ignore their signal go on: a client that ends its sessions must not run more of them than others.
-    session.whenIdle(() => {
-      this.#ending.delete(session);
-      place.release();
-    });
+    session.whenIdle(() => void this.#ending.delete(session));
   }
 
-  /** Ends the streams of all of them. Resolves when nothing runs any more. */
+  /** Ends the streams of all sessions. Resolves when every request has its answer. */
   async drain(): Promise<void> {
-    await Promise.all([...this.#held.values()].map(({ session }) => session.drain()));
+    await Promise.all(Array.from(this.#held.values(), (session) => session.drain()));
   }
 
-  /** Ends all of them. Callable twice. */
+  /** Ends all sessions. Callable twice. */
   close(): void {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
@@ -112,7 +100,7 @@ export class Sessions {
   }
 
   #all(): readonly Session[] {
-    return [...Array.from(this.#held.values(), ({ session }) => session), ...this.#ending];
+    return [...this.#held.values(), ...this.#ending];
   }
 
   #arm(delayMs: number): void {
@@ -123,11 +111,11 @@ export class Sessions {
     });
   }
 
-  /** Ends those that have done nothing for too long. Says when the next one may be due. */
+  /** Ends sessions that were idle for too long. Returns when the next one may be due, in milliseconds. */
   #sweep(): number {
     const now = this.#clock.now();
     let nextMs = this.#idleMs;
-    for (const [id, { session }] of this.#held) {
+    for (const [id, session] of this.#held) {
       const leftMs = (session.idleSince ?? now) + this.#idleMs - now;
       // Timers may fire a little early; whole milliseconds are as fine as they get.
       if (leftMs < 1) this.end(id);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { judgeParams, judgeRequest } from "../../../src/http/envelope/judge-envelope.ts";
+import { judgeParams, judgeRequest, type HeaderParam } from "../../../src/http/envelope/judge-envelope.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
-import type { HeaderParam } from "../../../src/mcp/header-params.ts";
 import { rpcCodes } from "../../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Caller } from "../../../src/surface/caller.ts";
-import { SessionScopes } from "../../../src/http/sessions/session-scopes.ts";
+import { SessionScopes } from "../../../src/http/sessions/session.ts";
 import type { ListName } from "../../../src/mcp/lists.ts";
 
 const scopes = { read: "ci:read", write: "ci:write", all: ["ci:read", "ci:write"] };

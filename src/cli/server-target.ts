@@ -1,4 +1,4 @@
-import { isLoopback } from "../http/loopback.ts";
+import { isLoopback } from "../http/addresses.ts";
 import { refused, usage } from "./cli-errors.ts";
 import { aroundReferences } from "./variables.ts";
 

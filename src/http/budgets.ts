@@ -3,7 +3,7 @@ import { callerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import { defaultPartLimits } from "../mcp/large-values.ts";
 import { Budget, type BudgetUse, type OverBudget } from "../spine/budget.ts";
-import { networkOf } from "./network-of.ts";
+import { networkOf } from "./addresses.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 
 const mebibyte = 1024 * 1024;

@@ -21,7 +21,7 @@ import { Responder } from "./respond.ts";
 import type { HttpSetting } from "./setting.ts";
 import { type StageCounts, StageCounters } from "./stages.ts";
 import { toLimiter } from "./to-limiter.ts";
-import { within } from "./within.ts";
+import { within } from "./close-app.ts";
 
 /** What a server has to do, and what it has come to. */
 export interface HttpStats {

@@ -72,7 +72,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
     const sent = (): Promise<void> => connections.sent();
     await core.drain(resolved.drainMs, sent);
     await core.close(sent);
-    await closeApp(runtime, core);
+    await closeApp(runtime, core.running());
   };
   return Object.freeze(
     Object.assign((request: Request) => fetch(request), {

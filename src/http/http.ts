@@ -6,7 +6,7 @@ import { Scope } from "../spine/scope.ts";
 import { appClosingMs, closeApp } from "./close-app.ts";
 import { abortingMs, createCore, type HttpStats } from "./create-core.ts";
 import type { HttpOptions } from "./http-options.ts";
-import { toAuthority } from "./loopback.ts";
+import { toAuthority } from "./addresses.ts";
 import { readServer } from "./option-fields.ts";
 import { type ResolvedServer, resolveServerOptions } from "./resolve-options.ts";
 
@@ -38,7 +38,7 @@ async function open(
   const closeRuntime = scope.add(() => runtime.close());
   const core = createCore(runtime, options);
   closeRuntime();
-  scope.add(() => closeApp(runtime, core));
+  scope.add(() => closeApp(runtime, core.running()));
   const closeCore = scope.add(() => core.close(async () => {}));
   // Only who listens loads what it takes.
   const { openServer } = await import("./node/open-server.ts");

@@ -2,7 +2,7 @@ import { invalidOption, readOptions } from "../options/read-options.ts";
 import { type ResolvedLimits, resolveLimits } from "./budgets.ts";
 import type { AllowedOrigins } from "./head/check-head.ts";
 import type { HttpHandlerOptions, HttpOptions } from "./http-options.ts";
-import { isLoopback, isLoopbackAuthority, toAuthority } from "./loopback.ts";
+import { isLoopback, isLoopbackAuthority, toAuthority } from "./addresses.ts";
 import { handlerFields, readServer, servingOverHttp, type ReadHandler, type ReadServer } from "./option-fields.ts";
 import type { HttpBounds } from "./setting.ts";
 

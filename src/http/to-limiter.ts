@@ -8,54 +8,42 @@ function isLimiter(rateLimit: RateLimits | RateLimiter): rateLimit is RateLimite
   return "limit" in rateLimit && typeof rateLimit.limit === "function";
 }
 
-/** Logs the first refusal: an author who never set a limit has to learn that there is one. */
-class FirstRefusal {
-  readonly #what: string;
-  #isLogged = false;
-
-  /** @param what - the requests that the caller sends too many of. */
-  constructor(what: string) {
-    this.#what = what;
-  }
-
-  readonly look = (verdict: LimitVerdict): void => {
-    if (verdict.ok || this.#isLogged) return;
-    this.#isLogged = true;
+/**
+ * Creates a function that logs the first refusal: an author who never set a limit has to learn that there is one.
+ *
+ * @param what - the requests that the caller sends too many of.
+ */
+function createLogger(what: string): (verdict: LimitVerdict) => void {
+  let isLogged = false;
+  return ({ ok }) => {
+    if (ok || isLogged) return;
+    isLogged = true;
     // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
     console.error(
-      `[surface-mcp] warning: Cannot run a call: its caller sends too many ${this.#what}; "rateLimit" of http() or httpHandler() changes the limit`,
+      `[surface-mcp] warning: Cannot run a call: its caller sends too many ${what}; "rateLimit" of http() or httpHandler() changes the limit`,
     );
   };
 }
 
-/** Refuses as two limiters do, and logs the first refusal of each. */
-class LoggingLimiter implements CallLimiter {
-  readonly attempts: AttemptLimiter;
-  readonly #limiter: RateLimiter;
-  readonly #refusal = new FirstRefusal("calls");
-
-  constructor(limiter: RateLimiter, attempts: AttemptLimiter) {
-    this.#limiter = limiter;
-    const refusal = new FirstRefusal("requests that run nothing");
-    this.attempts = {
-      check: (key) => {
+/** Joins two limiters, and logs the first refusal of each. */
+function joinLimiters(limiter: RateLimiter, attempts: AttemptLimiter): CallLimiter {
+  const [onCall, onAttempt] = [createLogger("calls"), createLogger("requests that run nothing")];
+  return {
+    limit(key, cost) {
+      const verdict = limiter.limit(key, cost);
+      if (isThenable(verdict)) void Promise.resolve(verdict).then(onCall, () => {});
+      else onCall(verdict);
+      return verdict;
+    },
+    attempts: {
+      check(key) {
         const verdict = attempts.check(key);
-        refusal.look(verdict);
+        onAttempt(verdict);
         return verdict;
       },
       charge: (key) => attempts.charge(key),
-    };
-  }
-
-  limit(key: string, cost: number): LimitVerdict | Promise<LimitVerdict> {
-    const verdict = this.#limiter.limit(key, cost);
-    if (!isThenable(verdict)) this.#refusal.look(verdict);
-    else
-      Promise.resolve(verdict)
-        .then(this.#refusal.look)
-        .catch(() => {});
-    return verdict;
-  }
+    },
+  };
 }
 
 /**
@@ -66,6 +54,6 @@ class LoggingLimiter implements CallLimiter {
  */
 export function toLimiter({ auth, rateLimit }: HttpHandlerOptions, clock?: Clock): CallLimiter | undefined {
   if (auth === undefined || rateLimit === false) return undefined;
-  if (rateLimit !== undefined && isLimiter(rateLimit)) return new LoggingLimiter(rateLimit, memoryAttempts({}, clock));
-  return new LoggingLimiter(memoryLimiter(rateLimit, clock), memoryAttempts(rateLimit ?? {}, clock));
+  if (rateLimit !== undefined && isLimiter(rateLimit)) return joinLimiters(rateLimit, memoryAttempts({}, clock));
+  return joinLimiters(memoryLimiter(rateLimit, clock), memoryAttempts(rateLimit ?? {}, clock));
 }

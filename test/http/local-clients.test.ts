@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HttpHandlerOptions } from "../../src/http/http-options.ts";
 import { bearer } from "../../src/http/auth/bearer.ts";
 import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
-import { isLoopbackAddress } from "../../src/http/loopback.ts";
+import { isLoopbackAddress } from "../../src/http/addresses.ts";
 import { createDemo } from "./support/demo-app.ts";
 import { modernPost } from "./support/modern-post.ts";
 

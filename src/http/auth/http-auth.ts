@@ -10,7 +10,7 @@ import {
   type WithDefaults,
 } from "../../options/option.ts";
 import type { ReadOptions } from "../../options/read-options.ts";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "../addresses.ts";
 import { isScopeToken } from "./caller-fields.ts";
 
 /** What a verifier found in a token that is genuine. */

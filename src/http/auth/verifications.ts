@@ -7,7 +7,7 @@ import type { Clock } from "../../spine/clock.ts";
 import { untilAborted } from "../../spine/until-aborted.ts";
 import { setNewest } from "../../spine/set-newest.ts";
 import type { HttpReply } from "../message.ts";
-import { networkOf } from "../network-of.ts";
+import { networkOf } from "../addresses.ts";
 import { PlaceQueue } from "./place-queue.ts";
 import { withoutToken } from "./verifier-faults.ts";
 

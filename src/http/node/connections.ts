@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Share, Budget } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { isLoopbackAddress } from "../loopback.ts";
+import { isLoopbackAddress } from "../addresses.ts";
 import { StallTimer } from "../stall-timer.ts";
 
 /** Dependencies of {@link Connections}. */

@@ -1,6 +1,6 @@
 import { callable, having, type OptionFields, withDefault } from "../../options/option.ts";
 import { readOptions } from "../../options/read-options.ts";
-import { type HttpAuth, type VerifiedToken, resourceOption, toUrlText } from "../auth/http-auth.ts";
+import { type HttpAuth, resourceOption, toUrlText } from "../auth/http-auth.ts";
 import { LiveTokens } from "./live-tokens.ts";
 import { MemoryTokenStore, type TokenRecord, type TokenStore } from "./token-store.ts";
 import { readExpiry, readGrant, type TokenGrant } from "./read-grant.ts";
@@ -84,68 +84,6 @@ function isGood({ expiresAt = Number.POSITIVE_INFINITY }: TokenRecord, now: numb
   return now / 1000 < expiresAt;
 }
 
-function toListed({ hash: _hash, ...listed }: TokenRecord): ListedToken {
-  return listed;
-}
-
-class HashedTokens {
-  readonly #resource: string;
-  readonly #store: TokenStore;
-  readonly #now: () => number;
-  readonly #live = new LiveTokens();
-
-  constructor({ resource, store, now }: { resource: string; store: TokenStore; now: () => number }) {
-    this.#resource = resource;
-    this.#store = store;
-    this.#now = now;
-  }
-
-  readonly mint = async (grant: TokenGrant): Promise<MintedToken> => {
-    const now = this.#now();
-    const granted = readGrant(grant);
-    const expiry = readExpiry(grant, now);
-    const token = makeToken();
-    const tokenId = crypto.randomUUID();
-    const kept = { tokenId, hash: await hashToken(token), resource: this.#resource, createdAt: now / 1000 };
-    await this.#store.add(Object.freeze({ ...kept, ...granted, ...expiry }));
-    return Object.freeze({ token, tokenId, ...expiry });
-  };
-
-  readonly verify = async (token: string): Promise<VerifiedToken | undefined> => {
-    if (!isToken(token)) return undefined;
-    const hash = await hashToken(token);
-    const live = await this.#live.look(() => this.#find(hash));
-    if (live === undefined) return undefined;
-    const { tokenId: _tokenId, hash: _hash, createdAt: _createdAt, ...verified } = live.found;
-    return { ...verified, revoked: live.revoked };
-  };
-
-  readonly revoke = async (tokenId: string): Promise<boolean> => {
-    const wasThere = await this.#store.remove(tokenId);
-    // Only now: who is told comes back at once.
-    this.#live.revoke(tokenId);
-    return wasThere;
-  };
-
-  readonly revokeCaller = async (id: string): Promise<number> => {
-    const all = await this.#store.list();
-    const removed = await Promise.all(all.filter((one) => one.id === id).map(({ tokenId }) => this.revoke(tokenId)));
-    return removed.filter(Boolean).length;
-  };
-
-  readonly list = async (): Promise<readonly ListedToken[]> => {
-    const all = await this.#store.list();
-    const now = this.#now();
-    return all.filter((one) => isGood(one, now)).map(toListed);
-  };
-
-  async #find(hash: string): Promise<TokenRecord | undefined> {
-    const record = await this.#store.find(hash);
-    // A store that does not tell capitals apart finds others, too.
-    return record !== undefined && record.hash === hash && isGood(record, this.#now()) ? record : undefined;
-  }
-}
-
 /**
  * Makes tokens for callers that you know, for example the runners that register with you. A token has 256 bits, is shown once and
  * kept as a SHA-256; what leaks with the store is no token. Revoking one in another process, over a store that both share, holds
@@ -165,6 +103,47 @@ class HashedTokens {
  */
 export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
   const { resource, now, store = new MemoryTokenStore(now) } = readOptions(options, fields, "Making tokenRegistry()");
-  const { mint, verify, revoke, revokeCaller, list } = new HashedTokens({ resource: toUrlText(resource), store, now });
-  return Object.freeze({ mint, verify, revoke, revokeCaller, list });
+  const live = new LiveTokens();
+  const find = async (hash: string): Promise<TokenRecord | undefined> => {
+    const record = await store.find(hash);
+    // A store that ignores case finds records of other hashes, too.
+    return record?.hash === hash && isGood(record, now()) ? record : undefined;
+  };
+  const revoke = async (tokenId: string): Promise<boolean> => {
+    const wasThere = await store.remove(tokenId);
+    // After the removal: clients that are told come back at once.
+    live.revoke(tokenId);
+    return wasThere;
+  };
+  return Object.freeze({
+    revoke,
+    async mint(grant: TokenGrant) {
+      const at = now();
+      const granted = readGrant(grant);
+      const expiry = readExpiry(grant, at);
+      const token = makeToken();
+      const tokenId = crypto.randomUUID();
+      const kept = { tokenId, hash: await hashToken(token), resource: toUrlText(resource), createdAt: at / 1000 };
+      await store.add(Object.freeze({ ...kept, ...granted, ...expiry }));
+      return Object.freeze({ token, tokenId, ...expiry });
+    },
+    async verify(token: string) {
+      if (!isToken(token)) return undefined;
+      const hash = await hashToken(token);
+      const found = await live.look(() => find(hash));
+      if (found === undefined) return undefined;
+      const { tokenId: _tokenId, hash: _hash, createdAt: _createdAt, ...verified } = found.found;
+      return { ...verified, revoked: found.revoked };
+    },
+    async revokeCaller(id: string) {
+      const all = await store.list();
+      const removed = await Promise.all(all.filter((one) => one.id === id).map(({ tokenId }) => revoke(tokenId)));
+      return removed.filter(Boolean).length;
+    },
+    async list() {
+      const all = await store.list();
+      const at = now();
+      return all.filter((one) => isGood(one, at)).map(({ hash: _hash, ...listed }) => listed);
+    },
+  });
 }

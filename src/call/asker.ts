@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AskKind, ClientAsk, TimedAsk } from "../catalog/asking.ts";
 import { cannotBeAsked } from "../catalog/client-cannot.ts";
-import { operationNotFound } from "../catalog/cannot-nest.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal, SurfaceError } from "../errors.ts";
 import type { JsonObject, JsonValue } from "../schema/json.ts";
@@ -9,6 +8,7 @@ import { internalError, type FaultReporter } from "../surface/fault.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { AskPort } from "./ask-port.ts";
 import type { CallContext } from "./call-context.ts";
+import { notThere } from "./check-again.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { digestOf } from "./digest-of.ts";
 import { CallTrail, questionsOf } from "./questions.ts";
@@ -169,7 +169,7 @@ export class ClientAsker {
     if (call.root.asking?.resumed === undefined) return;
     const stamp = questionsOf(call)?.stampOf(placeOf(call));
     if (stamp === undefined || this.#stamps.fits(entry, stamp)) return;
-    throw new Refusal(operationNotFound.code, operationNotFound.message);
+    throw notThere();
   }
 
   /** Tells the author that `_meta` of a call is left out. */

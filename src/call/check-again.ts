@@ -15,7 +15,8 @@ export interface Checked {
 /** How often one call is checked again: a source may list another operation each time that it is asked. */
 const maxTimes = 3;
 
-function notThere(): Refusal {
+/** Creates the refusal of an operation that was replaced or hidden. */
+export function notThere(): Refusal {
   return new Refusal(operationNotFound.code, operationNotFound.message);
 }
 

@@ -1,5 +1,4 @@
 import type { ClientAsk } from "../catalog/asking.ts";
-import { operationNotFound } from "../catalog/cannot-nest.ts";
 import { lackingOf } from "../catalog/client-cannot.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { readFilled } from "../catalog/read-ask-answers.ts";
@@ -11,7 +10,7 @@ import type { ConfirmLines } from "../tags/confirm-text.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import { changedAgain, nameWithin } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
-import type { Checked } from "./check-again.ts";
+import { assertStillThere, type Checked } from "./check-again.ts";
 import { argumentLines, toShownJson } from "./argument-lines.ts";
 
 /** The answer to a confirmed call whose user cannot be asked. */
@@ -132,10 +131,7 @@ async function ask(checked: Checked, args: JsonObject, call: CallContext): Promi
     assertAgreed(await call.ask(`${key}${again}`, question), entry);
     const isRetried = call.root.asking?.push === undefined;
     const now = isRetried ? question : await writeQuestion(await decode(entry, args), call);
-    if (now.params["message"] === question.params["message"]) {
-      if (call.stillShown?.() === false) throw new Refusal(operationNotFound.code, operationNotFound.message);
-      return;
-    }
+    if (now.params["message"] === question.params["message"]) return assertStillThere(entry, call);
     question = now;
   }
   throw changedAgain(key);

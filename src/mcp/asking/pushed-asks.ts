@@ -20,8 +20,8 @@ import { toAskRequest } from "./ask-protocol.ts";
  */
 export type SendAsk = (json: string, onDropped: () => void) => void;
 
-/** What a {@link PushedAsks} is given. */
-export interface PushedAsksSetting {
+/** Dependencies of {@link PushedAsks}. */
+export interface PushedAsksDeps {
   /** Returns the kinds of questions that the client can answer. A second handshake may change them. */
   readonly kinds: () => ReadonlySet<AskKind>;
   /** Sends questions that belong to no request. */
@@ -30,7 +30,6 @@ export interface PushedAsksSetting {
   readonly report?: FaultReporter;
 }
 
-/** A question on its way to the client. */
 interface SentAsk {
   readonly ask: ClientAsk;
   readonly send: SendAsk;
@@ -69,15 +68,11 @@ function canKeep(roots: JsonObject): boolean {
   }
 }
 
-function failed(message: string, details?: JsonObject): Refusal {
-  return new Refusal("ASK_FAILED", message, details);
-}
-
 /** Refuses an answer with an error. Its text is the client's own and is not handed on. */
 function toFailure(error: unknown): Refusal {
   const code = isJsonObject(error) ? ownParam(error, "code") : undefined;
   const details = Number.isSafeInteger(code) ? { clientCode: Number(code) } : undefined;
-  return failed("the client answered the question with an error", details);
+  return new Refusal("ASK_FAILED", "the client answered the question with an error", details);
 }
 
 /** Returns why a question is given up: the refusal of one whose time is over, else what ended its call. */
@@ -127,7 +122,7 @@ class PushedPort implements AskPort {
  * up, or ended with the session. Call `close()` when done.
  */
 export class PushedAsks {
-  readonly #setting: PushedAsksSetting;
+  readonly #deps: PushedAsksDeps;
   readonly #open = new Map<string, Question>();
   #roots: SharedRoots | undefined;
   readonly #rootsListeners = new Listeners();
@@ -135,9 +130,9 @@ export class PushedAsks {
   #isHeld = false;
   #isClosed = false;
 
-  constructor(setting: PushedAsksSetting) {
-    this.#setting = setting;
-    this.#port = new PushedPort(this, setting.send);
+  constructor(deps: PushedAsksDeps) {
+    this.#deps = deps;
+    this.#port = new PushedPort(this, deps.send);
   }
 
   /** How many questions wait for an answer. */
@@ -147,13 +142,13 @@ export class PushedAsks {
 
   /** The kinds of questions that the client can answer. */
   get kinds(): ReadonlySet<AskKind> {
-    return this.#setting.kinds();
+    return this.#deps.kinds();
   }
 
   /**
    * Returns the port of one call.
    *
-   * @param send - sends its questions. @default `send` of the setting
+   * @param send - sends its questions. @default `send` of the dependencies
    * @param caller - whose rights an answer needs. @default none
    */
   portFor(send?: SendAsk, caller?: Caller): AskPort {
@@ -174,14 +169,14 @@ export class PushedAsks {
     // Some clients write both members and leave one of them empty.
     if (error !== undefined && error !== null) question.reject(toFailure(error));
     else if (isJsonObject(result)) question.resolve(result);
-    else question.reject(failed("the client answered the question with what is no answer"));
+    else question.reject(new Refusal("ASK_FAILED", "the client answered the question with what is no answer"));
   }
 
   /** Takes a notification of the client: when its roots changed, forgets them and calls the listeners. */
   notified(method: unknown): void {
     if (method !== "notifications/roots/list_changed") return;
     this.#roots = undefined;
-    const { report } = this.#setting;
+    const { report } = this.#deps;
     this.#rootsListeners.tell(undefined, (cause) => {
       if (report !== undefined) internalError(cause, "telling of other roots", report);
     });
@@ -270,7 +265,7 @@ export class PushedAsks {
   #deliver(id: string, question: Question): void {
     question.isSent = true;
     question.send(writeJson({ jsonrpc: "2.0", id, ...toAskRequest(question.ask) }), () =>
-      question.reject(failed("the question was thrown away before the client was sent it")),
+      question.reject(new Refusal("ASK_FAILED", "the question was thrown away before the client was sent it")),
     );
   }
 

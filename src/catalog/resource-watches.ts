@@ -280,7 +280,8 @@ export class ResourceWatches {
   async #refresh(resource: WatchedResource, part: Part): Promise<void> {
     const abort = new AbortController();
     const stopTimer = this.#clock.after(maxRefreshMs, () => abort.abort());
-    part.stopRefresh = () => abort.abort();
+    const stopRefresh = (): void => abort.abort();
+    part.stopRefresh = stopRefresh;
     try {
       await resource.refresh(abort.signal);
     } catch {

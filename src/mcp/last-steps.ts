@@ -17,7 +17,7 @@ export class LastSteps {
   /** @param sink - writes what was told in a turn of the event loop at its end. */
   constructor(sink: ProgressSink, clock: Clock) {
     this.#clock = clock;
-    this.sink = (report) => {
+    const write: ProgressSink = (report) => {
       sink(report);
       if (this.#isWriting) return;
       this.#isWriting = true;
@@ -27,6 +27,7 @@ export class LastSteps {
         this.#writtenAt = clock.now();
       });
     };
+    this.sink = write;
   }
 
   /** Resolves when the answer may follow; `undefined`: now, since nothing was told just before. */

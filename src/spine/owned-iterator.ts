@@ -128,7 +128,8 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
   /** Not `Promise.race()`: that would keep every value alive for as long as the iteration lasts. */
   #unlessOver(step: Promise<IteratorResult<TValue>>): Promise<IteratorResult<TValue>> {
     return new Promise((resolve, reject) => {
-      this.#interrupt = () => resolve(ended);
+      const interrupt = (): void => resolve(ended);
+      this.#interrupt = interrupt;
       step.then(resolve, reject);
     });
   }

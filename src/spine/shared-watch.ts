@@ -84,6 +84,8 @@ class Joined implements Subscription {
   }
 }
 
+function nothing(): void {}
+
 /**
  * One upstream stream, shared by all who watch one thing: opened with the first watcher, stopped with the last, opened
  * again on every new link and, where it failed by itself, after a while. It holds the newest value and a version; there
@@ -147,7 +149,7 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     this.#joined.add(joined);
     if (this.#leave === undefined) {
       // Marked first: join() may tell of a link, and of everything behind it, before it returns.
-      this.#leave = () => {};
+      this.#leave = nothing;
       this.#firstGeneration = this.#setting.holder.generation + 1;
       this.#firstAt = this.#setting.clock.now();
       const leave = this.#setting.holder.join(this);
@@ -217,7 +219,7 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
       if (token === this.#token) tell();
     };
     // Marked as open before it is: it may tell everything before it returns.
-    this.#stop = () => {};
+    this.#stop = nothing;
     const stop = this.#watched.open(link, {
       value: (value) =>
         ifCurrent(() => {

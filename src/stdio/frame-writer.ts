@@ -83,10 +83,11 @@ class LineWriter implements FrameWriter {
     if (this.#broken || this.#inFlight === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, CLOSE_MS);
-      this.#settle = () => {
+      const settle = (): void => {
         clearTimeout(timer);
         resolve();
       };
+      this.#settle = settle;
     });
   }
 

@@ -74,13 +74,14 @@ class Run {
         resolve(outcome);
       };
       this.#clients.add(end);
-      reply.onGone = () => {
+      const onGone = (): void => {
         this.#clients.delete(end);
         end("left");
         if (this.#clients.size > 0) return;
         this.controller.abort(left);
         this.onAbandoned?.();
       };
+      reply.onGone = onGone;
     });
   }
 
@@ -132,10 +133,11 @@ export class Verifications {
       if (place === undefined) this.#end(run, "busy");
       else void this.#run(run, () => queue.release(place));
     });
-    run.onAbandoned = () => {
+    const onAbandoned = (): void => {
       withdraw();
       this.#end(run, "left");
     };
+    run.onAbandoned = onAbandoned;
   }
 
   /** @param over - gives the place back: when the verifier is done, or its time is over, even if it heeds no signal. */

@@ -76,7 +76,8 @@ export class Exchange implements ClientRequest {
     const isLogging = this.isStreamable && logLevelOf(frame.params) !== undefined;
     // A client that asks for the log only gets it while the call runs; without messages its answer is one piece.
     this.#answering = isReporting ? "stream" : isLogging ? "either" : "json";
-    reply.onGone = () => this.#leave();
+    const onGone = (): void => this.#leave();
+    reply.onGone = onGone;
     const { clock, bounds } = deps.http;
     if (!isReporting || bounds.keepAliveMs === 0) return;
     this.#stopQuietTimer = clock.after(bounds.keepAliveMs, () => this.#stream().write(keepAliveComment));
@@ -148,10 +149,11 @@ export class Exchange implements ClientRequest {
     const stall = new StallTimer(clock, bounds.stallMs, () => this.#onStalled());
     this.#sink = sink;
     this.#stall = stall;
-    sink.onDrain = () => {
+    const onDrain = (): void => {
       stall.update(false);
       this.onDrain?.();
     };
+    sink.onDrain = onDrain;
     keepAlive.join(sink);
     return sink;
   }

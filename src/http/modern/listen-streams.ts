@@ -67,7 +67,8 @@ export class ListenStreams {
     const send = (json: string): void => {
       if (exchange.write(json)) outbox.hold();
     };
-    exchange.onDrain = () => outbox.release();
+    const onDrain = (): void => outbox.release();
+    exchange.onDrain = onDrain;
     return new Listens({ runtime, clock, reached: counters.reached, outbox, send }, (_id, answer) =>
       this.#complete(exchange.key, answer),
     );

@@ -78,7 +78,8 @@ export class EventStream extends EventQueue {
     this.#place = place;
     this.isRead = true;
     before?.destroy();
-    sink.onDrain = () => this.#onDrain(sink);
+    const onDrain = (): void => this.#onDrain(sink);
+    sink.onDrain = onDrain;
     http.keepAlive.join(sink);
     if (after === undefined && primes) {
       const id = toEventId(tag, { stream: this.number, seq: this.sent });

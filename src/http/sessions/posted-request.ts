@@ -50,7 +50,8 @@ export class PostedRequest implements ClientRequest {
     this.#post = post;
     this.#session = session;
     this.#isGone = reply.isOver;
-    reply.onGone = () => this.#left();
+    const onGone = (): void => this.#left();
+    reply.onGone = onGone;
     const token = progressTokenOf(frame.params);
     this.token = token;
     this.#isStreamable = acceptsType(request.header("accept"), "text/event-stream");
@@ -188,7 +189,8 @@ export class PostedRequest implements ClientRequest {
     const { streams } = this.#session;
     const stream = streams.open();
     this.#stream = stream;
-    stream.onGone = () => this.#left();
+    const onGone = (): void => this.#left();
+    stream.onGone = onGone;
     streams.read(stream, this.#post);
     return stream;
   }

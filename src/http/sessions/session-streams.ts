@@ -141,10 +141,11 @@ export class SessionStreams implements StreamOwner {
   /** Answers an exchange with a stream. */
   read(stream: EventStream, { reply, caller }: HttpExchange, { after, place }: Reading = {}): void {
     const sink = reply.stream({ ...eventStreamHeaders, ...this.headers });
-    reply.onGone = () => {
+    const onGone = (): void => {
       stream.lost(sink);
       if (stream === this.#notices) this.#session.clientLeft();
     };
+    reply.onGone = onGone;
     stream.attach({ sink, after, caller, place });
   }
 

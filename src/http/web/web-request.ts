@@ -5,10 +5,11 @@ async function collect(stream: ReadableStream<Uint8Array>, body: BodyBuffer): Pr
   const reader = stream.getReader();
   let isEvicted = false;
   const cancel = (): void => void reader.cancel().catch(() => {});
-  body.onEvicted = () => {
+  const onEvicted = (): void => {
     isEvicted = true;
     cancel();
   };
+  body.onEvicted = onEvicted;
   for (;;) {
     const { done, value } = await reader.read();
     if (isEvicted) return "gone";

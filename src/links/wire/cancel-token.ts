@@ -13,7 +13,8 @@ export class CancelToken implements CancellationToken {
 
   /** Called once, by the library, when the request is sent. */
   readonly onCancellationRequested: Event<unknown> = (listener) => {
-    this.#tell = () => void listener(undefined);
+    const tell = (): void => void listener(undefined);
+    this.#tell = tell;
     return nothing;
   };
 

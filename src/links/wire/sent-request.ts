@@ -34,7 +34,8 @@ export class SentRequest {
   constructor(peer: WirePeer, setting: RequestSetting, onSettled: (request: SentRequest) => void) {
     this.#peer = peer;
     this.#setting = setting;
-    this.#onSettled = () => onSettled(this);
+    const settled = (): void => onSettled(this);
+    this.#onSettled = settled;
   }
 
   /** Sends it. The peer is open. */

@@ -269,11 +269,12 @@ export class WireServer implements PeerHandlers {
     const { clock } = this.#setting;
     await new Promise<void>((resolve) => {
       const stopTimer = clock.after(goodbyeMs, resolve);
-      this.#look = () => {
+      const look = (): void => {
         if (!this.#isOver && (this.#asks > 0 || (this.#greeted !== undefined && !this.#isPeerLeaving))) return;
         stopTimer();
         resolve();
       };
+      this.#look = look;
       this.#look();
     });
     // The last answer is on its way out.

@@ -176,8 +176,9 @@ export class AskStates {
     this.#sealer = new Sealer(secret);
     this.#now = now;
     const claims = new Claims(now);
-    this.#claim = ({ id, expiresAt }, caller) =>
+    const take = ({ id, expiresAt }: State, caller: Caller): unknown =>
       claim === undefined ? claims.take(id, expiresAt, callerKey(caller)) : claim(id, expiresAt);
+    this.#claim = take;
   }
 
   /** Seals the record of a call. The state expires with the open question that has the longest time. */

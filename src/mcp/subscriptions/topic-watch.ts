@@ -201,10 +201,11 @@ export function whenOpen(watches: readonly TopicWatch[], clock: Clock, done: () 
   };
   const stopTimer = clock.after(openPatienceMs, finish);
   for (const watch of awaited) {
-    watch.onOpened = () => {
+    const onOpened = (): void => {
       left -= 1;
       if (left === 0) finish();
     };
+    watch.onOpened = onOpened;
   }
   return cancel;
 }

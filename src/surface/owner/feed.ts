@@ -73,7 +73,8 @@ export class Feed {
   constructor(setting: FeedSetting) {
     this.ring = new Ring(setting.capacity);
     this.#setting = setting;
-    if (setting.memory !== undefined) setting.memory.onLanded = () => this.#wakeAll();
+    const onLanded = (): void => this.#wakeAll();
+    if (setting.memory !== undefined) setting.memory.onLanded = onLanded;
     if (setting.rearms === true) this.#rearm = new Rearm(setting.scope, () => this.begin());
   }
 

@@ -35,10 +35,11 @@ export class Rearm {
       this.#start();
     });
     const forget = this.#scope.add(stop);
-    this.#cancel = () => {
+    const cancel = (): void => {
       stop();
       forget();
     };
+    this.#cancel = cancel;
   }
 
   /** It is not to be started again. Callable twice. */

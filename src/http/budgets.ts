@@ -47,15 +47,10 @@ export type ResolvedLimits = Readonly<Record<LimitName, Required<LimitOptions>>>
 export type HttpBudgets = Readonly<Record<LimitName, Budget>>;
 
 function forEachLimit<TValue>(make: (name: LimitName) => TValue): Readonly<Record<LimitName, TValue>> {
-  return {
-    unreadBytes: make("unreadBytes"),
-    bodyBytes: make("bodyBytes"),
-    logBytes: make("logBytes"),
-    partBytes: make("partBytes"),
-    verifications: make("verifications"),
-    knownVerifications: make("knownVerifications"),
-    connections: make("connections"),
-  };
+  // The keys of the defaults are the names.
+  const names = Object.keys(defaultLimits) as LimitName[];
+  // A value for each name.
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<LimitName, TValue>;
 }
 
 /** Fills in the defaults. A caller's bound never exceeds the total. */

@@ -42,7 +42,7 @@ import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
 import { createViewReader, withView } from "./view/read-view.ts";
 
-/** What the front of a server is made of. */
+/** Dependencies of {@link Front}. */
 export interface FrontParts {
   readonly setting: HttpSetting;
   /** The values of `Host` that are answered: a name with any port, or with the one that it names. */
@@ -87,8 +87,8 @@ function isPreflight(request: HttpRequest): boolean {
   return request.method === "OPTIONS" && request.header("origin") !== undefined;
 }
 
-/** What makes of an HTTP request a message, or a refusal: each stage is reached only when those before it have nothing to say. */
-class Front {
+/** Makes a message of an HTTP request, or refuses it. A request reaches a stage only if no stage before refused it. It owns nothing. */
+export class Front {
   readonly #parts: FrontParts;
   readonly #rules: HeadRules;
   readonly #methods: string;
@@ -281,9 +281,4 @@ class Front {
     const { correlationId } = internalError(cause, "a request over HTTP", this.#parts.setting.runtime.report);
     this.#refuse(reply, { status: 500, error: toRpcError(rpcCodes.internal, "Internal error", { correlationId }) });
   }
-}
-
-/** Makes what takes every HTTP request of a server: it owns nothing, and whoever made the legs closes them. */
-export function createFront(parts: FrontParts): HttpServe {
-  return new Front(parts).serve;
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppRuntime, ServableApp } from "../mcp/servable-app.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { closeApp } from "./close-app.ts";
-import { type Core, createCore, type HttpStats } from "./create-core.ts";
+import { Core, type HttpStats } from "./core.ts";
 import type { HttpHandlerOptions } from "./http-options.ts";
 import { Connections } from "./node/connections.ts";
 import { toNodeListener } from "./node/to-node-listener.ts";
@@ -39,7 +39,7 @@ export interface HttpHandler {
 
 function coreOf(runtime: AppRuntime, options: ResolvedHandler): Core {
   try {
-    return createCore(runtime, options);
+    return new Core(runtime, options);
   } catch (cause) {
     void runtime.close().catch(() => {});
     throw cause;

@@ -4,7 +4,7 @@ import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
 import { appClosingMs, closeApp } from "./close-app.ts";
-import { abortingMs, createCore, type HttpStats } from "./create-core.ts";
+import { abortingMs, Core, type HttpStats } from "./core.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { toAuthority } from "./addresses.ts";
 import { readServer } from "./option-fields.ts";
@@ -36,7 +36,7 @@ async function open(
 ): Promise<Omit<HttpServing, "closed" | "close">> {
   const runtime = app.open();
   const closeRuntime = scope.add(() => runtime.close());
-  const core = createCore(runtime, options);
+  const core = new Core(runtime, options);
   closeRuntime();
   scope.add(() => closeApp(runtime, core.running()));
   const closeCore = scope.add(() => core.close(async () => {}));

@@ -3,7 +3,7 @@ import type { Caller } from "../../src/surface/caller.ts";
 import type { Authenticator } from "../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission } from "../../src/http/admission.ts";
-import { createFront, type FrontParts } from "../../src/http/front.ts";
+import { Front, type FrontParts } from "../../src/http/front.ts";
 import { KeepAlive } from "../../src/http/sse.ts";
 import type { HttpExchange, SessionLeg } from "../../src/http/leg.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
@@ -155,7 +155,7 @@ export class FrontHarness {
     const taken: Taken = {};
     const { bounds } = resolveHandlerOptions({});
     const runtime = this.#runtime;
-    const serve = createFront({
+    const { serve } = new Front({
       setting: {
         runtime,
         bounds,

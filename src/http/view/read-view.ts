@@ -6,13 +6,15 @@ import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
 import type { HttpRefusal } from "../http-refusal.ts";
 import type { HttpRequest } from "../message.ts";
 
-/** The parameters of an address that say through which view somebody asks. */
-type ViewParameter = "surface" | "project";
+/** The parameters of an address that name a view. */
+const parameters = ["surface", "project"] as const;
+
+type ViewParameter = (typeof parameters)[number];
 
 const maxBytes = 256;
-/** What of a value may be there before it is decoded: more cannot be so few bytes. */
+/** The most characters that can encode so few bytes. */
 const maxEscaped = 3 * maxBytes;
-/** The longest way to write a name of ours. */
+/** The longest spelling of a parameter's name. */
 const maxEscapedName = 3 * "surface".length;
 const maxAgentChars = 512;
 
@@ -21,43 +23,10 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const visibleAscii = /^[!-~]*$/;
 const control = /\p{Cc}/u;
 
-function refuse(parameter: ViewParameter): HttpRefusal {
-  const rule = `must be percent-encoded UTF-8 of at most ${maxBytes} bytes, without control characters`;
-  return Object.freeze({
-    status: 400,
-    error: toRpcError(rpcCodes.invalidParams, `Invalid params: "${parameter}" of the address ${rule}`),
-  });
+/** Refuses an address. Nothing that was sent is quoted. */
+function refuse(what: string): HttpRefusal {
+  return { status: 400, error: toRpcError(rpcCodes.invalidParams, `Invalid params: ${what}`) };
 }
-
-const refusals: Readonly<Record<ViewParameter, HttpRefusal>> = Object.freeze({
-  surface: refuse("surface"),
-  project: refuse("project"),
-});
-
-const parameters = ["surface", "project"] as const satisfies readonly ViewParameter[];
-
-/** A misspelt name would show the default view, which may show more than the view that was meant. */
-function refuseSlip(parameter: ViewParameter): HttpRefusal {
-  const what = `the address has a parameter with a name like "${parameter}"; write "${parameter}"`;
-  return Object.freeze({ status: 400, error: toRpcError(rpcCodes.invalidParams, `Invalid params: ${what}`) });
-}
-
-const slips: Readonly<Record<ViewParameter | "none", HttpRefusal | undefined>> = Object.freeze({
-  surface: refuseSlip("surface"),
-  project: refuseSlip("project"),
-  none: undefined,
-});
-
-/** One program may read the first of two values and another the last: a proxy that sets the view could be passed by. */
-function refuseTwice(parameter: ViewParameter): HttpRefusal {
-  const what = `the address has two values of "${parameter}"; send one`;
-  return Object.freeze({ status: 400, error: toRpcError(rpcCodes.invalidParams, `Invalid params: ${what}`) });
-}
-
-const repeats: Readonly<Record<ViewParameter, HttpRefusal>> = Object.freeze({
-  surface: refuseTwice("surface"),
-  project: refuseTwice("project"),
-});
 
 function decode(escaped: string): string | undefined {
   try {
@@ -73,7 +42,7 @@ function decodeValue(escaped: string): string | undefined {
   const value = decode(escaped);
   if (value === undefined || control.test(value)) return undefined;
   const bytes = encoder.encode(value);
-  // Read anew, since a piece of a text keeps the whole of it, and a session keeps this.
+  // Decoded again: a session keeps the value, and a slice of a string keeps the whole string.
   return bytes.length > maxBytes ? undefined : decoder.decode(bytes);
 }
 
@@ -97,7 +66,10 @@ function isSlip(name: string, parameter: ViewParameter): boolean {
 /** Returns the parameter that a name in any case stands for, or a refusal for a name that looks like a slip of one. */
 function parameterOf(escaped: string): ViewParameter | HttpRefusal | undefined {
   const name = nameOf(escaped).toLowerCase();
-  return parameters.find((one) => one === name) ?? slips[parameters.find((one) => isSlip(name, one)) ?? "none"];
+  const exact = parameters.find((one) => one === name);
+  const near = exact ?? parameters.find((one) => isSlip(name, one));
+  // A misspelt name would select the default view, which may show more than the one that was meant.
+  return exact === near ? exact : refuse(`the address has a parameter with a name like "${near}"; write "${near}"`);
 }
 
 /** Finds the value of each parameter; an empty value counts as none. */
@@ -110,24 +82,24 @@ function find(query: string): Sent | HttpRefusal {
     if (typeof parameter === "object") return parameter;
     if (parameter === undefined) continue;
     const value = pair.slice(equals + 1);
-    if ((sent[parameter] ?? value) !== value) return repeats[parameter];
+    // One program may read the first of two values and another the last: a client could get past a proxy that sets the view.
+    if ((sent[parameter] ?? value) !== value) return refuse(`the address has two values of "${parameter}"; send one`);
     sent[parameter] = value;
   }
   return sent;
 }
 
-function read(escaped: string | undefined, parameter: ViewParameter): string | HttpRefusal | undefined {
-  return escaped === undefined ? undefined : (decodeValue(escaped) ?? refusals[parameter]);
+function read(sent: Sent, parameter: ViewParameter): string | HttpRefusal | undefined {
+  const escaped = sent[parameter];
+  const rule = `must be percent-encoded UTF-8 of at most ${maxBytes} bytes, without control characters`;
+  return escaped === undefined ? undefined : (decodeValue(escaped) ?? refuse(`"${parameter}" of the address ${rule}`));
 }
 
 function clipAgent(agent: string): string {
   return agent.length <= maxAgentChars ? agent : decoder.decode(encoder.encode(agent.slice(0, maxAgentChars)));
 }
 
-/**
- * Through which view a request asks: `surface` and `project` of its address, and what its program calls itself. Left out
- * where it says nothing. A refusal names the parameter that cannot be read, and has nothing of what was sent for it.
- */
+/** Reads the view of a request: `surface` and `project` of its address, and its `User-Agent`. Returns `undefined` without any. */
 export function readView(request: HttpRequest): CallerView | HttpRefusal | undefined {
   const { target } = request;
   const agent = request.header("user-agent");
@@ -137,9 +109,9 @@ export function readView(request: HttpRequest): CallerView | HttpRefusal | undef
   const query = target.slice(start + 1);
   const sent = find(query);
   if ("status" in sent) return sent;
-  const surface = read(sent.surface, "surface");
+  const surface = read(sent, "surface");
   if (typeof surface === "object") return surface;
-  const project = read(sent.project, "project");
+  const project = read(sent, "project");
   if (typeof project === "object") return project;
   const more = project === undefined ? userAgent : { project, ...userAgent };
   return Object.freeze({ surface: surface ?? defaultView, ...more });

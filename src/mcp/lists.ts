@@ -1,88 +1,72 @@
-import type {
-  EntryLooks,
-  ListedItem,
-  PromptEntry,
-  ResourceEntry,
-  TemplateEntry,
-  ToolEntry,
-  ToolHints,
-} from "../catalog/entry.ts";
+import type { EntryLooks, ListedItem, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "../catalog/entry.ts";
 import { jsonMimeType } from "../catalog/resource-content.ts";
 import { rpcCodes, toRpcError, toRpcResult, writeJson, type RpcAnswer } from "./protocol.ts";
 import { createHash } from "node:crypto";
 import type { Catalog } from "../catalog/catalog.ts";
 
-interface Described extends EntryLooks {
-  readonly title: string | undefined;
-  readonly description: string | undefined;
-}
+type Described = Pick<ToolEntry, "title" | "description"> & EntryLooks;
 
-/** What people and hosts are told of an entry of any kind. */
-function words({ title, description, icons, meta }: Described): object {
-  return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(meta === undefined ? {} : { _meta: meta }),
-  };
+/** Returns the texts and looks of an entry of any kind. Members without a value are not written. */
+function toLooks({ title, description, icons, meta }: Described): object {
+  return { title, description, icons, _meta: meta };
 }
 
 /**
- * The hints of a tool without those that are `false` by the protocol's own default. Those that are `true` by default stay: a host
- * that reads what is left out as `false` would take the tool for harmless.
+ * Returns the JSON text of a tool as `tools/list` shows it. Hints that are `false` by default are left out; those that are `true` by
+ * default stay, because a host that reads a missing one as `false` would take the tool for harmless.
  */
-function toHints({ readOnlyHint, idempotentHint, ...others }: ToolHints): object {
-  return {
-    ...(readOnlyHint ? { readOnlyHint } : {}),
-    ...others,
-    ...(idempotentHint ? { idempotentHint } : {}),
-  };
-}
-
-/** The JSON text of a tool as `tools/list` shows it. */
 export function describeTool(tool: ToolEntry): string {
+  const { title, input, output } = tool;
+  const { readOnlyHint, idempotentHint, ...others } = tool.hints;
+  const annotations = {
+    title,
+    readOnlyHint: readOnlyHint || undefined,
+    ...others,
+    idempotentHint: idempotentHint || undefined,
+  };
   return writeJson({
     name: tool.name,
-    ...words(tool),
-    inputSchema: tool.input.json,
-    ...(tool.output.json === undefined ? {} : { outputSchema: tool.output.json }),
-    annotations: { ...(tool.title === undefined ? {} : { title: tool.title }), ...toHints(tool.hints) },
+    ...toLooks(tool),
+    inputSchema: input.json,
+    outputSchema: output.json,
+    annotations,
   });
 }
 
-/** The JSON text of a resource as `resources/list` shows it. */
+/** Returns the JSON text of a resource as `resources/list` shows it. */
 export function describeResource(resource: ResourceEntry): string {
   return writeJson({
     uri: resource.uri,
     name: resource.id,
-    ...words(resource),
+    ...toLooks(resource),
     mimeType: resource.mimeType ?? jsonMimeType,
   });
 }
 
-/** The JSON text of an item as `resources/list` shows it. What it is like is what the template of its family says. */
+/** Returns the JSON text of an item as `resources/list` shows it. What it is like is what the template of its family says. */
 export function describeItem({ uri, name }: ListedItem): string {
   return writeJson({ uri, name, mimeType: jsonMimeType });
 }
 
-/** The JSON text of a template as `resources/templates/list` shows it. */
+/** Returns the JSON text of a template as `resources/templates/list` shows it. */
 function describeTemplate(template: TemplateEntry): string {
   return writeJson({
     uriTemplate: template.uriTemplate,
     name: template.id,
-    ...words(template),
+    ...toLooks(template),
     mimeType: template.mimeType ?? jsonMimeType,
   });
 }
 
-/** The JSON text of a prompt as `prompts/list` shows it. */
+/** Returns the JSON text of a prompt as `prompts/list` shows it. */
 function describePrompt(prompt: PromptEntry): string {
   const args = prompt.arguments.map(({ name, title, description, required }) => ({
     name,
-    ...words({ title, description }),
+    title,
+    description,
     required,
   }));
-  return writeJson({ name: prompt.name, ...words(prompt), ...(args.length === 0 ? {} : { arguments: args }) });
+  return writeJson({ name: prompt.name, ...toLooks(prompt), arguments: args.length === 0 ? undefined : args });
 }
 
 /** A list, cut into pages and serialised once. */
@@ -97,7 +81,7 @@ export interface PagedList {
 interface PagedListSource {
   /** The result's key: `tools`, `resources`, `resourceTemplates`. */
   readonly key: string;
-  /** The JSON text of each item, in order. */
+  /** Returns the JSON text of each item, in order. */
   readonly items: readonly string[];
   /** How many items a page holds at most; fewer where their text is more than 1 MiB. */
   readonly pageSize: number;

@@ -29,16 +29,10 @@ export function refusalText(refused: Refused): string {
   return `${new TextDecoder().decode(bytes.subarray(0, maxTextBytes - 3), { stream: true })}…`;
 }
 
-/** What a program reads of a refusal. */
-export function refusalData(refused: Refused): object {
-  return {
-    code: refused.code,
-    message: refused.message,
-    ...(refused.issues.length === 0 ? {} : { issues: refused.issues }),
-    ...(refused.details === undefined ? {} : { details: refused.details }),
-    ...(refused.correlationId === undefined ? {} : { correlationId: refused.correlationId }),
-    ...(refused.retryable === true ? { retryable: true } : {}),
-  };
+/** Returns the refusal for programs. Members without a value are not written. */
+export function refusalData({ code, message, issues, details, correlationId, retryable }: Refused): object {
+  const listed = issues.length === 0 ? undefined : issues;
+  return { code, message, issues: listed, details, correlationId, retryable: retryable === true || undefined };
 }
 
 /** Where it stands in a `_meta` that what is said is not all of it: how long that is, and where the next part can be read. */
@@ -50,7 +44,7 @@ export interface Keeping extends KeptFor {
 }
 
 function toMark({ bytes, next }: Excerpt): object {
-  return { bytes, ...(next === undefined ? {} : { next }) };
+  return { bytes, next };
 }
 
 function toMeta(excerpt: Excerpt): string {

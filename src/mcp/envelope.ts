@@ -2,7 +2,7 @@ import { defaultView, type Caller, type CallerView } from "../surface/caller.ts"
 import type { LogLevel } from "../catalog/entry.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
-import { isLogLevel } from "./client-log.ts";
+import { isLogLevel } from "./notifications.ts";
 import { isRequestId, modernVersions, ownParam, rpcCodes, toRpcError, type Era, type RpcError } from "./protocol.ts";
 import { withCallerView } from "../surface/caller-key.ts";
 

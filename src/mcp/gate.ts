@@ -6,7 +6,6 @@ import type { Clock } from "../spine/clock.ts";
 import { clientKinds } from "./asking/ask-protocol.ts";
 import { PushedAsks } from "./asking/pushed-asks.ts";
 import { TurnQueues } from "./call-queue.ts";
-import { ClientLog, renderLogged, type LogOutput } from "./client-log.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import type { ClientRequest } from "./running-request.ts";
 import { ConnectionCaller, logLevelOf, progressTokenOf } from "./envelope.ts";
@@ -14,7 +13,7 @@ import { EraState } from "./era-state.ts";
 import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { LastSteps } from "./last-steps.ts";
-import { toProgressSink, type ProgressOutput } from "./progress-sink.ts";
+import { ClientLog, toProgressSink, type NotificationOutput } from "./notifications.ts";
 import { duplicateId, ownParam, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
 import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
 import type { ResolvedView } from "./resolved-view.ts";
@@ -45,8 +44,7 @@ interface Connection {
   kinds: ReadonlySet<AskKind>;
   version: string | undefined;
   readonly log: ClientLog;
-  readonly logOutput: LogOutput;
-  readonly progress: ProgressOutput;
+  readonly output: NotificationOutput;
   readonly answer: (request: GateRequest, answer: RpcAnswer) => void;
 }
 
@@ -86,12 +84,12 @@ class GateRequest implements ClientRequest {
   }
 
   open(token: string | number | undefined): CallContext {
-    const { runtime, clock, asks, log, logOutput, progress } = this.#connection;
+    const { runtime, clock, asks, log, output } = this.#connection;
     const { era, caller, frame } = this;
-    if (token !== undefined) this.#steps = new LastSteps(toProgressSink(token, progress), clock);
+    if (token !== undefined) this.#steps = new LastSteps(toProgressSink(token, output), clock);
     return new CallContext({
       sink: this.#steps?.sink,
-      log: runtime.logs ? log.sinkFor(era, logLevelOf(frame.params), logOutput) : undefined,
+      log: runtime.logs ? log.sinkFor(era, logLevelOf(frame.params), output) : undefined,
       caller,
       asking: era === "legacy" ? asks.portFor() : undefined,
     });
@@ -128,7 +126,6 @@ export class Gate {
     this.#render = createAnswerRenderer(runtime.info);
     const asks = new PushedAsks({ kinds: () => this.#connection.kinds, send, report: runtime.report });
     this.#asks = asks;
-    const isFull = (): boolean => this.#outputFull;
     this.#connection = {
       runtime,
       clock,
@@ -136,8 +133,7 @@ export class Gate {
       kinds: clientKinds(undefined),
       version: undefined,
       log: new ClientLog(),
-      logOutput: { send: (params) => send(renderLogged(params)), isFull },
-      progress: { send, isFull },
+      output: { send, isFull: () => this.#outputFull },
       answer: (request, answer) => this.#onAnswer(request, answer),
     };
     this.#subscriptions = new SubscriptionSession({

@@ -1,12 +1,11 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
-import { ClientLog, renderLogged } from "../mcp/client-log.ts";
 import { TurnQueues } from "../mcp/call-queue.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";
 import { Dispatcher } from "../mcp/dispatcher.ts";
 import type { ClientRequest } from "../mcp/running-request.ts";
 import { toInternalAnswer } from "../mcp/methods.ts";
-import { toProgressSink } from "../mcp/progress-sink.ts";
+import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
 import { closing, sessionNotFound, type RpcAnswer, type RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
@@ -188,11 +187,11 @@ export class V1Connection {
   #logSinkFor(extra: V1Extra, send: (json: string) => void): LogSink | undefined {
     const { runtime, port, logsItself } = this.#deps;
     if (!runtime.logs) return undefined;
-    const log = (params: string): void => {
-      if (logsItself) this.#output.send(params, (said) => port.log(said, extra.sessionId));
-      else send(renderLogged(params));
-    };
-    return this.#log.sinkFor("legacy", undefined, { send: log, isFull: this.#output.isFull });
+    const { isFull } = this.#output;
+    if (!logsItself) return this.#log.sinkFor("legacy", undefined, { send, isFull });
+    // The server compares the level itself.
+    const log = (json: string): void => this.#output.send(json, (notice) => port.log(notice, extra.sessionId));
+    return this.#log.sinkFor("legacy", undefined, { send: log, isFull });
   }
 
   #serve(request: ClientRequest, signal: AbortSignal): void {

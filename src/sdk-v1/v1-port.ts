@@ -213,8 +213,8 @@ export class V1Port {
   }
 
   /** Writes to the client's log by the level that the server keeps. */
-  log(params: object, sessionId: string | undefined): Promise<void> {
-    return this.#server.sendLoggingMessage(toSdk(params), sessionId);
+  log(notice: object, sessionId: string | undefined): Promise<void> {
+    return this.#server.sendLoggingMessage(toSdk(Reflect.get(notice, "params")), sessionId);
   }
 
   /** Leaves the server as it was, except for its capabilities. Callable twice. */

@@ -1,9 +1,8 @@
-import { CallContext, type LogSink } from "../../call/call-context.ts";
-import { ClientLog, renderLogged } from "../../mcp/client-log.ts";
+import { CallContext } from "../../call/call-context.ts";
 import type { ClientRequest } from "../../mcp/running-request.ts";
 import { logLevelOf, progressTokenOf } from "../../mcp/envelope.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
-import { toProgressSink } from "../../mcp/progress-sink.ts";
+import { ClientLog, toProgressSink } from "../../mcp/notifications.ts";
 import type { RpcAnswer } from "../../mcp/protocol.ts";
 import type { ResolvedView } from "../../mcp/resolved-view.ts";
 import type { Caller } from "../../surface/caller.ts";
@@ -96,9 +95,11 @@ export class Exchange implements ClientRequest {
     const { http } = this.#deps;
     const { runtime, counters, limiter } = http;
     const isReporting = token !== undefined && this.isStreamable;
+    const isLogging = runtime.logs && this.#answering !== "json";
+    const output = { send: (json: string) => this.#tell(json), isFull };
     return new CallContext({
-      sink: isReporting ? toProgressSink(token, { send: (json) => this.#tell(json), isFull }) : undefined,
-      log: runtime.logs && this.#answering !== "json" ? this.#toLogSink() : undefined,
+      sink: isReporting ? toProgressSink(token, output) : undefined,
+      log: isLogging ? log.sinkFor("modern", logLevelOf(this.frame.params), output) : undefined,
       caller: this.caller,
       reached: counters.reached,
       limiter,
@@ -156,11 +157,6 @@ export class Exchange implements ClientRequest {
     sink.onDrain = onDrain;
     keepAlive.join(sink);
     return sink;
-  }
-
-  #toLogSink(): LogSink | undefined {
-    const send = (params: string): void => this.#tell(renderLogged(params));
-    return log.sinkFor("modern", logLevelOf(this.frame.params), { send, isFull });
   }
 
   /** Writes a message before the answer. Drops it, and counts that, if the client does not read. */

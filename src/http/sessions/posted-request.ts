@@ -1,11 +1,10 @@
 import { CallContext, type CallSetting, type CallStage } from "../../call/call-context.ts";
 import type { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
-import { renderLogged, type ClientLog } from "../../mcp/client-log.ts";
 import type { ClientRequest } from "../../mcp/running-request.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import { ownParam, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
 import type { RequestFrame } from "../../mcp/parse-frame.ts";
-import { toProgressSink, type ProgressOutput } from "../../mcp/progress-sink.ts";
+import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
 import type { ResolvedView } from "../../mcp/resolved-view.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { acceptsType } from "../head/media-type.ts";
@@ -141,15 +140,14 @@ export class PostedRequest implements ClientRequest {
     const { streams, log } = this.#session;
     if (!this.#isReporting && !streams.http.runtime.logs) return {};
     // Messages of a request that is answered in one piece go where messages of no request go.
-    const { send, isFull } = this.#isReporting ? this.#output() : { send: streams.tell, isFull: streams.isFull };
-    const logged = { send: (params: string) => send(renderLogged(params)), isFull };
+    const output = this.#isReporting ? this.#output() : { send: streams.tell, isFull: streams.isFull };
     return {
-      sink: this.#isReporting && token !== undefined ? toProgressSink(token, { send, isFull }) : undefined,
-      log: streams.http.runtime.logs ? log.sinkFor("legacy", undefined, logged) : undefined,
+      sink: this.#isReporting && token !== undefined ? toProgressSink(token, output) : undefined,
+      log: streams.http.runtime.logs ? log.sinkFor("legacy", undefined, output) : undefined,
     };
   }
 
-  #output(): ProgressOutput {
+  #output(): NotificationOutput {
     const send = (json: string): void => {
       const stream = this.#open();
       if (stream !== undefined) this.#session.streams.append(stream, { json });

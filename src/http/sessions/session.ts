@@ -1,6 +1,6 @@
 import type { AskKind } from "../../catalog/asking.ts";
 import { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
-import { ClientLog } from "../../mcp/client-log.ts";
+import { ClientLog } from "../../mcp/notifications.ts";
 import { grantKey } from "../../surface/caller-key.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { Dispatcher } from "../../mcp/dispatcher.ts";

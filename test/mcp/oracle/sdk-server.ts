@@ -1,8 +1,7 @@
 import { LOG_LEVEL_META_KEY, ProtocolError, Server, type ServerContext } from "@modelcontextprotocol/server";
 import { CallContext, type LogSink } from "../../../src/call/call-context.ts";
-import { ClientLog, isLogLevel, loggedMethod } from "../../../src/mcp/client-log.ts";
 import { toCapabilities } from "../../../src/mcp/handshake.ts";
-import { toProgressParams } from "../../../src/mcp/progress-sink.ts";
+import { ClientLog, isLogLevel, toProgressParams } from "../../../src/mcp/notifications.ts";
 import type { Era, RpcAnswer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { isJsonObject, type JsonObject } from "../../../src/schema/json.ts";
@@ -55,8 +54,8 @@ function openCall({ runtime, era, caller }: SdkServerDeps, log: ClientLog, { mcp
   const tell = (notice: Parameters<typeof notify>[0]): void => void notify(notice).catch(() => {});
   const asked: unknown = Reflect.get(envelope ?? {}, LOG_LEVEL_META_KEY);
   const output = {
-    // The params of a notification are an object.
-    send: (params: string) => tell({ method: loggedMethod, params: JSON.parse(params) as Record<string, unknown> }),
+    // A notification with params.
+    send: (json: string) => tell(JSON.parse(json) as Parameters<typeof notify>[0]),
     isFull: () => false,
   };
   const sink: LogSink | undefined = log.sinkFor(era, isLogLevel(asked) ? asked : undefined, output);

@@ -1,5 +1,5 @@
-import type { LogSink } from "../call/call-context.ts";
-import type { LogEntry, LogLevel } from "../catalog/entry.ts";
+import type { LogSink, ProgressSink } from "../call/call-context.ts";
+import type { LogEntry, LogLevel, ProgressReport } from "../catalog/entry.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import { anyCodec } from "../schema/wire-codec.ts";
@@ -8,6 +8,7 @@ import {
   rpcCodes,
   toRpcError,
   toWellFormedJson,
+  writeJson,
   type Era,
   type LogLevels,
   type RpcAnswer,
@@ -26,20 +27,28 @@ const maxLoggerBytes = 128;
 
 const unknownLevel = toRpcError(rpcCodes.invalidParams, 'Invalid params: "level" must be the name of a log level');
 
-/** The method of the notices by which a client is told. */
-export const loggedMethod = "notifications/message";
-
-/** One notice, of its params as JSON text. */
-export function renderLogged(params: string): string {
-  return `{"jsonrpc":"2.0","method":"${loggedMethod}","params":${params}}`;
+/** Where the notifications of a call go. */
+export interface NotificationOutput {
+  readonly send: (json: string) => void;
+  /** Whether notifications pile up unread. They are dropped then: nothing else would stop a handler that is faster than its client. */
+  readonly isFull: () => boolean;
 }
 
-/** Where lines of the log go. */
-export interface LogOutput {
-  /** Sends the params of a `notifications/message`, as JSON text. */
-  readonly send: (params: string) => void;
-  /** Whether what is sent piles up unread. */
-  readonly isFull: () => boolean;
+/** A report as the params of a notification, without the token that it goes under. */
+export function toProgressParams({
+  meta,
+  ...report
+}: ProgressReport): Omit<ProgressReport, "meta"> & { _meta?: JsonObject } {
+  return meta === undefined ? report : { ...report, _meta: meta };
+}
+
+/** Creates the sink that sends the reports of a call as progress notifications under the token of the client. */
+export function toProgressSink(progressToken: string | number, output: NotificationOutput): ProgressSink {
+  return (report) => {
+    if (output.isFull()) return;
+    const params = { progressToken, ...toProgressParams(report) };
+    output.send(writeJson({ jsonrpc: "2.0", method: "notifications/progress", params }));
+  };
 }
 
 /** Any value as JSON text of at most so many bytes; what is too large, or no JSON, is replaced by what says so. */
@@ -54,13 +63,13 @@ function writeData(data: unknown): string {
   if (text.length * 3 <= maxDataBytes) return text;
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxDataBytes) return text;
-  return toWellFormedJson(JSON.stringify({ truncated: true, bytes, excerpt: clipText(text, excerptBytes) }));
+  return writeJson({ truncated: true, bytes, excerpt: clipText(text, excerptBytes) });
 }
 
 function renderEntry({ level, data, logger }: LogEntry): string {
-  const by =
-    typeof logger === "string" ? `,"logger":${toWellFormedJson(JSON.stringify(clipText(logger, maxLoggerBytes)))}` : "";
-  return `{"level":"${level}"${by},"data":${writeData(data)}}`;
+  const by = typeof logger === "string" ? `,"logger":${writeJson(clipText(logger, maxLoggerBytes))}` : "";
+  const params = `{"level":"${level}"${by},"data":${writeData(data)}}`;
+  return `{"jsonrpc":"2.0","method":"notifications/message","params":${params}}`;
 }
 
 /**
@@ -83,7 +92,7 @@ export class ClientLog implements LogLevels {
    *
    * @param asked - the level that a modern request carries; of no meaning in the legacy era.
    */
-  sinkFor(era: Era, asked: LogLevel | undefined, output: LogOutput): LogSink | undefined {
+  sinkFor(era: Era, asked: LogLevel | undefined, output: NotificationOutput): LogSink | undefined {
     if (era === "modern" && asked === undefined) return undefined;
     return (entry) => {
       // The level of a connection may be set while a call runs.

@@ -5,7 +5,7 @@ import { readClient, withClient } from "../mcp/envelope.ts";
 import { callable, having, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { viewFields } from "../surface/caller-options.ts";
-import type { V1AuthInfo, V1RequestInfo } from "./v1-server.ts";
+import type { V1AuthInfo, V1RequestInfo } from "./v1-port.ts";
 
 /** Options of {@link attach}. */
 export interface AttachOptions {

@@ -4,8 +4,7 @@ import type { AppRuntime, ServableApp, Serving } from "../mcp/servable-app.ts";
 import { internalError } from "../surface/fault.ts";
 import { readAttachOptions, type AttachOptions } from "./attach-options.ts";
 import { V1Connection } from "./v1-connection.ts";
-import { V1Port } from "./v1-port.ts";
-import type { V1McpServer, V1Server } from "./v1-server.ts";
+import { V1Port, type V1McpServer, type V1Server } from "./v1-port.ts";
 
 /** The apps that are open, and for how many servers: over HTTP there is a server a session, and all share one application. */
 const shared = new WeakMap<ServableApp, { readonly runtime: AppRuntime; users: number }>();

@@ -17,7 +17,7 @@ import {
   procedure,
 } from "../../src/index.ts";
 import { attach } from "../../src/sdk-v1/attach.ts";
-import type { V1Server } from "../../src/sdk-v1/v1-server.ts";
+import type { V1Server } from "../../src/sdk-v1/v1-port.ts";
 import { createServer, V1Harness } from "./v1-harness.ts";
 
 const shop = defineSurface("shop", {

@@ -78,19 +78,19 @@ export class Core {
   /** @throws SurfaceError `INVALID_OPTION` for an `auth` that nobody could use. */
   constructor(runtime: AppRuntime, options: ResolvedHandler) {
     const clock = systemClock;
-    const { bounds, hosts, origins, path, isLocalOnly } = options;
+    const { hosts, origins, path, isLocalOnly } = options;
     const budgets = createBudgets(options.limits, runtime.report);
     runtime.countParts(budgets.partBytes);
     const authenticator = toAuthenticator(runtime, options, budgets);
     const challenge = authenticator && ((scopes: readonly string[]) => authenticator.challenge(scopes));
     const setting: HttpSetting = {
       runtime,
-      bounds,
+      bounds: options,
       clock,
       counters: new StageCounters(),
       budgets,
-      admission: new Admission(bounds),
-      keepAlive: new KeepAlive(clock, bounds.keepAliveMs),
+      admission: new Admission(options),
+      keepAlive: new KeepAlive(clock, options.keepAliveMs),
       limiter: toLimiter(options, clock),
       responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge }),
     };

@@ -65,7 +65,7 @@ export function httpHandler(app: ServableApp, options: HttpHandlerOptions = {}):
   const runtime = app.open();
   const core = coreOf(runtime, resolved);
   const fetch = toFetch(core.serve);
-  const { stallMs } = resolved.bounds;
+  const { stallMs } = resolved;
   const connections = new Connections({ clock: systemClock, stallMs, unread: core.budgets.unreadBytes });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

@@ -6,23 +6,18 @@ import { isLoopback, isLoopbackAuthority, toAuthority } from "./addresses.ts";
 import { handlerFields, readServer, servingOverHttp, type ReadHandler, type ReadServer } from "./option-fields.ts";
 import type { HttpBounds } from "./setting.ts";
 
-/** The options of a handler, as they are in force. */
-export interface ResolvedHandler
-  extends
-    Pick<HttpHandlerOptions, "auth" | "rateLimit" | "clientAddress">,
-    Pick<ReadHandler, "path" | "sessions" | "drainMs"> {
+/** The options of a handler that are in force. */
+export interface ResolvedHandler extends Omit<ReadHandler, "limits" | "maxSessionsPerPrincipal">, HttpBounds {
   /** The accepted values of `Host`. One without a port is accepted with any port. */
   readonly hosts: readonly string[];
   readonly origins: AllowedOrigins;
   /** Whether clients on other machines are refused. */
   readonly isLocalOnly: boolean;
-  readonly bounds: HttpBounds;
   readonly limits: ResolvedLimits;
 }
 
-/** The options of a server, as they are in force. */
-export interface ResolvedServer
-  extends ResolvedHandler, Pick<ReadServer, "port" | "host" | "headersTimeoutMs" | "requestTimeoutMs" | "exit"> {}
+/** The options of a server that are in force. */
+export interface ResolvedServer extends ResolvedHandler, Omit<ReadServer, keyof ReadHandler> {}
 
 const loopbackHosts: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -50,24 +45,14 @@ function assertKnown({ auth, allowedHosts = [], allowAnonymous }: ReadHandler): 
 
 function toHandler(options: ReadHandler, hosts: readonly string[]): ResolvedHandler {
   assertKnown(options);
-  const { auth, rateLimit, clientAddress, path, sessions, drainMs, maxSessions } = options;
-  const { sessionIdleMs, maxQueued, maxInFlight, maxStreamsPerPrincipal, maxStreams, keepAliveMs, stallMs } = options;
-  const { maxSessionsPerPrincipal = Math.max(1, Math.floor(maxSessions / 16)) } = options;
+  const { auth, allowAnonymous, allowedHosts = hosts, maxSessions, limits } = options;
   return {
-    ...(auth === undefined ? {} : { auth }),
-    ...(rateLimit === undefined ? {} : { rateLimit }),
-    ...(clientAddress === undefined ? {} : { clientAddress }),
-    hosts: [...(options.allowedHosts ?? hosts)],
+    maxSessionsPerPrincipal: Math.max(1, Math.floor(maxSessions / 16)),
+    ...options,
+    hosts: [...allowedHosts],
     origins: toOrigins(options),
-    isLocalOnly: auth === undefined && !options.allowAnonymous,
-    path,
-    sessions,
-    bounds: {
-      ...{ maxSessions, maxSessionsPerPrincipal, sessionIdleMs, maxQueued, maxInFlight },
-      ...{ maxStreamsPerPrincipal, maxStreams, keepAliveMs, stallMs },
-    },
-    limits: resolveLimits(options.limits),
-    drainMs,
+    isLocalOnly: auth === undefined && !allowAnonymous,
+    limits: resolveLimits(limits),
   };
 }
 
@@ -83,7 +68,7 @@ export function resolveHandlerOptions(options: HttpHandlerOptions): ResolvedHand
  */
 export function resolveServerOptions(options: HttpOptions): ResolvedServer {
   const read = readServer(options);
-  const { port, host, headersTimeoutMs, requestTimeoutMs, exit } = read;
+  const { host } = read;
   if (!isLoopback(host) && (read.auth === undefined || read.allowedHosts === undefined)) {
     throw invalidOption(
       servingOverHttp,
@@ -91,5 +76,5 @@ export function resolveServerOptions(options: HttpOptions): ResolvedServer {
     );
   }
   const hosts = [...new Set([...loopbackHosts, toAuthority(host)])];
-  return { ...toHandler(read, hosts), port, host, headersTimeoutMs, requestTimeoutMs, exit };
+  return { ...read, ...toHandler(read, hosts) };
 }

@@ -153,7 +153,7 @@ export class FrontHarness {
   async send(sent: Sent): Promise<Seen> {
     const counters = new StageCounters();
     const taken: Taken = {};
-    const { bounds } = resolveHandlerOptions({});
+    const bounds = resolveHandlerOptions({});
     const runtime = this.#runtime;
     const { serve } = new Front({
       setting: {

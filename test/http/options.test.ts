@@ -24,17 +24,16 @@ describe("the options of http()", () => {
       isLocalOnly: true,
       path: "/mcp",
       sessions: true,
-      bounds: {
-        maxSessions: 1024,
-        maxSessionsPerPrincipal: 64,
-        sessionIdleMs: 300_000,
-        maxQueued: 1024,
-        maxInFlight: 64,
-        maxStreamsPerPrincipal: 16,
-        maxStreams: 1024,
-        keepAliveMs: 15_000,
-        stallMs: 30_000,
-      },
+      maxSessions: 1024,
+      maxSessionsPerPrincipal: 64,
+      sessionIdleMs: 300_000,
+      maxQueued: 1024,
+      maxInFlight: 64,
+      maxStreamsPerPrincipal: 16,
+      maxStreams: 1024,
+      keepAliveMs: 15_000,
+      stallMs: 30_000,
+      allowAnonymous: false,
       limits: defaultLimits,
       port: 0,
       host: "127.0.0.1",
@@ -50,7 +49,7 @@ describe("the options of http()", () => {
     [15, 1],
     [33, 2],
   ])("give one caller a sixteenth, at least one, when there are %d sessions", (maxSessions, expected) => {
-    expect(resolveHandlerOptions({ maxSessions }).bounds.maxSessionsPerPrincipal).toBe(expected);
+    expect(resolveHandlerOptions({ maxSessions }).maxSessionsPerPrincipal).toBe(expected);
   });
 
   it("let no page ask when hosts are named and origins are not", () => {

@@ -130,7 +130,7 @@ export async function openServer(
   { unreadBytes: unread, connections: places }: HttpBudgets,
 ): Promise<OpenServer> {
   let isLeaving = false;
-  const connections = new Connections({ clock: systemClock, stallMs: options.bounds.stallMs, unread });
+  const connections = new Connections({ clock: systemClock, stallMs: options.stallMs, unread });
   const listener = toNodeListener(serve, connections, () => isLeaving);
   const server = createListener(listener, connections, options);
   boundConnections(server, connections, places);

@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json.ts
 import { writeJson, type RpcAnswer } from "./protocol.ts";
 
 /** The protocol version that brought each type of content block, and each member of a result, that older ones lack. */
-const firstWith = {
-  audio: "2025-03-26",
-  resource_link: "2025-06-18",
-  structuredContent: "2025-06-18",
-  outputSchema: "2025-06-18",
-  title: "2025-06-18",
-  icons: "2025-11-25",
-} as const;
+const features = [
+  ["audio", "2025-03-26"],
+  ["resource_link", "2025-06-18"],
+  ["structuredContent", "2025-06-18"],
+  ["outputSchema", "2025-06-18"],
+  ["title", "2025-06-18"],
+  ["icons", "2025-11-25"],
+].map(([name = "", first = ""]) => ({ name, first, quoted: `"${name}"` }));
 
 /** The first protocol version that knows all of them. */
 const newestFirst = "2025-11-25";
@@ -54,8 +54,8 @@ function withoutFeatures(result: JsonObject, lacking: ReadonlySet<string>): Json
  */
 export function downgrade(answer: RpcAnswer, version: string | undefined): RpcAnswer {
   if (version === undefined || version >= newestFirst || answer.kind === "error") return answer;
-  const lacking = Object.entries(firstWith).flatMap(([feature, first]) => (version < first ? [feature] : []));
-  if (!lacking.some((feature) => answer.body.includes(`"${feature}"`))) return answer;
+  if (!features.some(({ first, quoted }) => version < first && answer.body.includes(quoted))) return answer;
+  const lacking = features.filter(({ first }) => version < first).map(({ name }) => name);
   // A handler wrote it as the members of a JSON object.
   const result = JSON.parse(`{${answer.body}}`) as JsonObject;
   return { ...answer, body: writeJson(withoutFeatures(result, new Set(lacking))).slice(1, -1) };

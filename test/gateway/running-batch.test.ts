@@ -82,3 +82,29 @@ it("A batch that runs says beside its answer what each of its calls said beside 
   expect(await run("one", "none", "two")).toEqual({ "surface-mcp/results": { 0: said("one"), 2: said("two") } });
   expect(await run("two")).toEqual(said("two"));
 });
+
+it.each(["legacy", "modern"] as const)(
+  "A batch that runs has its user confirm all of it first, and then runs in order, for a client of the %s era",
+  async (era) => {
+    const steps: string[] = [];
+    const registry = operationRegistry();
+    for (const name of ["one", "two", "three"]) registry.register({ name }, () => void steps.push(name));
+    const app = mcp(surface, { onFault: () => {} })
+      .implement({ open: () => undefined })
+      .mount("hub", registry)
+      .confirm("mutating")
+      .views(cellSource(shown));
+    const elicit = ({ message }: { readonly message: string }): boolean => {
+      steps.push(message);
+      return !message.includes("two");
+    };
+    const client = createTestClient(app, { era, elicit });
+    closing.push(() => client.close());
+    const calls = ["one", "two", "three"].map((name) => ({ tool: `hub.${name}` }));
+    const answer = await client.request("tools/call", { name: "call", arguments: { calls } });
+    expect(answer).toMatchObject({
+      structuredContent: { results: [{ success: true }, { error: { code: "DECLINED" } }, { success: true }] },
+    });
+    expect(steps).toEqual(['Run "hub_one"?', 'Run "hub_two"?', 'Run "hub_three"?', "one", "three"]);
+  },
+);

@@ -4,6 +4,7 @@ import { ChangeWaits } from "../catalog/change-waits.ts";
 import { createCatalog, withTools } from "../catalog/create-catalog.ts";
 import { createLiveCatalog } from "../catalog/create-live-catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
+import type { CatalogScopes } from "../catalog/entry-scopes.ts";
 import { createListedItems, type ListedItems } from "../catalog/listed-items.ts";
 import type { LiveCatalog } from "../catalog/live-catalog.ts";
 import { createReadResourceTool } from "../catalog/read-resource-tool.ts";
@@ -20,7 +21,7 @@ import { createHandlers } from "../mcp/handlers.ts";
 import { LargeValues } from "../mcp/large-values.ts";
 import { defaultFrameLimits } from "../mcp/parse-frame.ts";
 import { CatalogLists } from "../mcp/lists.ts";
-import type { AppRuntime, AppScopes, ServerInfo } from "../mcp/servable-app.ts";
+import type { AppRuntime, ServerInfo } from "../mcp/servable-app.ts";
 import { ViewResolver } from "../mcp/view-resolver.ts";
 import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
@@ -148,7 +149,7 @@ function toInfo({ surface, options }: AppDefinition): ServerInfo {
 }
 
 /** Returns the scopes that callers can be granted. Mounted entries may add some later. */
-function toLiveScopes(live: LiveCatalog): AppScopes {
+function toLiveScopes(live: LiveCatalog): CatalogScopes {
   const { read, write } = live.current.scopes;
   return Object.freeze({
     read,

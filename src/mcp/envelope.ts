@@ -8,12 +8,12 @@ import { withCallerView } from "../surface/caller-key.ts";
 
 const keyPrefix = "io.modelcontextprotocol/";
 const versionKey = `${keyPrefix}protocolVersion`;
-/** The key in `_meta` under which a modern request says what its client can do. */
+/** The key of the client's capabilities in `_meta` of a modern request. */
 export const capabilitiesKey: string = `${keyPrefix}clientCapabilities`;
 const clientInfoKey = `${keyPrefix}clientInfo`;
 const logLevelKey = `${keyPrefix}logLevel`;
 
-/** The `_meta` of a request's params, where there is one and it is an object. */
+/** Returns the `_meta` of params if it is an object. */
 export function metaOf(params: JsonObject | undefined): JsonObject | undefined {
   const meta = ownParam(params, "_meta");
   return isJsonObject(meta) ? meta : undefined;
@@ -34,9 +34,7 @@ export const missingEnvelope: RpcError = bad(
   `"_meta" must carry "${versionKey}" and "${capabilitiesKey}" on every request`,
 );
 
-/**
- * Checks a modern request's envelope, on every request. Returns what is wrong, or `undefined`.
- */
+/** Checks the envelope of a modern request. Returns the error, or `undefined`. */
 export function checkEnvelope(params: JsonObject | undefined): RpcError | undefined {
   const meta = metaOf(params);
   if (meta === undefined) return missingEnvelope;
@@ -71,7 +69,7 @@ export function unsupportedVersion(requested: string): RpcError {
   return toRpcError(rpcCodes.unsupportedVersion, `Unsupported protocol version: ${shown}`, data);
 }
 
-/** Checks the params of a legacy handshake. Returns what is wrong, or `undefined`. */
+/** Checks the params of a legacy handshake. Returns the error, or `undefined`. */
 export function checkInitialize(params: JsonObject | undefined): RpcError | undefined {
   const given = params ?? {};
   if (typeof ownParam(given, "protocolVersion") !== "string") return bad('"protocolVersion" must be a string');
@@ -81,14 +79,14 @@ export function checkInitialize(params: JsonObject | undefined): RpcError | unde
   return undefined;
 }
 
-/** The level from which on a modern request asks for what its call tells the client's log. */
+/** Returns the level from which a modern request wants the log of its call. */
 export function logLevelOf(params: JsonObject | undefined): LogLevel | undefined {
   const meta = metaOf(params);
   const level = ownParam(meta, logLevelKey);
   return isLogLevel(level) ? level : undefined;
 }
 
-/** What the client of a modern request says that it can do. */
+/** Returns the capabilities of the client of a modern request. */
 export function capabilitiesOf(params: JsonObject | undefined): JsonObject | undefined {
   const capabilities = ownParam(metaOf(params), capabilitiesKey);
   return isJsonObject(capabilities) ? capabilities : undefined;
@@ -96,7 +94,7 @@ export function capabilitiesOf(params: JsonObject | undefined): JsonObject | und
 
 const maxClientBytes = 256;
 
-/** What a client says that it is, in `clientInfo` of a handshake, clipped; left out where it says nothing that can be read. */
+/** Reads the `clientInfo` of a handshake, clipped; `undefined` if it does not fit. */
 export function readClient(info: unknown): CallerView["client"] {
   const own = isJsonObject(info) ? info : undefined;
   const name = ownParam(own, "name");
@@ -105,12 +103,12 @@ export function readClient(info: unknown): CallerView["client"] {
   return { name: clipText(name, maxClientBytes), version: clipText(version, maxClientBytes) };
 }
 
-/** The same of a modern request, which says it in its envelope. */
+/** Reads the client info in the envelope of a modern request. */
 export function envelopeClientOf(params: JsonObject | undefined): CallerView["client"] {
   return readClient(ownParam(metaOf(params), clientInfoKey));
 }
 
-/** A request's progress token, or what is wrong with it or with the `_meta` around it. */
+/** Returns the progress token of a request, or the error of a bad one. */
 export function progressTokenOf(params: JsonObject | undefined): string | number | undefined | RpcError {
   if (params === undefined || !Object.hasOwn(params, "_meta")) return undefined;
   const meta = params["_meta"];
@@ -141,7 +139,7 @@ export function withClient(caller: Caller, client: Client | undefined): Caller {
   return copy;
 }
 
-/** Who asks on one connection: the same caller all the time, with the program that they have said they are. */
+/** The caller of one connection, with the program that it names. */
 export class ConnectionCaller {
   #caller: Caller;
 
@@ -149,12 +147,12 @@ export class ConnectionCaller {
     this.#caller = caller;
   }
 
-  /** As of the last request that said what its program is. */
+  /** The caller as of the last request that named its program. */
   get current(): Caller {
     return this.#caller;
   }
 
-  /** Who asks a request: a handshake says what its program is for all that follow, the modern era says it with each. */
+  /** Returns the caller of a request. A handshake names the program for all that follow, a modern request for itself. */
   of(method: string, params: JsonObject | undefined, era: Era): Caller {
     if (era === "modern") this.#caller = withClient(this.#caller, envelopeClientOf(params));
     else if (method === "initialize") {

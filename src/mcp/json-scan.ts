@@ -1,17 +1,12 @@
 import type { FrameLimits } from "./parse-frame.ts";
 import { isRequestId, type RequestId } from "./protocol.ts";
 
-/** What a character of a JSON text does outside of strings. Plain constants: the scanners compare them a million times. */
+// Kinds of characters outside of strings. Plain constants: the scanners compare them a million times.
 const OTHER = 0;
-/** JSON whitespace. */
 const SPACE = 1;
-/** Opens a string. */
 const QUOTE = 2;
-/** Opens an object or an array. */
 const OPEN = 3;
-/** Closes an object or an array. */
 const CLOSE = 4;
-/** Separates elements. */
 const COMMA = 5;
 
 const kinds: Uint8Array = new Uint8Array(128);
@@ -51,16 +46,11 @@ function skipString(text: string, open: number): number {
   return text.length;
 }
 
-/** What {@link measureFrame} found. */
 type FrameMeasure = "ok" | "too-deep" | "too-many-elements";
 
 /**
- * Bounds the depth and the number of elements of a JSON text without parsing it, so that a hostile text is refused
- * before it becomes objects. Whichever limit is passed first, reading from the left, is named. For text that is not
- * JSON the answer is arbitrary, but still found in one pass.
- *
- * Most frames are settled by their length or by the number of their brackets, which native search counts; only the
- * others are walked.
+ * Bounds the depth and the elements of JSON text without parsing it, so that a hostile text never becomes objects. Returns the limit
+ * that is passed first. Most frames are settled by their length and by their brackets, which native search counts.
  */
 export function measureFrame(text: string, limits: FrameLimits): FrameMeasure {
   if (isShort(text, limits.maxElements) && isShallow(text, limits.maxDepth)) return "ok";
@@ -102,11 +92,9 @@ function endsElement(mark: number, last: number): boolean {
   return mark === COMMA || (mark === CLOSE && last !== OPEN);
 }
 
-/** What could be told about a message without parsing it. */
 interface EnvelopeScan {
-  /** The id at the top level, the last one where there are several; null when there is none that can be echoed. */
+  /** The last id at the top level; `null` if none can be echoed. */
   readonly id: RequestId | null;
-  /** No `method`, but a `result` or an `error`: the other side answers us, and is owed nothing. */
   readonly isResponse: boolean;
 }
 
@@ -115,11 +103,7 @@ const MAX_KEY = 6 * "method".length + 2;
 /** Nor is an id of 1 KiB with every byte written so. */
 const MAX_ID = 6 * 1024 + 2;
 
-/**
- * Finds the id of a message that is too large to be parsed, so that the refusal reaches the request that waits for
- * it: clients differ in whether they write the id first or last. One pass over the text, nothing kept but the
- * top-level keys that matter. Text that is not JSON gives an arbitrary, harmless answer.
- */
+/** Finds the id of a message that is too large to parse, in one pass: clients write the id first or last. */
 export function scanEnvelope(text: string): EnvelopeScan {
   let id: RequestId | null = null;
   const seen = new Set<unknown>();

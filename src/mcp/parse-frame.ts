@@ -2,38 +2,35 @@ import type { JsonObject } from "type-fest";
 import { measureFrame, scanEnvelope } from "./json-scan.ts";
 import { isRequestId, ownParam, rpcCodes, type RequestId, type RpcError } from "./protocol.ts";
 
-/** A message that is owed exactly one answer, under its `id`. */
+/** A request, which gets one answer. */
 export interface RequestFrame {
   readonly kind: "request";
   readonly id: RequestId;
   readonly method: string;
-  /** Handed to code of authors, which may change it. */
+  /** Handlers may change them. */
   readonly params: JsonObject | undefined;
   /** The frame as it came. */
   readonly text?: string;
 }
 
-/** A message without an id: it is acted upon or dropped, and never answered. */
+/** A notification, which is never answered. */
 export interface NotificationFrame {
   readonly kind: "notification";
   readonly method: string;
   readonly params: JsonObject | undefined;
 }
 
-/** What somebody answers to something that we asked. */
+/** The response of a client to a request of the server. */
 export interface ResponseFrame {
   readonly kind: "response";
   /** As it came. */
   readonly id: unknown;
-  /** Left out, as the error is, where it was too large to be read. */
+  /** Left out, as the error is, if the frame was too large. */
   readonly result?: unknown;
   readonly error?: unknown;
 }
 
-/**
- * One frame, judged. A `response` answers something that we asked. A `blank` frame holds whitespace only. An `ignored`
- * one is a notification with bad params: JSON-RPC allows no answer to a notification, not even an error.
- */
+/** A parsed frame. `blank`: only whitespace. `ignored`: a notification with bad params, which JSON-RPC allows no answer to. */
 export type ParsedFrame =
   | RequestFrame
   | NotificationFrame
@@ -43,13 +40,11 @@ export type ParsedFrame =
   | { readonly kind: "ignored" };
 
 /**
- * Reads one frame as a JSON-RPC 2.0 message of MCP: one object, params an object, no batches. Never throws; whatever
- * is wrong comes back as `error`, with the sender's id where one can be echoed.
+ * Reads one frame as a JSON-RPC 2.0 message of MCP: one object, params an object, no batches. Never throws. Depth and elements are
+ * bounded before `JSON.parse` runs.
  *
- * Depth and number of elements are bounded before `JSON.parse` runs; bytes are the framing's business. Only own
- * properties count, and of duplicate keys the last. Without a `method`, `result` or `error` make the frame a response
- * even when its id is unusable: if both peers answered responses with errors, the exchange would never end. A frame with
- * a `method` and a `result` or `error` is refused, because a proxy that looks for `result` first reads it as a response.
+ * A frame with `result` or `error` is a response also if its id is unusable: two peers that answer responses with errors would
+ * never end. One that has a `method` too is refused, because a proxy may take it for a response.
  */
 export function parseFrame(text: string, limits: FrameLimits): ParsedFrame {
   const first = text.charCodeAt(0) === OPEN_BRACE ? "{" : firstMark(text);
@@ -70,12 +65,11 @@ export function parseFrame(text: string, limits: FrameLimits): ParsedFrame {
 
 const OPEN_BRACE = 0x7b;
 
-/** The first character that is not JSON whitespace; empty when there is none. */
 function firstMark(text: string): string {
   return /[^ \t\r\n]/.exec(text)?.[0] ?? "";
 }
 
-/** A refusal of what is too large to be parsed: under its id, since somebody waits for that. */
+/** Returns the error for a frame that is too large to parse, under its id, since the client waits for that. */
 function refuseUnparsed(text: string, first: "{" | "[", fault: "too-deep" | "too-many-elements"): ParsedFrame {
   if (first === "[") return toFrameError(fault === "too-deep" ? fault : "batch");
   const { id, isResponse } = scanEnvelope(text);

@@ -15,63 +15,56 @@ export const rpcCodes = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
-  /** The first of the codes that JSON-RPC leaves to servers: more is in flight than this one takes. */
   busy: -32000,
-  /** A resource that does not exist, up to 2025-11-25; 2026-07-28 says invalid params. */
-  legacyResourceNotFound: -32002,
-  /** No session of this id, or none of this caller's; the code that the SDKs' servers use. */
+  /** The code of the SDKs' servers. */
   sessionNotFound: -32001,
-  /** Nobody is known to ask: a token is missing, or no good. */
+  /** Up to 2025-11-25; later versions use invalid params. */
+  legacyResourceNotFound: -32002,
   unauthenticated: -32010,
-  /** Who asks was not granted what this takes. */
   insufficientScope: -32011,
-  /** A header says something else than the body. */
   headerMismatch: -32020,
-  /** Serving this takes something of the client that it did not say it can do. */
   missingCapability: -32021,
   unsupportedVersion: -32022,
 } as const;
 
-/** An error in JSON-RPC's form. */
+/** A JSON-RPC error. */
 export interface RpcError {
   readonly kind: "error";
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
-  /** What the caller would have to be granted for an answer: everything that this takes. Only where that is what is missing. */
+  /** All scopes that the request takes, if the caller lacks one of them. */
   readonly scopes?: readonly string[];
 }
 
-/** A result, already as JSON text, so that a large answer is written once and not again for each envelope. */
+/** A result as JSON text, so that a large one is written once and not again for each envelope. */
 export interface RpcResult {
   readonly kind: "result";
   /** The members of the result object, without braces: `"tools":[…]`. */
   readonly body: string;
-  /** The members of its `_meta`, without braces; empty where there are none. */
+  /** The members of `_meta`, without braces. */
   readonly meta: string;
-  /** Whether the modern era demands cache hints on it. */
+  /** Whether the modern era demands cache hints. */
   readonly cacheable: boolean;
-  /** Whether it is by this that a client of the modern era learns everything that the server says of itself. */
+  /** Whether the modern era tells everything about the server with it. */
   readonly introduces: boolean;
-  /** Whether it asks the client something before there is an answer. Of the modern era only. */
+  /** Whether it holds questions instead of an answer. Only in the modern era. */
   readonly asks?: true;
 }
 
-/** What a handler answers. */
+/** The answer of a handler. */
 export type RpcAnswer = RpcResult | RpcError;
 
-/** What a handler knows of the request besides its params. */
+/** A request without its params. */
 export interface McpRequest {
   readonly era: Era;
-  /** The version that the handshake agreed on. Left out for clients without one, and where another server greeted them. */
+  /** Protocol version of the handshake; `undefined` for clients without one, and if another server answered it. */
   readonly version?: string | undefined;
-  /** The call under way; it knows its caller. */
   readonly call: CallContext;
-  /** The view of the caller. */
   readonly view: ResolvedView;
   /** The frame as it came, to read arguments that a handler has changed. @default nothing has changed them */
   readonly text?: string | undefined;
-  /** The log of the client. Left out for clients without a level of their own. */
+  /** The log of the client; `undefined` for clients without a level. */
   readonly log?: LogLevels | undefined;
 }
 
@@ -81,22 +74,22 @@ export interface LogLevels {
   setLevel(params: JsonObject | undefined): RpcAnswer;
 }
 
-/** Makes an error answer. */
+/** Creates an error. */
 export function toRpcError(code: number, message: string, data?: unknown): RpcError {
   return data === undefined ? { kind: "error", code, message } : { kind: "error", code, message, data };
 }
 
-/** Makes the error for who was not granted what an operation takes: all of it is named. */
+/** Creates the error of a caller who lacks scopes. @param scopes - all that the operation takes. */
 export function toScopeError(scopes: readonly string[]): RpcError {
   return { kind: "error", code: rpcCodes.insufficientScope, message: "Insufficient scope", data: { scopes }, scopes };
 }
 
-/** The error for who lacks something: what a consent could give them is named, and else it is as if there were nothing. */
+/** Creates the error of a denied caller: the scopes that a consent could give, or else the error of an unknown entry. */
 export function toDeniedError(scopes: readonly string[] | undefined, unknown: RpcError): RpcError {
   return scopes === undefined ? unknown : toScopeError(scopes);
 }
 
-/** Makes a result answer. */
+/** Creates a result. */
 export function toRpcResult(
   body: string,
   more: Partial<Pick<RpcResult, "meta" | "cacheable" | "introduces" | "asks">> = {},
@@ -105,27 +98,24 @@ export function toRpcResult(
   return { kind: "result", body, meta, cacheable, introduces, ...(asks === undefined ? {} : { asks }) };
 }
 
-/** The id of a JSON-RPC request: text or a safe integer, never null. */
+/** The id of a JSON-RPC request, never `null`. */
 export type RequestId = string | number;
 
 const MAX_BYTES = 1024;
 const utf8 = new TextEncoder();
 
-/**
- * Whether a value can be the id of a request: a safe integer (others are rounded by `JSON.parse` and could not be
- * echoed) or a string of at most 1 KiB of UTF-8. The empty string is an id.
- */
+/** Tells whether a value is an id that can be echoed: a safe integer, since `JSON.parse` rounds others, or at most 1 KiB of text. */
 export function isRequestId(value: unknown): value is RequestId {
   if (typeof value === "number") return Number.isSafeInteger(value);
   return typeof value === "string" && value.length <= MAX_BYTES && utf8Length(value) <= MAX_BYTES;
 }
 
-/** No UTF-16 unit takes more than three bytes, so short texts need no encoding; the result is then an upper bound. */
+/** Returns the bytes of a text; of a short one an upper bound, three bytes a UTF-16 unit. */
 function utf8Length(text: string): number {
   return text.length * 3 <= MAX_BYTES ? text.length * 3 : utf8.encode(text).length;
 }
 
-/** An own property of params, or of what is in them; inherited names are nobody's arguments. */
+/** Returns an own property of params; inherited ones are not arguments. */
 export function ownParam(params: Readonly<Record<string, unknown>> | undefined, key: string): unknown {
   return params !== undefined && Object.hasOwn(params, key) ? params[key] : undefined;
 }
@@ -155,29 +145,26 @@ function toCode(era: Era): number {
   return era === "modern" ? rpcCodes.invalidParams : rpcCodes.legacyResourceNotFound;
 }
 
-/** The URI, for the answer's data, unless it is of a length that no resource's is. */
-function shown(uri: string): { readonly uri?: string } {
-  return uri.length <= 256 ? { uri } : {};
-}
+/** The longest URI that an error quotes. No resource has a longer one. */
+const maxQuotedUri = 256;
 
-/** The answer for a URI that names nothing: unknown, not exposed and malformed alike. */
+/** Creates the error for a URI of no resource: unknown, hidden and malformed alike. */
 export function toNotFound(uri: string, era: Era): RpcError {
-  const data = shown(uri);
-  return toRpcError(toCode(era), "Resource not found", data.uri === undefined ? undefined : data);
+  return toRpcError(toCode(era), "Resource not found", uri.length <= maxQuotedUri ? { uri } : undefined);
 }
 
-/** The answer for a URI that fits an exposed template, and has nothing under it now. */
+/** Creates the error for a URI that fits an exposed template, under which there is nothing now. */
 export function toAbsent(uri: string, era: Era): RpcError {
-  return toRpcError(toCode(era), "There is nothing under this URI now", { code: "ABSENT", ...shown(uri) });
+  const data = { code: "ABSENT", uri: uri.length <= maxQuotedUri ? uri : undefined };
+  return toRpcError(toCode(era), "There is nothing under this URI now", data);
 }
 
 /** One escape of a JSON string; the first group holds a pair of surrogates, the second one that stands alone. */
 const escape = /\\(?:(ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})|(ud[89a-f][0-9a-f]{2})|.)/g;
 
 /**
- * Replaces the escapes of lone surrogates in JSON text by that of U+FFFD. Half a character, as a text cut at a number of
- * UTF-16 units leaves it, is no Unicode text: strict parsers refuse the whole message that holds one. Escapes are
- * expected in lower case, as `JSON.stringify` writes them.
+ * Replaces lone surrogates in JSON text by U+FFFD: strict parsers refuse a message with half a character. Escapes must be in lower
+ * case, as `JSON.stringify` writes them.
  */
 export function toWellFormedJson(json: string): string {
   if (!json.includes("\\ud")) return json;
@@ -186,7 +173,7 @@ export function toWellFormedJson(json: string): string {
   );
 }
 
-/** Writes a value that has a JSON form as text that every parser of JSON accepts. */
+/** Writes JSON that every parser accepts. */
 export function writeJson(value: NonNullable<unknown>): string {
   return toWellFormedJson(JSON.stringify(value));
 }

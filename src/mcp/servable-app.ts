@@ -1,3 +1,4 @@
+import type { CatalogScopes } from "../catalog/entry-scopes.ts";
 import type { WatchTold } from "../catalog/resource-watches.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Budget } from "../spine/budget.ts";
@@ -9,7 +10,7 @@ import type { FrameLimits } from "./parse-frame.ts";
 import type { RpcError } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 
-/** How the server names itself. */
+/** How a server introduces itself. */
 export interface ServerInfo {
   readonly name: string;
   readonly version: string;
@@ -36,17 +37,7 @@ export interface AppResources {
   lacking(caller: Caller, uri: string): readonly string[] | undefined;
 }
 
-/** What the callers of an app can be granted. */
-export interface AppScopes {
-  /** What whatever does not change anything takes: `<surface>:read`. */
-  readonly read: string;
-  /** What whatever may change something takes: `<surface>:write`. */
-  readonly write: string;
-  /** Those two, and what authors ask for besides; sorted. */
-  readonly all: readonly string[];
-}
-
-/** What an open app offers to whatever serves it. Whoever opened it closes it. */
+/** An open app. Its opener closes it. */
 export interface AppRuntime {
   readonly info: ServerInfo;
   readonly handlers: Handlers;
@@ -56,52 +47,37 @@ export interface AppRuntime {
    */
   viewFor(this: void, caller: Caller): ResolvedView | RpcError;
   readonly resources: AppResources;
-  /**
-   * Refuses the name of a view that does not exist, at boot. @param doing - the start of the message.
-   *
-   * @throws SurfaceError `INVALID_OPTION`.
-   */
+  /** Refuses the name of an unknown view. @param doing - starts the message. @throws SurfaceError `INVALID_OPTION`. */
   assertView(name: string, doing: string): void;
-  /** The lists that can ever be others than they are now, for anybody. */
+  /** The lists that can change. */
   readonly changing: ReadonlySet<ListName>;
   readonly limits: FrameLimits;
   /** Counts the schemas of mounted operations. */
   readonly schemaBytes: Budget;
   /** Counts the parts of large values in this budget. Called at most once, before the first request. */
   countParts(this: void, budget: Budget): void;
-  /** Whether there is code of the author's that can tell the client's log. */
+  /** Whether handlers of the author can write to the client's log. */
   readonly logs: boolean;
   readonly report: FaultReporter;
-  /** What callers can be granted, for those who serve to callers that they know. */
-  readonly scopes: AppScopes;
-  /**
-   * Says whether the live surface can be reached now, connecting where that has not happened yet. Never rejects.
-   *
-   * @param signal - ends the wait; the answer is `false` then.
-   */
+  /** The scopes that callers can be granted. Mounts may add some later. */
+  readonly scopes: CatalogScopes;
+  /** Tells whether the live surface can be reached, and connects if need be. Never rejects; `false` once the signal aborts. */
   isReady(signal: AbortSignal): Promise<boolean>;
-  /** Closes the connection to the surface and, where the app implements it, the surface. Callable twice. */
+  /** Closes the connection to the surface, and the surface if the app implements it. Callable twice. */
   close(): Promise<void>;
 }
 
 /** An app that can be served. */
 export interface ServableApp {
-  /**
-   * Makes its catalog and everything that serves it.
-   *
-   * @throws SurfaceError with a boot code, before anything is served.
-   */
+  /** Creates the catalog and everything that serves it. @throws SurfaceError with a boot code. */
   open(): AppRuntime;
 }
 
 /** A running server. */
 export interface Serving {
-  /** Resolves when it has stopped, for whatever reason; never rejects. */
+  /** Resolves when the server has stopped; never rejects. */
   readonly closed: Promise<void>;
-  /**
-   * Aborts running calls, at once or after a while that is the target's to say, and closes everything that serving opened.
-   * Callable twice.
-   */
+  /** Aborts running calls, at once or after a time that the target sets, and closes everything. Callable twice. */
   close(): Promise<void>;
 }
 

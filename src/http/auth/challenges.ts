@@ -1,4 +1,4 @@
-import type { AppScopes } from "../../mcp/servable-app.ts";
+import type { CatalogScopes } from "../../catalog/entry-scopes.ts";
 import type { HttpAnswer } from "../message.ts";
 import type { HttpAuth } from "./http-auth.ts";
 
@@ -30,7 +30,7 @@ export class Challenges {
   /** @param path - where the server itself is served. */
   constructor(
     { resource, scopes: door, authorizationServers, scopesSupported = [] }: HttpAuth,
-    scopes: AppScopes,
+    scopes: CatalogScopes,
     path: string,
   ) {
     const { origin, pathname } = new URL(resource);

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { pickOptions } from "../../options/read-options.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { rpcCodes } from "../../mcp/protocol.ts";
-import type { AppScopes } from "../../mcp/servable-app.ts";
+import type { CatalogScopes } from "../../catalog/entry-scopes.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 import type { HttpAnswer, HttpRequest } from "../message.ts";
@@ -14,7 +14,7 @@ import { VerifierFaults, withoutSecrets } from "./verifier-faults.ts";
 
 /** What {@link createAuthenticator} needs besides who may ask. */
 export interface AuthenticatorSetting {
-  readonly scopes: AppScopes;
+  readonly scopes: CatalogScopes;
   /** Where the server is served. */
   readonly path: string;
   readonly clock: Clock;

@@ -35,8 +35,10 @@ import {
   OriginList,
   type AllowedOrigins,
 } from "./head/check-head.ts";
-import { refuseRequest, type HttpRefusal } from "./http-refusal.ts";
-import type { HttpExchange, Leg, SessionLeg } from "./leg.ts";
+import { refuseRequest, type HttpRefusal } from "./respond.ts";
+import type { HttpExchange } from "./leg.ts";
+import type { LegacyLeg } from "./legacy-leg.ts";
+import type { ModernLeg } from "./modern-leg.ts";
 import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -58,9 +60,9 @@ export interface FrontParts {
   readonly authenticator?: Authenticator | undefined;
   /** Answers what is no business of callers; `false`: it was something else. Asked once Host and Origin are known to be right. */
   readonly health?: ((request: HttpRequest, reply: HttpReply) => boolean) | undefined;
-  readonly modern: Leg;
-  /** Left out where nobody has sessions. */
-  readonly legacy?: SessionLeg | undefined;
+  readonly modern: Pick<ModernLeg, "request">;
+  /** @default clients up to 2025-11-25 are refused */
+  readonly legacy?: Pick<LegacyLeg, "request" | "message" | "get" | "delete"> | undefined;
 }
 
 const notFound = refuseRequest(404, "there is nothing under this path");

@@ -1,5 +1,4 @@
 import type { Caller } from "../surface/caller.ts";
-import type { ClientRequest } from "../mcp/running-request.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import type { RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
@@ -33,28 +32,4 @@ export interface AdmittedPost extends RequestPost {
 /** A notification or a response. */
 export interface MessagePost extends HttpExchange {
   readonly frame: NotificationFrame | ResponseFrame;
-}
-
-/** Serves the clients of one era. Its maker closes it. Nothing of it throws. */
-export interface Leg<TPost extends RequestPost = ModernPost> {
-  request(post: TPost): void;
-  /** Ends every stream with its result and takes nothing new. Resolves when every request has its answer. */
-  drain(): Promise<void>;
-  /** Aborts what runs and releases everything. Callable twice. */
-  close(): Promise<void>;
-  /** Resolves when no handler runs. A handler that never settles keeps it from that. */
-  idle(): Promise<void>;
-  /** Requests whose handlers run, also after the answer. */
-  readonly running: readonly ClientRequest[];
-  /** Number of messages that were thrown away unsent. */
-  readonly dropped: number;
-}
-
-/** Serves clients that have sessions. */
-export interface SessionLeg extends Leg<RequestPost> {
-  message(post: MessagePost): void;
-  /** Opens or resumes a stream of the session that the request names. */
-  get(exchange: HttpExchange): void;
-  /** Ends the session that the request names. */
-  delete(exchange: HttpExchange): void;
 }

@@ -19,7 +19,7 @@ import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { headerParamsFor, judgeParams } from "./envelope/judge-envelope.ts";
-import type { AdmittedPost, HttpExchange, MessagePost, RequestPost, SessionLeg } from "./leg.ts";
+import type { AdmittedPost, HttpExchange, MessagePost, RequestPost } from "./leg.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -40,7 +40,7 @@ function bind(sender: Caller, { caller }: Session): Caller {
 }
 
 /** Serves clients up to 2025-11-25. Each has a session, with ids, a log and subscriptions. Call `close()` when done. */
-export class LegacyLeg implements SessionLeg {
+export class LegacyLeg {
   readonly #setting: HttpSetting;
   readonly #methods: Methods;
   readonly #sessions: Sessions;
@@ -85,6 +85,7 @@ export class LegacyLeg implements SessionLeg {
     reply.answer({ status: 202, headers: session.headers });
   }
 
+  /** Opens or resumes a stream of the session that the request names. */
   get({ request, reply, caller: sender }: HttpExchange): void {
     const session = this.#find({ request, reply, caller: sender });
     if (session === undefined) return;
@@ -96,6 +97,7 @@ export class LegacyLeg implements SessionLeg {
     session.listen({ request, reply, caller });
   }
 
+  /** Ends the session that the request names. */
   delete(exchange: HttpExchange): void {
     const session = this.#find(exchange);
     if (session === undefined) return;
@@ -103,24 +105,29 @@ export class LegacyLeg implements SessionLeg {
     exchange.reply.answer({ status: 200 });
   }
 
+  /** Number of messages that were thrown away unsent. */
   get dropped(): number {
     return this.#sessions.dropped;
   }
 
+  /** Ends every stream that belongs to no request and takes nothing new. Resolves when every request has its answer. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     await this.#sessions.drain();
   }
 
+  /** Ends every session. Callable twice. */
   async close(): Promise<void> {
     this.#isDraining = true;
     this.#sessions.close();
   }
 
+  /** Resolves when no handler runs. A handler that never settles keeps it from that. */
   idle(): Promise<void> {
     return this.#sessions.idle();
   }
 
+  /** Requests whose handlers run, also after the answer. */
   get running(): readonly ClientRequest[] {
     return this.#sessions.running;
   }

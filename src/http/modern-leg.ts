@@ -1,7 +1,7 @@
 import { Dispatcher } from "../mcp/dispatcher.ts";
 import type { ClientRequest } from "../mcp/running-request.ts";
 import { closing, rpcCodes, toRpcError } from "../mcp/protocol.ts";
-import type { Leg, ModernPost } from "./leg.ts";
+import type { ModernPost } from "./leg.ts";
 import { Exchange, type ExchangeDeps } from "./modern/exchange.ts";
 import { ListenStreams } from "./modern/listen-streams.ts";
 import type { HttpSetting } from "./setting.ts";
@@ -9,7 +9,7 @@ import type { HttpSetting } from "./setting.ts";
 const unreadable = toRpcError(rpcCodes.invalidRequest, 'Invalid request: "Accept" must allow "text/event-stream"');
 
 /** Serves clients of the modern era. Each request stands alone. Call `close()` when done. */
-export class ModernLeg implements Leg {
+export class ModernLeg {
   readonly #http: HttpSetting;
   readonly #dispatcher: Dispatcher<Exchange>;
   readonly #listens: ListenStreams;
@@ -52,25 +52,30 @@ export class ModernLeg implements Leg {
     this.#dispatcher.serve(exchange);
   }
 
+  /** Number of messages that were thrown away unsent. */
   get dropped(): number {
     return this.#dropped;
   }
 
+  /** Ends every subscription with its result and takes nothing new. Resolves when every request has its answer. */
   drain(): Promise<void> {
     this.#isClosing = true;
     this.#listens.end();
     return this.#dispatcher.quiet();
   }
 
+  /** Aborts what runs. Callable twice. */
   close(): Promise<void> {
     this.#dispatcher.close();
     return this.drain();
   }
 
+  /** Resolves when no handler runs. A handler that never settles keeps it from that. */
   idle(): Promise<void> {
     return new Promise((resolve) => this.#dispatcher.whenIdle(resolve));
   }
 
+  /** Requests whose handlers run, also after the answer. */
   get running(): readonly ClientRequest[] {
     return this.#dispatcher.running;
   }

@@ -2,6 +2,7 @@ import {
   closing,
   duplicateId,
   rpcCodes,
+  toRpcError,
   type Era,
   type RequestId,
   type RpcAnswer,
@@ -59,6 +60,25 @@ export interface Refusal {
   /** Default `null`: whose request it was is not known. */
   readonly id?: RequestId | null;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The error and the status with which a request is refused. */
+export interface HttpRefusal extends Refusal {
+  readonly error: RpcError;
+}
+
+/** Creates the refusal of a request that is no request of this protocol. */
+export function refuseRequest(
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpRefusal {
+  return Object.freeze({ status, headers, error: toRpcError(rpcCodes.invalidRequest, `Invalid request: ${message}`) });
+}
+
+/** Creates the refusal of headers that do not agree with the body. */
+export function refuseHeader(message: string): HttpRefusal {
+  return Object.freeze({ status: 400, error: toRpcError(rpcCodes.headerMismatch, `Header mismatch: ${message}`) });
 }
 
 /** Answers with JSON in one piece. */

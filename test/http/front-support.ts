@@ -5,7 +5,7 @@ import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission } from "../../src/http/admission.ts";
 import { Front, type FrontParts } from "../../src/http/front.ts";
 import { KeepAlive } from "../../src/http/sse.ts";
-import type { HttpExchange, SessionLeg } from "../../src/http/leg.ts";
+import type { HttpExchange } from "../../src/http/leg.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
 import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
 import { Responder } from "../../src/http/respond.ts";
@@ -101,22 +101,16 @@ interface Taken {
   caller?: Caller;
 }
 
-function createLeg(name: string, taken: Taken): SessionLeg {
+function createLeg(name: string, taken: Taken) {
   const take = (what: string) => (exchange: HttpExchange) => {
     Object.assign(taken, { leg: `${name} ${what}`, caller: exchange.caller });
     exchange.reply.answer({ status: 200, body: "{}" });
   };
-  const done = (): Promise<void> => Promise.resolve();
   return {
     request: take("post"),
     message: take("post"),
     get: take("get"),
     delete: take("delete"),
-    drain: done,
-    close: done,
-    idle: done,
-    running: [],
-    dropped: 0,
   };
 }
 

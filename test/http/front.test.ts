@@ -236,11 +236,6 @@ describe("a front", () => {
         request: () => {
           throw new Error("secret-token-xyz");
         },
-        drain: () => Promise.resolve(),
-        close: () => Promise.resolve(),
-        idle: () => Promise.resolve(),
-        running: [],
-        dropped: 0,
       },
     });
     const seen = await broken.send(listing());

@@ -6,7 +6,7 @@ import type { ResolvedView } from "../../mcp/resolved-view.ts";
 import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { decodeHeaderValue } from "../head/header-value.ts";
-import { refuseHeader, type HttpRefusal } from "../http-refusal.ts";
+import { refuseHeader, type HttpRefusal } from "../respond.ts";
 import type { HttpRequest } from "../message.ts";
 
 /** Finds the arguments of a tool that headers repeat. */

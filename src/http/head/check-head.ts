@@ -1,4 +1,4 @@
-import { refuseHeader, refuseRequest, type HttpRefusal } from "../http-refusal.ts";
+import { refuseHeader, refuseRequest, type HttpRefusal } from "../respond.ts";
 import type { HttpRequest } from "../message.ts";
 import { decodeHeaderValue } from "./header-value.ts";
 import { acceptsType, isJsonType } from "./media-type.ts";

@@ -3,7 +3,7 @@ import { setNewest } from "../../spine/set-newest.ts";
 import { withCallerView } from "../../surface/caller-key.ts";
 import { defaultView, type Caller, type CallerView } from "../../surface/caller.ts";
 import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
-import type { HttpRefusal } from "../http-refusal.ts";
+import type { HttpRefusal } from "../respond.ts";
 import type { HttpRequest } from "../message.ts";
 
 /** The parameters of an address that name a view. */

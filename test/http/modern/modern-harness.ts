@@ -1,6 +1,5 @@
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import type { HeldBytes } from "../../../src/http/body/held-bytes.ts";
-import type { Leg } from "../../../src/http/leg.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { ModernLeg } from "../../../src/http/modern-leg.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
@@ -51,7 +50,7 @@ function toRequest({ method, params = {} }: Ask, accept: string): HttpRequest {
 export class ModernHarness {
   readonly clock = new ManualClock();
   readonly counters = new StageCounters();
-  readonly leg: Leg;
+  readonly leg: ModernLeg;
   readonly setting: HttpSetting;
   readonly #runtime: AppRuntime;
 

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { LegacyLeg } from "../../../src/http/legacy-leg.ts";
-import type { MessagePost, SessionLeg } from "../../../src/http/leg.ts";
+import type { MessagePost } from "../../../src/http/leg.ts";
 import type { EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../../src/http/message.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
@@ -136,7 +136,7 @@ export interface Sent {
 export class LegHarness {
   readonly clock = new ManualClock();
   readonly counters = new StageCounters();
-  readonly leg: SessionLeg;
+  readonly leg: LegacyLeg;
   readonly setting: HttpSetting;
   readonly #runtime: AppRuntime;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CallerView } from "../../../src/surface/caller.ts";
-import type { HttpRefusal } from "../../../src/http/http-refusal.ts";
+import type { HttpRefusal } from "../../../src/http/respond.ts";
 import { createViewReader, readView, withView } from "../../../src/http/view/read-view.ts";
 import { withClient } from "../../../src/mcp/envelope.ts";
 import { anonymous } from "../../../src/surface/caller.ts";

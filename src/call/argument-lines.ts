@@ -59,25 +59,18 @@ function countValues(value: JsonValue): number {
   return parts.reduce<number>((sum, part) => sum + countValues(part), 0);
 }
 
-/** The parts of an object or list. */
-interface Opened {
-  readonly parts: readonly Part[];
-  /** The number of members that the schema declares, which come first. A caller can add items and other members, but none of these. */
-  readonly declared: number;
-}
-
-const nothing: Opened = { parts: [], declared: 0 };
-
 /** A value among the arguments of a call. */
 class Part {
   readonly value: JsonValue;
   /** The number of its parts that have lines. */
   shown = 0;
+  /** The number of members that the schema declares: the first of {@link parts}. A caller can add other parts, but none of these. */
+  declared = 0;
   readonly #segment: string;
   readonly #above: Part | undefined;
   /** The schemas of which the value meets one. */
   readonly #schemas: readonly JsonObject[];
-  #opened: Opened | undefined;
+  #parts: readonly Part[] | undefined;
   #digest: string | undefined;
 
   constructor(
@@ -100,16 +93,17 @@ class Part {
     return this.#digest;
   }
 
-  get opened(): Opened {
-    this.#opened ??= this.#open();
-    return this.#opened;
+  /** The parts of an object or list that have lines of their own. */
+  get parts(): readonly Part[] {
+    this.#parts ??= this.#open();
+    return this.#parts;
   }
 
-  #open(): Opened {
+  #open(): readonly Part[] {
     const { value } = this;
-    if (this.#above !== undefined && isWhole(value)) return nothing;
-    if (Array.isArray(value)) return { parts: this.#toItems(value), declared: 0 };
-    return isJsonObject(value) ? this.#toMembers(value) : nothing;
+    if (this.#above !== undefined && isWhole(value)) return [];
+    if (Array.isArray(value)) return this.#toItems(value);
+    return isJsonObject(value) ? this.#toMembers(value) : [];
   }
 
   #toItems(list: readonly JsonValue[]): readonly Part[] {
@@ -120,15 +114,14 @@ class Part {
     return list.map((item, index) => new Part(item, schemas, [`[${index}]`, this]));
   }
 
-  #toMembers(value: JsonObject): Opened {
+  #toMembers(value: JsonObject): readonly Part[] {
     const fields = this.#schemas.map(fieldsOf);
     const known = fields.flatMap(({ named }) => [...named.keys()]).filter((name) => Object.hasOwn(value, name));
-    const declared = new Set(known);
-    const parts = [...new Set([...declared, ...Object.keys(value)])].map((name) => {
+    this.declared = new Set(known).size;
+    return [...new Set([...known, ...Object.keys(value)])].map((name) => {
       const schemas = fields.flatMap((each) => fieldAt(each, name).variants);
       return new Part(value[name] ?? null, schemas, [this.#toSegment(name), this]);
     });
-    return { parts, declared: declared.size };
   }
 
   #toSegment(name: string): string {
@@ -151,7 +144,7 @@ function shortPath(part: Part, maxLength: number): string {
 function chooseLines(top: Part): void {
   let room = maxLines;
   const showNext = (part: Part): Part | undefined => {
-    const next = room > 0 ? part.opened.parts[part.shown] : undefined;
+    const next = room > 0 ? part.parts[part.shown] : undefined;
     if (next === undefined) return undefined;
     // The first of them takes the line of the whole.
     if (part === top || part.shown > 0) room -= 1;
@@ -160,7 +153,7 @@ function chooseLines(top: Part): void {
   };
   const turns = [top];
   for (const part of turns) {
-    while (part.shown < part.opened.declared) {
+    while (part.shown < part.parts.length && part.shown < part.declared) {
       const next = showNext(part);
       if (next === undefined) return;
       turns.push(next);
@@ -172,19 +165,13 @@ function chooseLines(top: Part): void {
   }
 }
 
-/** Values of one object or list that have no line. */
-interface LeftOut {
-  readonly range: string;
-  readonly count: number;
-}
-
-/** The values that have lines, in order, and those that have none. */
+/** The values that have lines, in order, and the ranges of those that have none. */
 interface Chosen {
   readonly lines: Part[];
-  readonly leftOut: LeftOut[];
+  readonly leftOut: { readonly range: string; readonly count: number }[];
 }
 
-function toLeftOut(parts: readonly Part[]): readonly LeftOut[] {
+function toLeftOut(parts: readonly Part[]): Chosen["leftOut"] {
   const ends = [...new Set([...parts.slice(0, 1), ...parts.slice(-1)])];
   const paths = ends.map((part) => shortPath(part, minValueLength));
   const count = parts.reduce((sum, { value }) => sum + countValues(value), 0);
@@ -192,7 +179,7 @@ function toLeftOut(parts: readonly Part[]): readonly LeftOut[] {
 }
 
 function collect(part: Part, chosen: Chosen): Chosen {
-  const { parts } = part.opened;
+  const { parts } = part;
   for (const one of parts.slice(0, part.shown)) {
     if (one.shown > 0) collect(one, chosen);
     else {
@@ -205,7 +192,8 @@ function collect(part: Part, chosen: Chosen): Chosen {
   return chosen;
 }
 
-function toLastLine(leftOut: readonly LeftOut[]): string {
+function toLastLine(leftOut: Chosen["leftOut"]): string {
+  if (leftOut.length === 0) return "";
   const count = leftOut.reduce((sum, one) => sum + one.count, 0);
   const ranges = leftOut.slice(0, maxRanges).map(({ range }) => range);
   if (leftOut.length > maxRanges) ranges.push("…");
@@ -225,7 +213,7 @@ export function argumentLines(args: JsonObject, schema: JsonSchema): string {
   const shown = lines.map((part) => {
     return `\n${shortPath(part, maxLength)}: ${shortText(JSON.stringify(part.value), maxLength)}`;
   });
-  return shown.join("") + (leftOut.length === 0 ? "" : toLastLine(leftOut));
+  return shown.join("") + toLastLine(leftOut);
 }
 
 /**

@@ -59,12 +59,11 @@ export interface V1Extra extends V1RequestInfo {
   /** Sends a notification where the request came from. */
   sendNotification(notification: object): Promise<void>;
   /** Sends a request there. An abort of the signal has the SDK cancel it at the client. */
-  sendRequest(request: object, schema: V1Schema, options: V1RequestOptions): Promise<unknown>;
-}
-
-interface V1RequestOptions {
-  readonly timeout: number;
-  readonly signal: AbortSignal;
+  sendRequest(
+    request: object,
+    schema: V1Schema,
+    options: { readonly timeout: number; readonly signal: AbortSignal },
+  ): Promise<unknown>;
 }
 
 /** The common part of the SDK's versions of zod; the SDK uses no more of a schema that it did not create. */

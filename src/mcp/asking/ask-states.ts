@@ -54,6 +54,12 @@ export class Sealer {
   }
 }
 
+/** The most used ids that are remembered: of all callers, and of one. */
+interface ClaimBounds {
+  readonly most: number;
+  readonly share: number;
+}
+
 /** The used ids of one caller, with the time when each expires. */
 interface Used {
   readonly ids: Map<string, number>;
@@ -67,18 +73,12 @@ interface Used {
  */
 export class Claims {
   readonly #now: () => number;
-  readonly #bounds: { readonly most: number; readonly share: number };
+  readonly #bounds: ClaimBounds;
   readonly #callers = new Map<string, Used>();
   #size = 0;
 
-  /**
-   * @param now - the time, on the scale of `expiresAt`.
-   * @param bounds - how many ids of all callers, and of one caller, are remembered.
-   */
-  constructor(
-    now: () => number,
-    bounds: { readonly most: number; readonly share: number } = { most: 65_536, share: 8192 },
-  ) {
+  /** @param now - the time, on the scale of `expiresAt`. */
+  constructor(now: () => number, bounds: ClaimBounds = { most: 65_536, share: 8192 }) {
     this.#now = now;
     this.#bounds = bounds;
   }

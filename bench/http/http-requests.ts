@@ -6,8 +6,8 @@ export interface Sender {
   /** The session, in the legacy era, once there is one. */
   readonly session?: string | undefined;
   readonly token?: string | undefined;
-  /** The number of views that the requests name in turn. Default: they name none. */
-  readonly views?: number | undefined;
+  /** The views that the requests name in turn. Default: they name none. */
+  readonly views?: readonly string[] | undefined;
 }
 
 /** Ids all have as many digits, so that what a request is long is known before its id is. */
@@ -46,7 +46,7 @@ export function toPost(question: Question, sender: Sender): (id: number) => stri
   const { views } = sender;
   if (views === undefined) return (id) => head + request(id);
   const [before, after] = [head.slice(0, "POST /mcp".length), head.slice("POST /mcp".length)];
-  return (id) => `${before}?surface=view_${id % views}${after}${request(id)}`;
+  return (id) => `${before}?surface=${views[id % views.length]}${after}${request(id)}`;
 }
 
 /** A notification, which is answered with nothing. */

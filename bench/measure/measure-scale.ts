@@ -20,6 +20,7 @@ interface Scaled {
 /** The least of something, to which the others are compared; also the number of clients over HTTP. */
 const least = 10;
 const larger = [1_000, 10_000] as const;
+const largest = 10_000;
 
 async function openTools({ stdio }: CompiledServers, size: number): Promise<Scaled> {
   const server = await openSession([...stdio.ours, "--tools", String(size)], "modern");
@@ -27,16 +28,17 @@ async function openTools({ stdio }: CompiledServers, size: number): Promise<Scal
   return { server, call: (total) => pump(server, { total, inFlight: 32, request }) };
 }
 
-/** Each request names the next view, so that every view is in use. */
-async function openViews({ http }: CompiledServers, size: number): Promise<Scaled> {
+/** Requests name `inUse` of the views in turn. */
+async function openViews({ http }: CompiledServers, size: number, inUse: number): Promise<Scaled> {
   const { server, port } = await startHttp([...http.ours, "--views", String(size)]);
-  const clients = await openAll(least, () => openClient(port, { era: "modern", views: size }));
+  const views = Array.from({ length: inUse }, (_, index) => `view_${(index * size) / inUse}`);
+  const clients = await openAll(least, () => openClient(port, { era: "modern", views }));
   return { server, call: (total) => pumpHttp(clients, questions.echo, total) };
 }
 
 /** Calls come in ten of the sessions; the others are open. */
 async function openSessions({ http }: CompiledServers, size: number): Promise<Scaled> {
-  const { server, port } = await startHttp([...http.ours, "--most", String(size)]);
+  const { server, port } = await startHttp([...http.ours, "--most", String(largest)]);
   const clients = await openAll(least, () => openClient(port, { era: "legacy" }));
   const connection = await HttpConnection.open(port);
   for (let open = least; open < size; open += 1) await openSessionOn(connection, { era: "legacy" });
@@ -46,7 +48,12 @@ async function openSessions({ http }: CompiledServers, size: number): Promise<Sc
 
 const kinds = [
   { what: "tools", open: openTools, total: 8_000 },
-  { what: "views", open: openViews, total: 2_500 },
+  { what: "views", open: (servers: CompiledServers, size: number) => openViews(servers, size, least), total: 2_500 },
+  {
+    what: "views in turn",
+    open: (servers: CompiledServers, size: number) => openViews(servers, size, size),
+    total: 2_500,
+  },
   { what: "sessions", open: openSessions, total: 2_500 },
 ] as const;
 

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -44,6 +45,15 @@ describe("a warm request", () => {
 
   it("is pinned, whatever its kind", () => {
     expect(Object.keys(paths)).toEqual(Object.keys(pinned));
+  });
+
+  it("visits the files that the walk in AGENTS.md names", () => {
+    const text = readFileSync(join(root, "AGENTS.md"), "utf8");
+    const [walk = ""] = /## The walk of a request\n[^]*?\nAnd the way back/.exec(text) ?? [];
+    const named = [...walk.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`/g)].map(([, file = ""]) => file);
+    const visited = new Set(Object.values(paths).flatMap(({ files }) => files));
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((file) => file !== "test/pins/request-path.test.ts" && !visited.has(file))).toEqual([]);
   });
 
   it.each(Object.entries(pinned))("visits as many files and creates as many promises as pinned: %s", (kind, pin) => {

@@ -1,3 +1,4 @@
+import type { ToolEntry } from "../catalog/entry.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
@@ -5,18 +6,29 @@ import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ClientAsker } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
 import { assertStillThere, settle, type Checked } from "./check-again.ts";
-import { confirmCall, confirmRuleOf, type AskedRule } from "./confirm-call.ts";
+import { confirmCall, type AskedRule } from "./confirm-call.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { limitCall } from "./limit-call.ts";
 import { answersAny, questionsOf } from "./questions.ts";
 
-/** What is to run, or why it may not. */
+/**
+ * Returns the rule for a tool that its user confirms; `undefined` for any other tool.
+ *
+ * @param others - the rule for tools that may change something and do not set `confirm`.
+ */
+export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined): AskedRule | undefined {
+  // A tool of a gateway changes nothing itself: each call of its batch is asked about.
+  const { confirm = entry.hints.readOnlyHint || entry.isUncounted === true ? undefined : others } = entry;
+  return confirm === "never" ? undefined : confirm;
+}
+
+/** A call that may run, or its refusal. */
 export type Prepared = Checked | Refused;
 
-/** What a {@link CallPreparer} is given. */
+/** Dependencies of a {@link CallPreparer}. */
 export interface PreparerDeps {
   readonly asker: ClientAsker;
-  /** Whether users confirm tools that may change something and say nothing of it themselves. */
+  /** The rule for tools that may change something and do not set `confirm`. */
   readonly confirm: ConfirmRule | undefined;
   readonly report: FaultReporter;
   readonly deadlines: Deadlines;

@@ -1,15 +1,53 @@
 import { operationNotFound } from "../catalog/cannot-nest.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { Refusal } from "../errors.ts";
-import type { JsonObject } from "../schema/json.ts";
+import { isJsonObject, type JsonObject } from "../schema/json.ts";
+import type { Caller } from "../surface/caller.ts";
 import { checkInput } from "../surface/check-value.ts";
-import { assertMayAct } from "./assert-may-act.ts";
+import type { ResourceRequirement } from "../tags/scopes.ts";
+import { mayActOnThing } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 
 /** What runs, and with what. */
 export interface Checked {
   readonly entry: ToolEntry;
   readonly input: unknown;
+}
+
+/** The arguments of a call: as they came, and as they were validated before the call, if they were. */
+interface CalledWith {
+  readonly args: JsonObject;
+  readonly input: unknown;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function assertActsOn(caller: Caller, resource: ResourceRequirement, named: unknown): void {
+  if (mayActOnThing(caller, resource, named)) return;
+  throw new Refusal("NOT_FOUND", `there is no ${resource.type} of this name that you may use this for`);
+}
+
+/**
+ * Refuses a call whose caller may not act on the thing that an argument names, if its tool requires that. The message does not say
+ * whether the thing exists. Both texts are checked: the argument as it came and as it is after validation. Rejects as it throws.
+ *
+ * @throws Refusal `NOT_FOUND`, SurfaceError `VALIDATION_ERROR` for what a live surface would refuse.
+ */
+function assertMayAct(entry: ToolEntry, caller: Caller, { args, input }: CalledWith): Promise<void> | undefined {
+  const resource = entry.requires?.resource;
+  if (resource?.argument === undefined) return undefined;
+  const { argument } = resource;
+  const came = fieldOf(args, argument);
+  // At once: what they may not act on costs no validation. What did not come is what its schema says by default.
+  if (came !== undefined) assertActsOn(caller, resource, came);
+  const assertValidated = (value: unknown): void =>
+    assertActsOn(caller, resource, entry.input.root === argument ? value : fieldOf(value, argument));
+  const validated = entry.owner === "surface" ? entry.preview?.(args) : input;
+  if (validated instanceof Promise) return validated.then(assertValidated);
+  assertValidated(validated);
+  return undefined;
 }
 
 /** How often one call is checked again: a source may list another operation each time that it is asked. */

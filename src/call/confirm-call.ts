@@ -78,17 +78,6 @@ function toQuestion(checked: Checked, words?: Words): ClientAsk {
   return { kind: "elicit", params: { message: `${message}\nType ${confirmWord} to confirm.`, requestedSchema } };
 }
 
-/**
- * Returns the rule for a tool that its user confirms; `undefined` for any other tool.
- *
- * @param others - the rule for tools that may change something and do not set `confirm`.
- */
-export function confirmRuleOf(entry: ToolEntry, others: ConfirmRule | undefined): AskedRule | undefined {
-  // A tool of a gateway changes nothing itself: each call of its batch is asked about.
-  const { confirm = entry.hints.readOnlyHint || entry.isUncounted === true ? undefined : others } = entry;
-  return confirm === "never" ? undefined : confirm;
-}
-
 /** Validates the arguments as the owner of the tool does. @throws SurfaceError `VALIDATION_ERROR`. */
 async function decode(entry: ToolEntry, args: JsonObject): Promise<Checked> {
   const { owner, origin } = entry;

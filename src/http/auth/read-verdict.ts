@@ -64,28 +64,20 @@ function refuse(what: string): SurfaceError {
   return new SurfaceError("INVALID_OUTPUT", `Verifying a token: the verifier's ${what}`);
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === "string";
-}
-
-function toElsewhere(audience: unknown, resource: string): string {
-  const names: readonly unknown[] = Array.isArray(audience) ? audience : [audience ?? []].flat();
-  const all = names
-    .map((name) => (name instanceof URL ? name.href : name))
-    .filter(isText)
-    .join('", "');
-  const named = all === "" ? "nobody" : `"${clipText(all, maxShownBytes)}"`;
-  return `Verifying a token: the verifier says that it is for ${named}, and this server is "${resource}"`;
-}
-
-/** Whom a token is for. None at all is no fault of the verifier's: there are such tokens, and they are no good here. */
-function isFor(audience: unknown, resource: string): boolean {
+/** Returns the names in an audience. An audience without any is no fault of the verifier: such a token is not valid here. */
+function readAudience(audience: unknown): readonly string[] {
   const all: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
   const names = all.filter((one) => one !== undefined && one !== null);
-  if (!names.every((one) => typeof one === "string" || one instanceof URL)) {
+  return names.map((one) => {
+    if (typeof one === "string") return one;
+    if (one instanceof URL) return one.href;
     throw refuse('"resource" must be a text, a URL, or a list of them');
-  }
-  return names.some((one) => (one instanceof URL ? one.href : one) === resource);
+  });
+}
+
+function toElsewhere(names: readonly string[], resource: string): string {
+  const named = names.length === 0 ? "nobody" : `"${clipText(names.join('", "'), maxShownBytes)}"`;
+  return `Verifying a token: the verifier says that it is for ${named}, and this server is "${resource}"`;
 }
 
 function isInForce({ revoked, expiresAt = Infinity, notBefore = 0 }: Validity, now: number): boolean {
@@ -106,8 +98,8 @@ export function readVerdict(verdict: unknown, setting: VerdictSetting): Caller |
   if (typeof verdict !== "object") throw refuse("answer must be an object or undefined");
   // Each field has the type of its copy.
   const caller = Object.freeze({ isAnonymous: false, ...readFields(verdict, fields, refuse) } as Caller);
-  const audience: unknown = Reflect.get(verdict, "resource");
-  if (!isFor(audience, resource)) {
+  const audience = readAudience(Reflect.get(verdict, "resource"));
+  if (!audience.includes(resource)) {
     elsewhere?.(toElsewhere(audience, resource));
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { toAskTimeouts } from "../catalog/ask-timeouts.ts";
 import type { AskTimeouts } from "../catalog/asking.ts";
-import type { PromptEntry, ToolEntry } from "../catalog/entry.ts";
+import type { PromptEntry, ResourceContent, ToolEntry } from "../catalog/entry.ts";
 import { isAbsent } from "../catalog/is-absent.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import type { Resolved } from "../catalog/resolve-uri.ts";
@@ -37,8 +37,8 @@ type Readable = Pick<Resolved, "id" | "scopes" | "requires" | "read">;
 export interface Invoker {
   /** Calls a tool with the arguments as they came off the wire. Returns a promise only if something waits. Neither throws nor rejects. */
   call(entry: ToolEntry, args: JsonObject, call: CallContext): ToolOutcome | Promise<ToolOutcome>;
-  /** Reads what a URI resolved to. Never rejects. */
-  read(resolved: Readable, call: CallContext): Promise<ReadOutcome>;
+  /** Reads what a URI resolved to. Returns a promise only if the read waits. Neither throws nor rejects. */
+  read(resolved: Readable, call: CallContext): ReadOutcome | Promise<ReadOutcome>;
   /** Has a prompt written, with the arguments as they came off the wire. Never rejects. */
   prompt(entry: PromptEntry, args: JsonObject, call: CallContext): Promise<PromptOutcome>;
   /** Has values proposed for what somebody has begun to write. Never rejects. */
@@ -60,6 +60,10 @@ export interface InvokerOptions {
   readonly confirm?: ConfirmRule | undefined;
   /** The times that clients have to answer, as the app sets them. */
   readonly askTimeouts?: AskTimeouts | undefined;
+}
+
+function toReadOutcome(content: ResourceContent | undefined): ReadOutcome {
+  return content === undefined ? { kind: "absent" } : { kind: "content", content };
 }
 
 class EntryInvoker implements Invoker {
@@ -93,10 +97,21 @@ class EntryInvoker implements Invoker {
     return denied ?? this.#tools.begin(entry, args, call);
   }
 
-  async read(resolved: Readable, call: CallContext): Promise<ReadOutcome> {
+  read(resolved: Readable, call: CallContext): ReadOutcome | Promise<ReadOutcome> {
     const denied = deny(resolved, call);
     if (denied !== undefined) return denied;
-    const where = `resource "${resolved.id}"`;
+    const at = { where: `resource "${resolved.id}"`, report: this.#report };
+    const end = (outcome: ReadOutcome): ReadOutcome => {
+      watchGoingOn(call, at);
+      call.unwatch?.();
+      call.finish();
+      return outcome;
+    };
+    const fail = (cause: unknown): ReadOutcome => {
+      const suspended = suspendedOutcome(call);
+      if (suspended !== undefined) return end(suspended);
+      return end(isAbsent(cause) ? { kind: "absent" } : toRefused(cause, { ...at, deadline: call.passedDeadline }));
+    };
     // The variables of a URI were decoded when it was resolved.
     call.reached("arguments");
     this.#deadlines.watch(call, readTime);
@@ -104,17 +119,11 @@ class EntryInvoker implements Invoker {
     try {
       call.assertRunning();
       call.reached("backend");
-      const content = await call.outcome(resolved.read(call));
-      return content === undefined ? { kind: "absent" } : { kind: "content", content };
+      const reading = resolved.read(call);
+      if (!(reading instanceof Promise)) return end(toReadOutcome(reading));
+      return call.outcome(reading).then((content) => end(toReadOutcome(content)), fail);
     } catch (cause) {
-      const suspended = suspendedOutcome(call);
-      if (suspended !== undefined) return suspended;
-      if (isAbsent(cause)) return { kind: "absent" };
-      return toRefused(cause, { where, report: this.#report, deadline: call.passedDeadline });
-    } finally {
-      watchGoingOn(call, { where, report: this.#report });
-      call.unwatch?.();
-      call.finish();
+      return fail(cause);
     }
   }
 

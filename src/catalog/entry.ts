@@ -326,6 +326,9 @@ export interface ListedItem {
   readonly name: string;
 }
 
+/** What a read finds; `undefined` for nothing. A promise only if the read waits. */
+export type ReadResult = ResourceContent | undefined | Promise<ResourceContent | undefined>;
+
 /** One resource that an agent may read: a fixed URI. */
 export interface ResourceEntry extends EntryLooks, EntryGuard {
   readonly id: string;
@@ -336,7 +339,7 @@ export interface ResourceEntry extends EntryLooks, EntryGuard {
   /** What is listed as its type. Left out: JSON. */
   readonly mimeType?: string | undefined;
   /** What is there now; `undefined`: nothing. */
-  read(call: EntryCall): Promise<ResourceContent | undefined>;
+  read(call: EntryCall): ReadResult;
   readonly watch: ResourceWatch;
   /** Its JSON text -> what is listed besides, sorted by URI. Left out where nothing is. */
   readonly toItems?: (text: string) => readonly ListedItem[];
@@ -372,7 +375,7 @@ export interface TemplateEntry extends EntryLooks, EntryGuard {
   /** Whether the variables stand in the query behind the base, in any order. @default false */
   readonly isQuery?: boolean;
   /** What one member of the family holds; variables by name, decoded and coerced. `undefined`: nothing. */
-  read(variables: JsonObject, call: EntryCall): Promise<ResourceContent | undefined>;
+  read(variables: JsonObject, call: EntryCall): ReadResult;
   /** How that member is watched. */
   watch(variables: JsonObject): ResourceWatch;
 }

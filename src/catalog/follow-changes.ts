@@ -4,14 +4,14 @@ import { SurfaceError } from "../errors.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { internalError, type FaultReporter } from "../surface/fault.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { EntryCall, ResourceContent } from "./entry.ts";
+import type { EntryCall, ReadResult, ResourceContent } from "./entry.ts";
 import { inTime } from "./in-time.ts";
 import { isAbsent } from "./is-absent.ts";
 
 /** What {@link followChanges} takes. */
 export interface ChangesSetting {
   /** What is there now. */
-  read(call: EntryCall): Promise<ResourceContent | undefined>;
+  read(call: EntryCall): ReadResult;
   /** What says, by each item, that there is something else now; nothing, where nobody says so. */
   open(call: EntryCall): Promise<AsyncIterable<unknown> | undefined>;
   /** Told when what was opened has come to its end, once. */
@@ -33,7 +33,7 @@ const quiet = (): void => {};
 /** Something that is absent is a value here as any other: it may be there after the next change. */
 async function readNow(setting: ChangesSetting, signal: AbortSignal): Promise<ResourceContent | undefined> {
   const { caller, where } = setting;
-  const [run, doing] = [(call: EntryCall) => setting.read(call), `Watching ${where}`];
+  const [run, doing] = [async (call: EntryCall) => setting.read(call), `Watching ${where}`];
   try {
     return await inTime({ run, caller, timeoutMs: readTimeoutMs, signal, doing });
   } catch (cause) {

@@ -2,7 +2,7 @@ import { SurfaceError } from "../errors.ts";
 import type { JsonValue } from "../schema/json.ts";
 import { untilAborted } from "../spine/until-aborted.ts";
 import { anonymous } from "../surface/caller.ts";
-import type { ResourceContent, ResourceEntry } from "./entry.ts";
+import type { EntryCall, ResourceContent, ResourceEntry } from "./entry.ts";
 import { inTime } from "./in-time.ts";
 import { textOf } from "./resource-content.ts";
 
@@ -80,7 +80,7 @@ export class KeyList {
   }
 
   async #content(signal: AbortSignal): Promise<ResourceContent | undefined> {
-    const run: ResourceEntry["read"] = (call) => this.#list.read(call);
+    const run = async (call: EntryCall): Promise<ResourceContent | undefined> => this.#list.read(call);
     try {
       return await inTime({ run, caller: anonymous, timeoutMs: patienceMs, signal, doing: this.#doing });
     } catch (cause) {

@@ -3,32 +3,29 @@ import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { MemberOfKind } from "../surface/member.ts";
 import { toGuard } from "./entry-scopes.ts";
-import type { EntryCall, LinkedWatch, ResourceContent, ResourceEntry, TemplateEntry } from "./entry.ts";
+import type { EntryCall, LinkedWatch, ReadResult, ResourceContent, ResourceEntry, TemplateEntry } from "./entry.ts";
 import { originOf, wordsOf, type Exposed, type ResourceEntries } from "./mapping.ts";
 import { toTemplateShape, type TemplateShape } from "./template-variables.ts";
 
 /** How the members of one kind are read: once, or again and again, and written one way for both. */
 export interface ResourceView<TValue> {
-  fetch(channel: SurfaceChannel, use: UseOptions): Promise<TValue>;
+  fetch(channel: SurfaceChannel, use: UseOptions): TValue | Promise<TValue>;
   /** As {@link LinkedWatch.follow}. */
   follow(channel: SurfaceChannel, use: UseOptions): AsyncIterable<TValue>;
   /** As {@link LinkedWatch.render}. */
   render(value: TValue): ResourceContent | undefined;
 }
 
-async function readView<TValue>(
-  { channel }: Exposed,
-  view: ResourceView<TValue>,
-  call: EntryCall,
-): Promise<ResourceContent | undefined> {
-  // Handed over as it is: reads are many, and the signal of a call is the one thing that a use takes.
-  return view.render(await view.fetch(channel, call));
+function readView<TValue>({ channel }: Exposed, view: ResourceView<TValue>, call: EntryCall): ReadResult {
+  // The call itself is the use: reads are many, and the signal is all that a use takes of it.
+  const fetched = view.fetch(channel, call);
+  return fetched instanceof Promise ? fetched.then((value: TValue) => view.render(value)) : view.render(fetched);
 }
 
 function toWatch<TValue>({ options, member }: Exposed, view: ResourceView<TValue>): LinkedWatch {
   const watch = { windowMs: options.windowMs, ...view };
   const hasSource = member.kind === "cell" || member.kind === "collection";
-  return hasSource ? { ...watch, refresh: (channel, use) => view.fetch(channel, use) } : watch;
+  return hasSource ? { ...watch, refresh: async (channel, use) => view.fetch(channel, use) } : watch;
 }
 
 /** The resource of an exposed member, under the member's own URI. */

@@ -7,7 +7,7 @@ import type { Subscription, WatchEvents, Watcher } from "../spine/shared-watch.t
 import { Subscriptions } from "../spine/subscriptions.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import type { Caller } from "../surface/caller.ts";
-import type { EntryCall, ResourceContent, ResourceEntry, ResourceWatch } from "./entry.ts";
+import type { EntryCall, ReadResult, ResourceContent, ResourceEntry, ResourceWatch } from "./entry.ts";
 import { visibleKey } from "../surface/caller-key.ts";
 import type { Resolved, UriResolver } from "./resolve-uri.ts";
 import { maxWatched, WatchRoom } from "./watch-room.ts";
@@ -326,20 +326,23 @@ export class ResourceWatches {
     return shared;
   }
 
-  async #read(uri: string, resolved: Resolved, call: EntryCall): Promise<ResourceContent | undefined> {
+  #read(uri: string, resolved: Resolved, call: EntryCall): ReadResult {
     // By who reads, and not by who resolved: nobody is answered with what is somebody else's.
     const key = this.#findKey(uri, call.caller, resolved.id);
-    if (key === undefined) return resolved.read(call);
-    const resource = this.#shared.get(key)?.resource;
-    if (resource?.isRemote !== true) return resolved.read(call);
+    const resource = key === undefined ? undefined : this.#shared.get(key)?.resource;
+    if (key === undefined || resource?.isRemote !== true) return resolved.read(call);
     const latest = this.#latest(key);
-    const changes = this.#changes;
-    if (latest !== undefined && resource.seenAfter === changes && resource.isRecent) {
+    if (latest !== undefined && resource.seenAfter === this.#changes && resource.isRecent) {
       const written = resource.write(latest.value);
       if (written !== undefined) return written.content;
     }
-    const begunAt = this.#clock.now();
-    const content = await resolved.read(call);
+    return this.#compare(key, resource, resolved.read(call));
+  }
+
+  /** Compares what a read of a watched resource finds with the newest value that the watch has seen. */
+  async #compare(key: string, resource: WatchedResource, reading: ReadResult): Promise<ResourceContent | undefined> {
+    const [changes, begunAt] = [this.#changes, this.#clock.now()];
+    const content = await reading;
     resource.compare(content, { latest: this.#latest(key), changes, begunAt });
     return content;
   }

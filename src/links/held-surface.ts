@@ -7,7 +7,7 @@ import { startRequest } from "../spine/request.ts";
 import { Scope } from "../spine/scope.ts";
 import { Subscriptions } from "../spine/subscriptions.ts";
 import { toAborted } from "../spine/until-aborted.ts";
-import type { SurfaceChannel } from "../surface/channel.ts";
+import type { DirectUses, SurfaceChannel } from "../surface/channel.ts";
 import { toChannel, type AskVerb, type ChannelPort, type FollowVerb, type Use } from "../surface/channel-port.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
@@ -76,7 +76,10 @@ export class HeldSurface {
     this.channel = toChannel({
       ask: (use) => this.#ask(use),
       follow: (use) => this.#follow(use),
-      ...(reach === undefined ? {} : { callNow: (...call) => this.#callNow(reach, call) }),
+      direct: reach && {
+        get: (...use) => this.#usesOf(reach).get(...use),
+        call: (...use) => this.#usesOf(reach).call(...use),
+      },
     });
   }
 
@@ -124,20 +127,18 @@ export class HeldSurface {
     return new HeldUse(use, this.#kindOf(use), this.#uses).run();
   }
 
-  /** Calls a procedure of this process without a connection, which would have nothing to carry. */
-  #callNow(reach: NonNullable<Link[typeof kReach]>, call: Parameters<SurfaceChannel["call"]>): unknown {
-    const channel = this.#reached(reach);
-    return channel?.callNow === undefined ? this.channel.call(...call) : channel.callNow(...call);
-  }
-
-  /** Returns nothing where a connection says more of a failure: of what is closed, or does not fit. */
-  #reached(reach: NonNullable<Link[typeof kReach]>): SurfaceChannel | undefined {
+  /**
+   * Returns the uses of a live surface in this process, which need no connection. A connection says more of what is closed, or does
+   * not fit.
+   */
+  #usesOf(reach: NonNullable<Link[typeof kReach]>): DirectUses {
     try {
       this.#local ??= reach(this.#surface);
     } catch {
-      return undefined;
+      return this.channel;
     }
-    return this.#local.scope.closed || this.#scope.closed ? undefined : this.#local.channel;
+    const { scope, channel } = this.#local;
+    return scope.closed || this.#scope.closed ? this.channel : (channel.direct ?? this.channel);
   }
 
   #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {

@@ -243,7 +243,7 @@ function toReadAnswer(
 }
 
 function createReadHandler(source: HandlerSource): Handler {
-  return async (params, request) => {
+  return (params, request) => {
     const uri = ownParam(params, "uri");
     if (typeof uri !== "string") return badReadParams;
     const { call, view } = request;
@@ -252,12 +252,17 @@ function createReadHandler(source: HandlerSource): Handler {
     const resolved = source.large.resolve(uri, { caller: call.caller, rules }) ?? view.resource(uri);
     if (resolved === undefined) return toNotFound(uri, request.era);
     const asking = { params, request, method: "resources/read", target: uri };
+    const toAnswer = (outcome: ReadOutcome): RpcAnswer => {
+      const asked = source.asking.answer(outcome, asking);
+      return withMeta(asked ?? toReadAnswer({ resolved, uri, rules, outcome }, request, source), call.meta);
+    };
+    const start = (refused: RpcError | undefined): RpcAnswer | Promise<RpcAnswer> => {
+      if (refused !== undefined) return refused;
+      const reading = source.invoker.read(resolved, call);
+      return reading instanceof Promise ? reading.then(toAnswer) : toAnswer(reading);
+    };
     const begun = source.asking.begin(asking);
-    const refused = begun instanceof Promise ? await begun : begun;
-    if (refused !== undefined) return refused;
-    const outcome = await source.invoker.read(resolved, call);
-    const asked = source.asking.answer(outcome, asking);
-    return withMeta(asked ?? toReadAnswer({ resolved, uri, rules, outcome }, request, source), call.meta);
+    return begun instanceof Promise ? begun.then(start) : start(begun);
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SurfaceChannel } from "./channel.ts";
+import type { DirectUses, SurfaceChannel } from "./channel.ts";
 import type { CallOptions, PageOptions, WaitOptions } from "./client.ts";
 
 /** Verbs that are answered once. */
@@ -28,7 +28,7 @@ export interface ChannelPort {
   ask(use: Use<AskVerb>): Promise<unknown>;
   follow(use: Use<FollowVerb>): AsyncIterable<unknown>;
   /** As the channel's. */
-  readonly callNow?: NonNullable<SurfaceChannel["callNow"]>;
+  readonly direct?: DirectUses | undefined;
   /**
    * The same port, that hands out what `to` makes of what it carries, and what repeats the item before only once: for a
    * port that can do so where its answers arrive. Whoever did it behind them would learn of everything a turn later, the end
@@ -70,7 +70,7 @@ export function toChannel(port: ChannelPort): SurfaceChannel {
     open: (member, argument, use) => follow("open", { member, argument }, use),
     watchLatest: (member, argument, use) => follow("watchLatest", { member, argument }, use),
     watchRecent: (member, argument, use) => follow("watchRecent", { member, argument }, use),
-    ...(port.callNow === undefined ? {} : { callNow: port.callNow }),
+    direct: port.direct,
   } satisfies SurfaceChannel);
   portOf.set(channel, port);
   return channel;

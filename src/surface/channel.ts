@@ -1,6 +1,12 @@
 import type { CallOptions, EventPage, EventWait, PageOptions, UseOptions, WaitOptions } from "./client.ts";
 import type { CollectionPage } from "./source.ts";
 
+/** Uses of a live surface in this process: they return a promise only if something waits, and throw or reject as those of a channel do. */
+export interface DirectUses {
+  get(member: string, use: UseOptions): unknown;
+  call(member: string, input: unknown, use: CallOptions): unknown;
+}
+
 /**
  * The untyped way to a live surface's members: what a link carries, and what every typed client is built on. Values
  * on it are already validated by their owner; inputs are validated by the owner when they arrive. A key that is not a
@@ -25,9 +31,6 @@ export interface SurfaceChannel {
   wait(member: string, input: unknown, use: WaitOptions): Promise<EventWait>;
   recent(member: string, input: unknown, use: UseOptions): Promise<EventPage>;
   call(member: string, input: unknown, use: CallOptions): Promise<unknown>;
-  /**
-   * As `call`, with a promise only if the procedure waits; throws what `call` rejects with. Left out by channels that reach nothing
-   * in this process.
-   */
-  callNow?(member: string, input: unknown, use: CallOptions): unknown;
+  /** Left out by channels that reach nothing in this process. */
+  readonly direct?: DirectUses | undefined;
 }

@@ -11,7 +11,7 @@ export const cellMapping: KindMapping<"cell"> = {
     const schema = compileOutput(member.schema, originOf(exposed));
     return {
       resource: toResourceEntry<unknown>(exposed, {
-        fetch: (channel, use) => channel.get(key, use),
+        fetch: (channel, use) => (channel.direct ?? channel).get(key, use),
         follow: (channel, use) => channel.watch(key, use),
         render: (carried) => renderCarried(carried, (value) => stringifyBare(schema, value)),
       }),

@@ -52,6 +52,9 @@ export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>
     wait: async (key, input, use) => owners.find(key, "event").wait(input, use),
     recent: async (key, input, use) => owners.find(key, "event").recent(input, use),
     call: async (key, input, use) => owners.find(key, "procedure").call(input, use),
-    callNow: (key, input, use) => owners.find(key, "procedure").call(input, use),
+    direct: {
+      get: (key, use) => owners.find(key, "cell").get(use),
+      call: (key, input, use) => owners.find(key, "procedure").call(input, use),
+    },
   } satisfies SurfaceChannel);
 }

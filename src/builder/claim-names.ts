@@ -18,26 +18,15 @@ function claim(claims: Claims, name: string, origin: string): void {
   claims.set(name, origin);
 }
 
-/** All names that begin with a prefix: there is no saying which of them will be there. */
-function claimPrefix(claims: Claims, prefix: string): void {
-  const origin = mountOrigin(prefix);
-  for (const [name, taken] of claims) {
-    if (!takesName(prefix, name)) continue;
-    throw new SurfaceError(
-      "NAME_COLLISION",
-      `Naming ${origin}: "${name}", which begins as its names do, is taken by ${taken}`,
-    );
-  }
-}
-
+/** Claims all names that begin with the prefix of a mount: no one knows which of them will be there. */
 function claimMounts(claims: Claims, mounts: AppDefinition["mounts"]): void {
-  for (const prefix of mounts.keys()) claimPrefix(claims, prefix);
-  for (const prefix of mounts.keys()) {
-    for (const other of mounts.keys()) {
-      if (other === prefix || !takesName(prefix, other)) continue;
+  const origins = new Map(Array.from(mounts.keys(), (prefix) => [prefix, mountOrigin(prefix)] as const));
+  for (const [prefix, origin] of origins) {
+    for (const [name, taken] of [...claims, ...origins]) {
+      if (taken === origin || !takesName(prefix, name)) continue;
       throw new SurfaceError(
         "NAME_COLLISION",
-        `Naming ${mountOrigin(other)}: its names begin as those of ${mountOrigin(prefix)} do`,
+        `Naming ${origin}: "${name}", which begins as its names do, is taken by ${taken}`,
       );
     }
   }

@@ -13,6 +13,7 @@ import {
   type LogLevels,
   type RpcAnswer,
 } from "./protocol.ts";
+import type { Clock } from "../spine/clock.ts";
 
 /** What is told from, in the legacy era, until the client says otherwise: what a person would want to read. */
 const firstLevel: LogLevel = "info";
@@ -119,4 +120,40 @@ export function isLogLevel(value: unknown): value is LogLevel {
 /** Whether `level` matters at least as much as `least`. What is no level matters to nobody. */
 function isAtLeast(level: LogLevel, least: LogLevel): boolean {
   return (weights.get(level) ?? -1) >= (weights.get(least) ?? Infinity);
+}
+
+/** How long an answer stays behind what was told last, in milliseconds: a client that is not busy has read that by then. */
+const apartMs = 10;
+
+/**
+ * The progress that a call tells, and how long its answer stays behind it. Clients of both SDKs drop progress that they read in
+ * one piece with its answer: they take an answer at once, and what stands before it a little later.
+ */
+export class LastSteps {
+  readonly sink: ProgressSink;
+  readonly #clock: Clock;
+  #isWriting = false;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+
+  /** @param sink - writes what was told in a turn of the event loop at its end. */
+  constructor(sink: ProgressSink, clock: Clock) {
+    this.#clock = clock;
+    const write: ProgressSink = (report) => {
+      sink(report);
+      if (this.#isWriting) return;
+      this.#isWriting = true;
+      // Behind what writes, which was asked for first.
+      setImmediate(() => {
+        this.#isWriting = false;
+        this.#writtenAt = clock.now();
+      });
+    };
+    this.sink = write;
+  }
+
+  /** Resolves when the answer may follow; `undefined`: now, since nothing was told just before. */
+  get apart(): Promise<void> | undefined {
+    const restMs = this.#isWriting ? apartMs : this.#writtenAt + apartMs - this.#clock.now();
+    return restMs > 0 ? new Promise((resolve) => void this.#clock.after(restMs, resolve)) : undefined;
+  }
 }

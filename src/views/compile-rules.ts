@@ -5,11 +5,11 @@ import type { OneOf, ViewCondition, ViewEntity, ViewPacket, ViewVerdict } from "
 export interface Decision {
   readonly verdict: ViewVerdict;
   /** The packet with the rules; left out if there is none. */
-  readonly packet?: string;
+  readonly packet?: string | undefined;
   /** The id of the rule that decided; left out if no rule fits. */
   readonly rule?: string;
   /** The server's name: patterns may put it in front of the name of a tool. */
-  readonly server?: string;
+  readonly server?: string | undefined;
 }
 
 /** The reason for denying a view that no rule defines. */
@@ -88,10 +88,7 @@ function fileRule(filed: Map<EntityField, FiledRules>, { field, values }: Wanted
 }
 
 function compilePacket(packet: ViewPacket | undefined, server: string | undefined): CompiledPacket {
-  const about = {
-    ...(packet === undefined ? {} : { packet: packet.id }),
-    ...(server === undefined ? {} : { server }),
-  };
+  const about = { packet: packet?.id, server };
   const filed = new Map<EntityField, FiledRules>();
   let open: CompiledRule | undefined;
   for (const [order, { id, when = {}, verdict }] of packet?.rules.entries() ?? []) {

@@ -1,4 +1,4 @@
-import { CallQueue, TurnQueues } from "../mcp/call-queue.ts";
+import { CallQueue, createQueues, type TurnQueues } from "../mcp/call-queue.ts";
 import type { Turn } from "../mcp/methods.ts";
 import { Budget, type OverBudget } from "../spine/budget.ts";
 import { callerKey } from "../surface/caller-key.ts";
@@ -43,19 +43,19 @@ export class Admission {
 
   constructor(bounds: AdmissionBounds) {
     this.#maxInFlight = bounds.maxInFlight;
-    this.#anonymous = new TurnQueues(bounds.maxInFlight);
+    this.#anonymous = createQueues(bounds.maxInFlight);
     this.#streams = new Budget({ total: bounds.maxStreams, perKey: bounds.maxStreamsPerPrincipal });
     this.#sessions = new Budget({ total: bounds.maxSessions, perKey: bounds.maxSessionsPerPrincipal });
   }
 
   /** Creates the queues of a session; `undefined` for a known caller, whose sessions share queues. */
   openQueues(caller: Caller): TurnQueues | undefined {
-    return caller.isAnonymous ? new TurnQueues(this.#maxInFlight) : undefined;
+    return caller.isAnonymous ? createQueues(this.#maxInFlight) : undefined;
   }
 
   /** Returns the queue in which a caller's request takes its place. */
   queueOf(turn: Exclude<Turn, "none">, caller: Caller, ofSession: TurnQueues = this.#anonymous): CallQueue {
-    if (caller.isAnonymous) return ofSession.of(turn);
+    if (caller.isAnonymous) return ofSession[turn];
     const queues = this.#known[turn];
     const key = callerKey(caller);
     let queue = queues.get(key);

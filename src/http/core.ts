@@ -92,7 +92,7 @@ export class Core {
       admission: new Admission(options),
       keepAlive: new KeepAlive(clock, options.keepAliveMs),
       limiter: toLimiter(options, clock),
-      responder: new Responder({ render: createAnswerRenderer(runtime.info), challenge }),
+      responder: new Responder(createAnswerRenderer(runtime.info), challenge),
     };
     this.budgets = budgets;
     this.#setting = setting;

@@ -16,11 +16,11 @@ const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({
   "cache-control": "no-store",
 });
 
-/** What an answer in one piece is answered to. */
+/** How an answer in one piece is sent. */
 export interface Answered {
   readonly id: RequestId | null;
   readonly era: Era;
-  /** Default: as the answer asks for. */
+  /** @default the status of the answer */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -31,13 +31,13 @@ const statuses: ReadonlyMap<RpcAnswer, number> = new Map([
   [closing, 503],
 ]);
 
-/** What the modern era says by the status, too. */
+/** Errors with a status of their own in the modern era. */
 const modernStatuses: ReadonlyMap<number, number> = new Map([
   [rpcCodes.methodNotFound, 404],
   [rpcCodes.missingCapability, 400],
 ]);
 
-/** The status of an answer that a handler gave: an error of a method that ran is no error of the transport's. */
+/** Returns the status of an answer. The error of a method that ran is no error of the transport. */
 function statusOf(answer: RpcAnswer, era: Era): number {
   if (answer.kind === "result") return 200;
   if (answer.scopes !== undefined) return 403;
@@ -47,17 +47,10 @@ function statusOf(answer: RpcAnswer, era: Era): number {
   return (era === "modern" ? modernStatuses.get(answer.code) : undefined) ?? 200;
 }
 
-/** How an answer becomes text, and what is said of missing scopes. */
-export interface ResponderSetting {
-  readonly render: AnswerRenderer;
-  /** The value of `WWW-Authenticate` for who was not granted these; left out without `auth`. */
-  readonly challenge?: ((scopes: readonly string[]) => string) | undefined;
-}
-
-/** What an error of the transport's own is answered with. */
+/** How an error of the transport is sent. */
 export interface Refusal {
   readonly status: number;
-  /** Default `null`: whose request it was is not known. */
+  /** @default null, for a request that could not be read */
   readonly id?: RequestId | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -87,12 +80,13 @@ export class Responder {
   readonly render: AnswerRenderer;
   readonly #challenge: ((scopes: readonly string[]) => string) | undefined;
 
-  constructor({ render, challenge }: ResponderSetting) {
+  /** @param challenge - returns `WWW-Authenticate` for missing scopes. Left out without `auth`. */
+  constructor(render: AnswerRenderer, challenge?: (scopes: readonly string[]) => string) {
     this.render = render;
     this.#challenge = challenge;
   }
 
-  /** Answers with what a handler gave. */
+  /** Sends the answer of a handler. */
   answer(reply: HttpReply, answer: RpcAnswer, { id, era, status, headers }: Answered): void {
     reply.answer({
       status: status ?? statusOf(answer, era),
@@ -101,7 +95,7 @@ export class Responder {
     });
   }
 
-  /** Answers with an error of the transport's own, before any method or instead of it. */
+  /** Sends an error of the transport. */
   refuse(reply: HttpReply, error: RpcError, { status, id = null, headers = {} }: Refusal): void {
     this.answer(reply, error, { id, era: "legacy", status, headers });
   }

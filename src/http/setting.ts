@@ -2,25 +2,22 @@ import type { RateLimiter } from "../call/rate-limiter.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import type { Clock } from "../spine/clock.ts";
 import type { Admission } from "./admission.ts";
+import type { HttpHandlerOptions } from "./http-options.ts";
 import type { HttpBudgets } from "./budgets.ts";
 import type { KeepAlive } from "./sse.ts";
 import type { Responder } from "./respond.ts";
 import type { StageCounters } from "./stages.ts";
 
-/** The bounds in force: those of the options, or their defaults. */
-export interface HttpBounds {
-  readonly maxSessions: number;
-  readonly maxSessionsPerPrincipal: number;
-  readonly sessionIdleMs: number;
-  readonly maxQueued: number;
-  readonly maxInFlight: number;
-  readonly maxStreamsPerPrincipal: number;
-  readonly maxStreams: number;
-  readonly keepAliveMs: number;
-  readonly stallMs: number;
-}
+/** The bounds in force: options or their defaults. */
+export type HttpBounds = Required<
+  Pick<
+    HttpHandlerOptions,
+    | ("maxSessions" | "maxSessionsPerPrincipal" | "sessionIdleMs" | "maxQueued" | "maxInFlight")
+    | ("maxStreamsPerPrincipal" | "maxStreams" | "keepAliveMs" | "stallMs")
+  >
+>;
 
-/** What everything that serves one app over HTTP shares. */
+/** Dependencies of everything that serves one app over HTTP. */
 export interface HttpSetting {
   readonly runtime: AppRuntime;
   readonly bounds: HttpBounds;
@@ -29,7 +26,7 @@ export interface HttpSetting {
   readonly budgets: HttpBudgets;
   readonly admission: Admission;
   readonly keepAlive: KeepAlive;
-  /** How often callers may call tools; `undefined`: as often as they like. */
+  /** Limit of the calls of a caller; `undefined`: none. */
   readonly limiter: RateLimiter | undefined;
   readonly responder: Responder;
 }

@@ -94,23 +94,9 @@ export class CallQueue {
 }
 
 /** The queues of one connection. Reads have their own: calls may run for minutes, and a read must not wait behind them. */
-export class TurnQueues {
-  readonly #calls: CallQueue;
-  readonly #reads: CallQueue;
+export type TurnQueues = Readonly<Record<Exclude<Turn, "none">, CallQueue>>;
 
-  constructor(maxRunning?: number) {
-    this.#calls = new CallQueue(maxRunning);
-    this.#reads = new CallQueue(maxRunning);
-  }
-
-  /** Starts nothing until `held` is false again. */
-  hold(held: boolean): void {
-    this.#calls.hold(held);
-    this.#reads.hold(held);
-  }
-
-  /** Returns the queue of a turn. */
-  of(turn: Exclude<Turn, "none">): CallQueue {
-    return turn === "calls" ? this.#calls : this.#reads;
-  }
+/** Creates the queues of one connection. */
+export function createQueues(maxRunning?: number): TurnQueues {
+  return { calls: new CallQueue(maxRunning), reads: new CallQueue(maxRunning) };
 }

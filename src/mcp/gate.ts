@@ -5,7 +5,7 @@ import { systemClock } from "../surface/system-clock.ts";
 import type { Clock } from "../spine/clock.ts";
 import { clientKinds } from "./asking/ask-protocol.ts";
 import { PushedAsks } from "./asking/pushed-asks.ts";
-import { TurnQueues } from "./call-queue.ts";
+import { createQueues } from "./call-queue.ts";
 import { Dispatcher } from "./dispatcher.ts";
 import type { ClientRequest } from "./running-request.ts";
 import { ConnectionCaller, logLevelOf, progressTokenOf } from "./envelope.ts";
@@ -108,7 +108,7 @@ export class Gate {
   readonly #send: (json: string) => void;
   readonly #era = new EraState();
   readonly #caller: ConnectionCaller;
-  readonly #queues = new TurnQueues();
+  readonly #queues = createQueues();
   readonly #render: AnswerRenderer;
   /** Questions to the client, in the legacy era. */
   readonly #asks: PushedAsks;
@@ -145,14 +145,15 @@ export class Gate {
     this.#dispatcher = new Dispatcher<GateRequest>({
       runtime,
       subscriptions: this.#subscriptions,
-      queueOf: (turn) => this.#queues.of(turn),
+      queueOf: (turn) => this.#queues[turn],
     });
   }
 
   /** Says whether answers pile up unread: while they do, nothing is started or reported that would add to them. */
   setOutputFull(full: boolean): void {
     this.#outputFull = full;
-    this.#queues.hold(full);
+    this.#queues.calls.hold(full);
+    this.#queues.reads.hold(full);
     this.#subscriptions.setOutputFull(full);
     this.#asks.hold(full);
   }

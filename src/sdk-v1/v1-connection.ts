@@ -1,6 +1,6 @@
 import { CallContext, type LogSink } from "../call/call-context.ts";
 import type { RateLimiter } from "../call/rate-limiter.ts";
-import { TurnQueues } from "../mcp/call-queue.ts";
+import { createQueues } from "../mcp/call-queue.ts";
 import { progressTokenOf } from "../mcp/envelope.ts";
 import { Dispatcher } from "../mcp/dispatcher.ts";
 import type { ClientRequest } from "../mcp/running-request.ts";
@@ -75,7 +75,7 @@ const maxDelayMs = 2 ** 31 - 1;
 export class V1Connection {
   readonly #deps: V1ConnectionDeps;
   readonly #log = new ClientLog();
-  readonly #queues = new TurnQueues();
+  readonly #queues = createQueues();
   readonly #output = new V1Output((full) => this.#setFull(full));
   readonly #subscriptions: SubscriptionSession;
   readonly #questions: V1Questions;
@@ -113,7 +113,7 @@ export class V1Connection {
     this.#dispatcher = new Dispatcher({
       runtime,
       subscriptions: this.#subscriptions,
-      queueOf: (turn) => this.#queues.of(turn),
+      queueOf: (turn) => this.#queues[turn],
     });
   }
 
@@ -148,7 +148,8 @@ export class V1Connection {
   }
 
   #setFull(full: boolean): void {
-    this.#queues.hold(full);
+    this.#queues.calls.hold(full);
+    this.#queues.reads.hold(full);
     this.#questions.hold(full);
     this.#updateListening();
   }

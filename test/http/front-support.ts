@@ -159,7 +159,7 @@ export class FrontHarness {
         admission: new Admission(bounds),
         keepAlive: new KeepAlive(systemClock, 0),
         limiter: undefined,
-        responder: new Responder({ render: createAnswerRenderer(runtime.info) }),
+        responder: new Responder(createAnswerRenderer(runtime.info)),
       },
       hosts: ["localhost", "127.0.0.1", "[::1]"],
       origins: "loopback",

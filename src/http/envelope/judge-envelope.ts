@@ -10,7 +10,7 @@ import { refuseHeader, type HttpRefusal } from "../respond.ts";
 import type { HttpRequest } from "../message.ts";
 
 /** Finds the arguments of a tool that headers repeat. */
-export type FindHeaderParams = (tool: string) => readonly HeaderParam[] | undefined;
+type FindHeaderParams = (tool: string) => readonly HeaderParam[] | undefined;
 
 type Message = Pick<RequestFrame, "method" | "params">;
 

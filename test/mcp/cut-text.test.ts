@@ -1,6 +1,6 @@
 import { assert, integer, oneof, property, string } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutText } from "../../src/mcp/cut-text.ts";
+import { cutText } from "../../src/mcp/large-values.ts";
 
 function sizeOf(part: string): number {
   return Buffer.byteLength(JSON.stringify(part));

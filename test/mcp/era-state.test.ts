@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EraState } from "../../src/mcp/era-state.ts";
+import { EraState } from "../../src/mcp/envelope.ts";
 import type { Era, RpcError } from "../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { envelope, handshake } from "../fixtures/envelope.ts";

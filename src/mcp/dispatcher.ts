@@ -41,9 +41,17 @@ export class Dispatcher<TRequest extends ClientRequest> {
   #overrun: Set<Running<TRequest>> | undefined;
   readonly #onQuiet: (() => void)[] = [];
   readonly #onIdle: (() => void)[] = [];
+  /** Requests that start when everything that came with them is read. */
+  readonly #starting: HandlerRun<TRequest>[] = [];
   readonly #begin = (running: Running<TRequest>): void => {
-    if (hasHandler(running)) this.#start(running);
-    else this.#subscribe(running.request);
+    if (!hasHandler(running)) return this.#subscribe(running.request);
+    running.isStarted = true;
+    if (running.method.turn === "none") return this.#start(running);
+    // A cancellation that came in one piece with its request still keeps the handler from running.
+    if (this.#starting.push(running) === 1) queueMicrotask(this.#startAll);
+  };
+  readonly #startAll = (): void => {
+    for (const running of this.#starting.splice(0)) this.#start(running);
   };
 
   constructor(deps: DispatcherDeps<TRequest>) {
@@ -210,7 +218,6 @@ export class Dispatcher<TRequest extends ClientRequest> {
   }
 
   #start(running: HandlerRun<TRequest>): void {
-    running.isStarted = true;
     const { request, method } = running;
     const { runtime } = this.#deps;
     // The rules may have changed while the request waited for its turn.

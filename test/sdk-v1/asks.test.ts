@@ -55,6 +55,7 @@ describe("a handler that asks on a server of the SDK 1.x", () => {
     expect(again).toMatchObject({ result: { structuredContent: { roots: ["file:///a"] } } });
 
     await harness.post({ id: 4, method: "tools/call", params: call("follow") });
+    await harness.seen.followed;
     await harness.notify("notifications/roots/list_changed");
     await harness.until(() => harness.answers(4).length > 0);
     expect(harness.seen.rootsChanged).toBe(1);

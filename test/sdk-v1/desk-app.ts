@@ -22,6 +22,9 @@ class Seen {
   /** How questions have failed, by code. */
   readonly failures: unknown[] = [];
   readonly faults: unknown[] = [];
+  #onFollowed: () => void = () => {};
+  /** Resolves when a handler listens for other roots. */
+  readonly followed: Promise<void> = new Promise((resolve) => (this.#onFollowed = resolve));
   rootsChanged = 0;
 
   async noted<TAnswer>(asked: Promise<TAnswer>): Promise<TAnswer> {
@@ -54,6 +57,7 @@ class Seen {
         this.rootsChanged += 1;
         resolve({ changed: true });
       });
+      this.#onFollowed();
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Calls } from "../call/call-node.ts";
-import { createCallTree } from "../call/call-tree.ts";
+import { CallTree } from "../call/call-tree.ts";
 import type { AnyBespokePrompt } from "../catalog/bespoke-prompt.ts";
 import type { AnyBespokeResource } from "../catalog/bespoke-resource.ts";
 import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
@@ -39,7 +39,7 @@ class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
   constructor(parts: AppParts) {
-    const definition = { ...parts, calls: createCallTree({ report: parts.options.onFault }) };
+    const definition = { ...parts, calls: new CallTree({ report: parts.options.onFault }) };
     claimNames(definition);
     this[kDefinition] = Object.freeze(definition);
     Object.freeze(this);

@@ -14,7 +14,7 @@ import { keepMeta, readReport } from "./keep-meta.ts";
 import type { Nesting, PartOf } from "./nesting.ts";
 import { CallTrail, type Questions } from "./questions.ts";
 import type { CallLimiter } from "./rate-limiter.ts";
-import type { TrackedCall } from "./tracked-call.ts";
+import type { TrackedCall } from "./call-tree.ts";
 
 /** Receives a call's progress. */
 export type ProgressSink = (report: ProgressReport) => void;

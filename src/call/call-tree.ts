@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { Places } from "../spine/places.ts";
+import type { ToolEntry } from "../catalog/entry.ts";
+import type { JsonObject } from "../schema/json.ts";
+import { Places, type Place } from "../spine/places.ts";
+import { callerKey } from "../surface/caller-key.ts";
+import { defaultView, type Caller } from "../surface/caller.ts";
 import { internalError, reportToConsole, type FaultReporter } from "../surface/fault.ts";
 import { Listeners } from "../surface/listeners.ts";
-import type { CallEvent, CallNode, Calls } from "./call-node.ts";
-import { TrackedCall, type AskedCall, type CallTold } from "./tracked-call.ts";
+import type { CallEvent, CallNode, CallState, Calls } from "./call-node.ts";
 
 /** How many calls of hosts are kept once they have ended. */
 const maxEnded = 1000;
@@ -14,12 +17,6 @@ const maxKept = 10_000;
 /** The same of all trees together, before those that ended first are forgotten. */
 const maxKeptInAll = 100_000;
 
-/** The calls of an app, where they are made. */
-export interface CallTree extends Calls {
-  /** Records that a call is asked for. */
-  open(asked: AskedCall): TrackedCall;
-}
-
 /** What a tree may be told. */
 export interface CallTreeOptions {
   /** Told what listeners throw. Default: the console. */
@@ -28,8 +25,134 @@ export interface CallTreeOptions {
 
 type Listener = (event: CallEvent) => void;
 
-class KeptCalls implements CallTree, CallTold {
-  readonly prefix = randomUUID().slice(0, 8);
+/** A call that is asked for. */
+export interface AskedCall {
+  readonly entry: Pick<ToolEntry, "id">;
+  readonly caller: Caller;
+  /** As they came; handed on to who listens, and not kept. */
+  readonly args: JsonObject;
+  /** The call that it is part of. */
+  readonly above?: TrackedCall | undefined;
+}
+
+/** The codes with which a call ends that somebody gave up, and that did not fail. */
+const abortCodes: ReadonlySet<string> = new Set(["ABORTED", "CLOSED", "INPUT_REQUIRED"]);
+
+/**
+ * One call in the tree: what is known of it, and nothing that it was given or answered. What happens to it after its end is
+ * ignored.
+ */
+export class TrackedCall {
+  /** Where it stands among the parts of the call above it, or among all calls that hosts made. */
+  readonly number: number;
+  readonly above: TrackedCall | undefined;
+  /** Its parts that are kept. */
+  parts: TrackedCall[] | undefined;
+  /** How many parts it had, also those that are not kept. */
+  partCount = 0;
+  /** How many calls are kept in the tree of which it is the root. */
+  kept = 1;
+  /** Where it stands among the roots that run. */
+  place: Place<TrackedCall> | undefined;
+  readonly #tree: CallTree;
+  readonly #operationId: string;
+  readonly #identity: string;
+  readonly #callerKey: string;
+  readonly #surface: string;
+  /** Milliseconds since 1970. */
+  readonly requestedAt: number = Date.now();
+  #state: CallState = "requested";
+  #deadline: number | undefined;
+  #endedAt: number | undefined;
+  #code: string | undefined;
+
+  constructor(tree: CallTree, number: number, { entry, caller, above }: AskedCall) {
+    this.#tree = tree;
+    this.number = number;
+    this.above = above;
+    this.#operationId = entry.id;
+    this.#identity = caller.id;
+    this.#callerKey = callerKey(caller);
+    this.#surface = caller.view?.surface ?? defaultView;
+  }
+
+  get requestId(): string {
+    const { above, number } = this;
+    return above === undefined ? `${this.#tree.prefix}-${number}` : `${above.requestId}.${number}`;
+  }
+
+  /** The id of what is called. */
+  get tool(): string {
+    return this.#operationId;
+  }
+
+  get root(): TrackedCall {
+    return this.above?.root ?? this;
+  }
+
+  /** Its turn has come; from here on it has a deadline, in milliseconds since 1970. */
+  begin(deadline: number | undefined): void {
+    if (this.#endedAt !== undefined) return;
+    this.#state = "running";
+    this.#deadline = deadline;
+  }
+
+  /** It has ended: with an answer, or with the code of an error. */
+  end(code?: string): void {
+    if (this.#endedAt !== undefined) return;
+    this.#endedAt = Date.now();
+    this.#code = code;
+    if (code === undefined) this.#state = "completed";
+    else this.#state = abortCodes.has(code) ? "aborted" : "error";
+    if (this.#tree.isHeard) this.#tellEnd();
+    if (this.above === undefined) this.#tree.ended(this);
+  }
+
+  /** Tells that it was asked for. */
+  tellRequested(input: JsonObject): void {
+    this.#tree.tell({ type: "requested", ...this.#head(), input });
+  }
+
+  /** What it is now, with its parts. */
+  look(): CallNode {
+    return Object.freeze({
+      ...this.#head(),
+      state: this.#state,
+      surface: this.#surface,
+      requestedAt: this.requestedAt,
+      ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }),
+      ...(this.#endedAt === undefined ? {} : { endedAt: this.#endedAt }),
+      ...(this.#code === undefined ? {} : { code: this.#code }),
+      children: Object.freeze((this.parts ?? []).map((part) => part.look())),
+    });
+  }
+
+  #tellEnd(): void {
+    const code = this.#code;
+    const said = { ...this.#head(), ...(this.#deadline === undefined ? {} : { deadline: this.#deadline }) };
+    if (code === undefined) {
+      this.#tree.tell({ type: "responded", ...said });
+      this.#tree.tell({ type: "completed", ...said });
+    } else this.#tree.tell({ type: this.#state === "aborted" ? "aborted" : "error", ...said, code });
+  }
+
+  #head(): Pick<CallNode, "requestId" | "operationId" | "identity" | "callerKey" | "parentRequestId"> {
+    const head = {
+      requestId: this.requestId,
+      operationId: this.#operationId,
+      identity: this.#identity,
+      callerKey: this.#callerKey,
+    };
+    return this.above === undefined ? head : { ...head, parentRequestId: this.above.requestId };
+  }
+}
+
+/**
+ * The calls of an app, where they are made: cheap for each of them, bounded however many there are. What its listeners throw is
+ * reported. Needs no disposal.
+ */
+export class CallTree implements Calls {
+  readonly prefix: string = randomUUID().slice(0, 8);
   readonly #report: FaultReporter;
   readonly #listeners = new Listeners<CallEvent>();
   readonly #running = new Places<TrackedCall>();
@@ -40,7 +163,7 @@ class KeptCalls implements CallTree, CallTold {
   #kept = 0;
   #opened = 0;
 
-  constructor(report: FaultReporter) {
+  constructor({ report = reportToConsole }: CallTreeOptions = {}) {
     this.#report = report;
   }
 
@@ -119,12 +242,4 @@ class KeptCalls implements CallTree, CallTold {
     const running = this.#running.list().map(({ value }) => value);
     return [...ended, ...running].toSorted((left, right) => left.number - right.number);
   }
-}
-
-/**
- * Makes what records the calls of an app: cheap for each of them, bounded however many there are. What its listeners throw is
- * reported. Needs no disposal.
- */
-export function createCallTree({ report = reportToConsole }: CallTreeOptions = {}): CallTree {
-  return new KeptCalls(report);
 }

@@ -12,7 +12,7 @@ import { deny } from "./authorise.ts";
 import { runBounded } from "./bounded.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallPreparer, confirmRuleOf } from "./call-preparer.ts";
-import { createCallTree, type CallTree } from "./call-tree.ts";
+import { CallTree } from "./call-tree.ts";
 import { Completions, type Completion } from "./completions.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Nesting } from "./nesting.ts";
@@ -77,7 +77,7 @@ class EntryInvoker implements Invoker {
   constructor(options: InvokerOptions) {
     this.#report = options.report;
     this.#completions = new Completions(this.#deadlines, options.report);
-    const { report, confirm, onChange, find = () => undefined, tree = createCallTree(options) } = options;
+    const { report, confirm, onChange, find = () => undefined, tree = new CallTree(options) } = options;
     const deadlines = this.#deadlines;
     const asker = new ClientAsker({ deadlines, timeouts: toAskTimeouts(options.askTimeouts), report });
     const nesting = new Nesting({

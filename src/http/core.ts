@@ -1,6 +1,6 @@
 import type { ClientRequest } from "../mcp/running-request.ts";
 import { ownParam } from "../mcp/protocol.ts";
-import { createAnswerRenderer } from "../mcp/render-answer.ts";
+import { createAnswerRenderer } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { systemClock } from "../surface/system-clock.ts";

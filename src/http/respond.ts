@@ -9,7 +9,7 @@ import {
   type RpcError,
 } from "../mcp/protocol.ts";
 import type { HttpReply } from "./message.ts";
-import type { AnswerRenderer } from "../mcp/render-answer.ts";
+import type { AnswerRenderer } from "../mcp/protocol.ts";
 
 const jsonHeaders: Readonly<Record<string, string>> = Object.freeze({
   "content-type": "application/json",

@@ -13,7 +13,7 @@ import { negotiate } from "./handshake.ts";
 import { parseFrame, toFrameError, type FrameFault, type NotificationFrame, type RequestFrame } from "./parse-frame.ts";
 import { ClientLog, LastSteps, toProgressSink, type NotificationOutput } from "./notifications.ts";
 import { duplicateId, ownParam, unknownMethod, type Era, type RequestId, type RpcAnswer } from "./protocol.ts";
-import { createAnswerRenderer, type AnswerRenderer } from "./render-answer.ts";
+import { createAnswerRenderer, type AnswerRenderer } from "./protocol.ts";
 import type { ResolvedView } from "./resolved-view.ts";
 import type { AppRuntime } from "./servable-app.ts";
 import { SubscriptionSession } from "./subscriptions/subscription-session.ts";

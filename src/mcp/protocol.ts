@@ -1,6 +1,7 @@
 import type { CallContext } from "../call/call-context.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { ResolvedView } from "./resolved-view.ts";
+import type { ServerInfo } from "./servable-app.ts";
 
 /** `legacy`: up to 2025-11-25, with a handshake. `modern`: 2026-07-28, with an envelope on every request. */
 export type Era = "legacy" | "modern";
@@ -176,4 +177,39 @@ export function toWellFormedJson(json: string): string {
 /** Writes JSON that every parser accepts. */
 export function writeJson(value: NonNullable<unknown>): string {
   return toWellFormedJson(JSON.stringify(value));
+}
+
+/** Writes an answer as the text of one JSON-RPC frame. */
+export type AnswerRenderer = (id: RequestId | null, answer: RpcAnswer, era: Era) => string;
+
+function member(body: string): string {
+  return body === "" ? "" : `,${body}`;
+}
+
+/**
+ * Makes the renderer of a server. The modern era's stamps (`resultType`, who answers, cache hints) are written once;
+ * each answer is spliced between them.
+ */
+export function createAnswerRenderer(info: ServerInfo): AnswerRenderer {
+  const all = `"io.modelcontextprotocol/serverInfo":${writeJson(info)}`;
+  // Pictures may be many times larger than an answer: they are for who asks who this is.
+  const { name, version, title } = info;
+  const short = `"io.modelcontextprotocol/serverInfo":${writeJson({ name, version, title })}`;
+  // Values change under a live surface: a client must ask again, and must not share what it was told.
+  const cacheHints = `,"ttlMs":0,"cacheScope":"private"`;
+  return (id, answer, era) => {
+    const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
+    if (answer.kind === "error") {
+      const { code, message, data } = answer;
+      return `${head}"error":${writeJson({ code, message, data })}}`;
+    }
+    const { body, meta, cacheable, introduces, asks } = answer;
+    if (era === "legacy") {
+      const legacyMeta = meta === "" ? "" : `"_meta":{${meta}}`;
+      return `${head}"result":{${[body, legacyMeta].filter((part) => part !== "").join(",")}}}`;
+    }
+    const type = asks === undefined ? "complete" : "input_required";
+    const stamps = `"resultType":"${type}"${cacheable ? cacheHints : ""},"_meta":{${introduces ? all : short}${member(meta)}}`;
+    return `${head}"result":{${body === "" ? "" : `${body},`}${stamps}}}`;
+  };
 }

@@ -4,7 +4,7 @@ import { mcp } from "../../src/builder/mcp.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { content, imageBlock, kContent, linkBlock, resourceBlock, textBlock } from "../../src/catalog/content.ts";
 import { ClientLog } from "../../src/mcp/notifications.ts";
-import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
+import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { secret, unwritable } from "../fixtures/unwritable.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { CallEvent, CallNode } from "../../src/call/call-node.ts";
-import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
-import type { TrackedCall } from "../../src/call/tracked-call.ts";
+import { CallTree } from "../../src/call/call-tree.ts";
+import type { TrackedCall } from "../../src/call/call-tree.ts";
 import { anonymous } from "../../src/surface/caller.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { ada, shortOf, toolsOf } from "./nesting-support.ts";
@@ -21,9 +21,9 @@ function firstOf(tree: CallTree): CallNode {
   return first;
 }
 
-describe("createCallTree()", () => {
+describe("CallTree", () => {
   it("shows a call and its parts when they run and when they have ended", () => {
-    const tree = createCallTree();
+    const tree = new CallTree();
     const root = tree.open({ entry: { id: "hub" }, caller: { ...ada, view: { surface: "x" } }, args: {} });
     root.begin(1000);
     const part = open(tree, "part", root);
@@ -41,7 +41,7 @@ describe("createCallTree()", () => {
   });
 
   it("ignores what happens to a call when it has ended", () => {
-    const tree = createCallTree();
+    const tree = new CallTree();
     const events: string[] = [];
     tree.subscribe(({ type }) => void events.push(type));
     const call = open(tree, "a");
@@ -55,7 +55,7 @@ describe("createCallTree()", () => {
   });
 
   it("keeps all that run and the last 1,000 that have ended, oldest first", () => {
-    const tree = createCallTree();
+    const tree = new CallTree();
     const running = open(tree, "running");
     for (let index = 0; index < 2500; index += 1) open(tree, `ended ${index}`).end();
     const ids = idsOf(tree);
@@ -65,7 +65,7 @@ describe("createCallTree()", () => {
   });
 
   it("counts the parts of a call that has too many, and keeps no more than 10,000 calls in one tree", () => {
-    const tree = createCallTree();
+    const tree = new CallTree();
     const heard: CallEvent[] = [];
     const root = open(tree, "root");
     for (let index = 0; index < 10_100; index += 1) open(tree, "part", root).end();
@@ -81,7 +81,7 @@ describe("createCallTree()", () => {
   });
 
   it("forgets those that ended first when all of them together are too many", () => {
-    const tree = createCallTree();
+    const tree = new CallTree();
     for (let index = 0; index < 12; index += 1) {
       const root = open(tree, `root ${index}`);
       for (let part = 0; part < 9999; part += 1) open(tree, "part", root);
@@ -91,7 +91,7 @@ describe("createCallTree()", () => {
   });
 
   it("keeps nothing more of a tree that was forgotten while a part of it runs", () => {
-    const tree = createCallTree();
+    const tree = new CallTree();
     const root = open(tree, "root");
     const part = open(tree, "part", root);
     root.end();
@@ -103,7 +103,7 @@ describe("createCallTree()", () => {
 
   it("tells every listener, each as often as it listens, and reports what one throws or rejects with", async () => {
     const faults: Fault[] = [];
-    const tree = createCallTree({ report: (fault) => void faults.push(fault) });
+    const tree = new CallTree({ report: (fault) => void faults.push(fault) });
     const heard: string[] = [];
     const listener = ({ type }: CallEvent): void => void heard.push(type);
     tree.subscribe(() => {

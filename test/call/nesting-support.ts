@@ -1,5 +1,5 @@
 import { CallContext, type CallSetting } from "../../src/call/call-context.ts";
-import { createCallTree, type CallTree } from "../../src/call/call-tree.ts";
+import { CallTree } from "../../src/call/call-tree.ts";
 import { createInvoker, type Invoker } from "../../src/call/create-invoker.ts";
 import type { InvokerOptions } from "../../src/call/create-invoker.ts";
 import { toBespokeEntry, type AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
@@ -41,7 +41,7 @@ export function toolsOf(
 ): Tools {
   const faults: Fault[] = [];
   const report = (fault: Fault): void => void faults.push(fault);
-  const tree = createCallTree({ report });
+  const tree = new CallTree({ report });
   const entries = new Map(
     Object.entries(tools).map(([id, tool]) => [id, { ...toBespokeEntry(id, tool, source), ...change[id] }]),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
+import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import { SubscriptionSession } from "../../src/mcp/subscriptions/subscription-session.ts";
 import { systemClock } from "../../src/surface/system-clock.ts";
 import { listenUnixSocket } from "../../src/links/listen-unix-socket.ts";

@@ -10,7 +10,7 @@ import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "..
 import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
 import { Responder } from "../../src/http/respond.ts";
 import { type StageCounts, StageCounters } from "../../src/http/stages.ts";
-import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
+import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { systemClock } from "../../src/surface/system-clock.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";

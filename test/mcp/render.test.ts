@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Refused } from "../../src/catalog/outcome.ts";
 import { toRpcError, toRpcResult } from "../../src/mcp/protocol.ts";
-import { createAnswerRenderer } from "../../src/mcp/render-answer.ts";
+import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import { refusalData, refusalText } from "../../src/mcp/render-result.ts";
 
 const info = { name: 'a "server"', version: "1" };

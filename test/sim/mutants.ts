@@ -160,7 +160,7 @@ export const mutants: readonly Mutant[] = [
     `if (!joined.isTold || !this.#joined.has(joined) || joined`,
     `if (!joined.isTold || joined`,
   ),
-  watch("somebody is told before they have joined", `isTold: false };`, `isTold: true };`),
+  watch("somebody is told before they have joined", `isTold = false;`, `isTold = true;`),
   watch("a watch stays with the holder when it ends", `    this.#shut();\n    this.#leave?.();`, `    this.#shut();`),
   watch("the snapshot is announced", `const isNews = !isSnapshot || this.#isMissing;`, `const isNews = true;`),
   throttle(

@@ -9,12 +9,48 @@ import { isDerived } from "../derived-handler.ts";
 import type { MemberOfKind } from "../member.ts";
 import { markRelayed, relaySteps } from "../relayed.ts";
 import { checkRefusal } from "./check-refusal.ts";
-import { drainGenerator, isGenerator } from "./drain-generator.ts";
+import { burst, nextTurn } from "./next-turn.ts";
 import { OwnedUse, type ProcedureContext, type UseTerms } from "./owned-use.ts";
 import type { OwnerSetting } from "./owner.ts";
 
 /** What a procedure is implemented by: a function, or a generator function that yields progress. */
 export type ProcedureHandler = (input: unknown, context: ProcedureContext) => unknown;
+
+/** A generator of progress, as far as it is needed; authors may write one by hand. */
+interface ProgressGenerator {
+  next(): Promise<IteratorResult<unknown, unknown>>;
+  return?(value: undefined): Promise<unknown>;
+}
+
+/** Tells a handler's generator from its answer. */
+function isGenerator(value: unknown): value is ProgressGenerator {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value && "next" in value;
+}
+
+/**
+ * Runs a generator: what it yields is progress, what it returns is the output. When the use is aborted it is returned at
+ * its next `yield`, and goes no further; its `finally` is awaited in every case. One that never waits does not keep the
+ * process from anything else, its own deadline included.
+ *
+ * @throws what the generator throws; `ABORTED` when it was ended by an abort.
+ */
+async function drainGenerator(generator: ProgressGenerator, owned: OwnedUse): Promise<unknown> {
+  const { signal } = owned;
+  let count = 0;
+  try {
+    while (!signal.aborted) {
+      const step = await generator.next();
+      if (step.done === true) return step.value;
+      owned.progress(step.value);
+      if (owned.told !== undefined) await owned.told;
+      count += 1;
+      if (count % burst === 0) await nextTurn();
+    }
+    throw owned.cancelled();
+  } finally {
+    await generator.return?.(undefined);
+  }
+}
 
 /** Owns a procedure's handler: the one place where it is run. */
 export class ProcedureOwner {

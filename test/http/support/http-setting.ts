@@ -4,7 +4,7 @@ import { KeepAlive } from "../../../src/http/sse.ts";
 import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import type { StageCounters } from "../../../src/http/stages.ts";
-import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
+import { createAnswerRenderer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import type { Clock } from "../../../src/spine/clock.ts";
 

@@ -2,7 +2,7 @@ import type { WatchTold } from "../../../src/catalog/resource-watches.ts";
 import { authorise } from "../../../src/call/authorise.ts";
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
 import { SubscriptionSession } from "../../../src/mcp/subscriptions/subscription-session.ts";
-import { createAnswerRenderer } from "../../../src/mcp/render-answer.ts";
+import { createAnswerRenderer } from "../../../src/mcp/protocol.ts";
 import type { ListName } from "../../../src/mcp/lists.ts";
 import type { Era, RequestId, RpcAnswer } from "../../../src/mcp/protocol.ts";
 import type { AppResources } from "../../../src/mcp/servable-app.ts";

@@ -94,17 +94,23 @@ export class ProcedureOwner {
   #run(valid: unknown, use: CallOptions): unknown {
     this.#scope.assertOpen();
     const owned = new OwnedUse(use, this.#terms);
-    let answer: unknown;
+    let output: unknown;
     try {
-      answer = this.#handler(valid, owned);
+      const answer = this.#handler(valid, owned);
       if (isThenable(answer) || isGenerator(answer) || owned.told !== undefined) {
         return this.#track(this.#finish(answer, owned), owned);
       }
+      output = answer;
     } catch (cause) {
       return this.#track(this.#refuse(cause, owned), owned);
     }
-    const output = checkOutput(this.#member.output, answer, this.#check);
-    if (output instanceof Promise) return this.#track(output, owned);
+    try {
+      output = checkOutput(this.#member.output, output, this.#check);
+      if (output instanceof Promise) return this.#track(output, owned);
+    } catch (cause) {
+      owned.end();
+      throw cause;
+    }
     owned.end();
     return output;
   }

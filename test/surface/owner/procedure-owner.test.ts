@@ -464,6 +464,23 @@ describe("a procedure", () => {
     expect(context?.signal.aborted).toBe(false);
   });
 
+  it.each([
+    ["at once", (n: number): unknown => String(n)],
+    ["later", async (n: number): Promise<unknown> => String(n)],
+  ])("signal links to nothing after an output that does not fit was given %s", async (_when, answer) => {
+    const { client } = await openLive(plain, {
+      run: ({ n }, { signal }) => {
+        signal.throwIfAborted();
+        // What a handler answers that its author has typed by a cast.
+        return answer(n) as number;
+      },
+    });
+    const controller = new AbortController();
+    const failed = client.run.call({ n: 1 }, { signal: controller.signal });
+    await expect(failed).rejects.toMatchObject({ code: "INVALID_OUTPUT" });
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
+  });
+
   it("call() gives a handler that is written as a method its siblings", async () => {
     const surface = defineSurface("s", { a: procedure({ output: z.number() }), b: procedure({ output: z.number() }) });
     const { client } = await openLive(surface, {

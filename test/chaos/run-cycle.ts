@@ -35,7 +35,7 @@ export async function runCycle(stage: Stage, cycle: number): Promise<CycleHistor
   for (const each of [load, rings, changes]) each.start();
   await sleep(chance.below(calmMs));
   const reopening = reopen(stage);
-  const struck = await strike({ chance, load, backend: stage.backend, restart: () => stage.restart() });
+  const struck = await strike({ chance, load, backend: stage.backend, restart: () => stage.restart(), cycle });
   await sleep(chance.below(calmMs));
   await Promise.all([load.stop(), rings.stop(), reopening]);
   const finals = await stage.backend.settle(seed + cycle);

@@ -4,7 +4,7 @@ import type { Restart, Strike } from "./history.ts";
 import { now } from "./now.ts";
 import type { Stage } from "./stage.ts";
 
-/** What happens to a backend, and how often. */
+/** What happens to a backend in each cycle, over and over: a short run has all of it. */
 const kinds: readonly Strike["kind"][] = ["kill", "kill", "kill", "kill", "stop and kill", "end", "kill at start"];
 
 /** How long a backend is stopped at most before it is killed, and lives at most that is killed at its start. */
@@ -33,8 +33,8 @@ async function end(backend: BackendProcess, kind: Strike["kind"], stopMs: number
 }
 
 /** Ends the backend under load, at a moment of no regularity, and starts the next one at once; kills that too, at times. */
-export async function strike({ chance, load, backend, restart }: StrikeSetting): Promise<Struck> {
-  const kind = chance.pick(kinds) ?? "kill";
+export async function strike({ chance, load, backend, restart, cycle }: StrikeSetting): Promise<Struck> {
+  const kind = kinds[cycle % kinds.length] ?? "kill";
   const [pauseMs, stopMs, lifeMs] = [chance.below(12), chance.below(stoppedMs), chance.below(newbornMs)];
   load.topUp(inFlightAtStrike + 30);
   await sleep(pauseMs);
@@ -52,4 +52,7 @@ export async function strike({ chance, load, backend, restart }: StrikeSetting):
 }
 
 /** What striking takes of the stage. */
-type StrikeSetting = Pick<Stage, "chance" | "load" | "backend"> & { readonly restart: () => BackendProcess };
+type StrikeSetting = Pick<Stage, "chance" | "load" | "backend"> & {
+  readonly restart: () => BackendProcess;
+  readonly cycle: number;
+};

@@ -31,7 +31,7 @@ async function runSnippet({ name, code }: Snippet): Promise<{ readonly stdout: s
     format: "esm",
     logLevel: "silent",
   });
-  const running = run(process.execPath, [outfile], { cwd: folder, encoding: "utf8", timeout: 25_000 });
+  const running = run(process.execPath, [outfile], { cwd: folder, encoding: "utf8", timeout: 80_000 });
   running.child.stdin?.end();
   return running;
 }
@@ -47,7 +47,7 @@ describe("documentation", () => {
     expect(snippets.filter(({ prints }) => prints !== undefined).length).toBeGreaterThanOrEqual(3);
   });
 
-  test.concurrent.each(snippets)("does what it says when $name is run", { timeout: 30_000 }, async (snippet) => {
+  test.concurrent.each(snippets)("does what it says when $name is run", { timeout: 90_000 }, async (snippet) => {
     const { stdout, stderr } = await runSnippet(snippet);
     expect(stderr).toBe("");
     expect(stdout).toBe(snippet.prints ?? stdout);

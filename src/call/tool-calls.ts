@@ -136,7 +136,9 @@ export class ToolCalls {
     run.stage = "running";
     run.ran = prepared.entry;
     const ending = endingBefore(call);
-    return ending === undefined ? this.#run(prepared, call) : ending.then(() => this.#start(run, prepared));
+    return ending === undefined
+      ? this.#run(prepared, call)
+      : call.outcome(ending).then(() => this.#start(run, prepared));
   }
 
   #run({ entry, input }: Checked, call: CallContext): unknown {

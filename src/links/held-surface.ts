@@ -16,7 +16,8 @@ import { toDial, type OpenedLink } from "./dial-link.ts";
 import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-use.ts";
 import { Lease } from "./lease.ts";
 import { leased } from "./leased-iterable.ts";
-import { kReach, type Link } from "./link.ts";
+import { reachDirectly } from "./in-process.ts";
+import type { Link } from "./link.ts";
 import type { ReachedSurface } from "./reach-surface.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
 
@@ -53,8 +54,9 @@ export class HeldSurface {
   readonly #scope: Scope;
   readonly #closing = new Set<Promise<void>>();
   readonly #holder: ConnectionHolder<OpenedLink>;
-  readonly #uses: HeldUseSetting;
-  #local: ReachedSurface | undefined;
+  readonly #useSetting: HeldUseSetting;
+  /** What the link reaches in this process, once it was asked. */
+  #direct: ReachedSurface | "none" | undefined;
   /** Everything that is watched: one watch a key, shared by all who watch it. */
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
   /** The members, each use of which connects first where that has not happened yet. */
@@ -70,15 +72,14 @@ export class HeldSurface {
     this.#clock = setting.clock ?? waitingClock;
     this.#scope = new Scope(`the connection to ${what}`);
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
-    this.#uses = { holder: this.#holder, clock: this.#clock, surface: surface.name };
+    this.#useSetting = { holder: this.#holder, clock: this.#clock, surface: surface.name };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
-    const { [kReach]: reach } = link;
     this.channel = toChannel({
       ask: (use) => this.#ask(use),
       follow: (use) => this.#follow(use),
-      direct: reach && {
-        get: (...use) => this.#usesOf(reach).get(...use),
-        call: (...use) => this.#usesOf(reach).call(...use),
+      direct: {
+        get: (...use) => this.#uses(link).get(...use),
+        call: (...use) => this.#uses(link).call(...use),
       },
     });
   }
@@ -124,21 +125,18 @@ export class HeldSurface {
   }
 
   #ask(use: Use<AskVerb>): Promise<unknown> {
-    return new HeldUse(use, this.#kindOf(use), this.#uses).run();
+    return new HeldUse(use, this.#kindOf(use), this.#useSetting).run();
   }
 
-  /**
-   * Returns the uses of a live surface in this process, which need no connection. A connection says more of what is closed, or does
-   * not fit.
-   */
-  #usesOf(reach: NonNullable<Link[typeof kReach]>): DirectUses {
+  /** Returns direct uses where there are any. A connection says more of what is closed, or does not fit. */
+  #uses(link: Link): DirectUses {
     try {
-      this.#local ??= reach(this.#surface);
+      this.#direct ??= reachDirectly(link, this.#surface) ?? "none";
     } catch {
       return this.channel;
     }
-    const { scope, channel } = this.#local;
-    return scope.closed || this.#scope.closed ? this.channel : (channel.direct ?? this.channel);
+    if (this.#direct === "none" || this.#direct.scope.closed || this.#scope.closed) return this.channel;
+    return this.#direct.channel.direct ?? this.channel;
   }
 
   #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {

@@ -8,7 +8,7 @@ import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { assertContract } from "./assert-contract.ts";
-import { kReach, type CloseReason, type Connection, type Link } from "./link.ts";
+import type { CloseReason, Connection, Link } from "./link.ts";
 import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
 
 /** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
@@ -68,6 +68,22 @@ function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
   }
 }
 
+// By the link itself: one that an author makes of it may connect in another way.
+const lives = new WeakMap<Link, Served>();
+
+/**
+ * Returns what a link reaches without a connection; nothing for one that leaves this process, or reaches several live surfaces, which
+ * end together.
+ *
+ * @throws SurfaceError, as {@link Link.check} does.
+ */
+export function reachDirectly(link: Link, surface: Surface<Spec>): ReachedSurface | undefined {
+  const live = lives.get(link);
+  if (live === undefined) return undefined;
+  const reached = reach(surface, live);
+  return reached.scope === live[kScope] ? reached : undefined;
+}
+
 /**
  * A link to a live surface in the same process, or to several. Values are handed over as they are, without a wire; closing
  * a connection does not close the live surface, which stays its maker's. When the live surface closes, its connections end
@@ -83,9 +99,8 @@ function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
  */
 export function inProcess(live: Served): Link {
   const { [kScope]: life } = live;
-  return Object.freeze({
+  const link: Link = Object.freeze({
     check: (surface: Surface<Spec>) => void reach(surface, live),
-    [kReach]: (surface: Surface<Spec>) => reach(surface, live),
     async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
       const reached = reach(surface, live);
       for (const each of [life, reached.scope]) each.assertOpen();
@@ -96,4 +111,6 @@ export function inProcess(live: Served): Link {
       return Object.freeze({ client, channel, ...ending, close: () => scope.close() });
     },
   });
+  lives.set(link, live);
+  return link;
 }

@@ -3,7 +3,6 @@ import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { FaultReporter, ToRefusal } from "../surface/fault.ts";
 import type { Spec } from "../surface/member.ts";
-import type { ReachedSurface } from "./reach-surface.ts";
 
 /** Why a connection ended. Later versions may know further kinds. */
 export interface CloseReason {
@@ -51,9 +50,6 @@ export interface KeptLink extends Link {
   close(): Promise<void>;
 }
 
-/** Where a link to this process says what it reaches. */
-export const kReach: unique symbol = /* @__PURE__ */ Symbol("reach");
-
 /** A way to reach a live surface. A link never reconnects by itself. */
 export interface Link {
   /**
@@ -72,6 +68,4 @@ export interface Link {
   keep?(options?: KeepOptions): KeptLink;
   /** Opens a connection; rejects when there is no such live surface to reach. */
   connect<TSpec extends Spec>(surface: Surface<TSpec>, options?: UseOptions): Promise<Connection<TSpec>>;
-  /** @internal Returns what a connection would reach. Throws as {@link check} does. Left out by links that leave this process. */
-  readonly [kReach]?: (surface: Surface<Spec>) => ReachedSurface;
 }

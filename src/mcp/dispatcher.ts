@@ -51,7 +51,11 @@ export class Dispatcher<TRequest extends ClientRequest> {
     if (this.#starting.push(running) === 1) queueMicrotask(this.#startAll);
   };
   readonly #startAll = (): void => {
-    for (const running of this.#starting.splice(0)) this.#start(running);
+    for (const [index, running] of this.#starting.splice(0).entries()) {
+      // A handler that ran before it may have changed the rules.
+      running.hasWaited ||= index > 0;
+      this.#start(running);
+    }
   };
 
   constructor(deps: DispatcherDeps<TRequest>) {
@@ -104,7 +108,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     const { report } = this.#deps.runtime;
     const { method } = request.frame;
     try {
-      request.answer(answer);
+      request.answer(downgrade(answer, request.version));
     } catch (cause) {
       try {
         request.answer(toInternalAnswer(cause, method, report));
@@ -220,16 +224,15 @@ export class Dispatcher<TRequest extends ClientRequest> {
   #start(running: HandlerRun<TRequest>): void {
     const { request, method } = running;
     const { runtime } = this.#deps;
-    // The rules may have changed while the request waited for its turn.
-    const view = running.hasWaited ? runtime.viewFor(request.caller) : request.view;
-    if (view.kind === "error") return this.#settle(running, view);
-    running.view = view;
     const fail = (cause: unknown): void => {
       this.#settle(running, toInternalAnswer(cause, request.frame.method, runtime.report));
     };
     let answering: RpcAnswer | Promise<RpcAnswer>;
     try {
-      answering = method.run(request.frame.params, running);
+      // The rules may have changed while the request waited for its turn.
+      const view = running.hasWaited ? runtime.viewFor(request.caller) : request.view;
+      if (view.kind !== "error") running.view = view;
+      answering = view.kind === "error" ? view : method.run(request.frame.params, running);
     } catch (cause) {
       return fail(cause);
     }
@@ -251,7 +254,7 @@ export class Dispatcher<TRequest extends ClientRequest> {
     running.isStarted = !isIdle;
     const key = keyOf(request);
     // A cancelled request is not in the map, and its key may belong to another one.
-    if (this.#open.get(key) === running) this.answer(key, downgrade(answer, request.version));
+    if (this.#open.get(key) === running) this.answer(key, answer);
     if (isIdle) this.#release(running);
     else call.whenIdle(() => this.#release(running));
   }

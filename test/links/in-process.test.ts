@@ -1,14 +1,20 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
+import { SurfaceError } from "../../src/errors.ts";
+import { mcp } from "../../src/index.ts";
 import { inProcess } from "../../src/links/in-process.ts";
+import type { Link } from "../../src/links/link.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { event } from "../../src/surface/event.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
+import { implementSurfaces } from "../../src/surface/implement-surfaces.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { mcpResource } from "../../src/tags/mcp-resource.ts";
+import { mcpTool } from "../../src/tags/mcp-tool.ts";
+import { createTestClient } from "../../src/testing/index.ts";
 import { settle, WatchedSource } from "../surface/support.ts";
 
 const stockSchema = z.number();
@@ -128,5 +134,43 @@ describe("inProcess()", () => {
     expect(await connection.closed).toEqual({ kind: "gone" });
     await connection.close();
     await expect(connection.client.open.get()).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});
+
+describe("an app over a link in this process", () => {
+  const desk = defineSurface("desk", { ring: mcpTool(procedure({})) });
+  const other = defineSurface("other", {});
+
+  function openDesk() {
+    const ring = vi.fn<() => void>();
+    return { ring, live: implementSurface(desk, { ring }) };
+  }
+
+  async function callRing(link: Link): Promise<unknown> {
+    const client = createTestClient(mcp(desk, { onFault: () => {} }).bridge(link));
+    try {
+      return await client.request("tools/call", { name: "ring", arguments: {} });
+    } finally {
+      await client.close();
+    }
+  }
+
+  it("calls nothing once the live surfaces that it reaches together are closed", async () => {
+    const { ring, live } = openDesk();
+    const both = implementSurfaces({ desk: live, other: implementSurface(other, {}) });
+    await both.close();
+    expect(await callRing(inProcess(both))).toMatchObject({ isError: true });
+    expect(ring).not.toHaveBeenCalled();
+  });
+
+  it("connects in the way of a link that an author has made of it", async () => {
+    const { ring, live } = openDesk();
+    let connects = 0;
+    const connect = async (): Promise<never> => {
+      connects += 1;
+      throw new SurfaceError("UNAVAILABLE", "Connecting: not today");
+    };
+    expect(await callRing({ ...inProcess(live), connect })).toMatchObject({ isError: true });
+    expect([ring.mock.calls.length, connects > 0]).toEqual([0, true]);
   });
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { cellSource, defineSurface, mcp, type ViewRule } from "../../src/index.ts";
 import { handshake, legacyLine, modernLine } from "../fixtures/envelope.ts";
 import { createHostileApp } from "../fixtures/hostile.ts";
 import { GateHarness, type Sent } from "./gate-harness.ts";
@@ -40,6 +41,32 @@ describe("Gate", () => {
     const answer = await harness.request("modern", 2, { method: "server/discover" });
     expect(answer["result"]).toMatchObject({ supportedVersions: ["2026-07-28"] });
     expect((await harness.request("modern", 3, { method: "resources/list" }))["result"]).toBeDefined();
+  });
+
+  it("runs no call that a call ahead of it in the same piece has hidden", async () => {
+    const rules = cellSource<readonly ViewRule[]>([
+      { id: "other", when: { surface: "other" }, verdict: { kind: "deny", reason: "no" } },
+    ]);
+    const ran: string[] = [];
+    const hide = {
+      id: "hide",
+      when: { client: { name: "corpus" } },
+      verdict: { kind: "tool_surface", disallow: ["b"] },
+    } as const;
+    const app = mcp(defineSurface("s", {}), { onFault: () => {} })
+      .implement({})
+      .tools({
+        a: { handler: () => (ran.push("a"), rules.set([hide]), "hidden") },
+        b: { handler: () => void ran.push("b") },
+      })
+      .views(rules);
+    const harness = new GateHarness(app.open());
+    opened.push(harness);
+    await harness.open("modern");
+    harness.gate.receive(call(1, "a"));
+    harness.gate.receive(call(2, "b"));
+    await harness.until(() => harness.answers(2).length > 0);
+    expect([ran, harness.answers(2)]).toMatchObject([["a"], [{ error: { code: -32602 } }]]);
   });
 
   it("answers what was sent behind the handshake after it", async () => {

@@ -71,7 +71,7 @@ export class Exchange implements ClientRequest {
     this.#bytes = post.bytes;
     this.isStreamable = acceptsType(request.header("accept"), "text/event-stream");
     this.token = progressTokenOf(frame.params);
-    const isReporting = this.isStreamable && this.token !== undefined;
+    const isReporting = this.isStreamable && this.token !== undefined && typeof this.token !== "object";
     const isLogging = this.isStreamable && logLevelOf(frame.params) !== undefined;
     // A client that asks for the log only gets it while the call runs; without messages its answer is one piece.
     this.#answering = isReporting ? "stream" : isLogging ? "either" : "json";

@@ -40,6 +40,14 @@ describe("a request of the modern era over HTTP", () => {
     expect(reply.headers).toMatchObject({ "content-type": "application/json", "cache-control": "no-store" });
   });
 
+  it("keeps no timer when its progress token is none", () => {
+    const { harness } = open();
+    const timers = harness.clock.size;
+    const reply = harness.ask({ id: 1, method: "tools/list" }, { meta: { progressToken: {} } });
+    expect(reply.plain).toMatchObject({ status: 400, body: { error: { code: -32602 } } });
+    expect(harness.clock.size).toBe(timers);
+  });
+
   it("turns into a stream with its first report, and closes behind its result, when it has a token", async () => {
     const { steps, harness } = open();
     const reply = harness.call("a", "walk", { token: "t" });

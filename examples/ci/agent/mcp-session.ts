@@ -36,7 +36,8 @@ export interface McpSession {
 const TextContent = z.object({ text: z.string() });
 /** The one refusal that asks for the same call again. */
 const NOT_SENT = "UNAVAILABLE";
-const MOST_CALLS = 20;
+/** Half a minute in all: on a busy machine, as long as the coordinator takes to start. */
+const MOST_CALLS = 120;
 const PAUSE_MS = 250;
 
 /** Makes a session over a connected client, which stays its caller's to close. */

@@ -5,7 +5,7 @@ import type { AnyBespokeTool } from "../../src/catalog/bespoke-tool.ts";
 import type { JsonObject } from "../../src/schema/json.ts";
 import { SurfaceError } from "../../src/errors.ts";
 import { everyKind } from "./asking-support.ts";
-import { shortOf, toolsOf } from "./nesting-support.ts";
+import { ada, shortOf, toolsOf } from "./nesting-support.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -410,5 +410,31 @@ describe("the time that a client has to answer", () => {
       tools.invoker.close();
       expect(vi.getTimerCount()).toBe(0);
     }
+  });
+});
+
+describe("a nested call that waits until a call beside it has asked its user", () => {
+  it("ends at its deadline, and does not run", async () => {
+    const ran = vi.fn<() => string>(() => "changed");
+    const rejected: unknown[] = [];
+    const tools = toolsOf({
+      slow: { confirm: async () => (await sleep(2000), "Sure?"), handler: () => "confirmed" },
+      change: { timeoutMs: 200, handler: ran },
+      host: {
+        reach: ["*"],
+        authority: ada.scopes,
+        handler: async (_args, { call }) => {
+          const slow = call("slow");
+          const changed = call("change").catch((error: unknown) => void rejected.push(error));
+          await Promise.allSettled([slow, changed]);
+        },
+      },
+    });
+    const outcome = tools.call("host", {}, { asking: { kinds: everyKind } });
+    await vi.advanceTimersByTimeAsync(300);
+    expect(rejected).toMatchObject([{ code: "TIMEOUT" }]);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(await outcome).toMatchObject({ kind: "asking" });
+    expect(ran).not.toHaveBeenCalled();
   });
 });

@@ -1,6 +1,7 @@
 import { toInputSchema } from "../schema/to-input-schema.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
+import { andThen } from "../surface/is-thenable.ts";
 import type { MemberOfKind } from "../surface/member.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { EntryCall, LinkedWatch, ReadResult, ResourceContent, ResourceEntry, TemplateEntry } from "./entry.ts";
@@ -18,8 +19,7 @@ export interface ResourceView<TValue> {
 
 function readView<TValue>({ channel }: Exposed, view: ResourceView<TValue>, call: EntryCall): ReadResult {
   // The call itself is the use: reads are many, and the signal is all that a use takes of it.
-  const fetched = view.fetch(channel, call);
-  return fetched instanceof Promise ? fetched.then((value: TValue) => view.render(value)) : view.render(fetched);
+  return andThen(view.fetch(channel, call), (value) => view.render(value));
 }
 
 function toWatch<TValue>({ options, member }: Exposed, view: ResourceView<TValue>): LinkedWatch {

@@ -16,7 +16,7 @@ import { toDial, type OpenedLink } from "./dial-link.ts";
 import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-use.ts";
 import { Lease } from "./lease.ts";
 import { leased } from "./leased-iterable.ts";
-import { reachDirectly } from "./in-process.ts";
+import { directReachOf } from "./in-process.ts";
 import type { Link } from "./link.ts";
 import type { ReachedSurface } from "./reach-surface.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
@@ -55,8 +55,7 @@ export class HeldSurface {
   readonly #closing = new Set<Promise<void>>();
   readonly #holder: ConnectionHolder<OpenedLink>;
   readonly #useSetting: HeldUseSetting;
-  /** What the link reaches in this process, once it was asked. */
-  #direct: ReachedSurface | "none" | undefined;
+  #reached: ReachedSurface | undefined;
   /** Everything that is watched: one watch a key, shared by all who watch it. */
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
   /** The members, each use of which connects first where that has not happened yet. */
@@ -74,12 +73,13 @@ export class HeldSurface {
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
     this.#useSetting = { holder: this.#holder, clock: this.#clock, surface: surface.name };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
+    const reach = directReachOf(link);
     this.channel = toChannel({
       ask: (use) => this.#ask(use),
       follow: (use) => this.#follow(use),
-      direct: {
-        get: (...use) => this.#uses(link).get(...use),
-        call: (...use) => this.#uses(link).call(...use),
+      direct: reach && {
+        get: (...use) => this.#direct(reach).get(...use),
+        call: (...use) => this.#direct(reach).call(...use),
       },
     });
   }
@@ -128,15 +128,15 @@ export class HeldSurface {
     return new HeldUse(use, this.#kindOf(use), this.#useSetting).run();
   }
 
-  /** Returns direct uses where there are any. A connection says more of what is closed, or does not fit. */
-  #uses(link: Link): DirectUses {
+  /** Returns the uses of a live surface in this process. A connection says more of what is closed, or does not fit. */
+  #direct(reach: (surface: Surface<Spec>) => ReachedSurface): DirectUses {
     try {
-      this.#direct ??= reachDirectly(link, this.#surface) ?? "none";
+      this.#reached ??= reach(this.#surface);
     } catch {
       return this.channel;
     }
-    if (this.#direct === "none" || this.#direct.scope.closed || this.#scope.closed) return this.channel;
-    return this.#direct.channel.direct ?? this.channel;
+    const { scope, channel } = this.#reached;
+    return scope.closed || this.#scope.closed ? this.channel : (channel.direct ?? this.channel);
   }
 
   #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {

@@ -3,7 +3,7 @@ import { Scope } from "../spine/scope.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import { kScope } from "../surface/implement-surface.ts";
-import type { Served } from "../surface/implement-surfaces.ts";
+import { liveSiblingsOf, type Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
@@ -72,16 +72,12 @@ function reach(surface: Surface<Spec>, served: Served): ReachedSurface {
 const lives = new WeakMap<Link, Served>();
 
 /**
- * Returns what a link reaches without a connection; nothing for one that leaves this process, or reaches several live surfaces, which
- * end together.
- *
- * @throws SurfaceError, as {@link Link.check} does.
+ * Returns what finds the live surface that a link reaches without a connection, and throws as {@link Link.check} does. Nothing for links
+ * that leave this process, or that reach several live surfaces, which end together.
  */
-export function reachDirectly(link: Link, surface: Surface<Spec>): ReachedSurface | undefined {
+export function directReachOf(link: Link): ((surface: Surface<Spec>) => ReachedSurface) | undefined {
   const live = lives.get(link);
-  if (live === undefined) return undefined;
-  const reached = reach(surface, live);
-  return reached.scope === live[kScope] ? reached : undefined;
+  return live === undefined || liveSiblingsOf(live) !== undefined ? undefined : (surface) => reach(surface, live);
 }
 
 /**

@@ -8,6 +8,7 @@ import type { ReadOutcome } from "../call/outcome.ts";
 import type { Refused, ToolOutcome } from "../catalog/outcome.ts";
 import { isJsonObject, type JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
+import { andThen } from "../surface/is-thenable.ts";
 import type { AskingRequest, InputRequired } from "./asking/input-required.ts";
 import { createCompleteHandler } from "./complete-handler.ts";
 import { bytesOver, type LargeValues, type Readable } from "./large-values.ts";
@@ -196,8 +197,7 @@ function runTool(source: HandlerSource, tool: ToolEntry, asking: ToolRequest): R
     const answer = asked ?? toCallAnswer(tool, outcome, { large: source.large, caller: call.caller, view });
     return withMeta(answer, call.meta);
   };
-  const calling = source.invoker.call(tool, asking.args, call);
-  return calling instanceof Promise ? calling.then(toAnswer) : toAnswer(calling);
+  return andThen(source.invoker.call(tool, asking.args, call), toAnswer);
 }
 
 function createCallHandler(source: HandlerSource): Handler {
@@ -215,8 +215,7 @@ function createCallHandler(source: HandlerSource): Handler {
       chargeAttempt(call);
       return refused ?? unknownTool;
     };
-    const begun = tool === undefined ? unknownTool : source.asking.begin(asking);
-    return begun instanceof Promise ? begun.then(start) : start(begun);
+    return andThen(tool === undefined ? unknownTool : source.asking.begin(asking), start);
   };
 }
 
@@ -257,12 +256,9 @@ function createReadHandler(source: HandlerSource): Handler {
       return withMeta(asked ?? toReadAnswer({ resolved, uri, rules, outcome }, request, source), call.meta);
     };
     const start = (refused: RpcError | undefined): RpcAnswer | Promise<RpcAnswer> => {
-      if (refused !== undefined) return refused;
-      const reading = source.invoker.read(resolved, call);
-      return reading instanceof Promise ? reading.then(toAnswer) : toAnswer(reading);
+      return refused ?? andThen(source.invoker.read(resolved, call), toAnswer);
     };
-    const begun = source.asking.begin(asking);
-    return begun instanceof Promise ? begun.then(start) : start(begun);
+    return andThen(source.asking.begin(asking), start);
   };
 }
 

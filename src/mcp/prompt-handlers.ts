@@ -1,5 +1,5 @@
 import type { Invoker } from "../call/create-invoker.ts";
-import type { Refused } from "../catalog/outcome.ts";
+import { createRefused, type Refused } from "../catalog/outcome.ts";
 import type { PromptOutcome } from "../call/outcome.ts";
 import type { PromptEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
@@ -59,7 +59,7 @@ function toTooLarge({ origin }: PromptEntry, bytes: number, { large, report }: P
   const { correlationId } = internalError(cause, origin, report);
   const message = `the messages are ${bytes} bytes, which is more than one answer may hold; it is logged under ${correlationId}`;
   const details = { bytes };
-  return toRefusedAnswer({ kind: "refused", code: "RESULT_TOO_LARGE", message, issues: [], details, correlationId });
+  return toRefusedAnswer(createRefused("RESULT_TOO_LARGE", message, { details, correlationId }));
 }
 
 function toAnswer(prompt: PromptEntry, outcome: PromptOutcome, deps: PromptDeps): RpcAnswer {

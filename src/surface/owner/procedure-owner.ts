@@ -4,7 +4,7 @@ import type { Scope } from "../../spine/scope.ts";
 import { tagOf } from "../../tags/tag-of.ts";
 import { checkOutput, checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { CallOptions } from "../client.ts";
-import { isThenable } from "../is-thenable.ts";
+import { andThen, isThenable } from "../is-thenable.ts";
 import { isDerived } from "../derived-handler.ts";
 import type { MemberOfKind } from "../member.ts";
 import { markRelayed, relaySteps } from "../relayed.ts";
@@ -88,7 +88,7 @@ export class ProcedureOwner {
   call(input: unknown, use: CallOptions): unknown {
     this.#scope.assertOpen();
     const checked = checkOwnedInput(this.#member.input, input, this.#check);
-    return checked instanceof Promise ? checked.then((valid) => this.#run(valid, use)) : this.#run(checked, use);
+    return andThen(checked, (valid) => this.#run(valid, use));
   }
 
   #run(valid: unknown, use: CallOptions): unknown {

@@ -1,6 +1,7 @@
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import { Admission } from "../../../src/http/admission.ts";
 import { KeepAlive } from "../../../src/http/sse.ts";
+import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
 import { Responder } from "../../../src/http/respond.ts";
 import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import type { StageCounters } from "../../../src/http/stages.ts";
@@ -8,17 +9,7 @@ import { createAnswerRenderer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import type { Clock } from "../../../src/spine/clock.ts";
 
-const bounds: HttpBounds = {
-  maxSessions: 1024,
-  maxSessionsPerPrincipal: 64,
-  sessionIdleMs: 300_000,
-  maxQueued: 1024,
-  maxInFlight: 64,
-  maxStreamsPerPrincipal: 16,
-  maxStreams: 1024,
-  keepAliveMs: 15_000,
-  stallMs: 30_000,
-};
+const bounds: HttpBounds = resolveServerOptions({});
 
 /** What a leg without a network is told by. */
 export interface SettingParts {

@@ -1,7 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import { compilePlan } from "./compile-plan.ts";
 import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
-import { createCodec, wrapCodec } from "./create-codec.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { normalise } from "./normalise.ts";
 import { isObjectSchema, noFields, toObjectRoot } from "./object-root.ts";
@@ -12,6 +10,7 @@ import { toReaderSchema } from "./reader-schema.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import { tidyNode } from "./schema-node.ts";
 import type { Schema } from "./standard.ts";
+import { SchemaCodec } from "./wire-codec.ts";
 import { wireKey } from "./wire-forms.ts";
 
 const caches: Record<SchemaSide, WeakMap<Schema, CompiledSchema>> = { input: new WeakMap(), output: new WeakMap() };
@@ -39,24 +38,22 @@ function compile(raw: RawSchema, side: SchemaSide): CompiledSchema {
   const document = createSchemaDocument(raw.document);
   const pooled = raw.rebuilds;
   const json = normalise(document, { pooled });
-  const plan = compilePlan(document);
   // An object that may be undefined has no JSON form at the root of a result; wrapped it is an absent key.
   const wrapped = !isObjectSchema(json) || (side === "output" && raw.optional);
-  const codec = createCodec(plan, pooled);
   const toReader = (): JsonSchema => {
     const bare = toReaderSchema(document, { pooled });
     return deepFreeze(wrapped ? bare : { type: "object", ...bare });
   };
   let reader: JsonSchema | undefined;
   const toRoot = (root: JsonObject): JsonSchema => {
-    return isAbsent(raw) ? noFields : toObjectRoot(root, { wrapped, optional: raw.optional });
+    return wrapped && isAbsent(raw) ? noFields : toObjectRoot(root, { wrapped, optional: raw.optional });
   };
   return Object.freeze({
     json: deepFreeze(toRoot(json)),
     exact: () => toRoot(normalise(document, { pooled, keepsOneOf: true })),
     wrapped,
     optional: raw.optional,
-    codec: Object.freeze(wrapped ? wrapCodec(codec) : codec),
+    codec: Object.freeze(new SchemaCodec(document, { trusted: pooled, wrapped })),
     reader: () => (reader ??= toReader()),
   });
 }

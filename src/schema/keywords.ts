@@ -58,7 +58,7 @@ export const standardFormats: ReadonlySet<string> = new Set([
 ]);
 
 /** The type names that JSON Schema has. */
-export const standardTypes: ReadonlySet<string> = new Set([
+export const standardTypes: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "null", "object", "array"],
 ]);
 

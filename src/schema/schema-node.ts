@@ -7,7 +7,7 @@ import { bigintSchema, dateSchema, wireKey } from "./wire-forms.ts";
 /** A JSON Schema object as some library emitted it: nothing about it is certain yet. */
 export type SchemaNode = Readonly<Record<string, unknown>>;
 
-const knownKeywords = new Set([...keywordOrder, wireKey, "$ref", "$dynamicRef"]);
+const knownKeywords: ReadonlySet<string> = new Set([...keywordOrder, wireKey, "$ref", "$dynamicRef"]);
 
 // Type names that TypeBox (and nobody's JSON Schema) uses for values that JSON does not have.
 const foreignTypes: ReadonlyMap<string, SchemaNode> = new Map([
@@ -96,8 +96,8 @@ function modernTuple(raw: SchemaNode): SchemaNode {
 }
 
 function withKnownType(node: Record<string, unknown>): SchemaNode {
+  if (node["type"] === undefined || standardTypes.has(node["type"])) return node;
   const { type, ...rest } = node;
-  if (type === undefined) return node;
   const names = Array.isArray(type) ? [...new Set<unknown>(type)] : [type];
   const known = names.filter((name) => typeof name === "string" && standardTypes.has(name));
   if (known.length > 0) return { ...rest, type: known.length === 1 ? known[0] : known };

@@ -1,6 +1,12 @@
+import { compilePlan } from "./compile-plan.ts";
+import { decodePlanned } from "./decode-planned.ts";
 import { encodeAny } from "./encode-any.ts";
+import { encodePlanned } from "./encode-planned.ts";
+import { isJsonObject } from "./json.ts";
 import type { JsonValue } from "./json.ts";
+import type { SchemaDocument } from "./schema-document.ts";
 import { createWalkPath } from "./walk-path.ts";
+import type { WirePlan } from "./wire-plan.ts";
 
 /**
  * Turns values into their one JSON form and back. `decode` never runs a schema: what does not look like the wire form
@@ -30,4 +36,58 @@ export const anyCodec: WireCodec = {
 
 function encodeUnknown(value: unknown): JsonValue {
   return value === undefined ? null : encodeAny(value, createWalkPath());
+}
+
+/** The codec of a schema. The first value compiles its plan: most tools of a large server are never called. */
+export class SchemaCodec implements WireCodec {
+  readonly #document: SchemaDocument;
+  /** Whether a validated value of a plain plan is written by one bare `JSON.stringify`. */
+  readonly #trusted: boolean;
+  /** Whether a value travels under the key `value`. An undefined value is an absent key. */
+  readonly #wrapped: boolean;
+  #plan: WirePlan | undefined;
+
+  constructor(
+    document: SchemaDocument,
+    { trusted, wrapped }: { readonly trusted: boolean; readonly wrapped: boolean },
+  ) {
+    this.#document = document;
+    this.#trusted = trusted;
+    this.#wrapped = wrapped;
+  }
+
+  encode(value: unknown): JsonValue {
+    if (!this.#wrapped) return this.#encodeBare(value);
+    return value === undefined ? {} : { value: this.#encodeBare(value) };
+  }
+
+  decode(json: JsonValue): unknown {
+    const plan = (this.#plan ??= compilePlan(this.#document));
+    if (!this.#wrapped) return plan.coded ? decodePlanned(plan, json) : json;
+    const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
+    return value === undefined ? undefined : decodePlanned(plan, value);
+  }
+
+  stringify(value: unknown): string {
+    if (!this.#wrapped) return this.#stringifyBare(value);
+    return value === undefined ? "{}" : `{"value":${this.#stringifyBare(value)}}`;
+  }
+
+  #encodeBare(value: unknown): JsonValue {
+    return encodePlanned((this.#plan ??= compilePlan(this.#document)), value, createWalkPath());
+  }
+
+  #stringifyBare(value: unknown): string {
+    const plan = (this.#plan ??= compilePlan(this.#document));
+    if (this.#trusted && plan.plain) {
+      try {
+        // What the schema vouches for is never undefined, a function or a symbol at the root.
+        const text: string | undefined = JSON.stringify(value);
+        if (text !== undefined) return text;
+      } catch {
+        // A value that broke its schema's promise: the walk below names the path.
+      }
+    }
+    return JSON.stringify(this.#encodeBare(value));
+  }
 }

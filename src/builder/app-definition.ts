@@ -38,8 +38,8 @@ export interface McpOptions {
   /** How many entries a page of a list holds. Default 1,000: not every host asks for a second page. */
   readonly pageSize?: number;
   /**
-   * The shortest time between two notices that one resource has changed, in milliseconds; the last change is always
-   * announced. Default 100; at most 60,000. A resource's own `windowMs` goes before it.
+   * Milliseconds until one more change of a resource may be announced, after the first four at once; the last change is
+   * always announced. At most 60,000. A resource's own `windowMs` goes before it. @default 100
    */
   readonly changeWindowMs?: number;
   /**

@@ -20,7 +20,7 @@ const maxRefreshMs = 10_000;
 export interface ResourceWatchesSetting {
   readonly resolve: UriResolver;
   readonly subscriptions: Subscriptions<OpenedLink, unknown>;
-  /** The shortest time between two notices of one resource whose author said nothing, in milliseconds. */
+  /** Milliseconds until one more notification may follow a burst, unless the resource has its own. */
   readonly windowMs: number;
   /** Default: this machine's. */
   readonly clock?: Clock;
@@ -38,7 +38,7 @@ export interface Wanted {
 
 /** What a watcher is told. */
 export interface WatchTold {
-  /** At once after quiet, then at most once a window, and always once more after the last change. */
+  /** Announces a change, as the throttle of the resource allows. */
   changed(): void;
   /** Told once, maybe at once: from then on no change is missed; `false` where nothing can be under the URI. */
   opened?: ((isThere: boolean) => void) | undefined;

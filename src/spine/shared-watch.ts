@@ -3,7 +3,7 @@ import type { Clock, Random } from "./clock.ts";
 import type { ConnectionHolder } from "./connection-holder.ts";
 import type { HeldLink } from "./dial.ts";
 import type { HolderUser } from "./holder-user.ts";
-import { Throttle } from "./throttle.ts";
+import { noticeBurst, Throttle } from "./throttle.ts";
 
 /** What an open stream tells. May be told synchronously, or after it was stopped. */
 export interface WatchEvents<TValue> {
@@ -19,7 +19,7 @@ export interface WatchEvents<TValue> {
 export interface Watched<TLink, TValue> {
   /** Those with the same key share one stream. */
   readonly key: string;
-  /** The shortest time between two notices, in milliseconds. */
+  /** Milliseconds until one more notification may follow a burst. */
   readonly windowMs: number;
   /** Opens its stream; returns what stops it, callable twice. Must not throw. */
   open(link: TLink, events: WatchEvents<TValue>): () => void;
@@ -27,7 +27,7 @@ export interface Watched<TLink, TValue> {
 
 /** Somebody who watches. Must not throw. */
 export interface Watcher {
-  /** It has changed: at once after quiet, then at most once a window, always once more after the last change. */
+  /** Announces a change: up to {@link noticeBurst} at once after rest, then one a window, always one after the last change. */
   changed?(): void;
   /** Something is known of it that was not before: every value and every failure, as it comes, and its end. */
   moved?(): void;
@@ -119,6 +119,7 @@ export class SharedWatch<TLink extends HeldLink, TValue> implements HolderUser<T
     this.#throttle = new Throttle({
       clock: setting.clock,
       windowMs: watched.windowMs,
+      burst: noticeBurst,
       fire: () => this.#notify(),
     });
   }

@@ -1,26 +1,33 @@
 import type { Clock } from "./clock.ts";
 
-/** What a {@link Throttle} does, and how often at most. */
-export interface ThrottleSetting {
+/** Notifications of a change that go out at once after rest. */
+export const noticeBurst = 4;
+
+/** Options of a {@link Throttle}. */
+export interface ThrottleOptions {
   readonly clock: Clock;
+  /** Milliseconds in which one token comes back. */
   readonly windowMs: number;
+  /** Number of tokens that the bucket holds. @default 1 */
+  readonly burst?: number;
   fire(): void;
 }
 
 /**
- * Fires at once after quiet, then at most once a window, and always once more after the last touch. Holds one bit, never
- * a queue.
+ * A token bucket: fires at once while it has tokens, then at most once a window, and always once more after the last touch.
+ * Holds two numbers and never a queue.
  */
 export class Throttle {
-  readonly #setting: ThrottleSetting;
-  #quietAt = Number.NEGATIVE_INFINITY;
+  readonly #options: ThrottleOptions;
+  /** When the bucket is full again. Each token that is taken moves it on by a window. */
+  #fullAt = Number.NEGATIVE_INFINITY;
   #stop: (() => void) | undefined;
 
-  constructor(setting: ThrottleSetting) {
-    this.#setting = setting;
+  constructor(options: ThrottleOptions) {
+    this.#options = options;
   }
 
-  /** Something has changed. */
+  /** Announces a change, at once or when the next token has come. */
   touch(): void {
     if (this.#stop !== undefined) return;
     const left = this.#left();
@@ -28,23 +35,23 @@ export class Throttle {
     else this.#arm(left);
   }
 
-  /** Forgets what is pending. Callable twice; a touch after it counts again. */
+  /** Forgets a pending change. Callable twice; a touch after it counts again. */
   dispose(): void {
     this.#stop?.();
     this.#stop = undefined;
   }
 
-  /** Milliseconds until the window ends; never more than one window, also where the clock was set back. */
+  /** Returns the milliseconds until there is a token; never more than one window, even after the clock was set back. */
   #left(): number {
-    const { clock, windowMs } = this.#setting;
-    this.#quietAt = Math.min(this.#quietAt, clock.now() + windowMs);
-    return this.#quietAt - clock.now();
+    const { clock, windowMs, burst = 1 } = this.#options;
+    this.#fullAt = Math.min(this.#fullAt, clock.now() + burst * windowMs);
+    return this.#fullAt - (burst - 1) * windowMs - clock.now();
   }
 
   #arm(delayMs: number): void {
-    this.#stop = this.#setting.clock.after(Math.ceil(delayMs), () => {
+    this.#stop = this.#options.clock.after(Math.ceil(delayMs), () => {
       this.#stop = undefined;
-      // Timers may fire early, and two notices less than a window apart are what this is here to prevent.
+      // A timer may fire early, when there is no token yet.
       const left = this.#left();
       if (left > 0) this.#arm(left);
       else this.#fire();
@@ -52,7 +59,8 @@ export class Throttle {
   }
 
   #fire(): void {
-    this.#quietAt = this.#setting.clock.now() + this.#setting.windowMs;
-    this.#setting.fire();
+    const { clock, windowMs } = this.#options;
+    this.#fullAt = Math.max(this.#fullAt, clock.now()) + windowMs;
+    this.#options.fire();
   }
 }

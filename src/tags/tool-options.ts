@@ -10,8 +10,8 @@ export interface ResourceOptions extends Looks, ScopeOptions {
   /** Read by the model: keep the key fact first, at most 2 KB. Default: the member's own. */
   readonly description?: string;
   /**
-   * The shortest time between two notices that it has changed, in milliseconds; the last change is always announced.
-   * Default: the app's `changeWindowMs`; at most 60,000.
+   * Milliseconds until one more change may be announced, after the first four at once; the last change is always announced.
+   * At most 60,000. @default the app's `changeWindowMs`
    */
   readonly windowMs?: number;
 }

@@ -54,6 +54,16 @@ function speak({ context, far }: World): void {
   if (stream.sent !== stream.key.version || context.strikes(0.1)) far.deliver(stream);
 }
 
+/** Tells more changes of one stream than a burst of notifications has. */
+function flurry({ context, far }: World): void {
+  const stream = context.chance.pick(far.streams);
+  if (stream === undefined) return;
+  for (let count = 0; count < 6 && far.streams.includes(stream); count += 1) {
+    far.change(stream.key);
+    far.deliver(stream);
+  }
+}
+
 function endStream({ context, far }: World): void {
   const stream = context.chance.pick(far.streams);
   if (stream === undefined) return;
@@ -167,6 +177,7 @@ const actions: readonly (readonly [name: string, weight: number, action: Action]
   ["cancel", 4, cancel],
   ["change", 10, change],
   ["speak", 14, speak],
+  ["flurry", 3, flurry],
   ["end a stream", 2, endStream],
   ["answer", 12, answer],
   ["dialled", 10, dialled],

@@ -166,7 +166,7 @@ export const mutants: readonly Mutant[] = [
   throttle(
     "the first change waits for a window",
     `    if (left <= 0) this.#fire();\n    else this.#arm(left);\n  }\n\n  /** Forgets`,
-    `    this.#arm(left <= 0 ? this.#setting.windowMs : left);\n  }\n\n  /** Forgets`,
+    `    this.#arm(left <= 0 ? this.#options.windowMs : left);\n  }\n\n  /** Forgets`,
   ),
   {
     name: "principals share a stream",
@@ -183,7 +183,22 @@ export const mutants: readonly Mutant[] = [
   throttle("an early timer is believed", `if (left > 0) this.#arm(left);`, `if (left > 1) this.#arm(left);`),
   throttle(
     "a clock that was set back stops it",
-    `    this.#quietAt = Math.min(this.#quietAt, clock.now() + windowMs);\n    return this.#quietAt - clock.now();`,
-    `    return Math.min(this.#quietAt - clock.now(), windowMs);`,
+    `    this.#fullAt = Math.min(this.#fullAt, clock.now() + burst * windowMs);\n    return this.#fullAt - (burst - 1) * windowMs - clock.now();`,
+    `    return Math.min(this.#fullAt - (burst - 1) * windowMs - clock.now(), windowMs);`,
+  ),
+  throttle(
+    "a burst is longer",
+    `clock.now() + burst * windowMs);\n    return this.#fullAt - (burst - 1)`,
+    `clock.now() + (burst + 1) * windowMs);\n    return this.#fullAt - burst`,
+  ),
+  throttle(
+    "a token does not come back",
+    `Math.max(this.#fullAt, clock.now()) + windowMs;`,
+    `Math.max(this.#fullAt, clock.now()) + 2 * windowMs;`,
+  ),
+  throttle(
+    "a burst empties the bucket",
+    `Math.max(this.#fullAt, clock.now()) + windowMs;`,
+    `clock.now() + 4 * windowMs;`,
   ),
 ];

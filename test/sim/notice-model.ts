@@ -23,10 +23,12 @@ function expectNothing({ key }: SimStream): Expectation {
   return () => (key.notices === before ? undefined : `the snapshot of ${key.name} is announced`);
 }
 
+/** A timer that has fired may have taken the token that had just come. */
 function isQuiet(clock: SimClock, { key }: SimStream): boolean {
-  const since = Math.max(key.lastNotice, clock.lastWatchTimer);
   const isUndisturbed = clock.lastJump === Number.NEGATIVE_INFINITY || clock.lastJump < key.lastNotice;
-  return isUndisturbed && clock.elapsed - since >= key.windowMs && clock.count("watch") === 0;
+  const hasToken = key.bucket.tokens(clock.elapsed, key.windowMs) >= 1;
+  const isPending = clock.count("watch") > 0 || clock.elapsed - clock.lastWatchTimer < key.windowMs;
+  return isUndisturbed && hasToken && !isPending;
 }
 
 function expectNotice({ key }: SimStream): Expectation {

@@ -1,3 +1,4 @@
+import { SimBucket } from "./sim-bucket.ts";
 import type { SimLink } from "./sim-link.ts";
 import type { SimPair } from "./sim-pair.ts";
 import type { SimStream } from "./sim-stream.ts";
@@ -29,6 +30,8 @@ export class SimKey {
   /** Those who watch it. */
   readonly pairs: SimPair[] = [];
   lastNotice = Number.NEGATIVE_INFINITY;
+  /** At most as many tokens as its watch has: a notification to two pairs counts twice. */
+  readonly bucket = new SimBucket();
   /** How often any of them was told. */
   notices = 0;
   /** When the first of them came. */

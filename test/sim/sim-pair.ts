@@ -1,4 +1,5 @@
 import type { Subscription } from "../../src/spine/shared-watch.ts";
+import { SimBucket } from "./sim-bucket.ts";
 import type { SimKey } from "./sim-key.ts";
 import type { SimRequest } from "./sim-request.ts";
 
@@ -10,6 +11,8 @@ export class SimPair {
   isEnded = false;
   notices = 0;
   lastNotice = Number.NEGATIVE_INFINITY;
+  /** At least as many tokens as its watch has. */
+  readonly bucket = new SimBucket();
   /** The version of the watch when it was last told, or when it joined. */
   seen = 0;
   /** Since when it has had something coming. */

@@ -27,9 +27,14 @@ export class WatchCounter {
       connect: async (surface, options) => {
         const connection = await link.connect(surface, options);
         const { channel } = connection;
-        const watch: typeof channel.watch = (member, use) =>
-          member === this.#member ? this.#count(channel.watch(member, use)) : channel.watch(member, use);
-        return { ...connection, channel: { ...channel, watch } };
+        const counted: typeof channel = {
+          request: (operation) => channel.request(operation),
+          subscribe: (operation) =>
+            operation.verb === "watch" && operation.member === this.#member
+              ? this.#count(channel.subscribe(operation))
+              : channel.subscribe(operation),
+        };
+        return { ...connection, channel: counted };
       },
     };
   }

@@ -1,6 +1,5 @@
 import type { Dial, DialEvents, HeldLink } from "../spine/dial.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
-import { toPort, type ChannelPort } from "../surface/channel-port.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Connection, Link } from "./link.ts";
@@ -8,8 +7,6 @@ import type { Connection, Link } from "./link.ts";
 /** A connection as the spine holds it. */
 export interface OpenedLink extends HeldLink {
   readonly channel: SurfaceChannel;
-  /** The same channel, its verbs as data. */
-  readonly port: ChannelPort;
   /** See {@link Connection.isRemote}. */
   readonly isRemote: boolean;
 }
@@ -29,7 +26,6 @@ function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): Opened
   let isClosed = false;
   return {
     channel,
-    port: toPort(channel),
     isRemote,
     close() {
       if (isClosed) return;

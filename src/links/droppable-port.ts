@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { Scope } from "../spine/scope.ts";
-import { toPort, type AskVerb, type ChannelPort, type FollowVerb, type Use } from "../surface/channel-port.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope } from "../surface/implement-surface.ts";
 import type { AnyLiveSurface } from "../surface/implement-surfaces.ts";
@@ -21,32 +21,32 @@ function isEnd(cause: unknown): boolean {
  * The port of a live surface that has siblings: when it closes, the connection stays, and so its uses have to end by
  * themselves. They end with `DROPPED`; a call that had begun and may have changed something with `OUTCOME_UNKNOWN`.
  */
-export class DroppablePort implements ChannelPort {
+export class DroppablePort implements SurfaceChannel {
   readonly #live: AnyLiveSurface;
   readonly #scope: Scope;
-  readonly #port: ChannelPort;
+  readonly #port: SurfaceChannel;
 
   constructor(live: AnyLiveSurface) {
     this.#live = live;
     this.#scope = live[kScope];
-    this.#port = toPort(live[kChannel]);
+    this.#port = live[kChannel];
   }
 
-  async ask(use: Use<AskVerb>): Promise<unknown> {
+  async request(use: Operation<RequestVerb>): Promise<unknown> {
     if (this.#scope.closed) throw this.#createDropped();
     try {
-      return await this.#port.ask(use);
+      return await this.#port.request(use);
     } catch (cause) {
       throw this.#scope.closed && isEnd(cause) ? this.#toCut(use) : cause;
     }
   }
 
-  follow(use: Use<FollowVerb>): AsyncIterable<unknown> {
+  subscribe(use: Operation<SubscribeVerb>): AsyncIterable<unknown> {
     return { [Symbol.asyncIterator]: () => this.#iterate(use) };
   }
 
   /** Not a generator: one of those would let `return()` wait for the `next()` before it. */
-  #iterate(use: Use<FollowVerb>): AsyncIterator<unknown> {
+  #iterate(use: Operation<SubscribeVerb>): AsyncIterator<unknown> {
     const { signal } = use.options;
     let inner: AsyncIterator<unknown> | undefined;
     let hasLeft = false;
@@ -55,7 +55,7 @@ export class DroppablePort implements ChannelPort {
       next: async () => {
         if (isDropped() && inner === undefined) throw this.#createDropped();
         try {
-          inner ??= this.#port.follow(use)[Symbol.asyncIterator]();
+          inner ??= this.#port.subscribe(use)[Symbol.asyncIterator]();
           const step = await inner.next();
           // An iteration over what closes just ends, which its consumer would take for the end of what there was to say.
           if (step.done !== true || !isDropped()) return step;
@@ -75,7 +75,7 @@ export class DroppablePort implements ChannelPort {
     return createDropped(this.#live.surface.name);
   }
 
-  #toCut({ verb, member: key, options }: Use<AskVerb>): SurfaceError {
+  #toCut({ verb, member: key, options }: Operation<RequestVerb>): SurfaceError {
     const member = memberOf(this.#live.surface, key);
     const reads = options.idempotent ?? (member !== undefined && tagOf(member).effect === "read");
     if (verb !== "call" || reads) return this.#createDropped();

@@ -7,8 +7,7 @@ import { startRequest } from "../spine/request.ts";
 import { Scope } from "../spine/scope.ts";
 import { Subscriptions } from "../spine/subscriptions.ts";
 import { toAborted } from "../spine/until-aborted.ts";
-import type { DirectUses, SurfaceChannel } from "../surface/channel.ts";
-import { toChannel, type AskVerb, type ChannelPort, type FollowVerb, type Use } from "../surface/channel-port.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { tagOf } from "../tags/tag-of.ts";
@@ -37,9 +36,9 @@ export interface HeldSetting {
 
 const defaultIdleMs = 30_000;
 
-/** A connection's port, and what keeps the connection in use. */
-interface LeasedPort {
-  readonly port: ChannelPort;
+/** A connection's channel, and what keeps the connection in use. */
+interface LeasedChannel {
+  readonly channel: SurfaceChannel;
   readonly lease: Lease<OpenedLink>;
 }
 
@@ -74,14 +73,13 @@ export class HeldSurface {
     this.#useSetting = { holder: this.#holder, clock: this.#clock, surface: surface.name };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
     const reach = directReachOf(link);
-    this.channel = toChannel({
-      ask: (use) => this.#ask(use),
-      follow: (use) => this.#follow(use),
-      direct: reach && {
-        get: (...use) => this.#direct(reach).get(...use),
-        call: (...use) => this.#direct(reach).call(...use),
+    this.channel = {
+      request: (operation) => {
+        const direct = reach && this.#reachDirectly(reach, operation);
+        return direct === undefined ? this.#request(operation) : direct.request(operation);
       },
-    });
+      subscribe: (operation) => this.#subscribe(operation),
+    };
   }
 
   /**
@@ -124,27 +122,34 @@ export class HeldSurface {
     await Promise.all(this.#closing);
   }
 
-  #ask(use: Use<AskVerb>): Promise<unknown> {
-    return new HeldUse(use, this.#kindOf(use), this.#useSetting).run();
+  #request(operation: Operation<RequestVerb>): Promise<unknown> {
+    return new HeldUse(operation, this.#kindOf(operation), this.#useSetting).run();
   }
 
-  /** Returns the uses of a live surface in this process. A connection says more of what is closed, or does not fit. */
-  #direct(reach: (surface: Surface<Spec>) => ReachedSurface): DirectUses {
+  /**
+   * Returns the channel of a live surface in this process, for calls and reads of cells: those need no connection. A connection
+   * says more of a surface that is closed, or does not fit.
+   */
+  #reachDirectly(
+    reach: (surface: Surface<Spec>) => ReachedSurface,
+    { verb }: Operation<RequestVerb>,
+  ): SurfaceChannel | undefined {
+    if (verb !== "call" && verb !== "get") return undefined;
     try {
       this.#reached ??= reach(this.#surface);
     } catch {
-      return this.channel;
+      return undefined;
     }
     const { scope, channel } = this.#reached;
-    return scope.closed || this.#scope.closed ? this.channel : (channel.direct ?? this.channel);
+    return scope.closed || this.#scope.closed ? undefined : channel;
   }
 
-  #follow(use: Use<FollowVerb>): AsyncIterable<unknown> {
+  #subscribe(use: Operation<SubscribeVerb>): AsyncIterable<unknown> {
     this.#scope.assertOpen();
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
-      const { port, lease } = await this.#lease(use, signal);
+      const { channel, lease } = await this.#lease(use, signal);
       const release = (): void => lease.release();
-      if (!signal.aborted) return leased(() => port.follow(use), release);
+      if (!signal.aborted) return leased(() => channel.subscribe(use), release);
       release();
       throw this.#createAborted(use, signal);
     };
@@ -152,16 +157,16 @@ export class HeldSurface {
   }
 
   /** Waits for a connection as a read does, and for no longer than its caller cares. */
-  #lease(use: Use<FollowVerb>, signal: AbortSignal): Promise<LeasedPort> {
+  #lease(use: Operation<SubscribeVerb>, signal: AbortSignal): Promise<LeasedChannel> {
     return new Promise((resolve, reject) => {
-      const cancel = startRequest<OpenedLink, LeasedPort>(this.#holder, this.#clock, {
+      const cancel = startRequest<OpenedLink, LeasedChannel>(this.#holder, this.#clock, {
         what: this.#name(use),
         kind: "read",
         patienceMs: readPatienceMs,
         waiting: () => {},
-        send: ({ port }, reply) => {
+        send: ({ channel }, reply) => {
           // Taken before the request is over, so that there is no moment without a user.
-          reply.answered({ port, lease: new Lease(this.#holder) });
+          reply.answered({ channel, lease: new Lease(this.#holder) });
           return () => {};
         },
         answered: resolve,
@@ -175,15 +180,15 @@ export class HeldSurface {
     });
   }
 
-  #createAborted(use: Use<FollowVerb>, signal: AbortSignal): SurfaceError {
+  #createAborted(use: Operation<SubscribeVerb>, signal: AbortSignal): SurfaceError {
     return toAborted(signal, `Using ${this.#name(use)}`);
   }
 
-  #name({ member }: Use<FollowVerb>): string {
+  #name({ member }: Operation<SubscribeVerb>): string {
     return nameUse(this.#surface.name, member);
   }
 
-  #kindOf({ verb, member: key, options }: Use<AskVerb>): "read" | "mutation" {
+  #kindOf({ verb, member: key, options }: Operation<RequestVerb>): "read" | "mutation" {
     if (verb !== "call") return "read";
     const { idempotent } = options;
     if (idempotent !== undefined) return idempotent ? "read" : "mutation";

@@ -3,7 +3,7 @@ import type { ConnectionHolder } from "../spine/connection-holder.ts";
 import { followSignal } from "../spine/follow-signal.ts";
 import { startRequest, type Reply, type RequestSetting } from "../spine/request.ts";
 import { toAborted } from "../spine/until-aborted.ts";
-import type { ChannelPort, AskVerb, Use } from "../surface/channel-port.ts";
+import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { OpenedLink } from "./dial-link.ts";
 import { resumeWait, toTimedOut, waitMs } from "./held-wait.ts";
 import { toLinkLoss } from "./link-loss.ts";
@@ -33,7 +33,7 @@ export function nameUse(surface: string, member: string): string {
 export class HeldUse implements RequestSetting<OpenedLink, unknown> {
   readonly kind: "read" | "mutation";
   readonly #setting: HeldUseSetting;
-  readonly #use: Use<AskVerb>;
+  readonly #use: Operation<RequestVerb>;
   readonly #startedAt: number;
   #resolve: (value: unknown) => void = nothing;
   #reject: (cause: unknown) => void = nothing;
@@ -43,7 +43,7 @@ export class HeldUse implements RequestSetting<OpenedLink, unknown> {
   #isSent = false;
   #hasWaited = false;
 
-  constructor(use: Use<AskVerb>, kind: "read" | "mutation", setting: HeldUseSetting) {
+  constructor(use: Operation<RequestVerb>, kind: "read" | "mutation", setting: HeldUseSetting) {
     this.#use = use;
     this.kind = kind;
     this.#setting = setting;
@@ -69,16 +69,18 @@ export class HeldUse implements RequestSetting<OpenedLink, unknown> {
     });
   }
 
-  send({ port }: OpenedLink, reply: Reply<unknown>): () => void {
+  send({ channel }: OpenedLink, reply: Reply<unknown>): () => void {
     // From here on the use itself hears that its caller has gone, and settles when what runs for it has ended.
     this.#leaveSignal?.();
     this.#leaveSignal = undefined;
-    let sending: Promise<unknown>;
+    let sending: unknown;
     try {
-      sending = this.#ask(port);
+      sending = this.#request(channel);
     } catch (cause) {
-      // A channel should reject, and not throw.
-      reply.refused(cause);
+      sending = Promise.reject(cause);
+    }
+    if (!(sending instanceof Promise)) {
+      reply.answered(sending);
       return nothing;
     }
     sending.then(
@@ -93,11 +95,11 @@ export class HeldUse implements RequestSetting<OpenedLink, unknown> {
     return nothing;
   }
 
-  #ask(port: ChannelPort): Promise<unknown> {
+  #request(channel: SurfaceChannel): unknown {
     const isAgain = this.#isSent;
     this.#isSent = true;
-    if (this.#use.verb !== "wait" || !(isAgain || this.#hasWaited)) return port.ask(this.#use);
-    return resumeWait(port, this.#use, { elapsedMs: this.#setting.clock.now() - this.#startedAt, isAgain });
+    if (this.#use.verb !== "wait" || !(isAgain || this.#hasWaited)) return channel.request(this.#use);
+    return resumeWait(channel, this.#use, { elapsedMs: this.#setting.clock.now() - this.#startedAt, isAgain });
   }
 
   /** Listens to its caller's signal, which is made only for what has to wait: most uses find a connection. */

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import { isFinal } from "../spine/request.ts";
-import type { AskVerb, ChannelPort, Use } from "../surface/channel-port.ts";
+import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { EventWait } from "../surface/client.ts";
 import { defaultWaitMs } from "../surface/owner/event-owner.ts";
 
@@ -16,24 +16,31 @@ export interface WaitSoFar {
  * on where it was, where it has a cursor. Without one there is nothing to go on from: it answers at once that it was
  * reset, with the cursor of now, so that its caller looks.
  */
-export async function resumeWait(port: ChannelPort, use: Use<AskVerb>, soFar: WaitSoFar): Promise<unknown> {
+export async function resumeWait(
+  channel: SurfaceChannel,
+  use: Operation<RequestVerb>,
+  soFar: WaitSoFar,
+): Promise<unknown> {
   const { since } = use.options;
   if (since === undefined && soFar.isAgain) {
-    // A port answers a wait with this.
-    const now = (await port.ask({ ...use, options: { ...optionsOf(use), timeoutMs: 0 } })) as EventWait;
+    // A channel answers a wait with this.
+    const now = (await channel.request({ ...use, options: { ...optionsOf(use), timeoutMs: 0 } })) as EventWait;
     return { ...now, reset: true } satisfies EventWait;
   }
   const timeoutMs = Math.max(0, waitMs(use) - soFar.elapsedMs);
-  return port.ask({ ...use, options: { ...optionsOf(use), timeoutMs, ...(since === undefined ? {} : { since }) } });
+  return channel.request({
+    ...use,
+    options: { ...optionsOf(use), timeoutMs, ...(since === undefined ? {} : { since }) },
+  });
 }
 
 /** How long a use waits for an event, in milliseconds. */
-export function waitMs({ verb, options }: Use<AskVerb>): number {
+export function waitMs({ verb, options }: Operation<RequestVerb>): number {
   return verb === "wait" ? (options.timeoutMs ?? defaultWaitMs) : 0;
 }
 
 // Not spread whole: an entry's signal is made when it is looked at.
-function optionsOf({ options }: Use<AskVerb>): { readonly signal?: AbortSignal } {
+function optionsOf({ options }: Operation<RequestVerb>): { readonly signal?: AbortSignal } {
   return options.signal === undefined ? {} : { signal: options.signal };
 }
 
@@ -41,7 +48,7 @@ function optionsOf({ options }: Use<AskVerb>): { readonly signal?: AbortSignal }
  * The answer of a wait that had a cursor and found no connection until it was over: that nothing was seen, which is
  * true, and where to go on. `undefined` for every other failure, and where waiting will not mend it.
  */
-export function toTimedOut(use: Use<AskVerb>, cause: unknown): EventWait | undefined {
+export function toTimedOut(use: Operation<RequestVerb>, cause: unknown): EventWait | undefined {
   const { since } = use.options;
   if (use.verb !== "wait" || since === undefined) return undefined;
   if (!(cause instanceof SurfaceError) || cause.code !== "UNAVAILABLE" || isFinal(cause.cause)) return undefined;

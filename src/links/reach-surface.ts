@@ -1,7 +1,6 @@
 import { SurfaceError } from "../errors.ts";
 import type { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
-import { toChannel, toPort, type ChannelPort } from "../surface/channel-port.ts";
 import { segmentsOf, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import { kChannel, kScope } from "../surface/implement-surface.ts";
@@ -59,13 +58,13 @@ function toReached(live: AnyLiveSurface): ReachedSurface {
 }
 
 function toComposed(lives: ReadonlyMap<string, AnyLiveSurface>, scope: Scope): ReachedSurface {
-  const ports = new Map<string, ChannelPort>();
+  const ports = new Map<string, SurfaceChannel>();
   for (const [segment, live] of lives) {
     // One that is served alone takes the connection with it when it closes.
-    ports.set(segment, live[kScope] === scope ? toPort(live[kChannel]) : new DroppablePort(live));
+    ports.set(segment, live[kScope] === scope ? live[kChannel] : new DroppablePort(live));
   }
   return {
-    channel: toChannel(new SiblingPort(ports)),
+    channel: new SiblingPort(ports),
     scope,
     member(key) {
       const found = splitKey(key, lives);

@@ -2,14 +2,7 @@ import { callable, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
-import {
-  toChannel,
-  toPort,
-  type AskVerb,
-  type ChannelPort,
-  type FollowVerb,
-  type Use,
-} from "../surface/channel-port.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { assertSegment, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
@@ -54,18 +47,18 @@ function toSiblings(surface: Surface<Spec>, links: ReadonlyMap<string, Link>): S
 }
 
 /** Passes on what a use failed with as the answer that it is: the connection of all siblings stands. */
-function relaying(port: ChannelPort): ChannelPort {
+function relaying(port: SurfaceChannel): SurfaceChannel {
   return {
-    ask: async (use: Use<AskVerb>) => {
+    request: async (use: Operation<RequestVerb>) => {
       try {
-        return await port.ask(use);
+        return await port.request(use);
       } catch (cause) {
         throw relay(cause);
       }
     },
-    follow: (use: Use<FollowVerb>) => ({
+    subscribe: (use: Operation<SubscribeVerb>) => ({
       [Symbol.asyncIterator]() {
-        const inner = port.follow(use)[Symbol.asyncIterator]();
+        const inner = port.subscribe(use)[Symbol.asyncIterator]();
         return {
           next: () =>
             inner.next().catch((cause: unknown) => {
@@ -107,14 +100,14 @@ class SiblingLinks implements Link {
 
   async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
     const scope = new Scope(`the connections to the siblings of surface "${surface.name}"`);
-    const ports = new Map<string, ChannelPort>();
+    const ports = new Map<string, SurfaceChannel>();
     for (const [segment, sibling] of toSiblings(surface, this.#links)) {
       const held = this.#hold(segment, sibling);
       if (held === undefined) continue;
       scope.add(() => held.close());
-      ports.set(segment, relaying(toPort(held.channel)));
+      ports.set(segment, relaying(held.channel));
     }
-    const channel = toChannel(new SiblingPort(ports));
+    const channel = new SiblingPort(ports);
     const closed = new Promise<CloseReason>((resolve) => scope.add(() => resolve({ kind: "closed" })));
     return Object.freeze({ client: createClient(surface, channel), channel, closed, close: () => scope.close() });
   }

@@ -1,11 +1,4 @@
-import {
-  toChannel,
-  toPort,
-  type AskVerb,
-  type ChannelPort,
-  type FollowVerb,
-  type Use,
-} from "../surface/channel-port.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import { composeSurfaces } from "../surface/compose-surfaces.ts";
 import { createClient } from "../surface/create-client.ts";
@@ -24,8 +17,13 @@ export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "cl
 }
 
 /** A sibling's own port: that of all, with its segment put before each key. */
-function toSiblingPort(port: ChannelPort, segment: string): ChannelPort {
-  const behind = <$Verb extends AskVerb | FollowVerb>({ verb, member, argument, options }: Use<$Verb>): Use<$Verb> => ({
+function toSiblingPort(port: SurfaceChannel, segment: string): SurfaceChannel {
+  const behind = <$Verb extends RequestVerb | SubscribeVerb>({
+    verb,
+    member,
+    argument,
+    options,
+  }: Operation<$Verb>): Operation<$Verb> => ({
     verb,
     member: `${segment}.${member}`,
     argument,
@@ -33,8 +31,8 @@ function toSiblingPort(port: ChannelPort, segment: string): ChannelPort {
   });
   const as = port.as?.bind(port);
   return {
-    ask: (use) => port.ask(behind(use)),
-    follow: (use) => port.follow(behind(use)),
+    request: (use) => port.request(behind(use)),
+    subscribe: (use) => port.subscribe(behind(use)),
     ...(as === undefined ? {} : { as: (to) => toSiblingPort(as(to), segment) }),
   };
 }
@@ -61,10 +59,10 @@ export async function surfaceClients<const $Siblings extends Readonly<Record<str
   const composed = composeSurfaces<Readonly<Record<string, Surface<Spec>>>>("siblings", siblings);
   const connection = await link.connect(composed, options);
   const { channel, closed, leaving } = connection;
-  const port = toPort(channel);
+  const port = channel;
   const clients: Record<string, unknown> = {};
   for (const [segment, sibling] of Object.entries<Surface<Spec>>(siblings)) {
-    clients[segment] = createClient(sibling, toChannel(toSiblingPort(port, segment)));
+    clients[segment] = createClient(sibling, toSiblingPort(port, segment));
   }
   return Object.freeze({
     // Each was given the client of its own surface, which is what the mapped type says.

@@ -1,12 +1,5 @@
 import { SurfaceError } from "../errors.ts";
-import {
-  toChannel,
-  toPort,
-  type AskVerb,
-  type ChannelPort,
-  type FollowVerb,
-  type Use,
-} from "../surface/channel-port.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { UseOptions } from "../surface/client.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
@@ -31,7 +24,7 @@ class Life {
   }
 }
 
-function toCut({ member }: Use<AskVerb | FollowVerb>): SurfaceError {
+function toCut({ member }: Operation<RequestVerb | SubscribeVerb>): SurfaceError {
   return new SurfaceError("DISCONNECTED", `Using "${member}": the connection has ended`);
 }
 
@@ -40,17 +33,17 @@ function isEnd(cause: unknown): boolean {
   return cause instanceof SurfaceError && (cause.code === "CLOSED" || cause.code === "ABORTED") && !isRelayed(cause);
 }
 
-async function ask(port: ChannelPort, use: Use<AskVerb>, life: Life): Promise<unknown> {
+async function ask(port: SurfaceChannel, use: Operation<RequestVerb>, life: Life): Promise<unknown> {
   try {
-    return await port.ask(use);
+    return await port.request(use);
   } catch (cause) {
     if (!isEnd(cause) || use.options.signal?.aborted === true || !(await life.isOver())) throw cause;
     throw toCut(use);
   }
 }
 
-function iterate(port: ChannelPort, use: Use<FollowVerb>, life: Life): AsyncIterator<unknown> {
-  const inner = port.follow(use)[Symbol.asyncIterator]();
+function iterate(port: SurfaceChannel, use: Operation<SubscribeVerb>, life: Life): AsyncIterator<unknown> {
+  const inner = port.subscribe(use)[Symbol.asyncIterator]();
   let hasLeft = false;
   return {
     async next() {
@@ -90,11 +83,11 @@ export function tellingEnds(link: Link): Link {
     async connect<TAsked extends Spec>(surface: Surface<TAsked>, options?: UseOptions): Promise<Connection<TAsked>> {
       const connection = await connectTo(link, surface, options);
       const life = new Life(connection);
-      const port = toPort(connection.channel);
-      const channel = toChannel({
-        ask: (use) => ask(port, use, life),
-        follow: (use) => ({ [Symbol.asyncIterator]: () => iterate(port, use, life) }),
-      });
+      const port = connection.channel;
+      const channel: SurfaceChannel = {
+        request: (use) => ask(port, use, life),
+        subscribe: (use) => ({ [Symbol.asyncIterator]: () => iterate(port, use, life) }),
+      };
       const { client, closed, leaving } = connection;
       return {
         client,

@@ -1,19 +1,15 @@
-import type { SurfaceChannel } from "./channel.ts";
-import { toChannel, toPort, type Carry, type ChannelPort } from "./channel-port.ts";
+import type { Carry, SurfaceChannel } from "./channel.ts";
+import { andThen } from "./is-thenable.ts";
 import { mapDistinct } from "./map-distinct.ts";
 
-function mapped(port: ChannelPort, to: Carry): ChannelPort {
-  return {
-    ask: async (use) => to(await port.ask(use)),
-    follow: (use) => mapDistinct(port.follow(use), to),
-  };
-}
-
 /**
- * The channel of the same members that hands out what `to` makes of what that one carries, without what repeats the item
- * before. Holds nothing of its own.
+ * Returns a channel to the same members that maps every answer and item by `to`, and leaves out repeated items. Holds nothing
+ * of its own.
  */
 export function carryAs(channel: SurfaceChannel, to: Carry): SurfaceChannel {
-  const port = toPort(channel);
-  return toChannel(port.as?.(to) ?? mapped(port, to));
+  const mapped: SurfaceChannel = {
+    request: (operation) => andThen(channel.request(operation), to),
+    subscribe: (operation) => mapDistinct(channel.subscribe(operation), to),
+  };
+  return channel.as?.(to) ?? mapped;
 }

@@ -1,36 +1,87 @@
-import type { CallOptions, EventPage, EventWait, PageOptions, UseOptions, WaitOptions } from "./client.ts";
+import type { CallOptions, EventPage, EventWait, WaitOptions } from "./client.ts";
 import type { CollectionPage } from "./source.ts";
 
-/** Uses of a live surface in this process: they return a promise only if something waits, and throw or reject as those of a channel do. */
-export interface DirectUses {
-  get(member: string, use: UseOptions): unknown;
-  call(member: string, input: unknown, use: CallOptions): unknown;
+/** Verbs that are answered once, with the type of the answer. Answers of cells and collections may be stale. */
+interface Answers {
+  get: unknown;
+  keys: readonly unknown[];
+  /** `undefined` for an absent item. */
+  item: unknown;
+  list: CollectionPage<unknown, unknown>;
+  latest: unknown;
+  wait: EventWait;
+  recent: EventPage;
+  call: unknown;
+}
+
+/** Verbs that are answered again and again, with the type of the items. */
+interface Items {
+  watch: unknown;
+  watchKeys: readonly unknown[];
+  watchItem: unknown;
+  watchList: CollectionPage<unknown, unknown>;
+  open: unknown;
+  /** The newest frame of a stream, as a list of none or one: at once, then after each newer one; may skip to the newest. */
+  watchLatest: readonly unknown[];
+  /** The kept occurrences of an event: at once, then after each further one; may skip to the newest. */
+  watchRecent: EventPage;
+}
+
+/** A verb that is answered once. */
+export type RequestVerb = keyof Answers;
+
+/** A verb that is answered again and again. */
+export type SubscribeVerb = keyof Items;
+
+/** One use of a member. */
+export interface Operation<TVerb extends RequestVerb | SubscribeVerb> {
+  readonly verb: TVerb;
+  readonly member: string;
+  /** The key of the item, the page or the input; `undefined` for verbs that take none. */
+  readonly argument: unknown;
+  /** Options of other verbs are left out. */
+  readonly options: CallOptions & WaitOptions & SendNotice;
+}
+
+interface SendNotice {
+  /** Called before the operation fails, if its caller has gone and nothing of it was sent. Must not throw. */
+  unsent?(): void;
 }
 
 /**
- * The untyped way to a live surface's members: what a link carries, and what every typed client is built on. Values
- * on it are already validated by their owner; inputs are validated by the owner when they arrive. A key that is not a
- * member, or is of another kind, is refused with `UNKNOWN_MEMBER` or `WRONG_KIND`.
+ * The untyped way to the members of a live surface: what a link carries, and what every typed client is built on. Its values
+ * are validated by their owner, which also validates the arguments that arrive. `UNKNOWN_MEMBER` and `WRONG_KIND` refuse a
+ * key that is no member, or a member of another kind.
  */
 export interface SurfaceChannel {
-  get(member: string, use: UseOptions): Promise<unknown>;
-  watch(member: string, use: UseOptions): AsyncIterable<unknown>;
-  keys(member: string, use: UseOptions): Promise<readonly unknown[]>;
-  watchKeys(member: string, use: UseOptions): AsyncIterable<readonly unknown[]>;
-  /** `undefined` where there is no such item. */
-  item(member: string, key: unknown, use: UseOptions): Promise<unknown>;
-  watchItem(member: string, key: unknown, use: UseOptions): AsyncIterable<unknown>;
-  list(member: string, page: PageOptions, use: UseOptions): Promise<CollectionPage<unknown, unknown>>;
-  watchList(member: string, page: PageOptions, use: UseOptions): AsyncIterable<CollectionPage<unknown, unknown>>;
-  open(member: string, input: unknown, use: UseOptions): AsyncIterable<unknown>;
-  /** The newest frame of a stream, as a list of none or one: at once, then after each newer one; may skip to the newest. */
-  watchLatest(member: string, input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]>;
-  /** The occurrences of an event that are kept: at once, then after each further one; may skip to the newest. */
-  watchRecent(member: string, input: unknown, use: UseOptions): AsyncIterable<EventPage>;
-  latest(member: string, input: unknown, use: UseOptions): Promise<unknown>;
-  wait(member: string, input: unknown, use: WaitOptions): Promise<EventWait>;
-  recent(member: string, input: unknown, use: UseOptions): Promise<EventPage>;
-  call(member: string, input: unknown, use: CallOptions): Promise<unknown>;
-  /** Left out by channels that reach nothing in this process. */
-  readonly direct?: DirectUses | undefined;
+  /** Returns the answer, or a promise of it if something waits. Throws, or the promise rejects. */
+  request(operation: Operation<RequestVerb>): unknown;
+  /** Returns the items. May throw at once. */
+  subscribe(operation: Operation<SubscribeVerb>): AsyncIterable<unknown>;
+  /**
+   * Returns the same channel with every answer and item mapped by `to`, and repeated items of a watch left out. For channels
+   * that decode their answers: mapping behind them would tell everything a turn later. Left out by all others.
+   */
+  as?(to: Carry): SurfaceChannel;
+}
+
+/** Maps a value that a channel carries. */
+export type Carry = (carried: unknown) => unknown;
+
+/** Makes a request, and returns the answer as its owner types it. */
+export function requestFrom<TVerb extends RequestVerb>(
+  channel: SurfaceChannel,
+  operation: Operation<TVerb>,
+): Answers[TVerb] | Promise<Answers[TVerb]> {
+  // Owners answer each verb with this type, and links decode to it.
+  return channel.request(operation) as Answers[TVerb] | Promise<Answers[TVerb]>;
+}
+
+/** Subscribes, and returns the items as their owner types them. */
+export function subscribeTo<TVerb extends SubscribeVerb>(
+  channel: SurfaceChannel,
+  operation: Operation<TVerb>,
+): AsyncIterable<Items[TVerb]> {
+  // As above.
+  return channel.subscribe(operation) as AsyncIterable<Items[TVerb]>;
 }

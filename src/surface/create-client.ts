@@ -1,64 +1,97 @@
 import { untilAborted } from "../spine/until-aborted.ts";
 import { carryAs } from "./carry-as.ts";
-import type { SurfaceChannel } from "./channel.ts";
-import type { CallOptions, ListOptions, SurfaceClient, UseOptions, WaitOptions } from "./client.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "./channel.ts";
+import type { ListOptions, SurfaceClient, UseOptions } from "./client.ts";
 import type { Surface } from "./define-surface.ts";
 import type { Kind, Spec } from "./member.ts";
 import { toPlainValue, toReading } from "./reading.ts";
 
-const noOptions: UseOptions = Object.freeze({});
+type Options = Operation<RequestVerb>["options"];
 
-/** One channel, and what it carries as clients hand it out. */
-interface Channels {
-  readonly channel: SurfaceChannel;
-  /** The values themselves. */
-  readonly values: SurfaceChannel;
+const noOptions: Options = Object.freeze({});
+
+/** The methods of a channel for one member, with a promise of every answer. */
+class MemberUses {
+  readonly #channel: SurfaceChannel;
+  readonly #member: string;
+
+  constructor(channel: SurfaceChannel, member: string) {
+    this.#channel = channel;
+    this.#member = member;
+  }
+
+  /** The promise also rejects when the caller's signal fires, whatever the far side is busy with. */
+  request(verb: RequestVerb, argument: unknown, options: Options): Promise<unknown> {
+    const { signal } = options;
+    const start = (): Promise<unknown> => this.#start({ verb, member: this.#member, argument, options });
+    return signal === undefined ? start() : untilAborted({ start, signal, doing: `Using "${this.#member}"` });
+  }
+
+  subscribe(verb: SubscribeVerb, argument: unknown, options: UseOptions): AsyncIterable<unknown> {
+    return this.#channel.subscribe({ verb, member: this.#member, argument, options });
+  }
+
+  #start(operation: Operation<RequestVerb>): Promise<unknown> {
+    try {
+      const answer = this.#channel.request(operation);
+      return answer instanceof Promise ? answer : Promise.resolve(answer);
+    } catch (cause) {
+      // Not by an async function, which would add promises to each call.
+      return Promise.reject(cause);
+    }
+  }
+}
+
+/** One member over one channel, as clients hand it out. */
+interface Uses {
+  /** Frames, occurrences and results. */
+  readonly carried: MemberUses;
+  /** Values of cells and collections. */
+  readonly values: MemberUses;
   /** Values, and whether they are stale. */
-  readonly readings: SurfaceChannel;
+  readonly readings: MemberUses;
 }
 
-type MakeClient = (channels: Channels, key: string) => object;
-
-/** A use ends for its caller when the caller's signal fires, whatever the far side is busy with. */
-function within<TValue>(use: UseOptions, key: string, start: () => Promise<TValue>): Promise<TValue> {
-  const { signal } = use;
-  return signal === undefined ? start() : untilAborted({ start, signal, doing: `Using "${key}"` });
+function toPage({ signal, ...page }: ListOptions): { readonly page: object; readonly use: UseOptions } {
+  return { page, use: signal === undefined ? noOptions : { signal } };
 }
 
-/** One arm a kind: how a member looks to a client, in terms of the channel. */
-const clientOf: Readonly<Record<Kind, MakeClient>> = {
-  cell: ({ values, readings }, key) => ({
-    get: (use: UseOptions = noOptions) => within(use, key, () => values.get(key, use)),
-    watch: (use: UseOptions = noOptions) => values.watch(key, use),
-    reading: (use: UseOptions = noOptions) => within(use, key, () => readings.get(key, use)),
-    readings: (use: UseOptions = noOptions) => readings.watch(key, use),
+/** The client of a member, by its kind: the only place that has a method a verb. */
+const clientOf: Readonly<Record<Kind, (uses: Uses) => object>> = {
+  cell: ({ values, readings }) => ({
+    get: (use = noOptions) => values.request("get", undefined, use),
+    watch: (use = noOptions) => values.subscribe("watch", undefined, use),
+    reading: (use = noOptions) => readings.request("get", undefined, use),
+    readings: (use = noOptions) => readings.subscribe("watch", undefined, use),
   }),
-  collection: ({ values, readings }, key) => ({
-    keys: (use: UseOptions = noOptions) => within(use, key, () => values.keys(key, use)),
-    get: (item: unknown, use: UseOptions = noOptions) => within(use, key, () => values.item(key, item, use)),
-    list: ({ signal, ...page }: ListOptions = noOptions) => {
-      const use = signal === undefined ? noOptions : { signal };
-      return within(use, key, () => values.list(key, page, use));
+  collection: ({ values, readings }) => ({
+    keys: (use = noOptions) => values.request("keys", undefined, use),
+    get: (item: unknown, use = noOptions) => values.request("item", item, use),
+    list(options: ListOptions = noOptions) {
+      const { page, use } = toPage(options);
+      return values.request("list", page, use);
     },
-    watchList: ({ signal, ...page }: ListOptions = noOptions) =>
-      values.watchList(key, page, signal === undefined ? noOptions : { signal }),
-    watchKeys: (use: UseOptions = noOptions) => values.watchKeys(key, use),
-    watch: (item: unknown, use: UseOptions = noOptions) => values.watchItem(key, item, use),
-    reading: (item: unknown, use: UseOptions = noOptions) => within(use, key, () => readings.item(key, item, use)),
-    readings: (item: unknown, use: UseOptions = noOptions) => readings.watchItem(key, item, use),
-    keysReading: (use: UseOptions = noOptions) => within(use, key, () => readings.keys(key, use)),
-    keysReadings: (use: UseOptions = noOptions) => readings.watchKeys(key, use),
+    watchList(options: ListOptions = noOptions) {
+      const { page, use } = toPage(options);
+      return values.subscribe("watchList", page, use);
+    },
+    watchKeys: (use = noOptions) => values.subscribe("watchKeys", undefined, use),
+    watch: (item: unknown, use = noOptions) => values.subscribe("watchItem", item, use),
+    reading: (item: unknown, use = noOptions) => readings.request("item", item, use),
+    readings: (item: unknown, use = noOptions) => readings.subscribe("watchItem", item, use),
+    keysReading: (use = noOptions) => readings.request("keys", undefined, use),
+    keysReadings: (use = noOptions) => readings.subscribe("watchKeys", undefined, use),
   }),
-  stream: ({ channel }, key) => ({
-    open: (input: unknown, use: UseOptions = noOptions) => channel.open(key, input, use),
-    latest: (input: unknown, use: UseOptions = noOptions) => within(use, key, () => channel.latest(key, input, use)),
+  stream: ({ carried }) => ({
+    open: (input: unknown, use = noOptions) => carried.subscribe("open", input, use),
+    latest: (input: unknown, use = noOptions) => carried.request("latest", input, use),
   }),
-  event: ({ channel }, key) => ({
-    wait: (input: unknown, use: WaitOptions = noOptions) => within(use, key, () => channel.wait(key, input, use)),
-    recent: (input: unknown, use: UseOptions = noOptions) => within(use, key, () => channel.recent(key, input, use)),
+  event: ({ carried }) => ({
+    wait: (input: unknown, use = noOptions) => carried.request("wait", input, use),
+    recent: (input: unknown, use = noOptions) => carried.request("recent", input, use),
   }),
-  procedure: ({ channel }, key) => ({
-    call: (input: unknown, use: CallOptions = noOptions) => within(use, key, () => channel.call(key, input, use)),
+  procedure: ({ carried }) => ({
+    call: (input: unknown, use = noOptions) => carried.request("call", input, use),
   }),
 };
 
@@ -71,10 +104,16 @@ export function createClient<TSpec extends Spec>(
   channel: SurfaceChannel,
 ): SurfaceClient<TSpec> {
   const values = carryAs(channel, toPlainValue);
-  const channels: Channels = { channel, values, readings: carryAs(channel, toReading) };
+  const readings = carryAs(channel, toReading);
   // Without a prototype, so that no inherited name looks like a member; create() itself answers any.
   const client = Object.create(null) as Record<string, object>;
-  for (const [key, member] of Object.entries(surface.members)) client[key] = clientOf[member.kind](channels, key);
+  for (const [key, member] of Object.entries(surface.members)) {
+    client[key] = clientOf[member.kind]({
+      carried: new MemberUses(channel, key),
+      values: new MemberUses(values, key),
+      readings: new MemberUses(readings, key),
+    });
+  }
   // Each key was given the client of its member's kind, which is what the mapped type says.
   return Object.freeze(client) as SurfaceClient<TSpec>;
 }

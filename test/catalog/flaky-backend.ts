@@ -3,7 +3,7 @@ import { inProcess } from "../../src/links/in-process.ts";
 import type { CloseReason, Connection, Link } from "../../src/links/link.ts";
 import { OwnedIterator } from "../../src/spine/owned-iterator.ts";
 import { Scope } from "../../src/spine/scope.ts";
-import { toChannel, toPort } from "../../src/surface/channel-port.ts";
+import type { SurfaceChannel } from "../../src/surface/channel.ts";
 import { createClient } from "../../src/surface/create-client.ts";
 import type { Surface } from "../../src/surface/define-surface.ts";
 import type { LiveSurface } from "../../src/surface/implement-surface.ts";
@@ -32,7 +32,6 @@ async function breakable(
   surface: Surface<Spec>,
   breaks: Set<() => void>,
 ): Promise<Connection<Spec>> {
-  const port = toPort(inner.channel);
   const scope = new Scope("a flaky connection");
   let lose: (cause: unknown) => void = () => {};
   let tell: (reason: CloseReason) => void = () => {};
@@ -47,10 +46,11 @@ async function breakable(
     void inner.close();
   };
   breaks.add(snap);
-  const channel = toChannel({
-    ask: (use) => until(broken, port.ask(use)),
-    follow: (use) => new OwnedIterator({ open: () => port.follow(use), scope, signal: use.options.signal }),
-  });
+  const channel: SurfaceChannel = {
+    request: (use) => until(broken, Promise.resolve(inner.channel.request(use))),
+    subscribe: (use) =>
+      new OwnedIterator({ open: () => inner.channel.subscribe(use), scope, signal: use.options.signal }),
+  };
   const close = async (): Promise<void> => {
     breaks.delete(snap);
     tell({ kind: "closed" });

@@ -47,12 +47,14 @@ function countedShed(keys: readonly string[]) {
     async connect(surface, use) {
       const connection = await inProcess(live).connect(surface, use);
       const channel: SurfaceChannel = {
-        ...connection.channel,
-        async keys(key, options) {
-          reads += 1;
-          await gate;
-          return connection.channel.keys(key, options);
+        async request(operation) {
+          if (operation.verb === "keys") {
+            reads += 1;
+            await gate;
+          }
+          return connection.channel.request(operation);
         },
+        subscribe: (operation) => connection.channel.subscribe(operation),
       };
       return { ...connection, channel };
     },

@@ -8,7 +8,7 @@ import { anonymous } from "../../src/surface/caller.ts";
 import { CallContext } from "../../src/call/call-context.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { collection } from "../../src/surface/collection.ts";
-import { toChannel, toPort, type FollowVerb, type Use } from "../../src/surface/channel-port.ts";
+import type { Operation, SubscribeVerb, SurfaceChannel } from "../../src/surface/channel.ts";
 import { defineSurface, type Surface } from "../../src/surface/define-surface.ts";
 import { event } from "../../src/surface/event.ts";
 import { implementSurface, type LiveSurface } from "../../src/surface/implement-surface.ts";
@@ -78,14 +78,15 @@ function lateLink(live: LiveSurface<Spec>): Link {
   const inner = inProcess(live);
   const connect = async (asked: Surface<Spec>): Promise<Connection<Spec>> => {
     const connection = await inner.connect(asked);
-    const port = toPort(connection.channel);
-    async function* late(use: Use<FollowVerb>): AsyncGenerator {
-      for await (const one of port.follow(use)) {
+    const { channel: base } = connection;
+    async function* late(use: Operation<SubscribeVerb>): AsyncGenerator {
+      for await (const one of base.subscribe(use)) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         yield one;
       }
     }
-    return { ...connection, channel: toChannel({ ask: (use) => port.ask(use), follow: late }), isRemote: true };
+    const channel: SurfaceChannel = { request: (use) => base.request(use), subscribe: late };
+    return { ...connection, channel, isRemote: true };
   };
   // The surface that is asked for says what the connection's members are.
   return { connect: connect as unknown as Link["connect"] };

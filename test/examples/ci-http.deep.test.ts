@@ -14,6 +14,7 @@ import { z } from "zod";
 import { WatchCounter } from "../../examples/ci/watch-counter.ts";
 import { compileExample } from "./compile-examples.ts";
 import { eventually, isRunning } from "./ci-support.ts";
+import { usesOf } from "../surface/uses-of.ts";
 
 /** Upper bound on a hang: a start of five processes that compile what they load, on a machine that may be busy. */
 const PATIENCE_MS = 90_000;
@@ -162,8 +163,9 @@ describe("WatchCounter", () => {
     const counter = new WatchCounter("left");
     const connection = await counter.through(inProcess(live)).connect(pair);
     const over = new AbortController();
+    const uses = usesOf(connection.channel);
     const watch = (member: "left" | "right", signal?: AbortSignal) =>
-      connection.channel.watch(member, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
+      uses.watch(member, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
     const watches = [watch("left", over.signal), watch("left"), watch("left"), watch("right")] as const;
     expect((await Promise.all(watches.map((each) => each.next()))).map(({ value }) => value)).toEqual([1, 1, 1, 2]);
     expect(counter.read()).toEqual({ open: 3, most: 3, opened: 3 });

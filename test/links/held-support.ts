@@ -7,7 +7,7 @@ import { event } from "../../src/surface/event.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
-import type { SurfaceChannel } from "../../src/surface/channel.ts";
+import { usesOf, type Uses } from "../surface/uses-of.ts";
 import { settle } from "../surface/support.ts";
 import { ManualClock } from "./manual-clock.ts";
 import { ScriptedLink, type ScriptedConnection } from "./scripted-link.ts";
@@ -34,7 +34,7 @@ export interface Opened {
   /** What was said of why it cannot be reached. */
   readonly unreachable: readonly unknown[];
   readonly held: HeldSurface;
-  readonly channel: SurfaceChannel;
+  readonly channel: Uses;
 }
 
 const opened: HeldSurface[] = [];
@@ -50,7 +50,7 @@ export function open(answer: ScriptedLink["answer"] = "accept", idle: number = i
   const onUnreachable = (cause: unknown): void => void unreachable.push(cause);
   const held = new HeldSurface({ link, surface, clock, random: () => 0, idleMs: idle, onUnreachable });
   opened.push(held);
-  return { link, clock, unreachable, held, channel: held.channel };
+  return { link, clock, unreachable, held, channel: usesOf(held.channel) };
 }
 
 /** Closes what was opened. Throws when a rejection was left to nobody. */

@@ -10,6 +10,7 @@ import { cellSource } from "../../src/surface/source.ts";
 import { listeners, settle, take, until, WatchedSource } from "../surface/support.ts";
 import { closeAll, connect, idleMs, lost, open, type Opened, outcomeOf, surface } from "./held-support.ts";
 import { ScriptedConnection } from "./scripted-link.ts";
+import { usesOf } from "../surface/uses-of.ts";
 
 afterEach(closeAll);
 
@@ -35,7 +36,7 @@ describe("HeldSurface over a live surface", () => {
     let dials = 0;
     const link: Link = { connect: (asked) => inProcess(live).connect(((dials += 1), asked)) };
     const made = new HeldSurface({ link, surface });
-    const { channel } = made;
+    const channel = usesOf(made.channel);
     await settle();
     expect(dials).toBe(0);
     expect(await channel.get("value", {})).toBe(1);
@@ -60,12 +61,14 @@ describe("HeldSurface over a live surface", () => {
   it("goes on with a wait across a restart: by its cursor, which is of before, or by saying that it was reset", async () => {
     let live = implement();
     const made = new HeldSurface({ link: { connect: (asked) => inProcess(live).connect(asked) }, surface });
-    const { cursor } = await made.channel.recent("rang", undefined, {});
+    const { cursor } = await usesOf(made.channel).recent("rang", undefined, {});
     await live.close();
     live = implement();
-    const answer = await made.channel.wait("rang", undefined, { since: cursor });
+    const answer = await usesOf(made.channel).wait("rang", undefined, { since: cursor });
     expect(answer).toMatchObject({ status: "timed_out", reset: true });
-    expect(await made.channel.wait("rang", undefined, { since: answer.cursor })).toMatchObject({ occurrence: 1 });
+    expect(await usesOf(made.channel).wait("rang", undefined, { since: answer.cursor })).toMatchObject({
+      occurrence: 1,
+    });
     await made.close();
     await live.close();
   });
@@ -77,11 +80,11 @@ describe("HeldSurface over a live surface", () => {
     });
     const asked = defineSurface("s", { run: surface.members.run });
     const made = new HeldSurface({ link: inProcess(live), surface: asked });
-    const running = made.channel.call("run", undefined, {});
+    const running = usesOf(made.channel).call("run", undefined, {});
     await settle();
     const closing = live.close();
     await settle();
-    await expect(made.channel.call("run", undefined, {})).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(usesOf(made.channel).call("run", undefined, {})).rejects.toMatchObject({ code: "CLOSED" });
     finish();
     expect(await running).toBe(7);
     await closing;
@@ -97,9 +100,9 @@ describe("HeldSurface over a live surface", () => {
       onUnreachable: (cause) => causes.push(cause),
     });
     const refused = { code: "CONTRACT_MISMATCH" };
-    await expect(made.channel.get("value", {})).rejects.toMatchObject(refused);
-    await expect(made.channel.wait("rang", undefined, { since: "a.1" })).rejects.toMatchObject(refused);
-    await expect(take(made.channel.watch("value", {}), 1)).rejects.toMatchObject(refused);
+    await expect(usesOf(made.channel).get("value", {})).rejects.toMatchObject(refused);
+    await expect(usesOf(made.channel).wait("rang", undefined, { since: "a.1" })).rejects.toMatchObject(refused);
+    await expect(take(usesOf(made.channel).watch("value", {}), 1)).rejects.toMatchObject(refused);
     expect(causes).toMatchObject([{ code: "CONTRACT_MISMATCH" }]);
     await made.close();
   });

@@ -8,6 +8,7 @@ import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { relay } from "../../src/surface/relayed.ts";
 import { readOnly } from "../../src/tags/read-only.ts";
+import { usesOf } from "../surface/uses-of.ts";
 
 const surface = defineSurface("window", { look: readOnly(procedure({})) });
 
@@ -30,7 +31,9 @@ describe("toLinkLoss()", () => {
     });
     const held = new HeldSurface({ link: inProcess(live), surface });
     const late = new Promise((resolve) => setTimeout(resolve, 3000, "late").unref());
-    const failing = held.channel.call("look", undefined, {}).catch((cause: unknown) => cause);
+    const failing = usesOf(held.channel)
+      .call("look", undefined, {})
+      .catch((cause: unknown) => cause);
     expect(await Promise.race([failing, late])).toMatchObject({ code: "UNAVAILABLE" });
     expect(calls).toBe(1);
     await held.close();

@@ -1,6 +1,6 @@
 import { SurfaceError } from "../../src/errors.ts";
 import type { CloseReason, Connection, Link } from "../../src/links/link.ts";
-import { toChannel, type AskVerb, type FollowVerb, type Use } from "../../src/surface/channel-port.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../src/surface/channel.ts";
 import type { UseOptions } from "../../src/surface/client.ts";
 import { createClient } from "../../src/surface/create-client.ts";
 import type { Surface } from "../../src/surface/define-surface.ts";
@@ -8,7 +8,7 @@ import type { Spec } from "../../src/surface/member.ts";
 
 /** A use that is under way: the test answers it. */
 export interface Asked {
-  readonly use: Use<AskVerb>;
+  readonly use: Operation<RequestVerb>;
   readonly answer: (value: unknown) => void;
   readonly fail: (cause: unknown) => void;
 }
@@ -25,7 +25,7 @@ export class ScriptedConnection {
   /** What closing does; by default it ends. */
   onClose: () => Promise<void> = async () => this.end({ kind: "closed" });
   /** What a follow gives; by default it waits for the end. */
-  onFollow: (use: Use<FollowVerb>) => AsyncIterable<unknown> = () => this.#values();
+  onFollow: (use: Operation<SubscribeVerb>) => AsyncIterable<unknown> = () => this.#values();
   announce: () => void = () => {};
   readonly leaving: Promise<void>;
   closed: Promise<CloseReason>;
@@ -51,13 +51,13 @@ export class ScriptedConnection {
   }
 
   toConnection<TSpec extends Spec>(surface: Surface<TSpec>): Connection<TSpec> {
-    const channel = toChannel({
-      ask: (use) => this.#ask(use),
-      follow: (use) => {
+    const channel: SurfaceChannel = {
+      request: (use) => this.#ask(use),
+      subscribe: (use) => {
         this.followed += 1;
         return this.onFollow(use);
       },
-    });
+    };
     const close = (): Promise<void> => {
       this.closes += 1;
       return this.onClose();
@@ -66,7 +66,7 @@ export class ScriptedConnection {
     return { client: createClient(surface, channel), channel, closed, leaving, close };
   }
 
-  async #ask(use: Use<AskVerb>): Promise<unknown> {
+  async #ask(use: Operation<RequestVerb>): Promise<unknown> {
     if (this.isOver || this.isLeaving) throw new SurfaceError("UNAVAILABLE", "not here");
     return new Promise((resolve, reject) => this.asked.push({ use, answer: resolve, fail: reject }));
   }

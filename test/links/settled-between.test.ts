@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import type { SurfaceChannel } from "../../src/surface/channel.ts";
+import { usesOf, type Uses } from "../surface/uses-of.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";
 import { event } from "../../src/surface/event.ts";
 import { implementSurface } from "../../src/surface/implement-surface.ts";
@@ -61,13 +61,13 @@ async function openEngine(road: (typeof roads)[number], replayLast: boolean) {
     },
   });
   await until(() => pushed.running === 1);
-  let channel: SurfaceChannel;
+  let channel: Uses;
   if (road === "inProcess") {
-    ({ channel } = await inProcess(live).connect(asked));
+    channel = usesOf((await inProcess(live).connect(asked)).channel);
   } else {
     const held = new HeldSurface({ link: inProcess(live), surface: asked });
     ending.push(() => held.close());
-    ({ channel } = held);
+    channel = usesOf(held.channel);
   }
   ending.push(() => live.close());
   const wait = (since?: string) =>

@@ -16,6 +16,7 @@ import { createTestClient } from "../../src/testing/test-client.ts";
 import { settle, until } from "../surface/support.ts";
 import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
+import { usesOf } from "../surface/uses-of.ts";
 
 const both = composeSurfaces("both", { a: pipeline, b: notes });
 const outcome = (use: Promise<unknown>): Promise<unknown> => use.catch((cause: unknown) => cause);
@@ -62,7 +63,7 @@ describe("siblingLinks()", () => {
     );
     const held = new HeldSurface({ link: links, surface: both });
     afterThis(() => held.close());
-    const { channel } = held;
+    const channel = usesOf(held.channel);
     expect(await outcome(channel.call("b.bump", undefined, {}))).toEqual(failing("UNAVAILABLE"));
     expect(faults.map(({ where }) => where)).toEqual(['reaching surface "notes"']);
     expect(await channel.get("a.nodes", {})).toBe(1);
@@ -100,7 +101,7 @@ describe("siblingLinks()", () => {
           {
             key,
             windowMs: 1,
-            open: ({ channel }, events) => pump((signal) => channel.watch(key, { signal }), events),
+            open: ({ channel }, events) => pump((signal) => usesOf(channel).watch(key, { signal }), events),
           },
           { changed: () => void heard.push(key) },
         );
@@ -133,7 +134,7 @@ describe("siblingLinks()", () => {
       surface: both,
     });
     afterThis(() => held.close());
-    const call = outcome(held.channel.call("b.slow", undefined, {}));
+    const call = outcome(usesOf(held.channel).call("b.slow", undefined, {}));
     await until(() => other.state.calls === 1);
     await Promise.all([other.live.close(), listening.close()]);
     expect(await call).toEqual(failing("OUTCOME_UNKNOWN"));
@@ -148,7 +149,7 @@ describe("siblingLinks()", () => {
       surface: both,
     });
     afterThis(() => held.close());
-    const { channel } = held;
+    const channel = usesOf(held.channel);
     const [mutation, read] = ["b.slow", "b.look"].map((key) => outcome(channel.call(key, undefined, {})));
     await until(() => other.state.calls === 2);
     await other.live.close();
@@ -185,7 +186,7 @@ describe("siblingLinks()", () => {
       surface: both,
     });
     afterThis(() => held.close());
-    const { channel } = held;
+    const channel = usesOf(held.channel);
     expect(await channel.get("b.nodes", {})).toBe("one");
     await other.live.close();
     expect(await outcome(channel.call("b.bump", undefined, {}))).toEqual(failing("UNAVAILABLE"));

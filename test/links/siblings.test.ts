@@ -23,6 +23,7 @@ import { noteRejections, settle } from "../surface/support.ts";
 import { notes, pipeline, startNotes, startPipeline } from "./support/siblings.ts";
 import { afterThis, newFolder } from "./unix/support.ts";
 import * as z from "zod";
+import { usesOf } from "../surface/uses-of.ts";
 
 const fixture = await bundleScript(new URL("stdio/fixtures/siblings-server.ts", import.meta.url), "siblings-server");
 
@@ -276,11 +277,11 @@ describe("an app over one sibling of several", () => {
   it("is told DROPPED and does not wait when that one was dropped", async () => {
     const { both, drop } = startHere();
     const held = new HeldSurface({ link: inProcess(both), surface: notes });
-    expect(await held.channel.get("nodes", {})).toBe("one");
+    expect(await usesOf(held.channel).get("nodes", {})).toBe("one");
     drop();
     await settle();
-    expect(await outcome(held.channel.get("nodes", {}))).toEqual(failing("DROPPED"));
-    expect(await outcome(held.channel.call("bump", undefined, {}))).toEqual(failing("DROPPED"));
+    expect(await outcome(usesOf(held.channel).get("nodes", {}))).toEqual(failing("DROPPED"));
+    expect(await outcome(usesOf(held.channel).call("bump", undefined, {}))).toEqual(failing("DROPPED"));
     await held.close();
   });
 });

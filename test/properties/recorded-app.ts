@@ -5,7 +5,7 @@ import type { LinkedApp } from "../../src/builder/stages.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Connection, Link } from "../../src/links/link.ts";
 import { cell } from "../../src/surface/cell.ts";
-import { toChannel, toPort } from "../../src/surface/channel-port.ts";
+import type { SurfaceChannel } from "../../src/surface/channel.ts";
 import type { UseOptions } from "../../src/surface/client.ts";
 import { collection } from "../../src/surface/collection.ts";
 import { createClient } from "../../src/surface/create-client.ts";
@@ -91,17 +91,17 @@ function recordingLink(live: LiveSurface<Spec>, ran: Ran): Link {
   return {
     async connect<TSpec extends Spec>(surface: Surface<TSpec>, options?: UseOptions): Promise<Connection<TSpec>> {
       const connection = await link.connect(surface, options);
-      const port = toPort(connection.channel);
-      const channel = toChannel({
-        ask(use) {
+      const { channel: inner } = connection;
+      const channel: SurfaceChannel = {
+        request(use) {
           ran(`${use.verb} ${use.member}`);
-          return port.ask(use);
+          return inner.request(use);
         },
-        follow(use) {
+        subscribe(use) {
           ran(`${use.verb} ${use.member}`);
-          return port.follow(use);
+          return inner.subscribe(use);
         },
-      });
+      };
       return { ...connection, channel, client: createClient(surface, channel) };
     },
   };

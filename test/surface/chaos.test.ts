@@ -13,6 +13,7 @@ import { implementSurface } from "../../src/surface/implement-surface.ts";
 import { procedure } from "../../src/surface/procedure.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { listeners, settle, WatchedSource } from "./support.ts";
+import { usesOf } from "./uses-of.ts";
 
 const input = z.object({ id: z.number() });
 const surface = defineSurface("chaos", {
@@ -123,8 +124,8 @@ function use(
     () => client.rang.recent({ id }, { signal }),
     () => client.run.call({ id }, { signal, onProgress: () => (id === 3 ? thrower() : undefined) }),
     () => client.run.call({ id: "x" as never }, { signal }),
-    () => drain(channel.watchLatest("frames", { id }, { signal }), id),
-    () => drain(channel.watchRecent("rang", { id }, { signal }), id),
+    () => drain(usesOf(channel).watchLatest("frames", { id }, { signal }), id),
+    () => drain(usesOf(channel).watchRecent("rang", { id }, { signal }), id),
   ];
   return uses[what % uses.length]?.() ?? Promise.resolve();
 }

@@ -8,7 +8,12 @@ import * as z from "zod";
 
 // oxlint-disable-next-line unicorn/no-thenable -- a member may be called that
 const surface = defineSurface("s", { "a.b": cell({ schema: z.number() }), then: procedure({}) });
-const hanging = { get: () => new Promise(() => {}), call: async () => 5 } as unknown as SurfaceChannel;
+const hanging: SurfaceChannel = {
+  request: ({ verb }) => (verb === "get" ? new Promise(() => {}) : 5),
+  subscribe: () => {
+    throw new Error("not subscribed here");
+  },
+};
 
 describe("createClient()", () => {
   it("createClient() has the surface's members and nothing inherited, and may be awaited", async () => {
@@ -22,10 +27,10 @@ describe("createClient()", () => {
 
   it("a call hands its options over as they are", async () => {
     const handed: unknown[] = [];
-    const channel = { call: async (...use: unknown[]) => handed.push(...use) } as unknown as SurfaceChannel;
+    const channel: SurfaceChannel = { ...hanging, request: ({ options: use }) => handed.push(use) };
     const options = { idempotent: true, onProgress: () => {} };
     await createClient(surface, channel).then.call(undefined, options);
-    expect(handed[2]).toBe(options);
+    expect(handed[0]).toBe(options);
   });
 
   it("a use rejects at once when its signal fires, whatever the far side is busy with", async () => {

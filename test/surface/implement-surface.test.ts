@@ -10,6 +10,7 @@ import { procedure } from "../../src/surface/procedure.ts";
 import { cellSource } from "../../src/surface/source.ts";
 import { stream } from "../../src/surface/stream.ts";
 import { openLive, settle } from "./support.ts";
+import { usesOf } from "./uses-of.ts";
 
 const all = defineSurface("all", {
   cell: cell({ schema: z.number() }),
@@ -126,7 +127,7 @@ describe("implementSurface()", () => {
 
   it("a channel refuses keys that are no members, and members of another kind, by own name only", async () => {
     const live = implementSurface(all, handlers);
-    const channel = live[kChannel];
+    const channel = usesOf(live[kChannel]);
     for (const key of ["nobody", "toString", "__proto__", "constructor"]) {
       await expect(channel.call(key, undefined, {})).rejects.toMatchObject({ code: "UNKNOWN_MEMBER" });
       await expect(channel.get(key, {})).rejects.toMatchObject({ code: "UNKNOWN_MEMBER" });
@@ -142,7 +143,7 @@ describe("implementSurface()", () => {
 
   it("close() refuses every use of every member from then on", async () => {
     const live = implementSurface(all, handlers);
-    const channel = live[kChannel];
+    const channel = usesOf(live[kChannel]);
     await live.close();
     const closed = expect.objectContaining({ code: "CLOSED" });
     const uses = [

@@ -11,8 +11,8 @@ export const cellMapping: KindMapping<"cell"> = {
     const schema = compileOutput(member.schema, originOf(exposed));
     return {
       resource: toResourceEntry<unknown>(exposed, {
-        fetch: (channel, use) => (channel.direct ?? channel).get(key, use),
-        follow: (channel, use) => channel.watch(key, use),
+        fetch: (channel, use) => channel.request({ verb: "get", member: key, argument: undefined, options: use }),
+        follow: (channel, use) => channel.subscribe({ verb: "watch", member: key, argument: undefined, options: use }),
         render: (carried) => renderCarried(carried, (value) => stringifyBare(schema, value)),
       }),
     };

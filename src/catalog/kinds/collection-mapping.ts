@@ -16,8 +16,8 @@ function keyList(exposed: Exposed<MemberOfKind<"collection">>): ResourceEntry {
   const schema = compileOutput(member.key, `key of ${originOf(exposed)}`);
   const render = (keys: readonly unknown[]): string => JSON.stringify(keys.map((each) => encodeBare(schema, each)));
   return toResourceEntry<unknown>(exposed, {
-    fetch: (channel, use) => channel.keys(key, use),
-    follow: (channel, use) => channel.watchKeys(key, use),
+    fetch: (channel, use) => channel.request({ verb: "keys", member: key, argument: undefined, options: use }),
+    follow: (channel, use) => channel.subscribe({ verb: "watchKeys", member: key, argument: undefined, options: use }),
     render: (carried) => renderCarried(carried, render),
   });
 }
@@ -30,8 +30,8 @@ function items(exposed: Exposed<MemberOfKind<"collection">>): TemplateEntry {
   return toTemplateEntry<unknown>(exposed, {
     shape: toTemplateShape({ schema: toInputSchema(member.key, `key of ${origin}`), single: "key", origin }),
     viewOf: (itemKey) => ({
-      fetch: (channel, use) => channel.item(key, itemKey, use),
-      follow: (channel, use) => channel.watchItem(key, itemKey, use),
+      fetch: (channel, use) => channel.request({ verb: "item", member: key, argument: itemKey, options: use }),
+      follow: (channel, use) => channel.subscribe({ verb: "watchItem", member: key, argument: itemKey, options: use }),
       render: (carried) => renderCarried(carried, render),
     }),
   });

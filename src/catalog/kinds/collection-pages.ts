@@ -52,8 +52,8 @@ export function toPageViews(exposed: ExposedCollection): PageViews {
   const render = ({ items, next }: CollectionPage<unknown, unknown>): string =>
     JSON.stringify({ items: items.map((pair) => ({ key: encodeBare(keySchema, pair[0]), item: toItem(pair) })), next });
   return (page) => ({
-    fetch: (channel, use) => channel.list(member, page, use),
-    follow: (channel, use) => channel.watchList(member, page, use),
+    fetch: (channel, use) => channel.request({ verb: "list", member, argument: page, options: use }),
+    follow: (channel, use) => channel.subscribe({ verb: "watchList", member, argument: page, options: use }),
     render: (carried) => renderCarried(carried, render),
   });
 }

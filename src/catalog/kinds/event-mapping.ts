@@ -2,6 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { deepFreeze } from "../../schema/deep-freeze.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import { requestFrom, subscribeTo } from "../../surface/channel.ts";
 import type { EventPage, EventWait } from "../../surface/client.ts";
 import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
@@ -114,8 +115,9 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
       // decode() made it.
       const wait = input as Wait;
       const more = { timeoutMs: wait.timeoutMs, ...(wait.since === undefined ? {} : { since: wait.since }) };
-      const answer = withHeartbeat(channel.wait(key, wait.input, useWith(call, more)), call);
-      return toAnswer(await answer, output);
+      const use = useWith(call, more);
+      const answer = requestFrom(channel, { verb: "wait", member: key, argument: wait.input, options: use });
+      return toAnswer(await withHeartbeat(Promise.resolve(answer), call), output);
     },
   };
 }
@@ -124,8 +126,8 @@ function asResource(exposed: Exposed<MemberOfKind<"event">>): ResourceEntries {
   const { key, member } = exposed;
   const output = compileOutput(member.output, originOf(exposed));
   return toListenedEntries<EventPage>(exposed, (input) => ({
-    fetch: (channel, use) => channel.recent(key, input, use),
-    follow: (channel, use) => channel.watchRecent(key, input, use),
+    fetch: (channel, use) => requestFrom(channel, { verb: "recent", member: key, argument: input, options: use }),
+    follow: (channel, use) => subscribeTo(channel, { verb: "watchRecent", member: key, argument: input, options: use }),
     render: (page) => toPage(page, output),
   }));
 }

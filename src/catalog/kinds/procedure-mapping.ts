@@ -21,7 +21,7 @@ export const procedureMapping: KindMapping<"procedure"> = {
       countsQuestions: options.timeoutMs !== undefined,
       run(args, call) {
         const use = new EntryUse(call, hints.readOnlyHint);
-        return (channel.direct ?? channel).call(key, args, use);
+        return channel.request({ verb: "call", member: key, argument: args, options: use });
       },
     };
   },

@@ -2,6 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { deepFreeze } from "../../schema/deep-freeze.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import type { JsonObject, JsonSchema } from "../../schema/json.ts";
+import { subscribeTo } from "../../surface/channel.ts";
 import { compileOutput } from "../compile-output.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
 import { bareSchema, encodeBare, stringifyBare } from "../bare-value.ts";
@@ -80,7 +81,8 @@ function asTool(exposed: Exposed<MemberOfKind<"stream">>): ToolEntry {
     async run(input, call) {
       // decode() made it.
       const pull = input as Pull;
-      const open = (signal: AbortSignal): AsyncIterable<unknown> => channel.open(key, pull.input, { signal });
+      const open = (signal: AbortSignal): AsyncIterable<unknown> =>
+        channel.subscribe({ verb: "open", member: key, argument: pull.input, options: { signal } });
       const { items, ended } = await withHeartbeat(collectFrames({ open, signal: call.signal }, pull), call);
       return { items: items.map((item) => encodeBare(output, item)), ended };
     },
@@ -92,8 +94,10 @@ function asResource(exposed: Exposed<MemberOfKind<"stream">>): ResourceEntries {
   const origin = originOf(exposed);
   const output = compileOutput(member.output, origin);
   return toListenedEntries<readonly unknown[]>(exposed, (input) => ({
-    fetch: async (channel, use) => [await channel.latest(key, input, use)],
-    follow: (channel, use) => channel.watchLatest(key, input, use),
+    fetch: async (channel, use) => [
+      await channel.request({ verb: "latest", member: key, argument: input, options: use }),
+    ],
+    follow: (channel, use) => subscribeTo(channel, { verb: "watchLatest", member: key, argument: input, options: use }),
     render(newest) {
       if (newest.length > 0) return stringifyBare(output, newest[0]);
       throw new SurfaceError("ABSENT", `Writing the newest frame of ${origin}: there is none yet`);

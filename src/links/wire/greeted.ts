@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../schema/json.ts";
-import { toPort, type ChannelPort } from "../../surface/channel-port.ts";
+import type { SurfaceChannel } from "../../surface/channel.ts";
 import type { FaultReporter } from "../../surface/fault.ts";
 import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
 import { readNames, ServedMembers } from "./served-members.ts";
@@ -12,12 +12,12 @@ function toIdentity({ name, segments }: AskedSurface): string {
 /** What a peer uses, once it has said so. */
 export class Greeted {
   readonly #identity: string;
-  readonly port: ChannelPort;
+  readonly channel: SurfaceChannel;
   readonly members: ServedMembers;
 
   constructor(asked: AskedSurface, reached: ReachedSurface, report: FaultReporter) {
     this.#identity = toIdentity(asked);
-    this.port = toPort(reached.channel);
+    this.channel = reached.channel;
     this.members = new ServedMembers(reached, report);
   }
 

@@ -3,7 +3,7 @@ import { createIssue } from "../../schema/render-issues.ts";
 import { SurfaceError } from "../../errors.ts";
 import type { CompiledSchema } from "../../schema/compiled-schema.ts";
 import { anyCodec } from "../../schema/wire-codec.ts";
-import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
+import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
 import type { EventPage, EventWait, PageOptions } from "../../surface/client.ts";
 import type { CollectionPage } from "../../surface/source.ts";
 import type { Kind, Member } from "../../surface/member.ts";
@@ -13,7 +13,7 @@ import { toPartCodec, type PartCodec } from "./part-codec.ts";
 import { orStale } from "./stale-part.ts";
 
 /** Any verb of a channel. */
-export type Verb = AskVerb | FollowVerb;
+export type Verb = RequestVerb | SubscribeVerb;
 
 /** What the answer of a verb is: one value, a list of them, or what an event says of its occurrences. */
 type Form = "state" | "item" | "keys" | "list" | "value" | "values" | "wait" | "page";

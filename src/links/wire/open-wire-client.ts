@@ -2,7 +2,6 @@ import { SurfaceError, type Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
-import { toChannel } from "../../surface/channel-port.ts";
 import type { UseOptions } from "../../surface/client.ts";
 import { segmentsOf } from "../../surface/compose-surfaces.ts";
 import { createClient } from "../../surface/create-client.ts";
@@ -167,7 +166,7 @@ export async function openWireClient<TSpec extends Spec>(
     session.close();
     throw cause;
   }
-  const channel = toChannel(new WireClient({ surface, session, contract: handshake.contract }));
+  const channel = new WireClient({ surface, session, contract: handshake.contract });
   const { leaving, closed } = session;
   return Object.freeze({
     client: createClient(surface, channel),

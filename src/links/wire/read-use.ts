@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
-import type { AskVerb, FollowVerb } from "../../surface/channel-port.ts";
+import type { RequestVerb, SubscribeVerb } from "../../surface/channel.ts";
 import { readCaller } from "./wire-caller.ts";
 import { maxCredit } from "./protocol.ts";
 
@@ -13,20 +13,20 @@ export interface AskedUse<TVerb> {
 }
 
 /** A use that is answered once. */
-export interface AskedOnce extends AskedUse<AskVerb> {
+export interface AskedOnce extends AskedUse<RequestVerb> {
   readonly options: { readonly timeoutMs?: number; readonly since?: string; readonly caller?: Caller };
   /** Where its progress is sent, where somebody listens. */
   readonly progress: number | undefined;
 }
 
 /** A use that is answered again and again. */
-export interface AskedStream extends AskedUse<FollowVerb> {
+export interface AskedStream extends AskedUse<SubscribeVerb> {
   readonly stream: number;
   readonly credit: number;
 }
 
 // Keyed by the verbs, so that the compiler misses one that is not here.
-const askVerbs: Readonly<Record<AskVerb, true>> = {
+const askVerbs: Readonly<Record<RequestVerb, true>> = {
   get: true,
   keys: true,
   item: true,
@@ -36,7 +36,7 @@ const askVerbs: Readonly<Record<AskVerb, true>> = {
   recent: true,
   call: true,
 };
-const followVerbs: Readonly<Record<FollowVerb, true>> = {
+const followVerbs: Readonly<Record<SubscribeVerb, true>> = {
   watch: true,
   watchKeys: true,
   watchItem: true,
@@ -64,7 +64,10 @@ function readOptions(given: JsonValue | undefined): AskedOnce["options"] | undef
 }
 
 /** Reads the caller of a call; `undefined` for one that does not fit. */
-function readCallerOf(verb: AskVerb, given: JsonValue | undefined): Pick<AskedOnce["options"], "caller"> | undefined {
+function readCallerOf(
+  verb: RequestVerb,
+  given: JsonValue | undefined,
+): Pick<AskedOnce["options"], "caller"> | undefined {
   // Members other than procedures give every client the same values.
   if (verb !== "call" || given === undefined) return {};
   const caller = readCaller(given);

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers";
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
-import type { AskVerb, Carry, ChannelPort, FollowVerb, Use } from "../../surface/channel-port.ts";
+import type { Carry, Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../surface/channel.ts";
 import { memberOf, type Surface } from "../../surface/define-surface.ts";
 import { onRejection } from "../../surface/fault.ts";
 import type { Spec } from "../../surface/member.ts";
@@ -72,7 +72,7 @@ export interface WireClientSetting {
 }
 
 /** The members of a surface, over a session. */
-export class WireClient implements ChannelPort {
+export class WireClient implements SurfaceChannel {
   readonly #setting: WireClientSetting;
   readonly #surface: Surface<Spec>;
   readonly #session: ClientSession;
@@ -88,11 +88,11 @@ export class WireClient implements ChannelPort {
     this.#to = to;
   }
 
-  as(to: Carry): ChannelPort {
+  as(to: Carry): SurfaceChannel {
     return new WireClient(this.#setting, to);
   }
 
-  ask(use: Use<AskVerb>): Promise<unknown> {
+  request(use: Operation<RequestVerb>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const prepared = this.#prepare(use);
       // Read once: a signal may be made when it is looked at.
@@ -121,7 +121,7 @@ export class WireClient implements ChannelPort {
     });
   }
 
-  follow(use: Use<FollowVerb>): AsyncIterable<unknown> {
+  subscribe(use: Operation<SubscribeVerb>): AsyncIterable<unknown> {
     const window = use.verb === "open" ? streamWindow : newestWindow;
     let opened: Opened | undefined;
     return new ClientStream({
@@ -138,7 +138,7 @@ export class WireClient implements ChannelPort {
     });
   }
 
-  #open(use: Use<FollowVerb>, stream: ClientStream, window: number): Opened {
+  #open(use: Operation<SubscribeVerb>, stream: ClientStream, window: number): Opened {
     const prepared = this.#prepare(use);
     const { signal } = use.options;
     const id = this.#session.listen(stream);
@@ -165,7 +165,7 @@ export class WireClient implements ChannelPort {
   }
 
   /** @throws SurfaceError why it cannot be sent. */
-  #prepare({ verb, member: key, argument }: Use<AskVerb | FollowVerb>): Prepared {
+  #prepare({ verb, member: key, argument }: Operation<RequestVerb | SubscribeVerb>): Prepared {
     const what = `"${key}" of surface "${this.#surface.name}"`;
     const refusal = this.#session.refusal();
     if (refusal !== undefined) throw refusal;
@@ -180,7 +180,7 @@ export class WireClient implements ChannelPort {
   }
 
   /** Listens to the progress of a call, where somebody does. Returns the token that it is sent to. */
-  #listen(use: Use<AskVerb>, { codec, what }: Prepared): number | undefined {
+  #listen(use: Operation<RequestVerb>, { codec, what }: Prepared): number | undefined {
     const { onProgress } = use.options;
     if (onProgress === undefined || use.verb !== "call") return undefined;
     const progress = toPartCodec(codec.schemas.progress);
@@ -226,11 +226,11 @@ export class WireClient implements ChannelPort {
 }
 
 /** @throws SurfaceError `INVALID_OPTION`. */
-function toCaller({ verb, options: { caller } }: Use<AskVerb>, what: string): JsonObject | undefined {
+function toCaller({ verb, options: { caller } }: Operation<RequestVerb>, what: string): JsonObject | undefined {
   return verb !== "call" || caller === undefined ? undefined : toCallerJson(caller, what);
 }
 
-function toOptions({ options: { timeoutMs, since } }: Use<AskVerb>): JsonObject {
+function toOptions({ options: { timeoutMs, since } }: Operation<RequestVerb>): JsonObject {
   if (timeoutMs === undefined && since === undefined) return {};
   return {
     options: { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(since === undefined ? {} : { since }) },

@@ -62,8 +62,8 @@ export class WireServer implements PeerHandlers {
   readonly closed: Promise<void> = new Promise((resolve) => (this.#resolveClosed = resolve));
 
   constructor(setting: ServerSetting) {
-    const { transport, clock, heartbeatMs: everyMs, handshakeMs } = setting;
     this.#setting = setting;
+    const { transport, clock, heartbeatMs: everyMs, handshakeMs } = setting;
     const peer = new WirePeer(transport, this, new PeerShares(setting.budgets, () => transport.destroy()));
     this.#peer = peer;
     this.#progress = new ProgressSender({
@@ -187,14 +187,14 @@ export class WireServer implements PeerHandlers {
     return hasRoom ? run(asked) : refuse("OVERFLOW");
   }
 
-  async #ask({ port, members }: Greeted, asked: AskedOnce, cancel: CancellationToken): Promise<unknown> {
+  async #ask({ channel, members }: Greeted, asked: AskedOnce, cancel: CancellationToken): Promise<unknown> {
     const { verb, member, argument, options, progress } = asked;
     const use = new ServedUse(cancel);
     this.#uses.add(use);
     this.#asks += 1;
     try {
       const served = members.find(member, verb);
-      const value = await port.ask({
+      const value = await channel.request({
         verb,
         member,
         argument: served.codec.decodeArgument(verb, argument),
@@ -228,7 +228,7 @@ export class WireServer implements PeerHandlers {
   }
 
   async #follow(
-    { port, members }: Greeted,
+    { channel, members }: Greeted,
     { verb, member, argument, stream: id, credit }: AskedStream,
     cancel: CancellationToken,
   ): Promise<unknown> {
@@ -238,7 +238,8 @@ export class WireServer implements PeerHandlers {
     this.#uses.add(use);
     try {
       const { codec, answer } = members.find(member, verb);
-      const values = port.follow({ verb, member, argument: codec.decodeArgument(verb, argument), options: { signal } });
+      const decoded = codec.decodeArgument(verb, argument);
+      const values = channel.subscribe({ verb, member, argument: decoded, options: { signal } });
       const stream = new ServedStream({
         values,
         credit,

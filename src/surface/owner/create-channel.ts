@@ -1,13 +1,14 @@
 import { SurfaceError } from "../../errors.ts";
 import type { Scope } from "../../spine/scope.ts";
-import type { SurfaceChannel } from "../channel.ts";
+import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../channel.ts";
+import type { PageOptions } from "../client.ts";
 import type { Kind } from "../member.ts";
 import type { Owner } from "./create-owner.ts";
 
 type OwnerOf<TKind extends Kind> = Extract<Owner, { readonly kind: TKind }>;
 
-/** Finds the owner of a member and checks that it is of the kind that was asked for. */
-class Owners {
+/** The channel to a live surface in this process: each operation goes straight to the member's owner. */
+class OwnerChannel implements SurfaceChannel {
   readonly #surface: string;
   readonly #owners: ReadonlyMap<string, Owner>;
   readonly #scope: Scope;
@@ -18,7 +19,50 @@ class Owners {
     this.#scope = scope;
   }
 
-  find<TKind extends Kind>(key: string, ...kinds: readonly TKind[]): OwnerOf<TKind> {
+  request({ verb, member, argument, options }: Operation<RequestVerb>): unknown {
+    switch (verb) {
+      case "get":
+        return this.#find(member, "cell").get(options);
+      case "keys":
+        return this.#find(member, "collection").keys(options);
+      case "item":
+        return this.#find(member, "collection").item(argument, options);
+      case "list":
+        // The owner checks the page.
+        return this.#find(member, "collection").list(argument as PageOptions, options);
+      case "latest":
+        return this.#find(member, "stream").latest(argument, options);
+      case "wait":
+        return this.#find(member, "event").wait(argument, options);
+      case "recent":
+        return this.#find(member, "event").recent(argument, options);
+      case "call":
+        return this.#find(member, "procedure").call(argument, options);
+    }
+  }
+
+  subscribe({ verb, member, argument, options }: Operation<SubscribeVerb>): AsyncIterable<unknown> {
+    switch (verb) {
+      case "watch":
+        return this.#find(member, "cell").watch(options);
+      case "watchKeys":
+        return this.#find(member, "collection").watchKeys(options);
+      case "watchItem":
+        return this.#find(member, "collection").watchItem(argument, options);
+      case "watchList":
+        // As above.
+        return this.#find(member, "collection").watchList(argument as PageOptions, options);
+      case "open":
+        return this.#find(member, "stream", "event").open(argument, options);
+      case "watchLatest":
+        return this.#find(member, "stream").watchLatest(argument, options);
+      case "watchRecent":
+        return this.#find(member, "event").watchRecent(argument, options);
+    }
+  }
+
+  /** Returns the owner of a member of one of these kinds. */
+  #find<TKind extends Kind>(key: string, ...kinds: readonly TKind[]): OwnerOf<TKind> {
     this.#scope.assertOpen();
     const owner = this.#owners.get(key);
     if (owner === undefined) {
@@ -33,28 +77,7 @@ function isKind<TKind extends Kind>(owner: Owner, kinds: readonly TKind[]): owne
   return kinds.some((kind) => kind === owner.kind);
 }
 
-/** The channel to a live surface in this process: each use goes straight to the member's owner. */
-export function createChannel(surface: string, byKey: ReadonlyMap<string, Owner>, scope: Scope): SurfaceChannel {
-  const owners = new Owners(surface, byKey, scope);
-  return Object.freeze({
-    get: async (key, use) => owners.find(key, "cell").get(use),
-    watch: (key, use) => owners.find(key, "cell").watch(use),
-    keys: async (key, use) => owners.find(key, "collection").keys(use),
-    watchKeys: (key, use) => owners.find(key, "collection").watchKeys(use),
-    item: async (key, item, use) => owners.find(key, "collection").item(item, use),
-    watchItem: (key, item, use) => owners.find(key, "collection").watchItem(item, use),
-    list: async (key, page, use) => owners.find(key, "collection").list(page, use),
-    watchList: (key, page, use) => owners.find(key, "collection").watchList(page, use),
-    open: (key, input, use) => owners.find(key, "stream", "event").open(input, use),
-    watchLatest: (key, input, use) => owners.find(key, "stream").watchLatest(input, use),
-    watchRecent: (key, input, use) => owners.find(key, "event").watchRecent(input, use),
-    latest: async (key, input, use) => owners.find(key, "stream").latest(input, use),
-    wait: async (key, input, use) => owners.find(key, "event").wait(input, use),
-    recent: async (key, input, use) => owners.find(key, "event").recent(input, use),
-    call: async (key, input, use) => owners.find(key, "procedure").call(input, use),
-    direct: {
-      get: (key, use) => owners.find(key, "cell").get(use),
-      call: (key, input, use) => owners.find(key, "procedure").call(input, use),
-    },
-  } satisfies SurfaceChannel);
+/** Creates the channel to a live surface in this process. */
+export function createChannel(surface: string, owners: ReadonlyMap<string, Owner>, scope: Scope): SurfaceChannel {
+  return new OwnerChannel(surface, owners, scope);
 }

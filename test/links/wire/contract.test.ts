@@ -15,6 +15,7 @@ import { stream } from "../../../src/surface/stream.ts";
 import { createMemoryPair, type Loose } from "../support/memory-transport.ts";
 import { rich } from "../support/rich-surface.ts";
 import { RawPeer, agree, outcome } from "./support.ts";
+import { usesOf } from "../../surface/uses-of.ts";
 
 const formless: Schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
 
@@ -49,7 +50,7 @@ describe("contracts over a wire", () => {
     const named = cell({ schema: z.number().describe("old words"), default: 1, title: "Old" });
     const renamed = cell({ schema: z.number().describe("new words"), title: "New" });
     const { channel, pair, live } = await meet({ named, more: same }, { named: renamed });
-    expect(await channel.get("named", {})).toBe(1);
+    expect(await usesOf(channel).get("named", {})).toBe(1);
     expect(pair.client.sent.some(({ method }) => method === "surface/describe")).toBe(false);
     await live.close();
   });
@@ -68,7 +69,8 @@ describe("contracts over a wire", () => {
 
   it.each(compatible)("let a member pass when the live one %s", async (_how, live, asked) => {
     const met = await meet({ it: live }, { it: asked });
-    const use = asked.kind === "cell" ? met.channel.get("it", {}) : met.channel.call("it", { a: 1 }, {});
+    const use =
+      asked.kind === "cell" ? usesOf(met.channel).get("it", {}) : usesOf(met.channel).call("it", { a: 1 }, {});
     const value = await outcome(use);
     expect(value instanceof Error ? value.message : "").toBe("");
     await met.live.close();
@@ -79,7 +81,7 @@ describe("contracts over a wire", () => {
       { it: cell({ schema: wide, default: { a: 1, b: 2 } }) },
       { it: cell({ schema: narrow }) },
     );
-    expect(await channel.get("it", {})).toEqual({ a: 1 });
+    expect(await usesOf(channel).get("it", {})).toEqual({ a: 1 });
     await live.close();
   });
 
@@ -121,11 +123,11 @@ describe("contracts over a wire", () => {
       const met = await meet({ it: live, any: same }, { it: asked, any: same });
       const count = met.pair.client.sent.length;
       const verb = verbs[asked.kind];
-      const error = await outcome((met.channel[verb] as Loose)("it", undefined, {}));
+      const error = await outcome((usesOf(met.channel)[verb] as Loose)("it", undefined, {}));
       expect(error).toMatchObject({ code: "CONTRACT_MISMATCH", message: expect.stringContaining(words) });
       expect(error.message).toContain('Using "it" of surface "s":');
       expect(met.pair.client.sent.length).toBe(count);
-      expect(await met.channel.call("any", 5, {})).toBe(5);
+      expect(await usesOf(met.channel).call("any", 5, {})).toBe(5);
       await met.live.close();
     },
   );
@@ -136,7 +138,7 @@ describe("contracts over a wire", () => {
       { it: cell({ schema: wideEnum, default: "option-0" }) },
       { it: cell({ schema: number }) },
     );
-    const { message } = await outcome(channel.get("it", {}));
+    const { message } = await outcome(usesOf(channel).get("it", {}));
     expect(message).toContain('{"type":"number"}');
     expect(message).toContain("option-");
     expect(message.length).toBeLessThan(800);
@@ -145,11 +147,11 @@ describe("contracts over a wire", () => {
 
   it("refuse a member that the live surface lacks, at each use, watches too", async () => {
     const { channel, live } = await meet({ any: same }, { any: same, gone: cell({ schema: number }) });
-    expect(await outcome(channel.get("gone", {}))).toMatchObject({ code: "CONTRACT_MISMATCH" });
-    const watch = channel.watch("gone", {})[Symbol.asyncIterator]();
+    expect(await outcome(usesOf(channel).get("gone", {}))).toMatchObject({ code: "CONTRACT_MISMATCH" });
+    const watch = usesOf(channel).watch("gone", {})[Symbol.asyncIterator]();
     expect(await outcome(watch.next())).toMatchObject({ code: "CONTRACT_MISMATCH" });
     expect(await watch.next()).toEqual({ done: true, value: undefined });
-    expect(await channel.call("any", 5, {})).toBe(5);
+    expect(await usesOf(channel).call("any", 5, {})).toBe(5);
     await live.close();
   });
 
@@ -163,8 +165,8 @@ describe("contracts over a wire", () => {
         { it: cell({ schema: live, default: 1 }), any: same },
         { it: cell({ schema: asked }), any: same },
       );
-      expect(await outcome(met.channel.get("it", {}))).toMatchObject({ code: "SCHEMA_UNSUPPORTED" });
-      expect(await met.channel.call("any", 5, {})).toBe(5);
+      expect(await outcome(usesOf(met.channel).get("it", {}))).toMatchObject({ code: "SCHEMA_UNSUPPORTED" });
+      expect(await usesOf(met.channel).call("any", 5, {})).toBe(5);
       await met.live.close();
     },
   );
@@ -188,7 +190,7 @@ describe("contracts over a wire", () => {
     expect(asked.params).toEqual({ members: ["chest"] });
     peer.answer(asked.id, what === "nothing" ? { members: {} } : described);
     const opened = await opening;
-    const error = opened.channel === undefined ? opened : await outcome(opened.channel.get("chest", {}));
+    const error = opened.channel === undefined ? opened : await outcome(usesOf(opened.channel).get("chest", {}));
     expect(error).toMatchObject({ code });
   });
 });

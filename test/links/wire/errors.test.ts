@@ -10,6 +10,7 @@ import { procedure } from "../../../src/surface/procedure.ts";
 import { createMemoryPair } from "../support/memory-transport.ts";
 import { day } from "../support/rich-surface.ts";
 import { connectRaw, connectRich, outcome } from "./support.ts";
+import { usesOf } from "../../surface/uses-of.ts";
 
 describe("errors over a wire", () => {
   it("carry a refusal with its details as they were", async () => {
@@ -47,11 +48,11 @@ describe("errors over a wire", () => {
   it("refuse a use of an unknown member or of another kind before anything is sent", async () => {
     const { channel, pair, live } = await connectRich();
     const count = pair.client.sent.length;
-    expect(await outcome(channel.get("nobody", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
-    expect(await outcome(channel.get("toString", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
-    expect(await outcome(channel.get("bury", {}))).toMatchObject({ code: "WRONG_KIND" });
+    expect(await outcome(usesOf(channel).get("nobody", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
+    expect(await outcome(usesOf(channel).get("toString", {}))).toMatchObject({ code: "UNKNOWN_MEMBER" });
+    expect(await outcome(usesOf(channel).get("bury", {}))).toMatchObject({ code: "WRONG_KIND" });
     const argument = () => {};
-    expect(await outcome(channel.call("echo", argument, {}))).toMatchObject({ code: "UNSERIALISABLE" });
+    expect(await outcome(usesOf(channel).call("echo", argument, {}))).toMatchObject({ code: "UNSERIALISABLE" });
     expect(pair.client.sent.length).toBe(count);
     await live.close();
   });

@@ -10,6 +10,7 @@ import { implementProjection, projectSurface } from "../../../src/surface/projec
 import type { Reading } from "../../../src/surface/reading.ts";
 import { settle, until } from "../support.ts";
 import { createHang, mill, openProjection, startMill } from "./support.ts";
+import { usesOf } from "../uses-of.ts";
 
 const board = defineSurface("board", { ground: event({ output: z.number() }) });
 
@@ -123,7 +124,7 @@ describe("derive.event() of an event", () => {
     await settle();
     const projection = projectSurface(mill, board, (up) => ({ ground: derive.event(up.ground, (n) => n) }));
     const opened = implementProjection(projection, surfaceClientRef(live));
-    for await (const page of surfaceClientRef(opened).channel.watchRecent("ground", undefined, {})) {
+    for await (const page of usesOf(surfaceClientRef(opened).channel).watchRecent("ground", undefined, {})) {
       expect(page.occurrences).toEqual([1]);
       break;
     }

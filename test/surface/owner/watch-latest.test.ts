@@ -5,6 +5,7 @@ import { kChannel } from "../../../src/surface/implement-surface.ts";
 import { stream } from "../../../src/surface/stream.ts";
 import { listeners, openLive, settle, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
+import { usesOf } from "../uses-of.ts";
 
 const log = defineSurface("log", { lines: stream({ output: z.number() }) });
 const logOf = defineSurface("log", { lines: stream({ input: z.object({ node: z.string() }), output: z.number() }) });
@@ -20,7 +21,7 @@ async function openLog() {
   const { live, client, faults } = await openLive(log, { lines: (_input, { signal }) => pushed.run(signal) });
   await until(() => pushed.running === 1);
   const watch = (signal?: AbortSignal): AsyncIterator<unknown> =>
-    watchOf(live[kChannel].watchLatest("lines", undefined, signal === undefined ? {} : { signal }));
+    watchOf(usesOf(live[kChannel]).watchLatest("lines", undefined, signal === undefined ? {} : { signal }));
   return { live, client, faults, pushed, watch };
 }
 
@@ -29,7 +30,7 @@ async function openLogOf() {
   const pushed = new Pushed<number>();
   const { live, client, faults } = await openLive(logOf, { lines: (_input, { signal }) => pushed.run(signal) });
   const watch = (node: unknown = "a"): AsyncIterator<unknown> =>
-    watchOf(live[kChannel].watchLatest("lines", { node }, {}));
+    watchOf(usesOf(live[kChannel]).watchLatest("lines", { node }, {}));
   return { live, client, faults, pushed, watch };
 }
 
@@ -75,7 +76,7 @@ describe("watchLatest()", () => {
         yield 2;
       },
     });
-    const open = () => live[kChannel].watchLatest("lines", { node: "a" }, {});
+    const open = () => usesOf(live[kChannel]).watchLatest("lines", { node: "a" }, {});
     const seen: unknown[] = [];
     for await (const value of open()) seen.push(value);
     expect([seen[0], seen.at(-1)]).toEqual([[], [2]]);
@@ -128,10 +129,12 @@ describe("watchLatest()", () => {
     const { pushed, watch, live } = await openLogOf();
     await expect(watch(5).next()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     expect(pushed.opened).toBe(0);
-    expect(() => live[kChannel].watchLatest("nope", {}, {})).toThrow(
+    expect(() => usesOf(live[kChannel]).watchLatest("nope", {}, {})).toThrow(
       expect.objectContaining({ code: "UNKNOWN_MEMBER" }),
     );
-    expect(() => live[kChannel].watchRecent("lines", {}, {})).toThrow(expect.objectContaining({ code: "WRONG_KIND" }));
+    expect(() => usesOf(live[kChannel]).watchRecent("lines", {}, {})).toThrow(
+      expect.objectContaining({ code: "WRONG_KIND" }),
+    );
     await live.close();
   });
 

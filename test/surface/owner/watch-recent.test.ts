@@ -5,6 +5,7 @@ import { event } from "../../../src/surface/event.ts";
 import { kChannel } from "../../../src/surface/implement-surface.ts";
 import { listeners, openLive, settle, until } from "../support.ts";
 import { Pushed } from "./pushed.ts";
+import { usesOf } from "../uses-of.ts";
 
 const bell = defineSurface("bell", { rang: event({ output: z.number() }) });
 const byRoom = defineSurface("rooms", { rang: event({ input: z.object({ room: z.string() }), output: z.number() }) });
@@ -13,8 +14,9 @@ async function openBell() {
   const pushed = new Pushed<number>();
   const { live, client, faults } = await openLive(bell, { rang: (_input, { signal }) => pushed.run(signal) });
   await settle();
+  const uses = usesOf(live[kChannel]);
   const watch = (signal?: AbortSignal): AsyncIterator<unknown> =>
-    live[kChannel].watchRecent("rang", undefined, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
+    uses.watchRecent("rang", undefined, signal === undefined ? {} : { signal })[Symbol.asyncIterator]();
   return { live, client, faults, pushed, watch };
 }
 
@@ -105,7 +107,7 @@ describe("watchRecent()", () => {
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
       },
     });
-    const watch = (room: unknown) => live[kChannel].watchRecent("rang", { room }, {})[Symbol.asyncIterator]();
+    const watch = (room: unknown) => usesOf(live[kChannel]).watchRecent("rang", { room }, {})[Symbol.asyncIterator]();
     await expect(watch(5).next()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     const values = watch("abc");
     const first = await values.next();

@@ -1,0 +1,49 @@
+import { requestFrom, subscribeTo, type SurfaceChannel } from "../../src/surface/channel.ts";
+import type {
+  CallOptions,
+  EventPage,
+  EventWait,
+  PageOptions,
+  UseOptions,
+  WaitOptions,
+} from "../../src/surface/client.ts";
+
+/** The operations of a channel as methods, for short tests. Every answer is a promise. */
+export interface Uses {
+  get(member: string, use: UseOptions): Promise<unknown>;
+  keys(member: string, use: UseOptions): Promise<readonly unknown[]>;
+  item(member: string, key: unknown, use: UseOptions): Promise<unknown>;
+  list(member: string, page: PageOptions, use: UseOptions): Promise<unknown>;
+  latest(member: string, input: unknown, use: UseOptions): Promise<unknown>;
+  wait(member: string, input: unknown, use: WaitOptions): Promise<EventWait>;
+  recent(member: string, input: unknown, use: UseOptions): Promise<EventPage>;
+  call(member: string, input: unknown, use: CallOptions): Promise<unknown>;
+  watch(member: string, use: UseOptions): AsyncIterable<unknown>;
+  watchKeys(member: string, use: UseOptions): AsyncIterable<readonly unknown[]>;
+  watchItem(member: string, key: unknown, use: UseOptions): AsyncIterable<unknown>;
+  open(member: string, input: unknown, use: UseOptions): AsyncIterable<unknown>;
+  watchLatest(member: string, input: unknown, use: UseOptions): AsyncIterable<readonly unknown[]>;
+  watchRecent(member: string, input: unknown, use: UseOptions): AsyncIterable<EventPage>;
+}
+
+/** Makes operations of a channel callable as methods. */
+export function usesOf(channel: SurfaceChannel): Uses {
+  return {
+    get: async (member, options) => requestFrom(channel, { verb: "get", member, argument: undefined, options }),
+    keys: async (member, options) => requestFrom(channel, { verb: "keys", member, argument: undefined, options }),
+    item: async (member, argument, options) => requestFrom(channel, { verb: "item", member, argument, options }),
+    list: async (member, argument, options) => requestFrom(channel, { verb: "list", member, argument, options }),
+    latest: async (member, argument, options) => requestFrom(channel, { verb: "latest", member, argument, options }),
+    wait: async (member, argument, options) => requestFrom(channel, { verb: "wait", member, argument, options }),
+    recent: async (member, argument, options) => requestFrom(channel, { verb: "recent", member, argument, options }),
+    call: async (member, argument, options) => requestFrom(channel, { verb: "call", member, argument, options }),
+    watch: (member, options) => subscribeTo(channel, { verb: "watch", member, argument: undefined, options }),
+    watchKeys: (member, options) => subscribeTo(channel, { verb: "watchKeys", member, argument: undefined, options }),
+    watchItem: (member, argument, options) => subscribeTo(channel, { verb: "watchItem", member, argument, options }),
+    open: (member, argument, options) => subscribeTo(channel, { verb: "open", member, argument, options }),
+    watchLatest: (member, argument, options) =>
+      subscribeTo(channel, { verb: "watchLatest", member, argument, options }),
+    watchRecent: (member, argument, options) =>
+      subscribeTo(channel, { verb: "watchRecent", member, argument, options }),
+  };
+}

@@ -128,12 +128,16 @@ export class Connection {
     this.#place?.touch();
   }
 
-  /** One was answered; nothing of it need be read yet. */
+  /** Counts a reply as unread until it is removed. Its answer may be sent later in the same turn. */
   answered(reply: OpenReply): void {
     // Its connection is closed already.
     if (reply.isUnread || !this.#open.includes(reply)) return;
     reply.isUnread = true;
     this.#counted(1);
+  }
+
+  /** Counts the bytes of an answer that the system has not taken, and watches whether the client reads them. */
+  written(reply: OpenReply): void {
     this.weigh(reply);
     this.#watch();
   }

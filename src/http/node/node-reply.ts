@@ -6,6 +6,15 @@ import type { Connection, OpenReply } from "./connections.ts";
 /** How much is written at once: that something was read shows in as small steps, on however slow a connection. */
 const pieceBytes = 64 * 1024;
 
+/**
+ * Longest body, in UTF-16 code units, that is sent at the end of the turn. Writes of one turn that follow each other wake clients
+ * less often and cost a third less CPU than writes between handlers.
+ */
+const maxDelayedChars = 16 * 1024;
+
+/** Milliseconds after which a request is answered at once: a slow handler must not delay its answer by those that follow. */
+const slowMs = 1;
+
 /** Whether a body is written in one piece. */
 function isSmall(body: string): boolean {
   return body.length * 3 <= pieceBytes || Buffer.byteLength(body) <= pieceBytes;
@@ -58,6 +67,7 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   #isBegun = false;
   #isOver = false;
   #isFull = false;
+  readonly #startedAt = performance.now();
 
   constructor(deps: NodeReplyDeps) {
     this.#deps = deps;
@@ -95,15 +105,27 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   answer(answer: HttpAnswer): void {
     if (!this.#begin()) return;
     this.#isOver = true;
+    this.#deps.connection.answered(this);
+    const isDelayed = (answer.body?.length ?? 0) <= maxDelayedChars && performance.now() - this.#startedAt < slowMs;
+    // An immediate each, and no list: listeners of the response run in the async context of their request.
+    if (isDelayed) setImmediate(NodeReply.#sendDelayed, this, answer);
+    else this.#send(answer);
+  }
+
+  static #sendDelayed(this: void, reply: NodeReply, answer: HttpAnswer): void {
+    reply.#send(answer);
+  }
+
+  #send(answer: HttpAnswer): void {
     const { response, connection } = this.#deps;
     // Node would keep the bytes until it reports the end of the connection, which is after all that was read in this turn.
     if (connection.isClosed) return;
     try {
-      this.#send(answer);
+      this.#write(answer);
     } catch {
       response.destroy();
     }
-    connection.answered(this);
+    connection.written(this);
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
@@ -158,7 +180,7 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   }
 
   /** Creates no closure here: one that stays with the response would keep the text beside its bytes. */
-  #send({ status, headers, body = "" }: HttpAnswer): void {
+  #write({ status, headers, body = "" }: HttpAnswer): void {
     const { response, connection } = this.#deps;
     const bytes = Buffer.byteLength(body);
     const own = bodiless.has(status) ? headers : { ...headers, "content-length": bytes };
@@ -182,6 +204,7 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   #endStream(): void {
     this.#isOver = true;
     this.#deps.connection.answered(this);
+    this.#deps.connection.written(this);
   }
 
   readonly #drained = (): void => {

@@ -1,22 +1,15 @@
 import { EventEmitter, once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
 import { setImmediate as turn, setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
-import { Connections } from "../../../src/http/node/connections.ts";
 import { openServer, stopListening, type OpenServer } from "../../../src/http/node/open-server.ts";
-import { toNodeListener } from "../../../src/http/node/to-node-listener.ts";
 import { createBudgets, type HttpBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpOptions } from "../../../src/http/http-options.ts";
-import { systemClock } from "../../../src/surface/system-clock.ts";
 import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
 import { readBody } from "../support/read-body.ts";
 import { head, RawClient } from "./raw-client.ts";
 
 const budgets = (options: HttpOptions = {}): HttpBudgets => createBudgets(resolveLimits(options.limits), () => {});
-
-const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 
 const servers: OpenServer[] = [];
 const clients: RawClient[] = [];
@@ -177,30 +170,6 @@ describe("a reply over node:http", () => {
     expect(reply.isOver).toBe(true);
     expect(await client.until("Ã©")).toContain("content-length: 2\r\n");
     expect(client.heard).not.toContain("again");
-  });
-
-  it.each(["plain", "é", ""])("gives head and body to the socket by one write when the body is %j", async (body) => {
-    const serve: HttpServe = (_request, reply) => reply.answer({ status: 200, body });
-    const connections = new Connections({ clock: systemClock, stallMs: 1000, unread: budgets().unreadBytes });
-    const server = createServer(toNodeListener(serve, connections)).listen(0, "127.0.0.1");
-    const accepted = once(server, "connection");
-    await once(server, "listening");
-    // A server on a port has an address of this form.
-    const client = connect((server.address() as AddressInfo).port);
-    // A server emits a connection with its socket.
-    const [socket] = (await accepted) as [Socket];
-    const writes = vi.spyOn(socket, "write");
-    for (let time = 1; time <= 2; time += 1) {
-      client.send(head("GET"));
-      while (
-        client.heard.split("HTTP/1.1 200 OK").length <= time ||
-        !client.heard.endsWith(`\r\n\r\n${latin1(body)}`)
-      ) {
-        await once(client.socket, "data");
-      }
-      expect(writes).toHaveBeenCalledTimes(time);
-    }
-    server.close();
   });
 
   it("is told once that its client is gone when the connection is closed before the answer", async () => {

@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
+import type { HttpServe } from "../../../src/http/message.ts";
+import { Connections } from "../../../src/http/node/connections.ts";
+import { toNodeListener } from "../../../src/http/node/to-node-listener.ts";
+import { systemClock } from "../../../src/surface/system-clock.ts";
+import { head, RawClient } from "./raw-client.ts";
+
+const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
+
+const clients: RawClient[] = [];
+
+afterEach(() => {
+  for (const client of clients.splice(0)) client.socket.destroy();
+});
+
+/** Opens a server with one connection, whose writes are counted. */
+async function spied(serve: HttpServe) {
+  const connections = new Connections({
+    clock: systemClock,
+    stallMs: 1000,
+    unread: createBudgets(resolveLimits(), () => {}).unreadBytes,
+  });
+  const server = createServer(toNodeListener(serve, connections)).listen(0, "127.0.0.1");
+  const accepted = once(server, "connection");
+  await once(server, "listening");
+  // A server on a port has an address of this form.
+  const client = new RawClient((server.address() as AddressInfo).port);
+  clients.push(client);
+  // A server emits a connection with its socket.
+  const [socket] = (await accepted) as [Socket];
+  server.close();
+  return { client, connections, writes: vi.spyOn(socket, "write") };
+}
+
+describe("an answer over node:http", () => {
+  it.each(["plain", "é", ""])("gives head and body to the socket by one write when the body is %j", async (body) => {
+    const { client, writes } = await spied((_request, reply) => reply.answer({ status: 200, body }));
+    for (let time = 1; time <= 2; time += 1) {
+      client.send(head("GET"));
+      while (
+        client.heard.split("HTTP/1.1 200 OK").length <= time ||
+        !client.heard.endsWith(`\r\n\r\n${latin1(body)}`)
+      ) {
+        await once(client.socket, "data");
+      }
+      expect(writes).toHaveBeenCalledTimes(time);
+    }
+  });
+
+  it.each([
+    [
+      "at the end of the turn, and counts as unsent until then, when it is small and quick",
+      { body: "x", tookMs: 0.9, counted: [0, 1] },
+    ],
+    ["at once when its handler was slow", { body: "x", tookMs: 1.1, counted: [1, 1] }],
+    ["at once when it is large", { body: "x".repeat(16 * 1024 + 1), tookMs: 0, counted: [1, 1] }],
+  ])("is written %s", async (_when, { body, tookMs, counted }) => {
+    const now = vi.spyOn(performance, "now");
+    const counts: number[] = [];
+    const { client, connections, writes } = await spied((_request, reply) => {
+      now.mockReturnValueOnce(performance.now() + tookMs);
+      reply.answer({ status: 200, body });
+      counts.push(writes.mock.calls.length);
+      void connections.sent().then(() => counts.push(writes.mock.calls.length));
+    });
+    now.mockReturnValue(1);
+    client.send(head("GET"));
+    await client.until(body);
+    await turn();
+    now.mockRestore();
+    expect(counts).toEqual(counted);
+  });
+});

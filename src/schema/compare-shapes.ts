@@ -1,176 +1,160 @@
-import { boundKeywords, fitsBounds, mayBe, typesOf, valuesOf } from "./compare-bounds.ts";
 import { canonicalText } from "./canonical-text.ts";
-import { compareArrays, compareObjects, isSameText, partKeywords } from "./compare-parts.ts";
-import type { NodePair, PartComparer } from "./compare-parts.ts";
 import type { SchemaSide } from "./compiled-schema.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { annotationKeywords } from "./keywords.ts";
-import { PairMemory } from "./pair-memory.ts";
-import { isWeighable, weigh } from "./shape-weight.ts";
+import { fitsKeywords, fitsPatterns, missingField } from "./fits-keywords.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { SchemaDocument } from "./schema-document.ts";
 
-/** Two shapes, the values of the one of which the other is to take. */
+/** A shape whose values another shape has to accept. */
 export interface ShapePair {
   readonly producer: JsonSchema;
   readonly consumer: JsonSchema;
   readonly side: SchemaSide;
 }
 
-// What two ends have in common is found long before; beyond these the two are in doubt. A step is a part looked at.
+/** Two nodes, and their place: dotted, and empty at the root. */
+interface NodePair {
+  readonly producer: JsonObject;
+  readonly consumer: JsonObject;
+  readonly path: string;
+}
+
+// Schemas are at most 64 levels deep, and a pair of recursive ones meets again after a few rounds.
+const maxDepth = 256;
+// Values, names and keywords. Real pairs take a few thousand.
 const maxSteps = 1_000_000;
+const maxWeight = 100_000;
+// Characters that cost as much as a value.
+const charactersPerUnit = 16;
 const maxRefs = 32;
 const anything: JsonObject = {};
 const nothing: JsonObject = { not: {} };
-const unionKeywords: ReadonlySet<string> = new Set(["anyOf", "allOf", "$ref"]);
 
+const partKeywords: ReadonlySet<string> = new Set([
+  ...["properties", "additionalProperties", "propertyNames", "prefixItems", "items", "anyOf", "allOf"],
+]);
 /**
- * Returns where two shapes first differ in a way that keeps the one from taking what the other gives, dotted, and empty
- * at the root; undefined when every value fits. What cannot be told for certain differs. Both may come from a peer:
- * never throws, runs no pattern, and ends.
+ * Returns the first place where a producer's values may not be a consumer's, dotted, and empty at the root; undefined when every
+ * value fits. Compares types, fields, items, values, bounds and alternatives; any other keyword has to be the same on both sides.
+ * Both shapes may come from a peer: never throws, runs no pattern, and ends.
  */
 export function compareShapes({ producer, consumer, side }: ShapePair): string | undefined {
-  const comparison: Comparison = {
-    side,
-    documents: { producer: createSchemaDocument(producer), consumer: createSchemaDocument(consumer) },
-    memory: new PairMemory(),
-    weighed: new Set(),
-    steps: 0,
-  };
   try {
     if (!isWeighable(producer) || !isWeighable(consumer)) return "";
     if (canonicalText(producer) === canonicalText(consumer)) return undefined;
-    return compare(comparison, { producer, consumer, path: "" });
+    return new Comparison(producer, consumer, side).compare(producer, consumer, "");
   } catch {
-    // Nested without end, or a reference that leads nowhere.
+    // A reference that leads nowhere, or a keyword of another type than it should be.
     return "";
   }
 }
 
-interface Comparison {
-  readonly side: SchemaSide;
-  readonly documents: { readonly producer: SchemaDocument; readonly consumer: SchemaDocument };
-  readonly memory: PairMemory;
-  /** Lists of values whose texts are known. */
-  readonly weighed: Set<JsonValue>;
-  steps: number;
+/** Tells whether a shape is small enough to be compared, or shown. */
+export function isWeighable(shape: JsonObject): boolean {
+  return weigh(shape) <= maxWeight;
 }
 
-function compare(comparison: Comparison, pair: NodePair): string | undefined {
-  // Where a reference goes round, the one may give anything, and the other may take nothing.
-  const producer = resolve(comparison.documents.producer, pair.producer) ?? anything;
-  const consumer = resolve(comparison.documents.consumer, pair.consumer) ?? nothing;
-  if (isEmpty(consumer) || isNever(producer)) return undefined;
-  comparison.steps += 1;
-  if (comparison.steps > maxSteps || isNever(consumer)) return pair.path;
-  return comparison.memory.recall({ ...pair, producer, consumer }, () => {
-    const isTooMuch = !spend(comparison, { producer, consumer });
-    return isTooMuch ? pair.path : compareNodes(comparison, { ...pair, producer, consumer });
-  });
-}
+class Comparison {
+  readonly #producer: SchemaDocument;
+  readonly #consumer: SchemaDocument;
+  readonly #side: SchemaSide;
+  /** The pairs around the one that is compared. */
+  readonly #pairs: NodePair[] = [];
+  #steps = 0;
 
-/** Spends what it takes to compare two nodes by themselves; `false` when that is too much. */
-function spend(comparison: Comparison, { producer, consumer }: Omit<NodePair, "path">): boolean {
-  comparison.steps += spanOf(producer) + spanOf(consumer);
-  for (const node of [producer, consumer]) {
-    const { enum: values, const: value } = node;
-    comparison.steps += weigh(value);
-    // Their texts are made once, and those of a producer are looked up each time.
-    if (values === undefined) continue;
-    if (!comparison.weighed.has(values)) comparison.steps += weigh(values);
-    comparison.weighed.add(values);
+  constructor(producer: JsonSchema, consumer: JsonSchema, side: SchemaSide) {
+    this.#producer = createSchemaDocument(producer);
+    this.#consumer = createSchemaDocument(consumer);
+    this.#side = side;
   }
-  comparison.steps += listOf(producer["enum"]).length;
-  return comparison.steps <= maxSteps;
-}
 
-/** How many parts a node has itself; values are counted apart. */
-function spanOf(node: JsonObject): number {
-  let span = 0;
-  for (const key in node) {
-    const part = node[key];
-    span += 1;
-    if (key === "enum" || key === "const" || typeof part !== "object" || part === null) continue;
-    span += Array.isArray(part) ? part.length : Object.keys(part).length;
+  /** @param given - a producer's part, @param asked - a consumer's. An undefined part accepts anything. */
+  compare(given: JsonValue | undefined, asked: JsonValue | undefined, path: string): string | undefined {
+    // A reference that goes round may give anything, and takes nothing.
+    const producer = resolve(this.#producer, toNode(given)) ?? anything;
+    const consumer = resolve(this.#consumer, toNode(asked)) ?? nothing;
+    if (isEmpty(consumer) || isNever(producer)) return undefined;
+    const around = this.#pairs.find((pair) => pair.producer === producer && pair.consumer === consumer);
+    // A pair fits within itself, unless it went round without looking at a part.
+    if (around !== undefined) return around.path === path ? path : undefined;
+    this.#steps += costOf(producer) + costOf(consumer);
+    if (isNever(consumer) || this.#steps > maxSteps || this.#pairs.length > maxDepth) return path;
+    // No outcome is kept: one that relied on a pair around it may be wrong elsewhere.
+    this.#pairs.push({ producer, consumer, path });
+    const found = this.#compareNodes({ producer, consumer, path });
+    this.#pairs.pop();
+    return found;
   }
-  return span;
-}
 
-function compareNodes(comparison: Comparison, pair: NodePair): string | undefined {
-  const { consumer, producer, path } = pair;
-  const { anyOf, allOf } = consumer;
-  for (const part of listOf(allOf)) {
-    const found = compare(comparison, { producer, consumer: toNode(part), path });
-    if (found !== undefined) return found;
+  #fits(given: JsonValue, asked: JsonValue, path: string): boolean {
+    return this.compare(given, asked, path) === undefined;
   }
-  if (anyOf !== undefined && !fitsSome(comparison, pair, listOf(anyOf).map(toNode))) return path;
-  return compareOwn(comparison, pair);
-}
 
-/** Tells whether each value of the producer fits some arm. Not always the same one: what it allows is taken apart. */
-function fitsSome(comparison: Comparison, { producer, path }: NodePair, arms: readonly JsonObject[]): boolean {
-  if (arms.some((consumer) => compare(comparison, { producer, consumer, path }) === undefined)) return true;
-  let hasCases = false;
-  for (const one of casesOf(comparison, producer)) {
-    hasCases = true;
-    // Counted before the next is made: whoever says much must not have it made again for each of its values.
-    comparison.steps += 1 + spanOf(one);
-    if (comparison.steps > maxSteps) return false;
-    if (!fitsSome(comparison, { producer: one, consumer: one, path }, arms)) return false;
+  #compareNodes({ producer, consumer, path }: NodePair): string | undefined {
+    const arms = listOf(producer["anyOf"]);
+    if (arms.length > 0 && arms.every((arm) => this.#fits(arm, consumer, path))) return undefined;
+    if (listOf(producer["allOf"]).some((part) => this.#fits(part, consumer, path))) return undefined;
+    for (const part of listOf(consumer["allOf"])) {
+      const found = this.compare(producer, part, path);
+      if (found !== undefined) return found;
+    }
+    const { anyOf } = consumer;
+    if (anyOf !== undefined && !listOf(anyOf).some((arm) => this.#fits(producer, arm, path))) return path;
+    return this.#compareOwn({ producer, consumer, path });
   }
-  return hasCases;
-}
 
-function* casesOf(comparison: Comparison, node: JsonObject): Generator<JsonObject> {
-  const { anyOf, ...rest } = node;
-  if (anyOf !== undefined) {
-    for (const arm of listOf(anyOf)) yield resolve(comparison.documents.producer, toNode(arm)) ?? anything;
-    return;
+  #compareOwn(pair: NodePair): string | undefined {
+    const { producer, consumer, path } = pair;
+    if (!fitsKeywords(producer, consumer)) return path;
+    const missing = missingField(producer, consumer);
+    if (missing !== undefined) return below(path, missing);
+    return this.#compareFields(pair) ?? this.#compareItems(pair);
   }
-  const values = valuesOf(node);
-  const [key, parts] = values === undefined ? (["type", typesOf(node) ?? []] as const) : (["enum", values] as const);
-  // One alone is the node itself.
-  if (parts.length < 2) return;
-  for (const part of parts) yield { ...rest, [key]: key === "enum" ? [part] : part };
-}
 
-/** Compares all keywords but those of alternatives, which a producer may have said in its own. */
-function compareOwn(comparison: Comparison, pair: NodePair): string | undefined {
-  const { producer, path } = pair;
-  const found = compareKeywords(comparison, pair);
-  if (found === undefined) return undefined;
-  const consumer = comparison.memory.ownOf(pair.consumer, withoutUnions);
-  const fits = (part: JsonValue): boolean =>
-    compare(comparison, { producer: toNode(part), consumer, path }) === undefined;
-  const arms = listOf(producer["anyOf"]);
-  return (arms.length > 0 && arms.every(fits)) || listOf(producer["allOf"]).some(fits) ? undefined : found;
-}
+  #compareFields({ producer, consumer, path }: NodePair): string | undefined {
+    // Which names a pattern matches is not tried.
+    if (producer["patternProperties"] !== undefined) return fitsPatterns(producer, consumer) ? undefined : path;
+    const [given, asked] = [fieldsOf(producer), fieldsOf(consumer)];
+    const rest = producer["additionalProperties"];
+    for (const key of new Set([...Object.keys(asked), ...Object.keys(given)])) {
+      const found = this.#compareField(key, { producer, consumer, path: below(path, key) });
+      if (found !== undefined) return found;
+    }
+    const isOpen = rest !== undefined || consumer["additionalProperties"] !== false;
+    const found = isOpen ? this.#compareFurther(rest, consumer, below(path, "*")) : undefined;
+    const { propertyNames } = consumer;
+    if (found !== undefined || propertyNames === undefined) return found;
+    return this.compare(producer["propertyNames"] ?? { type: "string" }, propertyNames, path);
+  }
 
-function compareKeywords(comparison: Comparison, pair: NodePair): string | undefined {
-  const { producer, consumer, path } = pair;
-  if (!fitsBounds(producer, consumer) || !fitsOthers(producer, consumer)) return path;
-  const comparer: PartComparer = {
-    side: comparison.side,
-    compare: (given, asked, at) => compare(comparison, { producer: toNode(given), consumer: toNode(asked), path: at }),
-  };
-  const found = mayBe(producer, "object") ? compareObjects(pair, comparer) : undefined;
-  return found ?? (mayBe(producer, "array") ? compareArrays(pair, comparer) : undefined);
-}
+  #compareField(key: string, { producer, consumer, path }: NodePair): string | undefined {
+    const [given, asked] = [fieldsOf(producer), fieldsOf(consumer)];
+    if (!Object.hasOwn(asked, key)) return this.#compareFurther(given[key], consumer, path);
+    if (Object.hasOwn(given, key)) return this.compare(given[key], asked[key], path);
+    // Most libraries leave an object open that they strip: a field that the producer does not declare never comes.
+    const { additionalProperties: rest } = producer;
+    return rest === undefined || rest === false ? undefined : this.compare(rest, asked[key], path);
+  }
 
-/** Keywords that are seldom: said in the same words, or in doubt. */
-function fitsOthers(producer: JsonObject, consumer: JsonObject): boolean {
-  return Object.entries(consumer).every(([key, asked]) => {
-    if (boundKeywords.has(key) || partKeywords.has(key) || unionKeywords.has(key)) return true;
-    if (annotationKeywords.has(key) || key.startsWith("x-")) return true;
-    const given = producer[key];
-    return given !== undefined && asked !== undefined && isSameText(given, asked);
-  });
-}
+  /** Compares fields that the consumer does not declare. An output drops them where it is closed, and an input refuses them. */
+  #compareFurther(given: JsonValue | undefined, consumer: JsonObject, path: string): string | undefined {
+    const { additionalProperties: rest } = consumer;
+    return rest === false && this.#side === "output" ? undefined : this.compare(given, rest, path);
+  }
 
-function withoutUnions(node: JsonObject): JsonObject {
-  const { anyOf: _anyOf, allOf: _allOf, ...own } = node;
-  return own;
+  #compareItems({ producer, consumer, path }: NodePair): string | undefined {
+    const [given, asked] = [listOf(producer["prefixItems"]), listOf(consumer["prefixItems"])];
+    const most = typeof producer["maxItems"] === "number" ? producer["maxItems"] : Number.POSITIVE_INFINITY;
+    const length = Math.max(given.length, asked.length);
+    for (let index = 0; index < Math.min(length, most); index += 1) {
+      const [from, to] = [given[index] ?? producer["items"], asked[index] ?? consumer["items"]];
+      const found = this.compare(from, to, below(path, String(index)));
+      if (found !== undefined) return found;
+    }
+    return most <= length ? undefined : this.compare(producer["items"], consumer["items"], below(path, "*"));
+  }
 }
 
 function resolve(document: SchemaDocument, node: JsonObject): JsonObject | undefined {
@@ -184,6 +168,34 @@ function resolve(document: SchemaDocument, node: JsonObject): JsonObject | undef
     found = toNode(document.resolve($ref, document.root as JsonObject).node as JsonValue);
   }
   return undefined;
+}
+
+/** What it costs to compare a node by itself: its parts by their number, everything else by its weight. */
+function costOf(node: JsonObject): number {
+  let cost = 1;
+  for (const key in node) {
+    const part = node[key];
+    if (!partKeywords.has(key) || typeof part !== "object" || part === null) cost += weigh(part);
+    else cost += Array.isArray(part) ? part.length : Object.keys(part).length;
+  }
+  return cost;
+}
+
+/** Counts the values, names and characters of a value, no further than what is too much. */
+function weigh(value: JsonValue | undefined): number {
+  const queue: (JsonValue | undefined)[] = [value];
+  let weight = 0;
+  while (queue.length > 0 && weight <= maxWeight) {
+    const next = queue.pop();
+    weight += typeof next === "string" ? 1 + next.length / charactersPerUnit : 1;
+    if (typeof next !== "object" || next === null) continue;
+    if (Array.isArray(next) && next.length > maxWeight) return next.length;
+    for (const [key, part] of Object.entries(next)) {
+      weight += Array.isArray(next) ? 0 : key.length / charactersPerUnit;
+      queue.push(part);
+    }
+  }
+  return weight;
 }
 
 function toNode(part: JsonValue | undefined): JsonObject {
@@ -200,6 +212,14 @@ function isNever(node: JsonObject): boolean {
   return not === true || (isJsonObject(not) && isEmpty(not));
 }
 
+function fieldsOf(node: JsonObject): JsonObject {
+  return isJsonObject(node["properties"]) ? node["properties"] : {};
+}
+
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
+}
+
+function below(path: string, key: string): string {
+  return path === "" ? key : `${path}.${key}`;
 }

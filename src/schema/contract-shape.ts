@@ -1,12 +1,12 @@
 import { canonicalText } from "./canonical-text.ts";
 import { clipText } from "./clip-text.ts";
-import { compareShapes } from "./compare-shapes.ts";
+import { compareShapes, isWeighable } from "./compare-shapes.ts";
 import type { CompiledSchema, SchemaSide } from "./compiled-schema.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { isJsonObject } from "./json.ts";
 import { listKeywords, mapKeywords, schemaKeywords } from "./keywords.ts";
 import { setOwn } from "./set-own.ts";
-import { isWeighable } from "./shape-weight.ts";
+
 import { wireKey } from "./wire-forms.ts";
 
 /** At the root of a shape: the value may be left out. */

@@ -1,7 +1,6 @@
 /** Standard Schema, under the names the package uses. */
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { isFunction, isObject } from "../options/is-object.ts";
-import { isZodSchema } from "./zod-schema.ts";
 
 // The presence of the property alone: to compare a zod object with the whole of `StandardSchemaV1` costs the compiler 127
 // instantiations, about half of what a member without a handler costs.
@@ -40,7 +39,7 @@ export function standardOf(schema: Schema): StandardSchemaV1.Props {
 export function isSchema(value: unknown): value is Schema {
   if (!isObject(value) && !isFunction(value)) return false;
   // zod makes the property when it is first read, which costs a start with many tools more than this check.
-  if (isZodSchema(value)) return "~standard" in value;
+  if ("_zod" in value) return "~standard" in value;
   const standard: unknown = "~standard" in value ? value["~standard"] : undefined;
   if (!isObject(standard)) return false;
   return "version" in standard && standard.version === 1 && "validate" in standard && isFunction(standard.validate);

@@ -39,7 +39,7 @@ import { refuseRequest, type HttpRefusal } from "./respond.ts";
 import type { HttpExchange } from "./leg.ts";
 import type { LegacyLeg } from "./legacy-leg.ts";
 import type { ModernLeg } from "./modern-leg.ts";
-import type { BodyRead, HttpAnswer, HttpReply, HttpRequest, HttpServe } from "./message.ts";
+import type { BodyRead, HttpReply, HttpRequest, HttpServe } from "./message.ts";
 import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
 import { createViewReader, withView } from "./view/read-view.ts";
@@ -125,7 +125,9 @@ export class Front {
   };
 
   #route(request: HttpRequest, reply: HttpReply): void {
-    const [path = ""] = request.target.split("?", 1);
+    const { target } = request;
+    const query = target.indexOf("?");
+    const path = query === -1 ? target : target.slice(0, query);
     if (!this.#path.has(path)) return this.#routeOther(request, reply, path);
     const refusal = this.#checkMethod(request, reply);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
@@ -167,8 +169,7 @@ export class Front {
     this.#parts.setting.counters.reached("token");
     const { authenticator, addressOf } = this.#parts;
     const address = addressOf === undefined ? request.address : addressOf(request);
-    const enter = (found: Caller | HttpAnswer): void => {
-      if ("status" in found) return reply.answer(found);
+    const enter = (found: Caller): void => {
       reply.owner = budgetKeyOf(found, address);
       if (reply.isOver) return;
       const exchange = { request, reply, caller: withView(found, view) };
@@ -178,7 +179,7 @@ export class Front {
     if (authenticator === undefined) return enter(anonymous);
     authenticator
       .authenticate(request, reply, address)
-      .then(enter)
+      .then((found) => ("status" in found ? reply.answer(found) : enter(found)))
       .catch((cause: unknown) => this.#fail(reply, cause));
   }
 
@@ -237,14 +238,14 @@ export class Front {
   }
 
   #onRequest(exchange: BodyExchange, frame: RequestFrame): void {
-    const { request, reply } = exchange;
+    const { request, reply, caller, bytes } = exchange;
     const era = eraOf(request, frame.params);
     const refusal = judgeRequest(request, frame, era);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const { legacy } = this.#parts;
     if (era === "modern") return this.#onModern(exchange, frame);
     // The client of a session was named in its handshake.
-    if (legacy !== undefined) return legacy.request({ ...exchange, frame });
+    if (legacy !== undefined) return legacy.request({ request, reply, caller, bytes, frame });
     const requested = ownParam(frame.params, "protocolVersion") ?? headerVersionOf(request);
     const error = unsupportedVersion(typeof requested === "string" ? requested : "none");
     this.#refuse(reply, { status: 400, id: frame.id, error });

@@ -99,7 +99,12 @@ export function capabilitiesOf(params: JsonObject | undefined): JsonObject | und
   return isJsonObject(capabilities) ? capabilities : undefined;
 }
 
+type Client = NonNullable<CallerView["client"]>;
+
 const maxClientBytes = 256;
+
+/** The last client whose name and version needed no clipping. Without sessions every request names its client. */
+let lastClient: Client | undefined;
 
 /** Reads the `clientInfo` of a handshake, clipped; `undefined` if it does not fit. */
 export function readClient(info: unknown): CallerView["client"] {
@@ -107,7 +112,10 @@ export function readClient(info: unknown): CallerView["client"] {
   const name = ownParam(own, "name");
   const version = ownParam(own, "version");
   if (typeof name !== "string" || typeof version !== "string") return undefined;
-  return { name: clipText(name, maxClientBytes), version: clipText(version, maxClientBytes) };
+  if (name === lastClient?.name && version === lastClient.version) return lastClient;
+  const client = Object.freeze({ name: clipText(name, maxClientBytes), version: clipText(version, maxClientBytes) });
+  if (client.name === name && client.version === version) lastClient = client;
+  return client;
 }
 
 /** Reads the client info in the envelope of a modern request. */
@@ -126,8 +134,6 @@ export function progressTokenOf(params: JsonObject | undefined): string | number
   return bad('"progressToken" must be a string of at most 1 KiB or a safe integer');
 }
 
-type Client = NonNullable<CallerView["client"]>;
-
 /** The last copy of each anonymous caller. Over HTTP without sessions every request names its client. */
 const copies = new WeakMap<Caller, Caller>();
 
@@ -140,7 +146,7 @@ export function withClient(caller: Caller, client: Client | undefined): Caller {
   if (client === undefined || hasClient(caller, client)) return caller;
   const last = caller.isAnonymous ? copies.get(caller) : undefined;
   if (last !== undefined && hasClient(last, client)) return last;
-  const view = Object.freeze({ surface: defaultView, ...caller.view, client: Object.freeze(client) });
+  const view = Object.freeze({ surface: defaultView, ...caller.view, client });
   const copy = withCallerView(caller, view);
   if (caller.isAnonymous) copies.set(caller, copy);
   return copy;

@@ -58,9 +58,11 @@ export class BodyBuffer {
     return bytes > this.#maxBytes;
   }
 
-  /** What was collected. Nothing may be appended after it. */
+  /** Returns the body, and keeps nothing of it. Nothing may be appended after it. */
   take(): Uint8Array {
-    return this.#length === this.#store.byteLength ? this.#store : this.#store.subarray(0, this.#length);
+    const store = this.#store;
+    this.#store = nothing;
+    return this.#length === store.byteLength ? store : store.subarray(0, this.#length);
   }
 
   #copy(bytes: Uint8Array, needed: number): void {

@@ -29,11 +29,12 @@ export class HeldBytes implements BodyBytes {
     this.#share.eviction = run === undefined ? "never" : "normal";
   }
 
-  readonly take = (bytes: number): boolean => {
+  take(bytes: number): boolean {
     this.refused = this.#share.take(bytes);
-    this.#share.touch();
+    // The first bytes make it the last to be evicted, too.
+    if (this.#share.amount > bytes) this.#share.touch();
     return this.refused === undefined;
-  };
+  }
 
   /** Holds the bytes until {@link release} was called as often. */
   hold(): void {

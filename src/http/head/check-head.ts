@@ -9,6 +9,8 @@ const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?$/;
 /** The values of `Host` that are answered. Without this list a page of anybody's could reach a server on its reader's machine. */
 export class HostList {
   readonly #hosts: ReadonlySet<string>;
+  /** The last value that was in the list: clients of one server send the same. */
+  #last: string | undefined;
 
   /** @param hosts - a name with any port, or with the one that it names. */
   constructor(hosts: readonly string[]) {
@@ -17,9 +19,12 @@ export class HostList {
 
   /** Whether a value is one of them, character by character but for case. */
   has(value: string): boolean {
+    if (value === this.#last) return true;
     const host = value.toLowerCase();
     const name = hostForm.exec(host)?.[1];
-    return name !== undefined && (this.#hosts.has(host) || this.#hosts.has(name));
+    const isServed = name !== undefined && (this.#hosts.has(host) || this.#hosts.has(name));
+    if (isServed) this.#last = value;
+    return isServed;
   }
 }
 

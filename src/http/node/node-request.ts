@@ -28,23 +28,29 @@ function readParsed(incoming: IncomingMessage, body: BodyBuffer): BodyRead {
   return body.append(bytes) ?? body.take();
 }
 
-/** Collects what comes. Once it is too much, nothing is kept, and what still comes is let go by. */
+/** Collects the pieces of a body. Once it is settled it keeps none, and the rest is read and dropped. */
 function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (body: BodyRead) => void): void {
   const announced = Number(incoming.headers["content-length"]);
-  const settle = (read: BodyRead): void => {
+  let isOver = false;
+  const settle = (failed?: Exclude<BodyRead, Uint8Array>): void => {
+    if (isOver) return;
+    isOver = true;
     connection.onLate = undefined;
-    incoming.off("data", onData).off("end", onEnd).off("close", onClose).resume();
     body.onEvicted = undefined;
-    done(read);
+    const bytes = body.take();
+    done(failed ?? bytes);
   };
   const onData = (chunk: Buffer): void => {
-    const refusal = body.append(chunk, chunk.length === announced);
+    if (isOver) return;
+    const isWhole = chunk.length === announced;
+    // A body in one piece is complete before it could be evicted.
+    if (!isWhole) body.onEvicted = onClose;
+    const refusal = body.append(chunk, isWhole);
     if (refusal !== undefined) settle(refusal);
   };
-  const onEnd = (): void => settle(body.take());
+  const onEnd = (): void => settle();
   const onClose = (): void => settle("gone");
   connection.onLate = onClose;
-  body.onEvicted = onClose;
   incoming.on("data", onData).on("end", onEnd).on("close", onClose);
 }
 

@@ -41,6 +41,7 @@ export class SessionScopes {
 
   /** Adds the rights of a caller who makes a request. Returns whether a reader lacks some of them. */
   asked(caller: Caller): boolean {
+    if (caller.scopes.length === 0 && caller.resources === undefined) return false;
     const before = this.#needed.size + this.#grants.size;
     for (const scope of caller.scopes) if (this.#known?.has(scope) !== false) this.#needed.add(scope);
     for (const grant of grantsOf(caller)) this.#grants.add(grant);

@@ -128,8 +128,11 @@ const maxKeyChars = 512;
 export function createViewReader(): typeof readView {
   const kept = new Map<string, ReturnType<typeof readView>>();
   return (request) => {
+    const { target } = request;
+    const agent = request.header("user-agent");
+    if (agent === undefined && !target.includes("?")) return undefined;
     // A target has no spaces.
-    const key = `${request.target} ${request.header("user-agent") ?? ""}`;
+    const key = `${target} ${agent ?? ""}`;
     const known = kept.get(key);
     if (known !== undefined) return known;
     const view = readView(request);
@@ -158,7 +161,8 @@ function copyAnonymous(caller: Caller, view: CallerView): Caller {
 
 /** Returns the caller with this view, or with none. */
 export function withView(caller: Caller, view: CallerView | undefined): Caller {
+  if (caller.view === view) return caller;
   if (view !== undefined) return caller.isAnonymous ? copyAnonymous(caller, view) : withCallerView(caller, view);
-  const { view: before, ...rest } = caller;
-  return before === undefined ? caller : Object.freeze(rest);
+  const { view: _before, ...rest } = caller;
+  return Object.freeze(rest);
 }

@@ -1,7 +1,9 @@
+import { SurfaceError } from "../errors.ts";
 import type { Dial, DialEvents, HeldLink } from "../spine/dial.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
 import type { Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
+import { createDropped } from "./droppable.ts";
 import type { Connection, Link } from "./link.ts";
 
 /** A connection as the spine holds it. */
@@ -9,6 +11,8 @@ export interface OpenedLink extends HeldLink {
   readonly channel: SurfaceChannel;
   /** See {@link Connection.isRemote}. */
   readonly isRemote: boolean;
+  /** Whether its far side has announced no end. */
+  isOpen(): boolean;
 }
 
 /** What a dial needs to know. */
@@ -17,6 +21,10 @@ export interface DialSetting {
   readonly surface: Surface<Spec>;
   /** Keeps a connection that is being closed, until it is. */
   readonly closing: Set<Promise<void>>;
+  /** Whether the surface is used on when its link has ended for good, as one of several. */
+  readonly outlivesLink: boolean;
+  /** Returns a promise while dials have to wait. */
+  readonly gate?: (() => Promise<void> | undefined) | undefined;
   /** Told of the first failure after each success. */
   onUnreachable(cause: unknown): void;
 }
@@ -27,6 +35,7 @@ function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): Opened
   return {
     channel,
     isRemote,
+    isOpen: () => connection.state().kind === "open",
     close() {
       if (isClosed) return;
       isClosed = true;
@@ -40,30 +49,33 @@ function hold(connection: Connection<Spec>, closing: Set<Promise<void>>): Opened
   };
 }
 
-/** A few turns of the microtask queue: a connection that had ended when it was handed over has said so by then. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
-}
-
-async function tell(connection: Connection<Spec>, events: DialEvents<OpenedLink>, setting: DialSetting): Promise<void> {
+function tell(connection: Connection<Spec>, events: DialEvents<OpenedLink>, setting: DialSetting): void {
   const link = hold(connection, setting.closing);
-  const end = { isOver: false };
   const onEnd = (cause: unknown): void => {
-    end.isOver = true;
     events.ended(cause);
     // Whoever opened it closes it, also when there is nothing left to end.
     link.close();
   };
+  const state = connection.state();
+  // A link that was born dead.
+  if (state.kind === "ended") return onEnd(state.reason.cause);
   // It should not reject. One that does has ended all the same.
   connection.closed.then(({ cause }) => onEnd(cause), onEnd);
-  await settle();
-  // The spine has heard of its end already, as that of a link that was born dead.
-  if (end.isOver) return;
   connection.leaving?.then(
     () => events.leaving(),
     () => {},
   );
   events.opened(link);
+}
+
+async function connect({ link, surface, outlivesLink }: DialSetting, signal: AbortSignal): Promise<Connection<Spec>> {
+  try {
+    return await link.connect(surface, { signal });
+  } catch (cause) {
+    // A link that may find another live surface there later says `UNAVAILABLE`.
+    if (outlivesLink && cause instanceof SurfaceError && cause.code === "CLOSED") throw createDropped(surface.name);
+    throw cause;
+  }
 }
 
 /** Turns a link, which promises, into a dial of the spine, which is told. Abandoning fires the dial's signal. */
@@ -73,20 +85,22 @@ export function toDial(setting: DialSetting): Dial<OpenedLink> {
     if (!isDown) setting.onUnreachable(cause);
     isDown = true;
   };
+  const dial = async (events: DialEvents<OpenedLink>, signal: AbortSignal): Promise<void> => {
+    const gate = setting.gate?.();
+    if (gate !== undefined) await gate;
+    let connection: Connection<Spec>;
+    try {
+      connection = await connect(setting, signal);
+    } catch (cause) {
+      if (!signal.aborted) report(cause);
+      return events.failed(cause);
+    }
+    isDown = false;
+    tell(connection, events, setting);
+  };
   return (events) => {
     const abort = new AbortController();
-    const connect = async (): Promise<void> => {
-      let connection: Connection<Spec>;
-      try {
-        connection = await setting.link.connect(setting.surface, { signal: abort.signal });
-      } catch (cause) {
-        if (!abort.signal.aborted) report(cause);
-        return events.failed(cause);
-      }
-      isDown = false;
-      await tell(connection, events, setting);
-    };
-    void connect();
+    void dial(events, abort.signal);
     return () => abort.abort();
   };
 }

@@ -1,4 +1,4 @@
-import type { SurfaceError } from "../errors.ts";
+import { SurfaceError } from "../errors.ts";
 import type { Clock, Random } from "../spine/clock.ts";
 import { ConnectionHolder } from "../spine/connection-holder.ts";
 import { followSignal } from "../spine/follow-signal.ts";
@@ -10,14 +10,14 @@ import { toAborted } from "../spine/until-aborted.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
 import { memberOf, type Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
-import { tagOf } from "../tags/tag-of.ts";
 import { toDial, type OpenedLink } from "./dial-link.ts";
+import { isRead } from "./droppable.ts";
 import { HeldUse, nameUse, readPatienceMs, type HeldUseSetting } from "./held-use.ts";
 import { Lease } from "./lease.ts";
-import { leased } from "./leased-iterable.ts";
 import { directReachOf } from "./in-process.ts";
 import type { Link } from "./link.ts";
 import type { ReachedSurface } from "./reach-surface.ts";
+import { retold } from "./retold.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
 
 /** What a held surface is made of. */
@@ -30,15 +30,22 @@ export interface HeldSetting {
   readonly random?: Random;
   /** How long a connection that nobody uses is kept, in milliseconds. Default 30,000. */
   readonly idleMs?: number;
+  /**
+   * Whether its user goes on when the link has ended, as with one of several siblings. Operations that the end cuts off then fail
+   * as those of a lost connection, and a live surface of this process that was closed was dropped. @default false
+   */
+  readonly outlivesLink?: boolean;
+  /** Returns a promise while no connection may be opened. */
+  readonly gate?: () => Promise<void> | undefined;
   /** Told why the live surface cannot be reached: once for each time that it goes away. */
   readonly onUnreachable?: (cause: unknown) => void;
 }
 
 const defaultIdleMs = 30_000;
 
-/** A connection's channel, and what keeps the connection in use. */
-interface LeasedChannel {
-  readonly channel: SurfaceChannel;
+/** A connection, and what keeps it in use. */
+interface LeasedLink {
+  readonly link: OpenedLink;
   readonly lease: Lease<OpenedLink>;
 }
 
@@ -64,15 +71,16 @@ export class HeldSurface {
     const { link, surface, clock = systemClock, random = Math.random, idleMs = defaultIdleMs } = setting;
     const what = `surface "${surface.name}"`;
     const onUnreachable = setting.onUnreachable ?? (() => {});
-    const dial = toDial({ link, surface, closing: this.#closing, onUnreachable });
+    const { outlivesLink = false, gate } = setting;
+    const dial = toDial({ link, surface, closing: this.#closing, outlivesLink, gate, onUnreachable });
     this.#surface = surface;
     // Of requests only: a connection that is kept, or dialled for watches alone, is no reason to live.
     this.#clock = setting.clock ?? waitingClock;
     this.#scope = new Scope(`the connection to ${what}`);
     this.#holder = new ConnectionHolder({ what, dial, clock, random, idleMs });
-    this.#useSetting = { holder: this.#holder, clock: this.#clock, surface: surface.name };
+    this.#useSetting = { holder: this.#holder, clock: this.#clock, surface: surface.name, outlivesLink };
     this.subscriptions = new Subscriptions({ holder: this.#holder, clock, random });
-    const reach = directReachOf(link);
+    const reach = outlivesLink ? undefined : directReachOf(link);
     this.channel = {
       request: (operation) => {
         const direct = reach && this.#reachDirectly(reach, operation);
@@ -147,9 +155,13 @@ export class HeldSurface {
   #subscribe(use: Operation<SubscribeVerb>): AsyncIterable<unknown> {
     this.#scope.assertOpen();
     const open = async (signal: AbortSignal): Promise<AsyncIterable<unknown>> => {
-      const { channel, lease } = await this.#lease(use, signal);
+      const { link, lease } = await this.#lease(use, signal);
       const release = (): void => lease.release();
-      if (!signal.aborted) return leased(() => channel.subscribe(use), release);
+      const cut = (): SurfaceError | undefined => {
+        if (!this.#useSetting.outlivesLink || signal.aborted || link.isOpen()) return undefined;
+        return new SurfaceError("DISCONNECTED", `Using ${this.#name(use)}: the connection has ended`);
+      };
+      if (!signal.aborted) return retold(() => link.channel.subscribe(use), { cut, over: release });
       release();
       throw this.#createAborted(use, signal);
     };
@@ -157,16 +169,16 @@ export class HeldSurface {
   }
 
   /** Waits for a connection as a read does, and for no longer than its caller cares. */
-  #lease(use: Operation<SubscribeVerb>, signal: AbortSignal): Promise<LeasedChannel> {
+  #lease(use: Operation<SubscribeVerb>, signal: AbortSignal): Promise<LeasedLink> {
     return new Promise((resolve, reject) => {
-      const cancel = startRequest<OpenedLink, LeasedChannel>(this.#holder, this.#clock, {
+      const cancel = startRequest<OpenedLink, LeasedLink>(this.#holder, this.#clock, {
         what: this.#name(use),
         kind: "read",
         patienceMs: readPatienceMs,
         waiting: () => {},
-        send: ({ channel }, reply) => {
+        send: (link, reply) => {
           // Taken before the request is over, so that there is no moment without a user.
-          reply.answered({ channel, lease: new Lease(this.#holder) });
+          reply.answered({ link, lease: new Lease(this.#holder) });
           return () => {};
         },
         answered: resolve,
@@ -188,11 +200,7 @@ export class HeldSurface {
     return nameUse(this.#surface.name, member);
   }
 
-  #kindOf({ verb, member: key, options }: Operation<RequestVerb>): "read" | "mutation" {
-    if (verb !== "call") return "read";
-    const { idempotent } = options;
-    if (idempotent !== undefined) return idempotent ? "read" : "mutation";
-    const member = memberOf(this.#surface, key);
-    return member !== undefined && tagOf(member).effect === "read" ? "read" : "mutation";
+  #kindOf(operation: Operation<RequestVerb>): "read" | "mutation" {
+    return isRead(memberOf(this.#surface, operation.member), operation) ? "read" : "mutation";
   }
 }

@@ -5,6 +5,7 @@ import { startRequest, type Reply, type RequestSetting } from "../spine/request.
 import { toAborted } from "../spine/until-aborted.ts";
 import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.ts";
 import type { OpenedLink } from "./dial-link.ts";
+import { isCutByClose } from "./droppable.ts";
 import { resumeWait, toTimedOut, waitMs } from "./held-wait.ts";
 import { toLinkLoss } from "./link-loss.ts";
 
@@ -17,6 +18,8 @@ export interface HeldUseSetting {
   readonly clock: Clock;
   /** The surface's name, for errors. */
   readonly surface: string;
+  /** Whether a request that is cut off by the end of its connection counts as lost. */
+  readonly outlivesLink: boolean;
 }
 
 const nothing = (): void => {};
@@ -69,13 +72,13 @@ export class HeldUse implements RequestSetting<OpenedLink, unknown> {
     });
   }
 
-  send({ channel }: OpenedLink, reply: Reply<unknown>): () => void {
+  send(link: OpenedLink, reply: Reply<unknown>): () => void {
     // From here on the use itself hears that its caller has gone, and settles when what runs for it has ended.
     this.#leaveSignal?.();
     this.#leaveSignal = undefined;
     let sending: unknown;
     try {
-      sending = this.#request(channel);
+      sending = this.#request(link.channel);
     } catch (cause) {
       sending = Promise.reject(cause);
     }
@@ -87,12 +90,18 @@ export class HeldUse implements RequestSetting<OpenedLink, unknown> {
       (value) => reply.answered(value),
       (cause: unknown) => {
         const loss = toLinkLoss(cause);
-        if (loss === undefined) reply.refused(cause);
-        else reply.lost(loss === "sent");
+        if (loss !== undefined || this.#isCut(cause, link)) reply.lost(loss !== "unsent");
+        else reply.refused(cause);
       },
     );
     // Who cancels does so by the signal that the use itself carries.
     return nothing;
+  }
+
+  /** Whether a live surface in this process has ended the request by closing. */
+  #isCut(cause: unknown, link: OpenedLink): boolean {
+    const { outlivesLink } = this.#setting;
+    return outlivesLink && isCutByClose(cause) && this.#use.options.signal?.aborted !== true && !link.isOpen();
   }
 
   #request(channel: SurfaceChannel): unknown {

@@ -8,35 +8,28 @@ import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { assertContract } from "./assert-contract.ts";
-import type { CloseReason, Connection, Link } from "./link.ts";
+import { Ending } from "./ending.ts";
+import type { Connection, Link } from "./link.ts";
 import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
 
 /** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
-function endWith(
-  lives: readonly Scope[],
-  scope: Scope,
-): Pick<Connection<Spec>, "closed"> & { readonly leaving: Promise<void> } {
-  let announce = (): void => {};
-  let isGone = false;
-  const leaving = new Promise<void>((resolve) => (announce = resolve));
-  const closed = new Promise<CloseReason>((resolve) => {
-    scope.add(() => {
-      if (!isGone) resolve({ kind: "closed" });
-    });
-    const goodbye = async (live: Scope): Promise<void> => {
-      isGone = true;
-      announce();
-      const tell = (): void => resolve({ kind: "gone" });
-      try {
-        await scope.close();
-      } finally {
-        // Not waited for: the live surface waits for this. How it fares is its maker's to hear.
-        live.close().then(tell, tell);
-      }
-    };
-    for (const live of lives) scope.add(live.add(() => goodbye(live)));
+function endWith(lives: readonly Scope[], scope: Scope): Ending {
+  const ending = new Ending();
+  scope.add(() => {
+    if (ending.state().kind === "open") ending.end({ kind: "closed" });
   });
-  return { leaving, closed };
+  const goodbye = async (live: Scope): Promise<void> => {
+    ending.leave();
+    const tell = (): void => ending.end({ kind: "gone" });
+    try {
+      await scope.close();
+    } finally {
+      // Not waited for: the live surface waits for this. How it fares is its maker's to hear.
+      live.close().then(tell, tell);
+    }
+  };
+  for (const live of lives) scope.add(live.add(() => goodbye(live)));
+  return ending;
 }
 
 function find(surface: Surface<Spec>, served: Served): ReachedSurface {
@@ -103,8 +96,8 @@ export function inProcess(live: Served): Link {
       const scope = new Scope(`the connection to surface "${surface.name}"`);
       const channel = createScopedChannel(reached.channel, scope);
       const client = createClient(surface, channel);
-      const ending = endWith(life === reached.scope ? [life] : [life, reached.scope], scope);
-      return Object.freeze({ client, channel, ...ending, close: () => scope.close() });
+      const { state, leaving, closed } = endWith(life === reached.scope ? [life] : [life, reached.scope], scope);
+      return Object.freeze({ client, channel, state, leaving, closed, close: () => scope.close() });
     },
   });
   lives.set(link, live);

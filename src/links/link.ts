@@ -12,6 +12,13 @@ export interface CloseReason {
   readonly cause?: unknown;
 }
 
+/** The state of a connection. Later versions may know further kinds. */
+export type ConnectionState =
+  | { readonly kind: "open" }
+  /** The far side is going: new operations are refused, and running ones are still answered. */
+  | { readonly kind: "leaving" }
+  | { readonly kind: "ended"; readonly reason: CloseReason };
+
 /** One opened link. Whoever opened it closes it. */
 export interface Connection<TSpec> {
   readonly client: SurfaceClient<TSpec>;
@@ -20,6 +27,8 @@ export interface Connection<TSpec> {
    * `DISCONNECTED`; one that was sent nowhere, because it had ended before, with `UNAVAILABLE`.
    */
   readonly channel: SurfaceChannel;
+  /** Returns the state, without a delay: it has changed before an operation fails because of that. */
+  readonly state: (this: void) => ConnectionState;
   /**
    * Resolves once the far side has announced that it is going: further uses are refused, and what is under way is still
    * answered. Left out where the end comes unannounced.

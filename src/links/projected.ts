@@ -7,9 +7,9 @@ import type { LiveSurface } from "../surface/implement-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import { implementProjection } from "../surface/project-surface.ts";
 import { kProjection, type Projection } from "../surface/projection.ts";
+import { systemClock } from "../surface/system-clock.ts";
 import { assertContract } from "./assert-contract.ts";
-import { createGate, type Gate } from "./gated-link.ts";
-import { HeldSurface } from "./held-surface.ts";
+import { HeldSurface, type HeldSetting } from "./held-surface.ts";
 import { inProcess } from "./in-process.ts";
 import type { KeepOptions, KeptLink, Link } from "./link.ts";
 
@@ -23,6 +23,27 @@ interface Closable {
   close(): Promise<void>;
 }
 
+/** Holds connections back for a while. */
+interface Gate {
+  /** Lets connections through from now on. Callable twice. */
+  open(): void;
+  /** Resolves when it opens; `undefined` once it is open. */
+  wait(): Promise<void> | undefined;
+}
+
+/** Creates a gate that opens by itself. Its timer does not keep the process alive. */
+function createGate(delayMs: number): Gate {
+  let release: () => void = () => {};
+  let opened: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
+  const open = (): void => {
+    opened = undefined;
+    stop();
+    release();
+  };
+  const stop = systemClock.after(delayMs, open);
+  return { open, wait: () => opened };
+}
+
 /** A projection that lives in this process. Closing the live surface closes everything behind it. */
 interface Kept<TSpec> {
   readonly live: LiveSurface<TSpec>;
@@ -32,12 +53,12 @@ interface Kept<TSpec> {
 /** A client of what is behind a link, connected on first use and again when it was lost. */
 function openRef<TSource extends Spec>(
   surface: Surface<TSource>,
-  link: Link,
+  setting: Pick<HeldSetting, "link" | "gate">,
   report: FaultReporter,
 ): ClientRef<TSource> {
   const onUnreachable = (cause: unknown): void =>
     void internalError(cause, `reaching surface "${surface.name}"`, report);
-  const held = new HeldSurface({ link, surface, onUnreachable });
+  const held = new HeldSurface({ ...setting, surface, onUnreachable });
   const { channel } = held;
   return { surface, client: createClient(surface, channel), channel, close: () => held.close() };
 }
@@ -50,7 +71,8 @@ function keepProjection<TSource extends Spec, TSpec extends Spec>(
   const { onFault = reportToConsole, toRefusal } = options;
   const gate = createGate(settleMs);
   const inner = link.keep?.(options);
-  const ref = openRef(projection[kProjection].source, gate.behind(inner ?? link), toSafeReporter(onFault));
+  const held = { link: inner ?? link, gate: () => gate.wait() };
+  const ref = openRef(projection[kProjection].source, held, toSafeReporter(onFault));
   const close = async (): Promise<void> => {
     try {
       await ref.close();

@@ -6,9 +6,8 @@ import { memberOf, type Surface } from "../surface/define-surface.ts";
 import { kChannel, kScope } from "../surface/implement-surface.ts";
 import { liveSiblingsOf, type AnyLiveSurface, type Served } from "../surface/implement-surfaces.ts";
 import type { Member, Spec } from "../surface/member.ts";
-import { createDropped, DroppablePort } from "./droppable-port.ts";
-import { SiblingPort } from "./sibling-port.ts";
-import { splitKey } from "./split-key.ts";
+import { createDropped, droppable } from "./droppable.ts";
+import { SiblingChannel, splitKey } from "./sibling-channel.ts";
 
 /** What somebody who connects asks for. */
 export interface AskedSurface {
@@ -58,13 +57,13 @@ function toReached(live: AnyLiveSurface): ReachedSurface {
 }
 
 function toComposed(lives: ReadonlyMap<string, AnyLiveSurface>, scope: Scope): ReachedSurface {
-  const ports = new Map<string, SurfaceChannel>();
+  const channels = new Map<string, SurfaceChannel>();
   for (const [segment, live] of lives) {
     // One that is served alone takes the connection with it when it closes.
-    ports.set(segment, live[kScope] === scope ? live[kChannel] : new DroppablePort(live));
+    channels.set(segment, live[kScope] === scope ? live[kChannel] : droppable(live));
   }
   return {
-    channel: new SiblingPort(ports),
+    channel: new SiblingChannel(channels),
     scope,
     member(key) {
       const found = splitKey(key, lives);

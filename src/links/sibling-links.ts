@@ -2,7 +2,7 @@ import { callable, type OptionFields } from "../options/option.ts";
 import { readOptions } from "../options/read-options.ts";
 import { SurfaceError } from "../errors.ts";
 import { Scope } from "../spine/scope.ts";
-import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
 import { assertSegment, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { Surface } from "../surface/define-surface.ts";
@@ -10,9 +10,10 @@ import { internalError, reportToConsole, toSafeReporter, type FaultReporter } fr
 import type { Spec } from "../surface/member.ts";
 import { relay } from "../surface/relayed.ts";
 import { HeldSurface } from "./held-surface.ts";
-import type { CloseReason, Connection, KeepOptions, KeptLink, Link } from "./link.ts";
-import { SiblingPort } from "./sibling-port.ts";
-import { tellingEnds } from "./telling-ends.ts";
+import { Ending } from "./ending.ts";
+import type { Connection, KeepOptions, KeptLink, Link } from "./link.ts";
+import { retold } from "./retold.ts";
+import { SiblingChannel } from "./sibling-channel.ts";
 
 /** What {@link siblingLinks} may be told. */
 export interface SiblingLinksOptions {
@@ -46,28 +47,17 @@ function toSiblings(surface: Surface<Spec>, links: ReadonlyMap<string, Link>): S
   return siblings;
 }
 
-/** Passes on what a use failed with as the answer that it is: the connection of all siblings stands. */
-function relaying(port: SurfaceChannel): SurfaceChannel {
+/** Passes on the failures of a sibling as answers: the connection of all siblings stands. */
+function relaying(channel: SurfaceChannel): SurfaceChannel {
   return {
-    request: async (use: Operation<RequestVerb>) => {
+    async request(operation) {
       try {
-        return await port.request(use);
+        return await channel.request(operation);
       } catch (cause) {
         throw relay(cause);
       }
     },
-    subscribe: (use: Operation<SubscribeVerb>) => ({
-      [Symbol.asyncIterator]() {
-        const inner = port.subscribe(use)[Symbol.asyncIterator]();
-        return {
-          next: () =>
-            inner.next().catch((cause: unknown) => {
-              throw relay(cause);
-            }),
-          return: async () => (await inner.return?.()) ?? { done: true, value: undefined },
-        };
-      },
-    }),
+    subscribe: (operation) => retold(() => channel.subscribe(operation), { failed: relay }),
   };
 }
 
@@ -100,16 +90,24 @@ class SiblingLinks implements Link {
 
   async connect<TAsked extends Spec>(surface: Surface<TAsked>): Promise<Connection<TAsked>> {
     const scope = new Scope(`the connections to the siblings of surface "${surface.name}"`);
-    const ports = new Map<string, SurfaceChannel>();
+    const channels = new Map<string, SurfaceChannel>();
     for (const [segment, sibling] of toSiblings(surface, this.#links)) {
       const held = this.#hold(segment, sibling);
       if (held === undefined) continue;
       scope.add(() => held.close());
-      ports.set(segment, relaying(held.channel));
+      channels.set(segment, relaying(held.channel));
     }
-    const channel = new SiblingPort(ports);
-    const closed = new Promise<CloseReason>((resolve) => scope.add(() => resolve({ kind: "closed" })));
-    return Object.freeze({ client: createClient(surface, channel), channel, closed, close: () => scope.close() });
+    const channel = new SiblingChannel(channels);
+    const ending = new Ending();
+    scope.add(() => ending.end({ kind: "closed" }));
+    const { state, closed } = ending;
+    return Object.freeze({
+      client: createClient(surface, channel),
+      channel,
+      state,
+      closed,
+      close: () => scope.close(),
+    });
   }
 
   keep(options: KeepOptions = {}): KeptLink {
@@ -135,7 +133,7 @@ class SiblingLinks implements Link {
     if (link === undefined) return undefined;
     const onUnreachable = (cause: unknown): void =>
       void internalError(cause, `reaching surface "${surface.name}"`, this.#report);
-    return new HeldSurface({ link: tellingEnds(link), surface, onUnreachable });
+    return new HeldSurface({ link, surface, onUnreachable, outlivesLink: true });
   }
 }
 

@@ -1,13 +1,14 @@
-import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../surface/channel.ts";
+import type { SurfaceChannel } from "../surface/channel.ts";
 import type { SurfaceClient, UseOptions } from "../surface/client.ts";
 import { composeSurfaces } from "../surface/compose-surfaces.ts";
 import { createClient } from "../surface/create-client.ts";
 import type { LiteralKeys, Surface } from "../surface/define-surface.ts";
 import type { Spec } from "../surface/member.ts";
 import type { Connection, Link } from "./link.ts";
+import { withMember } from "./sibling-channel.ts";
 
 /** One opened link, and the clients of all surfaces that it reaches. Whoever opened it closes it. */
-export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "closed" | "leaving" | "close"> {
+export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "state" | "closed" | "leaving" | "close"> {
   /** A client a surface, by the names under which they were asked for. */
   readonly clients: {
     readonly [Segment in keyof TSiblings]: TSiblings[Segment] extends { readonly members: infer Members }
@@ -16,24 +17,13 @@ export interface SurfaceClients<TSiblings> extends Pick<Connection<unknown>, "cl
   };
 }
 
-/** A sibling's own port: that of all, with its segment put before each key. */
-function toSiblingPort(port: SurfaceChannel, segment: string): SurfaceChannel {
-  const behind = <$Verb extends RequestVerb | SubscribeVerb>({
-    verb,
-    member,
-    argument,
-    options,
-  }: Operation<$Verb>): Operation<$Verb> => ({
-    verb,
-    member: `${segment}.${member}`,
-    argument,
-    options,
-  });
-  const as = port.as?.bind(port);
+/** Returns a sibling's own channel: that of all, with the sibling's segment put before each key. */
+function toSiblingChannel(channel: SurfaceChannel, segment: string): SurfaceChannel {
+  const as = channel.as?.bind(channel);
   return {
-    request: (use) => port.request(behind(use)),
-    subscribe: (use) => port.subscribe(behind(use)),
-    ...(as === undefined ? {} : { as: (to) => toSiblingPort(as(to), segment) }),
+    request: (operation) => channel.request(withMember(operation, `${segment}.${operation.member}`)),
+    subscribe: (operation) => channel.subscribe(withMember(operation, `${segment}.${operation.member}`)),
+    ...(as === undefined ? {} : { as: (to) => toSiblingChannel(as(to), segment) }),
   };
 }
 
@@ -58,15 +48,15 @@ export async function surfaceClients<const $Siblings extends Readonly<Record<str
   // They are known already: here it does not matter by which keys.
   const composed = composeSurfaces<Readonly<Record<string, Surface<Spec>>>>("siblings", siblings);
   const connection = await link.connect(composed, options);
-  const { channel, closed, leaving } = connection;
-  const port = channel;
+  const { channel, state, closed, leaving } = connection;
   const clients: Record<string, unknown> = {};
   for (const [segment, sibling] of Object.entries<Surface<Spec>>(siblings)) {
-    clients[segment] = createClient(sibling, toSiblingPort(port, segment));
+    clients[segment] = createClient(sibling, toSiblingChannel(channel, segment));
   }
   return Object.freeze({
     // Each was given the client of its own surface, which is what the mapped type says.
     clients: Object.freeze(clients) as SurfaceClients<$Siblings>["clients"],
+    state,
     closed,
     ...(leaving === undefined ? {} : { leaving }),
     close: () => connection.close(),

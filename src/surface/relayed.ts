@@ -19,19 +19,14 @@ const words: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   CLOSED: "the application behind this is closing",
 });
 
-/** The errors that were made here, and those that another process has sent as such. */
-const relayed = new WeakSet<Error>();
-
-/** Marks an error as one that a live surface answers with on purpose, and not as the failure of its own connection. */
-export function markRelayed<TError extends SurfaceError>(error: TError): TError {
-  relayed.add(error);
-  return error;
-}
-
-/** Whether an error is told of somebody further up, and is to reach the caller with its code. */
+/** Whether an error comes from a surface further up, so that it reaches the caller with its code. */
 export function isRelayed(cause: unknown): cause is SurfaceError {
-  // What is in no set is not asked what it is: a proxy may throw at that. Whatever it is, it may be looked for in one.
-  return relayed.has(cause as Error) && cause instanceof SurfaceError;
+  try {
+    return cause instanceof SurfaceError && cause.origin === "upstream";
+  } catch {
+    // A proxy may throw at either.
+    return false;
+  }
 }
 
 /** What is told of a failure further up. */
@@ -57,7 +52,7 @@ export function relay(cause: unknown, terms: RelayTerms = {}): unknown {
   const message = Object.hasOwn(words, code) ? words[code] : undefined;
   const issues = toIssues(cause, terms);
   if (message === undefined || issues === undefined) return cause;
-  return markRelayed(new SurfaceError(code, message, { issues, cause }));
+  return new SurfaceError(code, message, { issues, cause, origin: "upstream" });
 }
 
 /** The codes that say of one use that it did nothing, or may have done something. */
@@ -73,5 +68,5 @@ export function relaySteps(cause: unknown): unknown {
   const { code } = cause;
   if (!ofOneUse.has(code)) return new SurfaceError(code, cause.message, { cause });
   const message = "what this comes from did not answer to the end, and some of it may have taken effect";
-  return markRelayed(new SurfaceError("OUTCOME_UNKNOWN", message, { cause }));
+  return new SurfaceError("OUTCOME_UNKNOWN", message, { cause, origin: "upstream" });
 }

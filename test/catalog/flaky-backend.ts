@@ -1,6 +1,7 @@
 import { SurfaceError } from "../../src/errors.ts";
 import { inProcess } from "../../src/links/in-process.ts";
-import type { CloseReason, Connection, Link } from "../../src/links/link.ts";
+import { Ending } from "../../src/links/ending.ts";
+import type { Connection, Link } from "../../src/links/link.ts";
 import { OwnedIterator } from "../../src/spine/owned-iterator.ts";
 import { Scope } from "../../src/spine/scope.ts";
 import type { SurfaceChannel } from "../../src/surface/channel.ts";
@@ -34,14 +35,13 @@ async function breakable(
 ): Promise<Connection<Spec>> {
   const scope = new Scope("a flaky connection");
   let lose: (cause: unknown) => void = () => {};
-  let tell: (reason: CloseReason) => void = () => {};
   const broken = new Promise<never>((_resolve, reject) => (lose = reject));
   broken.catch(() => {});
-  const closed = new Promise<CloseReason>((resolve) => (tell = resolve));
+  const ending = new Ending();
   const snap = (): void => {
     breaks.delete(snap);
     lose(lost());
-    tell({ kind: "lost" });
+    ending.end({ kind: "lost" });
     void scope.close();
     void inner.close();
   };
@@ -53,11 +53,12 @@ async function breakable(
   };
   const close = async (): Promise<void> => {
     breaks.delete(snap);
-    tell({ kind: "closed" });
+    ending.end({ kind: "closed" });
     await scope.close();
     await inner.close();
   };
-  return { client: createClient(surface, channel), channel, closed, isRemote: true, close };
+  const { state, closed } = ending;
+  return { client: createClient(surface, channel), channel, state, closed, isRemote: true, close };
 }
 
 /** Makes a link to a live surface that breaks when it is told to. Whoever made the live surface closes it. */

@@ -1,5 +1,5 @@
 import { SurfaceError } from "../../src/errors.ts";
-import type { CloseReason, Connection, Link } from "../../src/links/link.ts";
+import type { CloseReason, Connection, ConnectionState, Link } from "../../src/links/link.ts";
 import type { Operation, RequestVerb, SubscribeVerb, SurfaceChannel } from "../../src/surface/channel.ts";
 import type { UseOptions } from "../../src/surface/client.ts";
 import { createClient } from "../../src/surface/create-client.ts";
@@ -22,6 +22,7 @@ export class ScriptedConnection {
   closes = 0;
   isLeaving = false;
   isOver = false;
+  #reason: CloseReason = { kind: "lost" };
   /** What closing does; by default it ends. */
   onClose: () => Promise<void> = async () => this.end({ kind: "closed" });
   /** What a follow gives; by default it waits for the end. */
@@ -45,6 +46,7 @@ export class ScriptedConnection {
   /** The end: what is under way has failed by then. */
   end(reason: CloseReason): void {
     this.isOver = true;
+    this.#reason = reason;
     for (const { fail } of this.asked) fail(new SurfaceError("DISCONNECTED", "cut"));
     for (const cut of this.#breaks.splice(0)) cut();
     this.#tellClosed(reason);
@@ -63,7 +65,11 @@ export class ScriptedConnection {
       return this.onClose();
     };
     const { closed, leaving } = this;
-    return { client: createClient(surface, channel), channel, closed, leaving, close };
+    const state = (): ConnectionState => {
+      if (this.isOver) return { kind: "ended", reason: this.#reason };
+      return { kind: this.isLeaving ? "leaving" : "open" };
+    };
+    return { client: createClient(surface, channel), channel, state, closed, leaving, close };
   }
 
   async #ask(use: Operation<RequestVerb>): Promise<unknown> {

@@ -2,6 +2,7 @@ import { ResponseError } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
+import { Ending } from "../ending.ts";
 import type { CloseReason } from "../link.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { errorCodes, goodbyeMs, methods } from "./protocol.ts";
@@ -43,12 +44,8 @@ export class ClientSession implements PeerHandlers {
   #isLeaving = false;
   #isClosed = false;
   #reason: CloseReason | undefined;
-  #resolveLeaving: () => void = () => {};
-  #resolveClosed: (reason: CloseReason) => void = () => {};
-  /** Resolves when the far side says goodbye. */
-  readonly leaving: Promise<void> = new Promise((resolve) => (this.#resolveLeaving = resolve));
-  /** Resolves when the connection has ended and every use has settled. */
-  readonly closed: Promise<CloseReason> = new Promise((resolve) => (this.#resolveClosed = resolve));
+  /** Of the connection. Every use has settled before `closed` resolves. */
+  readonly ending: Ending = new Ending();
 
   constructor(setting: SessionSetting) {
     this.#setting = setting;
@@ -168,9 +165,10 @@ export class ClientSession implements PeerHandlers {
     const lost = new SurfaceError("DISCONNECTED", `Using ${what}: the connection was lost before the answer`, {
       cause,
     });
-    for (const request of [...this.#requests]) request.lose(lost);
+    this.ending.end(this.#reason, () => {
+      for (const request of [...this.#requests]) request.lose(lost);
+    });
     this.#listeners.clear();
-    this.#resolveClosed(this.#reason);
   }
 
   #breach(why: string): void {
@@ -183,6 +181,6 @@ export class ClientSession implements PeerHandlers {
     // Said in return, so that the far side knows that no request is on its way any more.
     this.notify(methods.goodbye, {});
     this.#stopGrace = this.#setting.clock.after(goodbyeMs, () => this.#peer.end(undefined));
-    this.#resolveLeaving();
+    this.ending.leave();
   }
 }

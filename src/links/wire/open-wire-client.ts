@@ -7,7 +7,7 @@ import { segmentsOf } from "../../surface/compose-surfaces.ts";
 import { createClient } from "../../surface/create-client.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
-import { createDropped } from "../droppable-port.ts";
+import { createDropped } from "../droppable.ts";
 import type { Connection } from "../link.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { ClientSession } from "./client-session.ts";
@@ -167,10 +167,11 @@ export async function openWireClient<TSpec extends Spec>(
     throw cause;
   }
   const channel = new WireClient({ surface, session, contract: handshake.contract });
-  const { leaving, closed } = session;
+  const { state, leaving, closed } = session.ending;
   return Object.freeze({
     client: createClient(surface, channel),
     channel,
+    state,
     leaving,
     closed,
     isRemote: true,

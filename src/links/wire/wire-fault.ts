@@ -2,7 +2,7 @@ import { ResponseError } from "vscode-jsonrpc/node";
 import { Refusal, SurfaceError, type Issue, type SurfaceErrorCode } from "../../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { createIssue, maxIssues } from "../../schema/render-issues.ts";
-import { isRelayed, markRelayed } from "../../surface/relayed.ts";
+import { isRelayed } from "../../surface/relayed.ts";
 import { errorCodes } from "./protocol.ts";
 
 /** What a live surface may say of one that it is a client of itself. Its own connection has not failed by that. */
@@ -79,11 +79,11 @@ function readSurfaceError(data: JsonObject, what: string): SurfaceError {
   const id = typeof correlationId === "string" && correlationId.length <= maxIdLength ? correlationId : undefined;
   if (words === undefined) return new SurfaceError("INTERNAL", `Using ${what}: an error of an unknown kind occurred`);
   // It is among the codes that cross.
-  const error = new SurfaceError(code as SurfaceErrorCode, `Using ${what}: ${words}`, {
+  return new SurfaceError(code as SurfaceErrorCode, `Using ${what}: ${words}`, {
     issues: readIssues(data["issues"]),
     ...(id === undefined ? {} : { correlationId: id }),
+    origin: relayed.has(code) ? "upstream" : undefined,
   });
-  return relayed.has(code) ? markRelayed(error) : error;
 }
 
 /** How the details of a refusal are read: what does not fit is left out. */

@@ -1,11 +1,10 @@
 import { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/linked-abort.ts";
 import { followSignal } from "../../spine/follow-signal.ts";
-import { markRelayed } from "../relayed.ts";
 
 /** That upstream has ended what goes on for as long as it lives itself. */
 export function createGone(): SurfaceError {
-  return markRelayed(new SurfaceError("UNAVAILABLE", "what this comes from has ended"));
+  return new SurfaceError("UNAVAILABLE", "what this comes from has ended", { origin: "upstream" });
 }
 
 /** One of the iterations that are followed, and what is done with its values. */

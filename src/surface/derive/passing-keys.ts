@@ -6,7 +6,6 @@ import { canonical } from "../owner/canonical.ts";
 import { rearm } from "../owner/rearm.ts";
 import type { PushedReading } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
-import { markRelayed } from "../relayed.ts";
 import { systemClock } from "../system-clock.ts";
 import { Gathering } from "./gathering.ts";
 import { pause } from "./pause.ts";
@@ -44,8 +43,10 @@ export interface Passing {
 
 function assertBounded(keys: readonly unknown[]): void {
   if (keys.length <= maxFiltered) return;
-  throw markRelayed(
-    new SurfaceError("OVERFLOW", `Filtering a collection: there are ${keys.length} items, and at most ${maxFiltered}`),
+  throw new SurfaceError(
+    "OVERFLOW",
+    `Filtering a collection: there are ${keys.length} items, and at most ${maxFiltered}`,
+    { origin: "upstream" },
   );
 }
 

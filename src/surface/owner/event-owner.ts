@@ -5,7 +5,6 @@ import { toAborted } from "../../spine/until-aborted.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
 import { isDerived } from "../derived-handler.ts";
-import { markRelayed } from "../relayed.ts";
 import { systemClock } from "../system-clock.ts";
 import { fromCursor, toCursor, type Start } from "./cursor.ts";
 import { EventMemory } from "./event-memory.ts";
@@ -188,7 +187,8 @@ export class EventOwner {
     if (!feed.isLanding) return 0;
     const begun = systemClock.now();
     await this.#within({ signal: use.signal, timeoutMs }, (signal) => feed.landed(signal));
-    if (feed.isLanding) throw markRelayed(new SurfaceError("UNAVAILABLE", "what this comes from did not answer"));
+    if (feed.isLanding)
+      throw new SurfaceError("UNAVAILABLE", "what this comes from did not answer", { origin: "upstream" });
     return systemClock.now() - begun;
   }
 

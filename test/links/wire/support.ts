@@ -12,7 +12,7 @@ export async function connectRich(options: WireClientOptions = {}, serving: Serv
   const wireFaults: Fault[] = [];
   const served = serveWire(opened.live, pair.server, { onFault: (fault) => void wireFaults.push(fault), ...serving });
   const connection = await openWireClient(rich, pair.client, options);
-  return { ...opened, ...connection, pair, served, connection, wireFaults };
+  return { ...connection, ...opened, pair, served, connection, wireFaults };
 }
 
 /** An end that speaks the protocol by hand. */

@@ -171,7 +171,7 @@ function openServices(definition: AppDefinition, scope: Scope): Omit<AppRuntime,
   scope.add(warnAuthor(live, views.views, mounted));
   const invoker = createInvoker({
     report,
-    onChange: () => watches.distrust(),
+    onChange: watches.distrust.bind(watches),
     tree: calls,
     find: (id) => live.current.toolOf(id) ?? live.current.tool(id),
     confirm,

@@ -2,6 +2,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import type { Refused } from "../catalog/outcome.ts";
 import type { JsonObject } from "../schema/json.ts";
 import type { FaultReporter } from "../surface/fault.ts";
+import { andThen } from "../surface/is-thenable.ts";
 import type { ConfirmRule } from "../tags/tool-options.ts";
 import type { ClientAsker } from "./asker.ts";
 import type { CallContext } from "./call-context.ts";
@@ -54,10 +55,10 @@ export class CallPreparer {
 
   /** Returns what is to run, synchronously where nothing has to be waited for. Throws, or rejects, as validating and asking do. */
   prepare(checked: Checked, args: JsonObject, call: CallContext): Prepared | Promise<Prepared> {
-    const settling = settle(checked, args, call);
-    return settling instanceof Promise
-      ? settling.then((runs) => this.#admit(runs, args, call))
-      : this.#admit(settling, args, call);
+    const { now, requires } = checked.entry;
+    // Most tools stay what they are, and need no right to a thing.
+    if (now === undefined && requires === undefined) return this.#admit(checked, args, call);
+    return andThen(settle(checked, args, call), (runs) => this.#admit(runs, args, call));
   }
 
   #admit(runs: Checked, args: JsonObject, call: CallContext): Prepared | Promise<Prepared> {

@@ -14,7 +14,7 @@ export function toToolInput(schema: MaybeSchema, where: string): ToolInput {
   return Object.freeze({
     json: isFlat ? exact : deepFreeze(flattenRoot(exact)),
     refusedKeywords: refusedAtRoot(exact),
-    decode: (args: JsonObject) => compiled.codec.decode(args),
+    decode: compiled.codec.decode.bind(compiled.codec),
     root: compiled.wrapped ? "value" : "",
   });
 }

@@ -35,5 +35,6 @@ export function toToolOutput(schema: MaybeSchema, where: string): ToolOutput {
   if (isRichContent(schema)) return richOutput;
   const compiled = toOutputSchema(schema, where);
   if (compiled === undefined) return toCheckedOutput(where);
-  return Object.freeze({ json: compiled.json, stringify: (value: unknown) => compiled.codec.stringify(value) });
+  const { json, codec } = compiled;
+  return Object.freeze({ json, stringify: codec.stringify.bind(codec) });
 }

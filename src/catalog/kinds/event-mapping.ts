@@ -8,7 +8,6 @@ import { defaultWaitMs, maxWaitMs } from "../../surface/owner/event-owner.ts";
 import { syntheticFields } from "../../tags/synthetic-fields.ts";
 import { bareSchema, encodeBare } from "../bare-value.ts";
 import { compileOutput } from "../compile-output.ts";
-import { useWith } from "../entry-use.ts";
 import type { ToolEntry } from "../entry.ts";
 import { originOf, type Exposed, type KindMapping, type ResourceEntries } from "../mapping.ts";
 import { capField, readField, toFieldSchema, type NumberField } from "../number-field.ts";
@@ -113,10 +112,10 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
     countsQuestions: options.timeoutMs !== undefined,
     async run(input, call) {
       // decode() made it.
-      const wait = input as Wait;
-      const more = { timeoutMs: wait.timeoutMs, ...(wait.since === undefined ? {} : { since: wait.since }) };
-      const use = useWith(call, more);
-      const answer = requestFrom(channel, { verb: "wait", member: key, argument: wait.input, options: use });
+      const { since, timeoutMs, input: argument } = input as Wait;
+      const { signal } = call;
+      const options = { signal, timeoutMs, ...(since === undefined ? {} : { since }) };
+      const answer = requestFrom(channel, { verb: "wait", member: key, argument, options });
       return toAnswer(await withHeartbeat(Promise.resolve(answer), call), output);
     },
   };

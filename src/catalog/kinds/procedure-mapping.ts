@@ -1,10 +1,79 @@
+import { anyCodec } from "../../schema/wire-codec.ts";
+import type { Caller } from "../../surface/caller.ts";
+import type { CallOptions } from "../../surface/client.ts";
 import { defaultTimeoutMs } from "../../tags/tool-options.ts";
-import { EntryUse } from "../entry-use.ts";
+import type { EntryCall, ProgressReport } from "../entry.ts";
 import { originOf, type KindMapping } from "../mapping.ts";
 import { toToolHints } from "../tool-hints.ts";
 import { toToolInput } from "../tool-input.ts";
 import { toToolOutput } from "../tool-output.ts";
 import { toToolHead } from "../tool-head.ts";
+
+function numberAt(value: object, key: string): number | undefined {
+  const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+}
+
+function textAt(value: object, key: string): string | undefined {
+  const found: unknown = Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+  return typeof found === "string" ? found : undefined;
+}
+
+/** Returns the JSON of a value; `undefined` if it has none. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return anyCodec.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the progress report of a value that a member yields. Fields named `progress`, `total` and `message` are taken as
+ * they are; otherwise reports are counted and the value's JSON is the message.
+ */
+export function toProgressReport(value: unknown, count: number): ProgressReport {
+  if (typeof value === "string") return { progress: count, message: value };
+  if (typeof value === "number" && Number.isFinite(value)) return { progress: value };
+  if (typeof value !== "object" || value === null) return { progress: count };
+  const total = numberAt(value, "total");
+  const message = textAt(value, "message") ?? jsonOf(value);
+  return {
+    progress: numberAt(value, "progress") ?? count,
+    ...(total === undefined ? {} : { total }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+/** The call of an entry as options of a channel. */
+export class EntryUse implements CallOptions {
+  readonly #call: EntryCall;
+  readonly idempotent: boolean;
+  #count = 0;
+
+  /** @param idempotent - whether the call only reads, so that it may be sent again when its connection is lost. */
+  constructor(call: EntryCall, idempotent: boolean) {
+    this.#call = call;
+    this.idempotent = idempotent;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  get caller(): Caller {
+    return this.#call.caller;
+  }
+
+  unsent(): void {
+    this.#call.unsent?.();
+  }
+
+  readonly onProgress = (value: unknown): void => {
+    this.#count += 1;
+    this.#call.progress(toProgressReport(value, this.#count));
+  };
+}
 
 /** A procedure is a tool; mutating unless its author said that it only reads. */
 export const procedureMapping: KindMapping<"procedure"> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { CallContext } from "../../src/call/call-context.ts";
 import type { ProgressReport } from "../../src/catalog/entry.ts";
-import { EntryUse, toProgressReport, useWith } from "../../src/catalog/entry-use.ts";
+import { EntryUse, toProgressReport } from "../../src/catalog/kinds/procedure-mapping.ts";
 import { cyclic } from "./support.ts";
 
 describe("toProgressReport()", () => {
@@ -45,9 +45,8 @@ describe("EntryUse", () => {
   it("signal is the call's, made when it is asked for", () => {
     const call = new CallContext();
     const asked = vi.spyOn(call, "signal", "get");
-    const uses = [new EntryUse(call, false), useWith(call, { since: "c" })] as const;
+    const use = new EntryUse(call, false);
     expect(asked).not.toHaveBeenCalled();
-    expect(uses.map(({ signal }) => signal)).toEqual([call.signal, call.signal]);
-    expect(uses[1].since).toBe("c");
+    expect(use.signal).toBe(call.signal);
   });
 });

@@ -114,8 +114,8 @@ function asTool(exposed: Exposed<MemberOfKind<"event">>): ToolEntry {
       // decode() made it.
       const { since, timeoutMs, input: argument } = input as Wait;
       const { signal } = call;
-      const options = { signal, timeoutMs, ...(since === undefined ? {} : { since }) };
-      const answer = requestFrom(channel, { verb: "wait", member: key, argument, options });
+      const use = { signal, timeoutMs, ...(since === undefined ? {} : { since }) };
+      const answer = requestFrom(channel, { verb: "wait", member: key, argument, options: use });
       return toAnswer(await withHeartbeat(Promise.resolve(answer), call), output);
     },
   };

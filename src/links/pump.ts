@@ -1,4 +1,5 @@
 import { SurfaceError, type SurfaceErrorCode } from "../errors.ts";
+import { isPushing, iterateTo, type Sink } from "../spine/pushing.ts";
 import type { WatchEvents } from "../spine/shared-watch.ts";
 import { toLinkLoss } from "./link-loss.ts";
 
@@ -12,29 +13,47 @@ const lastingCodes: ReadonlySet<SurfaceErrorCode> = new Set([
   "DROPPED",
 ]);
 
+/** Hands on what a watch hears, until that is stopped. */
+class PumpSink<TValue> implements Sink<TValue> {
+  readonly #events: WatchEvents<TValue>;
+  readonly #signal: AbortSignal;
+
+  constructor(events: WatchEvents<TValue>, signal: AbortSignal) {
+    this.#events = events;
+    this.#signal = signal;
+  }
+
+  value(value: TValue): void {
+    if (!this.#signal.aborted) this.#events.value(value);
+  }
+
+  ended(): void {
+    if (!this.#signal.aborted) this.#events.ended();
+  }
+
+  failed(cause: unknown): void {
+    if (this.#signal.aborted || toLinkLoss(cause) !== undefined) return;
+    const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
+    this.#events.failed(lastingCodes.has(code), code === "DROPPED");
+  }
+}
+
 /**
- * Iterates for somebody who is told; returns what stops it. The end of the connection is not told: whoever holds that
- * hears of it first.
+ * Follows values for a watch; returns a function that stops it. The end of the connection is not told: its holder hears of it
+ * first.
  */
 export function pump<TValue>(
   open: (signal: AbortSignal) => AsyncIterable<TValue>,
   events: WatchEvents<TValue>,
 ): () => void {
   const abort = new AbortController();
-  const { signal } = abort;
-  const run = async (): Promise<void> => {
-    try {
-      for await (const value of open(signal)) {
-        if (signal.aborted) return;
-        events.value(value);
-      }
-      if (!signal.aborted) events.ended();
-    } catch (cause) {
-      if (signal.aborted || toLinkLoss(cause) !== undefined) return;
-      const code = cause instanceof SurfaceError ? cause.code : "INTERNAL";
-      events.failed(lastingCodes.has(code), code === "DROPPED");
-    }
-  };
-  void run();
+  const sink = new PumpSink(events, abort.signal);
+  try {
+    const values = open(abort.signal);
+    if (isPushing(values)) values.push(sink);
+    else void iterateTo(values, sink, abort.signal);
+  } catch (cause) {
+    sink.failed(cause);
+  }
   return () => abort.abort();
 }

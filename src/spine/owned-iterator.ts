@@ -1,4 +1,5 @@
 import { LinkedAbort } from "./linked-abort.ts";
+import { isPushing, iterateTo, type Pushing, type Sink } from "./pushing.ts";
 import type { Scope } from "./scope.ts";
 import { Serial } from "./serial.ts";
 
@@ -24,6 +25,12 @@ export interface IteratorSetting<TValue> {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Ends a sink as late as a `next()` that waits: those who end an iteration may have more to say first. */
+async function endLater(sink: Sink<never>): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await Promise.resolve();
+  sink.ended();
+}
+
 /**
  * One consumer's iteration over values that somebody else makes. It ends by `return()`, when a signal fires or when its
  * scope closes, whichever comes first; a `next()` that is waiting is then done at once, even while the maker is busy
@@ -32,12 +39,16 @@ export interface IteratorSetting<TValue> {
  * `return()` and the scope's `close()` wait for the maker's `finally`; a maker that ignores both keeps them waiting. Not
  * a generator: one of those would let `return()` wait for the `next()` before it.
  */
-export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
+export class OwnedIterator<TValue> implements Pushing<TValue>, Sink<TValue> {
+  readonly canPush = true;
   readonly #setting: IteratorSetting<TValue>;
   // One step at a time, as a generator would: makers need not expect two.
   readonly #steps = new Serial();
   #linked: LinkedAbort | undefined;
+  #opened: AsyncIterable<TValue> | Promise<AsyncIterable<TValue>> | undefined;
   #inner: AsyncIterator<TValue> | undefined;
+  /** The consumer, if values are pushed to it. */
+  #sink: Sink<TValue> | undefined;
   #interrupt: (() => void) | undefined;
   #forget: (() => void) | undefined;
   #over = false;
@@ -58,6 +69,46 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
   async return(): Promise<IteratorResult<TValue>> {
     await this.#end();
     return ended;
+  }
+
+  /** Iterates where values are checked here, or where the values that it opens cannot be pushed. */
+  push(sink: Sink<TValue>): void {
+    const linked = (this.#linked ??= this.#begin());
+    if (this.#over || this.#setting.check !== undefined) return void iterateTo(this, sink);
+    try {
+      this.#opened = this.#setting.open(linked.signal);
+    } catch (cause) {
+      void this.#end();
+      return sink.failed(cause);
+    }
+    if (!isPushing(this.#opened)) return void iterateTo(this, sink);
+    this.#sink = sink;
+    this.#inner = this.#opened;
+    this.#opened.push(this);
+  }
+
+  /** Passes on a value that is pushed to this. */
+  value(value: TValue): void {
+    this.#sink?.value(value);
+  }
+
+  /** Ends this as the values that are pushed to it end. */
+  ended(): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    if (this.#over || sink === undefined) return;
+    this.#finish();
+    sink.ended();
+  }
+
+  /** Ends this as the values that are pushed to it fail. */
+  failed(cause: unknown): void {
+    const sink = this.#sink;
+    this.#sink = undefined;
+    if (this.#over || sink === undefined) return;
+    this.#inner = undefined;
+    void this.#end();
+    sink.failed(this.#mask(cause));
   }
 
   async #advance(): Promise<IteratorResult<TValue>> {
@@ -99,7 +150,7 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
   }
 
   async #open(signal: AbortSignal): Promise<void> {
-    const values = await this.#setting.open(signal);
+    const values = await (this.#opened ?? this.#setting.open(signal));
     try {
       this.#inner = values[Symbol.asyncIterator]();
     } catch (cause) {
@@ -150,6 +201,9 @@ export class OwnedIterator<TValue> implements AsyncIterableIterator<TValue> {
 
   async #close(): Promise<void> {
     this.#interrupt?.();
+    const sink = this.#sink;
+    this.#sink = undefined;
+    if (sink !== undefined) void endLater(sink);
     this.#linked?.dispose();
     this.#linked?.abort();
     await this.#leave();

@@ -15,7 +15,7 @@ interface Weight {
   readonly promises: number;
 }
 
-/** Source files that one warm request visits, and promises that it creates. Lower them when you can. */
+/** Source files that one warm request, or one change, visits, and promises that it creates. Lower them when you can. */
 const pinned: Readonly<Record<string, Weight>> = {
   "stdio, sessions: call of a procedure": { files: 50, promises: 0 },
   "stdio, stateless: call of a procedure": { files: 49, promises: 0 },
@@ -24,6 +24,9 @@ const pinned: Readonly<Record<string, Weight>> = {
   "stdio, stateless: read": { files: 48, promises: 0 },
   "HTTP, sessions: call of a procedure": { files: 70, promises: 0 },
   "HTTP, stateless: call of a procedure": { files: 68, promises: 0 },
+  "stdio, sessions: notification of a change": { files: 23, promises: 0 },
+  "stdio, stateless: notification of a change": { files: 23, promises: 0 },
+  "stdio, sessions: notification of a change over a Unix socket": { files: 56, promises: 53 },
 };
 
 let paths: Readonly<Record<string, RequestPath>> = {};
@@ -54,6 +57,16 @@ describe("a warm request", () => {
     const visited = new Set(Object.values(paths).flatMap(({ files }) => files));
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((file) => file !== "test/pins/request-path.test.ts" && !visited.has(file))).toEqual([]);
+  });
+
+  it("visits the files that the way back in AGENTS.md names, from a change to a notification", () => {
+    const text = readFileSync(join(root, "AGENTS.md"), "utf8");
+    const [walk = ""] = /\nAnd the way back[^]*?\nAnd a question/.exec(text) ?? [];
+    const named = [...walk.matchAll(/`((?:[\w-]+\/)+[\w-]+\.ts)`/g)].map(([, file = ""]) => file);
+    const ways = Object.entries(paths).filter(([kind]) => kind.includes("notification"));
+    const visited = new Set(ways.flatMap(([, { files }]) => files));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((file) => !visited.has(file))).toEqual([]);
   });
 
   it.each(Object.entries(pinned))("visits as many files and creates as many promises as pinned: %s", (kind, pin) => {

@@ -1,3 +1,5 @@
+import type { Pushing, Sink } from "../../spine/pushing.ts";
+
 const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
 
 /** What a {@link LatestIterator} follows. */
@@ -13,13 +15,17 @@ export interface Followed<TValue> {
  * and what repeats. It listens before it reads the snapshot, so that no change in between is lost, and always delivers
  * the last one. A value that cannot be read ends it. One `next()` at a time.
  */
-export class LatestIterator<TValue> implements AsyncIterableIterator<TValue> {
+export class LatestIterator<TValue> implements Pushing<TValue> {
+  readonly canPush = true;
   readonly #followed: Followed<TValue>;
   #stop: (() => void) | undefined;
   #wake: (() => void) | undefined;
   #last: { readonly value: TValue } | undefined;
   #dirty = true;
   #over = false;
+  #sink: Sink<TValue> | undefined;
+  /** Whether a value is on its way to the sink. */
+  #isPushing = false;
 
   constructor(followed: Followed<TValue>) {
     this.#followed = followed;
@@ -42,6 +48,50 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue> {
     this.#finish();
     return ended;
   }
+
+  push(sink: Sink<TValue>): void {
+    this.#sink = sink;
+    try {
+      this.#listen();
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+    this.#schedule();
+  }
+
+  /** Reads at the end of the turn of those who change the source: they may change it again. */
+  #schedule(): void {
+    if (this.#isPushing || this.#over) return;
+    this.#isPushing = true;
+    queueMicrotask(this.#read);
+  }
+
+  readonly #read = (): void => {
+    if (this.#over) return;
+    this.#dirty = false;
+    try {
+      const value = this.#followed.read();
+      if (value instanceof Promise) value.then(this.#hand, this.#fail);
+      else this.#hand(value);
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  };
+
+  readonly #hand = (value: TValue): void => {
+    if (this.#over) return;
+    this.#isPushing = false;
+    const isSame = this.#last !== undefined && Object.is(this.#last.value, value);
+    this.#last = { value };
+    if (!isSame) this.#sink?.value(value);
+    if (this.#dirty) this.#schedule();
+  };
+
+  readonly #fail = (cause: unknown): void => {
+    if (this.#over) return;
+    this.#finish();
+    this.#sink?.failed(cause);
+  };
 
   async #advance(): Promise<IteratorResult<TValue>> {
     if (!this.#over && this.#stop === undefined) this.#listen();
@@ -68,6 +118,7 @@ export class LatestIterator<TValue> implements AsyncIterableIterator<TValue> {
     this.#stop = this.#followed.listen(() => {
       this.#dirty = true;
       this.#wake?.();
+      if (this.#sink !== undefined) this.#schedule();
     });
     // Subscribing may itself have ended this.
     if (this.#over) this.#finish();

@@ -35,7 +35,8 @@ export function surfaceOf(members: Readonly<Record<string, Member>>): Surface<Sp
 }
 
 const noChannel: SurfaceChannel = new Proxy(Object.freeze({}) as SurfaceChannel, {
-  get: () => () => Promise.reject(new TypeError("this catalog has no backend")),
+  get: (_none, name) =>
+    name === "as" ? undefined : () => Promise.reject(new TypeError("this catalog has no backend")),
 });
 
 function reach(surface: Surface<Spec>, handlers: Readonly<Record<string, unknown>> | undefined): SurfaceChannel {

@@ -54,12 +54,6 @@ function isConfirmation(key: string): boolean {
   return key.startsWith(".");
 }
 
-/** Writes a keyed digest, whose bits are as good as random, as a UUID of version 4. */
-function toUuid(digest: string): string {
-  const hex = Buffer.from(digest, "base64url").toString("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
 /** Refuses a third question under one key: a question that changes each time would be asked without an end. */
 export function changedAgain(key: string): Refusal {
   const name = isConfirmation(key) ? "the confirmation" : `the question "${key}"`;
@@ -99,13 +93,9 @@ class EntryStamps {
   readonly #app = randomUUID();
   readonly #stamps = new WeakMap<ToolEntry, string>();
 
-  /** Returns the stamp of an entry. */
   of(entry: ToolEntry): string {
-    let stamp = this.#stamps.get(entry);
-    if (stamp === undefined) {
-      stamp = `${this.#app} ${definitionOf(entry)} ${randomUUID()}`;
-      this.#stamps.set(entry, stamp);
-    }
+    const stamp = this.#stamps.get(entry) ?? `${this.#app} ${definitionOf(entry)} ${randomUUID()}`;
+    this.#stamps.set(entry, stamp);
     return stamp;
   }
 
@@ -130,20 +120,21 @@ export class ClientAsker {
 
   /** As {@link EntryCall.ask}. */
   ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
+    const timed = { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
     // A copy: the handler may change its own.
-    const answer = this.#ask(call, key, ask).then((given) => structuredClone(given));
+    const answer = this.#ask(call, key, timed).then((given) => structuredClone(given));
     call.posed?.();
     // An unhandled rejection would end the process.
     answer.catch(() => {});
     return answer;
   }
 
-  #ask(call: CallContext, key: string, ask: ClientAsk): Promise<JsonObject> {
+  #ask(call: CallContext, key: string, ask: TimedAsk): Promise<JsonObject> {
     if (call.isOver || call.root.isOver) return Promise.reject(over(call));
     const port = call.root.asking;
     if (port?.kinds.has(ask.kind) !== true) return Promise.reject(cannotBeAsked(ask.kind));
     const trail = (call.trail ??= new CallTrail());
-    const question: Question = { call, trail, key, ask: this.#withTime(ask), port };
+    const question: Question = { call, trail, key, ask, port };
     // The session knows the roots, and they may change.
     if (ask.kind === "roots" && port.push !== undefined) return this.#pose(question);
     const digest = nameWithin(call, { kind: ask.kind, params: ask.params });
@@ -157,7 +148,9 @@ export class ClientAsker {
   /** Returns the id of a run, the same in each round of a call. */
   runIdOf(call: CallContext): string {
     if (questionsOf(call)?.endCall !== true) return randomUUID();
-    return toUuid(nameWithin(call, ["run", placeOf(call)]));
+    const hex = Buffer.from(nameWithin(call, ["run", placeOf(call)]), "base64url").toString("hex");
+    // The bits of a keyed digest are as good as random: a UUID of version 4.
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   }
 
   /**
@@ -193,10 +186,6 @@ export class ClientAsker {
     }
     if (port.push !== undefined) return this.#push(question, port.push);
     return this.#open(question, key, digest);
-  }
-
-  #withTime(ask: ClientAsk): TimedAsk {
-    return { ...ask, timeoutMs: ask.timeoutMs ?? this.#deps.timeouts[ask.kind] };
   }
 
   /** Ends the call with a question. */

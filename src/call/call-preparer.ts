@@ -92,9 +92,7 @@ export class CallPreparer {
 
   /** Counts a call that is about to run or to ask its user. A call whose client cannot be asked does not run. */
   #limit({ entry }: Checked, call: CallContext, rule: AskedRule | undefined): ReturnType<typeof limitCall> {
-    const { limiter, caller } = call;
     const willRefuse = rule === "refuse" && call.root.asking?.kinds.has("elicit") !== true;
-    if (willRefuse || wasCounted(call)) return undefined;
-    return limitCall({ limiter, caller, tool: entry, report: this.#deps.report });
+    return willRefuse || wasCounted(call) ? undefined : limitCall(entry, call, this.#deps.report);
   }
 }

@@ -8,15 +8,9 @@ import type { ResourceRequirement } from "../tags/scopes.ts";
 import { mayActOnThing } from "./authorise.ts";
 import type { CallContext } from "./call-context.ts";
 
-/** What runs, and with what. */
+/** An entry to run, and its validated input. */
 export interface Checked {
   readonly entry: ToolEntry;
-  readonly input: unknown;
-}
-
-/** The arguments of a call: as they came, and as they were validated before the call, if they were. */
-interface CalledWith {
-  readonly args: JsonObject;
   readonly input: unknown;
 }
 
@@ -35,7 +29,7 @@ function assertActsOn(caller: Caller, resource: ResourceRequirement, named: unkn
  *
  * @throws Refusal `NOT_FOUND`, SurfaceError `VALIDATION_ERROR` for what a live surface would refuse.
  */
-function assertMayAct(entry: ToolEntry, caller: Caller, { args, input }: CalledWith): Promise<void> | undefined {
+function assertMayAct({ entry, input }: Checked, args: JsonObject, caller: Caller): Promise<void> | undefined {
   const resource = entry.requires?.resource;
   if (resource?.argument === undefined) return undefined;
   const { argument } = resource;
@@ -50,7 +44,7 @@ function assertMayAct(entry: ToolEntry, caller: Caller, { args, input }: CalledW
   return undefined;
 }
 
-/** How often one call is checked again: a source may list another operation each time that it is asked. */
+/** Number of times that one call is checked again: a source may list another operation each time. */
 const maxTimes = 3;
 
 /** Creates the refusal of an operation that was replaced or hidden. */
@@ -58,18 +52,15 @@ export function notThere(): Refusal {
   return new Refusal(operationNotFound.code, operationNotFound.message);
 }
 
-/** Whether whoever was let through to one entry would be to the other: by its name, its rights, and views that only read. */
-function asksTheSame(one: ToolEntry, other: ToolEntry): boolean {
-  const [left, right] = [one, other].map(({ id, scopes, requires, hints, isInternal = false }) => {
-    return JSON.stringify([id, scopes, requires, hints.readOnlyHint, isInternal]);
-  });
-  return left === right;
+/** Writes what decides who may call an entry: its name, its rights, and whether views that only read show it. */
+function accessOf({ id, scopes, requires, hints, isInternal = false }: ToolEntry): string {
+  return JSON.stringify([id, scopes, requires, hints.readOnlyHint, isInternal]);
 }
 
-/** What has taken an entry's place. @throws Refusal `OPERATION_NOT_FOUND` where nothing has, or what asks for something else. */
+/** Returns the successor of an entry. @throws Refusal `OPERATION_NOT_FOUND` if there is none with the same access. */
 function successorOf(entry: ToolEntry): ToolEntry {
   const now = entry.now?.();
-  if (now === undefined || !asksTheSame(now, entry)) throw notThere();
+  if (now === undefined || accessOf(now) !== accessOf(entry)) throw notThere();
   return now;
 }
 
@@ -82,14 +73,13 @@ export function assertStillThere(entry: ToolEntry, { stillShown }: CallContext):
   if (stillShown?.() === false || !isStillThere(entry)) throw notThere();
 }
 
-/** Whether an entry is still what there is of its name. */
 function isStillThere(entry: ToolEntry): boolean {
   return entry.now === undefined || entry.now() === entry;
 }
 
 /**
- * Holds arguments against what has taken an entry's place while they were checked. What asks more or less of callers is another
- * thing, and so is what is gone.
+ * Checks arguments against the successor of an entry that was replaced while they were checked. A successor with another access is
+ * another operation.
  *
  * @throws Refusal `OPERATION_NOT_FOUND`. @throws SurfaceError `VALIDATION_ERROR`, and what the call was ended with.
  */
@@ -99,22 +89,22 @@ async function checkAgain(entry: ToolEntry, args: JsonObject, call: CallContext)
     const { input: schema } = now.owner === "surface" ? { input: undefined } : now.owner;
     // One after the other: each may come to be another while it is checked.
     const input: unknown = await call.outcome(Promise.resolve(checkInput(schema, now.input.decode(args), now.origin)));
-    const acting = assertMayAct(now, call.caller, { args, input });
+    const checked = { entry: now, input };
+    const acting = assertMayAct(checked, args, call.caller);
     if (acting !== undefined) await call.outcome(acting);
-    if (isStillThere(now)) return { entry: now, input };
+    if (isStillThere(now)) return checked;
   }
   throw notThere();
 }
 
 /**
- * Holds a call whose arguments fit against what its caller may act on, and against what its entry has come to be. What runs then,
- * maybe later.
+ * Returns what a call runs whose arguments fit: its caller may act on the thing that they name, and its entry is the newest.
  *
  * @throws Refusal `NOT_FOUND`, `OPERATION_NOT_FOUND`. @throws SurfaceError `VALIDATION_ERROR`, and what the call was ended with.
  */
 export function settle(checked: Checked, args: JsonObject, call: CallContext): Checked | Promise<Checked> {
-  const { entry, input } = checked;
+  const { entry } = checked;
   const toRun = (): Checked | Promise<Checked> => (isStillThere(entry) ? checked : checkAgain(entry, args, call));
-  const acting = assertMayAct(entry, call.caller, { args, input });
+  const acting = assertMayAct(checked, args, call.caller);
   return acting === undefined ? toRun() : call.outcome(acting).then(toRun);
 }

@@ -80,9 +80,11 @@ function toQuestion(checked: Checked, words?: Words): ClientAsk {
 
 /** Validates the arguments as the owner of the tool does. @throws SurfaceError `VALIDATION_ERROR`. */
 async function decode(entry: ToolEntry, args: JsonObject): Promise<Checked> {
-  const { owner, origin } = entry;
-  if (owner === "surface") return { entry, input: await entry.preview?.(args) };
-  return { entry, input: await checkInput(owner.input, entry.input.decode(args), origin) };
+  const { owner, origin, preview, input } = entry;
+  return {
+    entry,
+    input: await (owner === "surface" ? preview?.(args) : checkInput(owner.input, input.decode(args), origin)),
+  };
 }
 
 /** @throws Refusal `DECLINED`. */

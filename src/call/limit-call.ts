@@ -1,33 +1,20 @@
 import type { CallContext } from "./call-context.ts";
 import { callerKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { isThenable } from "../surface/is-thenable.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
-import type { LimitVerdict, RateLimiter } from "./rate-limiter.ts";
+import type { LimitVerdict } from "./rate-limiter.ts";
 import { isSuspended } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 
-/** How long a limiter may take, in milliseconds. */
+/** Milliseconds that a limiter may take. */
 const limitTimeoutMs = 1000;
 
 /** The cost of a call. A call that may change something costs as much as four that only read. */
 const readCost = 1;
 const changeCost = 4;
-
-/** One call that is to be counted. */
-export interface LimitedCall {
-  /** Left out: there is no limit. */
-  readonly limiter: RateLimiter | undefined;
-  readonly caller: Caller;
-  readonly tool: Pick<ToolEntry, "origin" | "isUncounted"> & {
-    readonly hints: Pick<ToolEntry["hints"], "readOnlyHint">;
-  };
-  /** Told of a limiter that fails. */
-  readonly report: FaultReporter;
-}
 
 function within<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
   return new Promise((resolve, reject) => {
@@ -40,10 +27,9 @@ function within<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
   });
 }
 
-/** What a caller is told of a verdict; `undefined` for one that lets the call through. */
+/** Returns the refusal of a verdict; `undefined` for a verdict that lets the call through. A malformed verdict does not. */
 function toAnswer(verdict: LimitVerdict): Refused | undefined {
   const { ok, retryAfterMs: given }: { readonly ok: unknown; readonly retryAfterMs?: unknown } = verdict;
-  // Nothing else will do: what is no verdict lets nothing through.
   if (ok === true) return undefined;
   const retryAfterMs = Math.ceil(Number(given));
   if (ok !== false || !Number.isSafeInteger(retryAfterMs) || retryAfterMs < 0) {
@@ -55,9 +41,8 @@ function toAnswer(verdict: LimitVerdict): Refused | undefined {
   });
 }
 
-/** What a caller is told where the limiter gave no verdict: as little as of any other fault, whatever was thrown. */
-function toFault(cause: unknown, { tool, report }: LimitedCall): Refused {
-  const where = `the rate limiter, before ${tool.origin}`;
+function toFault(cause: unknown, origin: string, report: FaultReporter): Refused {
+  const where = `the rate limiter, before ${origin}`;
   return toRefused(new SurfaceError("INTERNAL", `Asking ${where}: it failed`, { cause }), { where, report });
 }
 
@@ -83,16 +68,19 @@ export function chargeAttempt(call: CallContext): void {
  * answer within a second, refuses. Calls of anonymous callers, and of tools that stand for others, are not counted. Authorise the
  * call first. Never throws or rejects.
  */
-export function limitCall(limited: LimitedCall): Refused | undefined | Promise<Refused | undefined> {
-  const { limiter, caller, tool } = limited;
-  if (limiter === undefined || caller.isAnonymous || tool.isUncounted === true) return undefined;
+export function limitCall(
+  { origin, hints, isUncounted }: Pick<ToolEntry, "origin" | "hints" | "isUncounted">,
+  { limiter, caller }: Pick<CallContext, "limiter" | "caller">,
+  report: FaultReporter,
+): Refused | undefined | Promise<Refused | undefined> {
+  if (limiter === undefined || caller.isAnonymous || isUncounted === true) return undefined;
   try {
-    const asked = limiter.limit(callerKey(caller), tool.hints.readOnlyHint ? readCost : changeCost);
+    const asked = limiter.limit(callerKey(caller), hints.readOnlyHint ? readCost : changeCost);
     if (!isThenable(asked)) return toAnswer(asked);
     return within(asked)
       .then(toAnswer)
-      .catch((cause: unknown) => toFault(cause, limited));
+      .catch((cause: unknown) => toFault(cause, origin, report));
   } catch (cause) {
-    return toFault(cause, limited);
+    return toFault(cause, origin, report);
   }
 }

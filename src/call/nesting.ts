@@ -14,7 +14,7 @@ import { isSuspended, questionsOf } from "./questions.ts";
 import { CallContext, type ProgressSink } from "./call-context.ts";
 import { toRefused } from "./to-refused.ts";
 
-/** How many calls may be within each other, below the one that a host made. */
+/** Number of calls that may be within each other, below the host's call. */
 const maxDepth = 16;
 
 const tooDeep: Refused = Object.freeze(
@@ -39,11 +39,6 @@ const maxIdBytes = 128;
 
 function quote(texts: readonly string[]): string {
   return texts.length === 0 ? "nothing" : texts.map((text) => `"${text}"`).join(", ");
-}
-
-/** Says why an entry is out of the reach of a tool. */
-function outOfReach({ id }: ToolEntry, { reach = [] }: ToolEntry): string {
-  return `its "reach" must have a pattern that fits "${id}", and has ${quote(reach)}`;
 }
 
 /** Says why the authority that a tool calls with is not enough for an entry. */
@@ -149,12 +144,15 @@ export class Nesting {
   #ofTool(above: CallContext, by: ToolEntry, { target }: NestedCall): Target | Refused {
     const entry = "entry" in target ? target.entry : this.#deps.find(target.id);
     const { id } = "entry" in target ? target.entry : target;
-    const notThere = (why: string): Refused => this.#notThere(id, by, why);
-    if (entry === undefined) return notThere("there is no tool of this id or name");
-    if (this.#reachOf(by)(entry) === undefined) return notThere(outOfReach(entry, by));
+    if (entry === undefined) return this.#notThere(id, by, "there is no tool of this id or name");
+    if (this.#reachOf(by)(entry) === undefined) {
+      const why = `its "reach" must have a pattern that fits "${entry.id}", and has ${quote(by.reach ?? [])}`;
+      return this.#notThere(id, by, why);
+    }
     const caller = toAgent(above, by);
-    if (authorise(caller, entry) === undefined) return { entry, caller };
-    return notThere(lacksAuthority(entry, caller));
+    return authorise(caller, entry) === undefined
+      ? { entry, caller }
+      : this.#notThere(id, by, lacksAuthority(entry, caller));
   }
 
   /** Answers alike whatever the reason: the calling tool may not know of either. The reason is in the author's log. */
@@ -165,11 +163,9 @@ export class Nesting {
   }
 
   #reachOf(by: ToolEntry): Matcher {
-    const found = this.#reaches.get(by);
-    if (found !== undefined) return found;
-    const made = toMatcher(by.reach ?? []);
-    this.#reaches.set(by, made);
-    return made;
+    const reach = this.#reaches.get(by) ?? toMatcher(by.reach ?? []);
+    this.#reaches.set(by, reach);
+    return reach;
   }
 
   #tooLate(above: CallContext, by: ToolEntry): Refused {

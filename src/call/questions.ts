@@ -61,7 +61,7 @@ export class CallTrail {
     return `${this.place}${short}.${count}/`;
   }
 
-  /** The question that has been open longest; `undefined` if no question has been sent and is unanswered. */
+  /** The question that has been open longest. */
   get openQuestion(): OpenQuestion | undefined {
     return [...this.#waiting.values()].find((question) => question !== undefined);
   }
@@ -85,7 +85,6 @@ export class CallTrail {
     return once;
   }
 
-  /** Ends everything that waits or listens: the call is over. */
   end(error: SurfaceError): void {
     const waiting = [...this.#waiting.keys()];
     this.#waiting.clear();

@@ -1,4 +1,4 @@
-import { isContent, kContent, type Content } from "../catalog/content.ts";
+import { isContent, kContent } from "../catalog/content.ts";
 import type { ToolEntry, ToolOutput } from "../catalog/entry.ts";
 import type { ToolOutcome } from "../catalog/outcome.ts";
 import { richContent, type RichContent } from "../catalog/rich-content.ts";
@@ -6,30 +6,20 @@ import { checkOutput } from "../surface/check-value.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import type { CallContext } from "./call-context.ts";
 
-/** For what an answer is written. */
-export interface Answering {
-  readonly call: CallContext;
-  readonly report: FaultReporter;
-}
-
+/** The content blocks of an answer, and its value for programs. */
 interface Made {
   readonly blocks: readonly object[];
   readonly structured: unknown;
   readonly isError?: boolean | undefined;
 }
 
-function isRich({ output }: ToolEntry, value: unknown): value is Content {
-  return output.rich === "may" && isContent(value);
-}
-
-/** What blocks and what is said to programs beside them come to. */
-function toRich(output: ToolOutput, { blocks, structured, isError }: Made): ToolOutcome {
-  const isSaid = structured !== undefined || (output.json !== undefined && isError !== true);
+function toRich(output: ToolOutput, { blocks, isError }: Omit<Made, "structured">, structured: unknown): ToolOutcome {
+  const hasValue = structured !== undefined || (output.json !== undefined && isError !== true);
   return {
     kind: "rich",
-    // A list of our own: one that says of itself how it is written may be written as anything.
+    // A copy, because a `toJSON` of the list could write anything.
     blocks: JSON.stringify([...blocks]),
-    structured: isSaid ? output.stringify(structured) : undefined,
+    structured: hasValue ? output.stringify(structured) : undefined,
     ...(isError === true ? { isError } : {}),
   };
 }
@@ -40,41 +30,33 @@ function write({ output, origin }: ToolEntry, answer: unknown, report: FaultRepo
     if (output.isError?.(answer) === true) return { kind: "answer", text, isError: true };
     return typeof answer === "string" ? { kind: "answer", text, plain: answer } : { kind: "answer", text };
   }
-  // It may come from another process: what is in it is looked at again. That schema answers at once.
-  return toRich(output, checkOutput(richContent, answer, { where: origin, report }) as RichContent & Made);
-}
-
-/** What was answered: blocks, where its author made any, and what is said to programs, checked. */
-interface Checked {
-  readonly made: Made | undefined;
-  readonly said: unknown;
-}
-
-function finish(entry: ToolEntry, { made, said }: Checked, report: FaultReporter): ToolOutcome {
-  return made === undefined
-    ? write(entry, said, report)
-    : toRich(entry.output, { blocks: made.blocks, structured: said, isError: made.isError });
+  // It may come from another process, so it is validated again. That schema is synchronous.
+  const made = checkOutput(richContent, answer, { where: origin, report }) as RichContent & Made;
+  return toRich(output, made, made.structured);
 }
 
 /**
- * What a tool answered -> what its caller is given: checked, where the face owns its schema, and written; later only where the
- * schema takes its time.
+ * Writes the answer of a tool, validated if the face owns its schema. Returns a promise only if the schema is asynchronous.
  *
  * @throws SurfaceError `INVALID_OUTPUT`, `UNSERIALISABLE` or `INTERNAL`.
  */
 export function writeAnswer(
   entry: ToolEntry,
-  value: unknown,
-  { call, report }: Answering,
+  answer: unknown,
+  { call, report }: { readonly call: CallContext; readonly report: FaultReporter },
 ): ToolOutcome | Promise<ToolOutcome> {
-  const { owner } = entry;
-  const made = isRich(entry, value) ? value[kContent] : undefined;
-  // What is said to programs is checked as a plain answer is: one that says nothing to them has to be allowed to.
-  const said: unknown = made === undefined ? value : made.structured;
-  // What has failed has nothing to say to them that would fit.
-  const isFailure = made?.isError === true && said === undefined;
-  if (owner === "surface" || isFailure) return finish(entry, { made, said }, report);
-  const checked = checkOutput(owner.output, said, { where: entry.origin, report });
-  if (!(checked instanceof Promise)) return finish(entry, { made, said: checked }, report);
-  return call.outcome(checked).then((late) => finish(entry, { made, said: late }, report));
+  const { owner, output } = entry;
+  const made = output.rich === "may" && isContent(answer) ? answer[kContent] : undefined;
+  // The value beside blocks is validated like a plain answer, also if it is left out.
+  const given: unknown = made === undefined ? answer : made.structured;
+  // A failure without a value has none that would fit.
+  const isFailure = made?.isError === true && given === undefined;
+  const value =
+    owner === "surface" || isFailure ? given : checkOutput(owner.output, given, { where: entry.origin, report });
+  if (!(value instanceof Promise))
+    return made === undefined ? write(entry, value, report) : toRich(output, made, value);
+  const late = call.outcome(value);
+  return late.then((structured) =>
+    made === undefined ? write(entry, structured, report) : toRich(output, made, structured),
+  );
 }

@@ -14,7 +14,8 @@ const report = (fault: Fault): void => void faults.push(fault);
 
 /** Asks a limiter that answers like this. */
 async function ask(limit: RateLimiter["limit"], more: { caller?: Caller; tool?: typeof tool } = {}): Promise<unknown> {
-  return limitCall({ limiter: { limit }, caller: ada, tool, report, ...more });
+  const { tool: asked = tool, caller = ada } = more;
+  return limitCall(asked, { limiter: { limit }, caller }, report);
 }
 
 /** What a limiter was asked. */
@@ -52,7 +53,7 @@ describe("limitCall()", () => {
 
   it("limitCall() asks nothing of who is anonymous, nor where there is no limiter", async () => {
     expect(await askedOf({ caller: anonymous })).toEqual([]);
-    expect(limitCall({ limiter: undefined, caller: ada, tool, report })).toBe(undefined);
+    expect(limitCall(tool, { limiter: undefined, caller: ada }, report)).toBe(undefined);
   });
 
   it("limitCall() asks nothing of a tool that only calls others", async () => {

@@ -1,9 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { callerKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
 import { defaultPartLimits } from "../mcp/large-values.ts";
 import { Budget, type BudgetUse, type OverBudget } from "../spine/budget.ts";
-import { networkOf } from "./addresses.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 
 const mebibyte = 1024 * 1024;
@@ -87,10 +84,4 @@ export type LimitUse = Readonly<Record<LimitName | "schemaBytes", BudgetUse>>;
 /** Reads the current state of every budget. */
 export function readUse(budgets: HttpBudgets, schemaBytes: Budget): LimitUse {
   return { ...forEachLimit((name) => budgets[name].use), schemaBytes: schemaBytes.use };
-}
-
-/** The key of what a caller holds. Callers that are not known are told apart by their address, as far as that is known. */
-export function budgetKeyOf(caller: Caller, address: string | undefined): string | undefined {
-  if (!caller.isAnonymous) return callerKey(caller);
-  return address === undefined ? undefined : `address ${networkOf(address)}`;
 }

@@ -1,15 +1,14 @@
 import type { ClientRequest } from "../mcp/running-request.ts";
-import { ownParam } from "../mcp/protocol.ts";
-import { createAnswerRenderer } from "../mcp/protocol.ts";
+import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { clipText } from "../schema/clip-text.ts";
-import { systemClock } from "../surface/system-clock.ts";
+import { systemClock, waitingClock } from "../surface/system-clock.ts";
 import { Admission } from "./admission.ts";
 import { createAuthenticator, type Authenticator } from "./auth/create-authenticator.ts";
 import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
-import { createAddressReader } from "./client-address.ts";
+import { createAddressReader } from "./addresses.ts";
 import { Front } from "./front.ts";
-import { LocalClients } from "./head/check-head.ts";
+import { LocalClients } from "./check-head.ts";
 import { Health } from "./health.ts";
 import { KeepAlive } from "./sse.ts";
 import { LegacyLeg } from "./legacy-leg.ts";
@@ -17,10 +16,10 @@ import type { HttpServe } from "./message.ts";
 import { ModernLeg } from "./modern-leg.ts";
 import type { ResolvedHandler } from "./resolve-options.ts";
 import { Responder } from "./respond.ts";
-import type { HttpSetting } from "./setting.ts";
-import { type StageCounts, StageCounters } from "./stages.ts";
-import { toLimiter } from "./to-limiter.ts";
-import { within } from "./close-app.ts";
+import { type HttpSetting, type StageCounts, StageCounters } from "./setting.ts";
+import { toLimiter } from "./limiters.ts";
+import { SurfaceError } from "../errors.ts";
+import { internalError } from "../surface/fault.ts";
 
 /** Current state of a server. */
 export interface HttpStats {
@@ -152,4 +151,34 @@ export class Core {
   get #legs(): readonly (ModernLeg | LegacyLeg)[] {
     return this.#legacy === undefined ? [this.#modern] : [this.#modern, this.#legacy];
   }
+}
+
+/** Settles with a promise, or after a time. Says whether it was the promise. */
+export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let stop: () => void = () => {};
+  const late = new Promise<boolean>((resolve) => (stop = waitingClock.after(ms, () => resolve(false))));
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    stop();
+  }
+}
+
+/** How long an app may take to close, in milliseconds: it waits for its own handlers, which may not listen. */
+export const appClosingMs = 2000;
+
+function reportLeft(left: readonly string[], runtime: AppRuntime): void {
+  const still = left.length === 0 ? "the application" : left.join(", ");
+  const cause = new SurfaceError("TIMEOUT", `Closing over HTTP: ${still} still runs, and was left alone`);
+  internalError(cause, "closing over HTTP", runtime.report);
+}
+
+/**
+ * Closes an app after its server. Reports once what is still running although it was aborted, and waits no longer for it.
+ *
+ * @param left - names of the author's functions that still run.
+ */
+export async function closeApp(runtime: AppRuntime, left: readonly string[]): Promise<void> {
+  const isClosed = await within(appClosingMs, runtime.close());
+  if (!isClosed || left.length > 0) reportLeft(left, runtime);
 }

@@ -12,9 +12,8 @@ import { ownParam, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/create-authenticator.ts";
-import { budgetKeyOf } from "./budgets.ts";
-import { HeldBytes } from "./body/held-bytes.ts";
-import { decodeBody } from "./body/body-buffer.ts";
+import { budgetKeyOf } from "./addresses.ts";
+import { HeldBytes, decodeBody } from "./body.ts";
 import { toCorsHeaders, toPreflight } from "./cors.ts";
 import {
   eraOf,
@@ -24,7 +23,7 @@ import {
   judgeNotification,
   judgeParams,
   judgeRequest,
-} from "./envelope/judge-envelope.ts";
+} from "./judge-envelope.ts";
 import {
   checkBodyHead,
   checkOrigin,
@@ -34,15 +33,15 @@ import {
   type LocalClients,
   OriginList,
   type AllowedOrigins,
-} from "./head/check-head.ts";
+  ServedPath,
+} from "./check-head.ts";
 import { refuseRequest, type HttpRefusal } from "./respond.ts";
 import type { HttpExchange } from "./leg.ts";
 import type { LegacyLeg } from "./legacy-leg.ts";
 import type { ModernLeg } from "./modern-leg.ts";
 import type { BodyRead, HttpReply, HttpRequest, HttpServe } from "./message.ts";
-import { ServedPath } from "./served-path.ts";
 import type { HttpSetting } from "./setting.ts";
-import { createViewReader, withView } from "./view/read-view.ts";
+import { createViewReader, withView } from "./read-view.ts";
 
 /** Dependencies of {@link Front}. */
 export interface FrontParts {

@@ -2,13 +2,12 @@ import { SurfaceError } from "../errors.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AppRuntime, ServableApp } from "../mcp/servable-app.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import { closeApp } from "./close-app.ts";
-import { Core, type HttpStats } from "./core.ts";
+import { closeApp, Core, type HttpStats } from "./core.ts";
 import type { HttpHandlerOptions } from "./http-options.ts";
 import { Connections } from "./node/connections.ts";
-import { toNodeListener } from "./node/to-node-listener.ts";
+import { toNodeListener } from "./node/node-request.ts";
 import { type ResolvedHandler, resolveHandlerOptions } from "./resolve-options.ts";
-import { toFetch } from "./web/to-fetch.ts";
+import { toFetch } from "./web.ts";
 
 /** An app that is open, for frameworks and runtimes that have a server of their own. Whoever made it closes it. */
 export interface HttpHandler {

@@ -1,7 +1,7 @@
 import type { RateLimiter } from "../call/rate-limiter.ts";
 import type { HttpAuth } from "./auth/http-auth.ts";
 import type { HttpLimits } from "./budgets.ts";
-import type { AddressedRequest } from "./client-address.ts";
+import type { AddressedRequest } from "./addresses.ts";
 
 /** How often one caller may call tools, all tools together. */
 export interface RateLimits {

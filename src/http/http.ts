@@ -3,12 +3,10 @@ import { anonymous } from "../surface/caller.ts";
 import { onProcessEnd } from "../links/on-process-end.ts";
 import type { ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
 import { Scope } from "../spine/scope.ts";
-import { appClosingMs, closeApp } from "./close-app.ts";
-import { abortingMs, Core, type HttpStats } from "./core.ts";
+import { appClosingMs, closeApp, abortingMs, Core, type HttpStats } from "./core.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { toAuthority } from "./addresses.ts";
-import { readServer } from "./option-fields.ts";
-import { type ResolvedServer, resolveServerOptions } from "./resolve-options.ts";
+import { readServer, type ResolvedServer, resolveServerOptions } from "./resolve-options.ts";
 
 /** A running server. */
 export interface HttpServing extends Serving {

@@ -2,7 +2,7 @@ import type { Caller } from "../surface/caller.ts";
 import type { NotificationFrame, RequestFrame, ResponseFrame } from "../mcp/parse-frame.ts";
 import type { RpcError } from "../mcp/protocol.ts";
 import type { ResolvedView } from "../mcp/resolved-view.ts";
-import type { HeldBytes } from "./body/held-bytes.ts";
+import type { HeldBytes } from "./body.ts";
 import type { HttpReply, HttpRequest } from "./message.ts";
 
 /** A request whose caller is known. */

@@ -18,12 +18,12 @@ import type { ClientRequest } from "../mcp/running-request.ts";
 import { CallContext } from "../call/call-context.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { isRefused, type Place } from "./admission.ts";
-import { headerParamsFor, judgeParams } from "./envelope/judge-envelope.ts";
+import { headerParamsFor, judgeParams } from "./judge-envelope.ts";
 import type { AdmittedPost, HttpExchange, MessagePost, RequestPost } from "./leg.ts";
 import { Session } from "./sessions/session.ts";
 import { Sessions } from "./sessions/sessions.ts";
 import type { HttpSetting } from "./setting.ts";
-import { withView } from "./view/read-view.ts";
+import { withView } from "./read-view.ts";
 
 const missing = toRpcError(
   rpcCodes.busy,

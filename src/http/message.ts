@@ -1,15 +1,9 @@
+import type { HeldBytes } from "./body.ts";
+
 /**
  * HTTP as everything in this folder sees it, whether it came from `node:http` or as a web `Request`. Neither of the two is
  * made of the other: wrapping Node's into web objects is a quarter of what a small call costs.
  */
-
-/** Counts the bytes of a body while it arrives. */
-export interface BodyBytes {
-  /** Counts more bytes. Returns `false` if there is no room for them. */
-  take(bytes: number): boolean;
-  /** Called when the body has to make room for others. Set while the body is read. */
-  onEvicted: (() => void) | undefined;
-}
 
 /** The outcome of reading a body. Keep text that is made of the bytes, not the bytes: they may be a view of a larger store. */
 export type BodyRead = Uint8Array | "too-large" | "gone" | "refused";
@@ -38,7 +32,7 @@ export interface HttpRequest {
    * Reads the body, once, and calls `done` with it. `bytes` counts it while it arrives; bytes beyond `maxBytes` are not kept.
    * `gone`: the client left, or was too slow. `refused`: `bytes` had no room. `done` must not throw.
    */
-  body(maxBytes: number, done: (body: BodyRead) => void, bytes?: BodyBytes): void;
+  body(maxBytes: number, done: (body: BodyRead) => void, bytes?: HeldBytes): void;
 }
 
 /** An answer in one piece. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type AddressedRequest, createAddressReader } from "../../src/http/client-address.ts";
+import { type AddressedRequest, createAddressReader } from "../../src/http/addresses.ts";
 import { bearer, httpHandler, type HttpHandler } from "../../src/http/index.ts";
 import type { Fault } from "../../src/surface/fault.ts";
 import { requestWith } from "./auth/setup.ts";

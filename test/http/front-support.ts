@@ -9,7 +9,7 @@ import type { HttpExchange } from "../../src/http/leg.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
 import { resolveHandlerOptions } from "../../src/http/resolve-options.ts";
 import { Responder } from "../../src/http/respond.ts";
-import { type StageCounts, StageCounters } from "../../src/http/stages.ts";
+import { type StageCounts, StageCounters } from "../../src/http/setting.ts";
 import { createAnswerRenderer } from "../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../src/mcp/servable-app.ts";
 import { systemClock } from "../../src/surface/system-clock.ts";

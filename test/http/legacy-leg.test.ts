@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Caller } from "../../src/surface/caller.ts";
-import { anonymous } from "../../src/surface/caller.ts";
+import { type Caller, anonymous } from "../../src/surface/caller.ts";
 import type { HttpBounds } from "../../src/http/setting.ts";
 import { openSteps, type Steps } from "./sessions/app.ts";
 import { callOf, handshakeOf, LegHarness, type FakeReply } from "./sessions/leg-harness.ts";

@@ -2,11 +2,9 @@ import { assert, array, constantFrom, integer, property, record } from "fast-che
 import { RateLimiterMemory, RateLimiterUnion } from "rate-limiter-flexible";
 import { describe, expect, it, vi } from "vitest";
 import type { LimitVerdict, RateLimiter } from "../../src/call/rate-limiter.ts";
-import { bearer } from "../../src/http/auth/bearer.ts";
-import { fromRateLimiterFlexible } from "../../src/http/from-rate-limiter-flexible.ts";
+import { bearer } from "../../src/http/auth/http-auth.ts";
+import { fromRateLimiterFlexible, memoryLimiter, toLimiter } from "../../src/http/limiters.ts";
 import type { RateLimits } from "../../src/http/http-options.ts";
-import { memoryLimiter } from "../../src/http/memory-limiter.ts";
-import { toLimiter } from "../../src/http/to-limiter.ts";
 
 const never = (): never => {
   throw new Error("no timer is needed");

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import express from "express";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { HttpHandlerOptions } from "../../src/http/http-options.ts";
-import { bearer } from "../../src/http/auth/bearer.ts";
+import { bearer } from "../../src/http/auth/http-auth.ts";
 import { httpHandler, type HttpHandler } from "../../src/http/http-handler.ts";
 import { isLoopbackAddress } from "../../src/http/addresses.ts";
 import { createDemo } from "./support/demo-app.ts";

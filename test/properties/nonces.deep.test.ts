@@ -2,7 +2,7 @@ import { Agent, request, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mcp } from "../../src/builder/mcp.ts";
-import { bearer } from "../../src/http/auth/bearer.ts";
+import { bearer } from "../../src/http/auth/http-auth.ts";
 import { http, type HttpServing } from "../../src/http/http.ts";
 import { cell } from "../../src/surface/cell.ts";
 import { defineSurface } from "../../src/surface/define-surface.ts";

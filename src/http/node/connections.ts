@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
-import type { Share, Budget } from "../../spine/budget.ts";
+import type { Budget, Share } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { isLoopbackAddress } from "../addresses.ts";
-import { StallTimer } from "../stall-timer.ts";
+import { StallTimer } from "../sse.ts";
 
 /** Dependencies of {@link Connections}. */
 export interface ConnectionsDeps {
@@ -11,13 +11,6 @@ export interface ConnectionsDeps {
   readonly stallMs: number;
   /** Counts the bytes that clients leave unread. */
   readonly unread: Budget;
-}
-
-interface ConnectionDeps extends ConnectionsDeps {
-  /** Place among the connections of the server, where they are counted. */
-  readonly place: Share | undefined;
-  /** Called with a change of the number of answers that are not read yet. */
-  readonly counted: (change: number) => void;
 }
 
 /** The reply to a request of a connection. */
@@ -47,11 +40,11 @@ const maxOpen = 64;
  */
 export class Connection {
   readonly #socket: Socket;
-  readonly #counted: (change: number) => void;
-  readonly #stall: StallTimer;
+  readonly #all: Connections;
+  /** Created for the first answer that the system does not take at once. */
+  #stall: StallTimer | undefined;
   /** In the order in which they are sent. An array, because one that lives long and is mostly empty costs less than a set. */
   readonly #open: OpenReply[] = [];
-  readonly #budget: Budget;
   readonly #place: Share | undefined;
   /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
   readonly #shares = new Map<OpenReply, Share>();
@@ -65,17 +58,15 @@ export class Connection {
   /** Set while a body is read: called when it does not come in time. */
   onLate: (() => void) | undefined;
 
-  constructor(socket: Socket, deps: ConnectionDeps) {
-    const { clock, stallMs, counted, unread, place } = deps;
+  /** @param place - place among the connections of the server, where they are counted. */
+  constructor(socket: Socket, all: Connections, place: Share | undefined) {
     this.#socket = socket;
+    this.#all = all;
     this.address = socket.remoteAddress;
     // The system has no address for a client that has reset its connection, and its request may still be read.
     this.isRemote = this.address === undefined || !isLoopbackAddress(this.address);
-    this.#counted = counted;
-    this.#budget = unread;
     this.#place = place;
     if (place !== undefined) place.eviction = "normal";
-    this.#stall = new StallTimer(clock, stallMs, () => this.#drop());
     socket.once("close", () => this.#closed());
   }
 
@@ -94,6 +85,11 @@ export class Connection {
     const first = this.#open[0];
     // Only the last can still be coming in.
     return first !== undefined && !(this.#open.length === 1 && first.isComing);
+  }
+
+  /** Whether the connection is to be closed with its answer. */
+  get isLeaving(): boolean {
+    return this.#all.isLeaving;
   }
 
   /** Whether a request did not come in time. Nothing is read behind it: the connection closes with its answer. */
@@ -133,7 +129,7 @@ export class Connection {
     // Its connection is closed already.
     if (reply.isUnread || !this.#open.includes(reply)) return;
     reply.isUnread = true;
-    this.#counted(1);
+    this.#all.count(1);
   }
 
   /** Counts the bytes of an answer that the system has not taken, and watches whether the client reads them. */
@@ -155,7 +151,7 @@ export class Connection {
 
   /** Some of what was answered has been read. */
   moved(): void {
-    this.#stall.close();
+    this.#stall?.close();
     this.#watch();
     // Replies behind the first wait for it, and are no slower than it is.
     for (const share of this.#shares.values()) share.touch();
@@ -175,17 +171,20 @@ export class Connection {
   #read(reply: OpenReply): void {
     if (!reply.isUnread) return;
     reply.isUnread = false;
-    this.#counted(-1);
+    this.#all.count(-1);
   }
 
   /** Only the first can be read: those behind it wait for what it waits for, which need not be its client. */
   #watch(): void {
     const first = this.#open[0];
-    this.#stall.update(first?.isUnread === true && !first.isSent);
+    if (first?.isUnread !== true || first.isSent) return this.#stall?.close();
+    const { clock, stallMs } = this.#all.deps;
+    this.#stall ??= new StallTimer(clock, stallMs, () => this.#drop());
+    this.#stall.update(true);
   }
 
   #share(reply: OpenReply): Share {
-    const share: Share = this.#budget.open(reply.owner, (_excess, what) => {
+    const share: Share = this.#all.deps.unread.open(reply.owner, (_excess, what) => {
       if (what === "all") return this.#drop();
       // A stream reports only that a full buffer was emptied, so part of the amount may have left already.
       share.release(share.amount - reply.heldBytes);
@@ -203,7 +202,7 @@ export class Connection {
   #closed(): void {
     for (const share of this.#shares.values()) share.release();
     this.#shares.clear();
-    this.#stall.close();
+    this.#stall?.close();
     const left = this.#open.splice(0);
     for (const reply of left) this.#read(reply);
     for (const reply of left) reply.gone();
@@ -212,18 +211,22 @@ export class Connection {
 
 /** The connections of one server, or of one handler under a server of somebody else's. */
 export class Connections {
-  readonly #deps: ConnectionsDeps;
+  readonly deps: ConnectionsDeps;
+  /** Whether connections are to be closed with their answers. The server changes it. */
+  isLeaving = false;
   readonly #known = new WeakMap<object, Connection>();
   readonly #places = new WeakMap<object, Share>();
   readonly #waiting: (() => void)[] = [];
   #unread = 0;
-  readonly #counted = (change: number): void => {
-    this.#unread += change;
-    if (this.#unread === 0) for (const resolve of this.#waiting.splice(0)) resolve();
-  };
 
   constructor(deps: ConnectionsDeps) {
-    this.#deps = deps;
+    this.deps = deps;
+  }
+
+  /** Counts answers that are not read yet. Only {@link Connection} calls it. */
+  count(change: number): void {
+    this.#unread += change;
+    if (this.#unread === 0) for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Sets the place of a connection that is counted. Each request makes it the last to be evicted. */
@@ -235,8 +238,7 @@ export class Connections {
   of(socket: Socket): Connection {
     const known = this.#known.get(socket);
     if (known !== undefined) return known;
-    const deps = { ...this.#deps, place: this.#places.get(socket), counted: this.#counted };
-    const connection = new Connection(socket, deps);
+    const connection = new Connection(socket, this, this.#places.get(socket));
     this.#known.set(socket, connection);
     return connection;
   }

@@ -44,16 +44,6 @@ function ignore(): void {}
 /** Statuses whose answers have no length, not even that of nothing. */
 const bodiless: ReadonlySet<number> = new Set([204, 304]);
 
-/** Dependencies of a {@link NodeReply}. */
-export interface NodeReplyDeps {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The connection of the request. */
-  readonly connection: Connection;
-  /** Returns whether the connection is to be closed with the answer. */
-  readonly isLeaving: () => boolean;
-}
-
 /** The reply to a request over `node:http`, and its stream of events. What is written within one turn travels together. */
 export class NodeReply implements HttpReply, EventSink, OpenReply {
   onGone: (() => void) | undefined;
@@ -61,7 +51,9 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   owner: string | undefined;
   extraHeaders: Readonly<Record<string, string>> | undefined;
   isUnread = false;
-  readonly #deps: NodeReplyDeps;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #connection: Connection;
   /** Size of a body that is written piece by piece; the whole of it is held until the last piece is taken. */
   #bodyBytes = 0;
   #isBegun = false;
@@ -69,9 +61,10 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   #isFull = false;
   readonly #startedAt = performance.now();
 
-  constructor(deps: NodeReplyDeps) {
-    this.#deps = deps;
-    const { response, connection } = deps;
+  constructor(request: IncomingMessage, response: ServerResponse, connection: Connection) {
+    this.#request = request;
+    this.#response = response;
+    this.#connection = connection;
     connection.add(this);
     response.on("error", ignore);
     response.on("close", () => {
@@ -85,7 +78,7 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   }
 
   get isRead(): boolean {
-    return this.#deps.request.complete;
+    return this.#request.complete;
   }
 
   get isComing(): boolean {
@@ -93,11 +86,11 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   }
 
   get isSent(): boolean {
-    return this.#deps.response.writableFinished;
+    return this.#response.writableFinished;
   }
 
   get heldBytes(): number {
-    const { response } = this.#deps;
+    const response = this.#response;
     if (response.destroyed || response.writableFinished) return 0;
     return Math.max(response.writableLength, this.#bodyBytes);
   }
@@ -105,7 +98,7 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   answer(answer: HttpAnswer): void {
     if (!this.#begin()) return;
     this.#isOver = true;
-    this.#deps.connection.answered(this);
+    this.#connection.answered(this);
     const isDelayed = (answer.body?.length ?? 0) <= maxDelayedChars && performance.now() - this.#startedAt < slowMs;
     // An immediate each, and no list: listeners of the response run in the async context of their request.
     if (isDelayed) setImmediate(NodeReply.#sendDelayed, this, answer);
@@ -117,7 +110,8 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   }
 
   #send(answer: HttpAnswer): void {
-    const { response, connection } = this.#deps;
+    const response = this.#response;
+    const connection = this.#connection;
     // Node would keep the bytes until it reports the end of the connection, which is after all that was read in this turn.
     if (connection.isClosed) return;
     try {
@@ -129,7 +123,7 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
-    const { response } = this.#deps;
+    const response = this.#response;
     if (!this.#begin()) return createDeadSink();
     response.on("drain", this.#drained);
     // Node emits no "drain" for a response that was ended.
@@ -152,7 +146,8 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   }
 
   write(text: string): void {
-    const { response, connection } = this.#deps;
+    const response = this.#response;
+    const connection = this.#connection;
     if (this.#isOver || response.destroyed) return;
     if (!response.write(text)) this.#isFull = true;
     connection.weigh(this);
@@ -160,12 +155,12 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
 
   end(): void {
     if (this.#isOver) return;
-    this.#deps.response.end();
+    this.#response.end();
     this.#endStream();
   }
 
   destroy(): void {
-    const { response } = this.#deps;
+    const response = this.#response;
     // The connection of a response that was read to its end may serve another request.
     if (this.#isOver && response.writableFinished) return;
     if (!this.#isOver) this.#endStream();
@@ -181,7 +176,8 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
 
   /** Creates no closure here: one that stays with the response would keep the text beside its bytes. */
   #write({ status, headers, body = "" }: HttpAnswer): void {
-    const { response, connection } = this.#deps;
+    const response = this.#response;
+    const connection = this.#connection;
     const bytes = Buffer.byteLength(body);
     const own = bodiless.has(status) ? headers : { ...headers, "content-length": bytes };
     response.writeHead(status, this.extraHeaders === undefined ? own : { ...own, ...this.extraHeaders });
@@ -192,7 +188,7 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
 
   /** Sends head and body by one `write`. `end(body)` adds an empty chunk, and the socket sends two chunks by `writev`. */
   #sendSmall(body: string, bytes: number): void {
-    const { response } = this.#deps;
+    const response = this.#response;
     const { socket } = response;
     socket?.cork();
     // ASCII is the same in both encodings, and Latin-1 is copied as it is.
@@ -203,14 +199,14 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
 
   #endStream(): void {
     this.#isOver = true;
-    this.#deps.connection.answered(this);
-    this.#deps.connection.written(this);
+    this.#connection.answered(this);
+    this.#connection.written(this);
   }
 
   readonly #drained = (): void => {
     if (!this.#isFull) return;
     this.#isFull = false;
-    this.#deps.connection.weigh(this);
+    this.#connection.weigh(this);
     this.onDrain?.();
   };
 
@@ -218,14 +214,16 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
   #begin(): boolean {
     if (this.#isBegun || this.#isOver) return false;
     this.#isBegun = true;
-    const { request, response, connection, isLeaving } = this.#deps;
+    const request = this.#request;
+    const response = this.#response;
+    const connection = this.#connection;
     // Whoever served the request to us may answer it as well, as where it takes too long.
     this.#isOver = response.headersSent || response.writableEnded;
     if (this.#isOver) return false;
     // Whoever waits to be told to go on may send the body all the same: what follows here could not be told from it.
     const awaitsWord = request.headers.expect !== undefined && !request.readableDidRead;
     const isLate = connection.isLate && !request.complete;
-    if (awaitsWord || isLate || isLeaving()) response.shouldKeepAlive = false;
+    if (awaitsWord || isLate || connection.isLeaving) response.shouldKeepAlive = false;
     return true;
   }
 }

@@ -1,14 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { BodyBytes, BodyRead, HttpRequest } from "../message.ts";
-import { BodyBuffer } from "../body/body-buffer.ts";
-import type { Connection } from "./connections.ts";
-
-/** Where a body comes from. */
-export interface BodySource {
-  readonly incoming: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly connection: Connection;
-}
+import type { BodyRead, HttpRequest, HttpServe } from "../message.ts";
+import { BodyBuffer, type HeldBytes } from "../body.ts";
+import type { Connection, Connections } from "./connections.ts";
+import { NodeReply } from "./node-reply.ts";
 
 const nothing = new Uint8Array(0);
 
@@ -26,45 +20,6 @@ function toBytes(parsed: unknown): Uint8Array | undefined {
 function readParsed(incoming: IncomingMessage, body: BodyBuffer): BodyRead {
   const bytes = toBytes("body" in incoming ? incoming.body : undefined) ?? nothing;
   return body.append(bytes) ?? body.take();
-}
-
-/** Collects the pieces of a body. Once it is settled it keeps none, and the rest is read and dropped. */
-function collect({ incoming, connection }: BodySource, body: BodyBuffer, done: (body: BodyRead) => void): void {
-  const announced = Number(incoming.headers["content-length"]);
-  let isOver = false;
-  const settle = (failed?: Exclude<BodyRead, Uint8Array>): void => {
-    if (isOver) return;
-    isOver = true;
-    connection.onLate = undefined;
-    body.onEvicted = undefined;
-    const bytes = body.take();
-    done(failed ?? bytes);
-  };
-  const onData = (chunk: Buffer): void => {
-    if (isOver) return;
-    const isWhole = chunk.length === announced;
-    // A body in one piece is complete before it could be evicted.
-    if (!isWhole) body.onEvicted = onClose;
-    const refusal = body.append(chunk, isWhole);
-    if (refusal !== undefined) settle(refusal);
-  };
-  const onEnd = (): void => settle();
-  const onClose = (): void => settle("gone");
-  connection.onLate = onClose;
-  incoming.on("data", onData).on("end", onEnd).on("close", onClose);
-}
-
-/**
- * Reads the body of a request into a buffer, as `HttpRequest.body` says. Where a framework has read it before, its `body` is
- * written as JSON again; where it has read it and keeps none, there is none.
- */
-export function readNodeBody(source: BodySource, body: BodyBuffer, done: (body: BodyRead) => void): void {
-  const { incoming, response, connection } = source;
-  if (incoming.readableEnded) return done(readParsed(incoming, body));
-  if (incoming.destroyed || connection.isLate) return done("gone");
-  if (body.isTooSmallFor(Number(incoming.headers["content-length"]))) return done("too-large");
-  if (incoming.headers.expect !== undefined) response.writeContinue();
-  collect(source, body, done);
 }
 
 /**
@@ -140,9 +95,45 @@ export class NodeRequest implements HttpRequest {
     return count;
   }
 
-  body(maxBytes: number, done: (body: BodyRead) => void, bytes?: BodyBytes): void {
-    const source = { incoming: this.#incoming, response: this.#response, connection: this.#connection };
-    readNodeBody(source, new BodyBuffer(maxBytes, bytes), done);
+  /**
+   * Reads the body as {@link HttpRequest.body}. A body that a framework has read before is written as JSON again; it is empty if the
+   * framework keeps none.
+   */
+  body(maxBytes: number, done: (body: BodyRead) => void, bytes?: HeldBytes): void {
+    const incoming = this.#incoming;
+    const body = new BodyBuffer(maxBytes, bytes);
+    if (incoming.readableEnded) return done(readParsed(incoming, body));
+    if (incoming.destroyed || this.#connection.isLate) return done("gone");
+    if (body.isTooSmallFor(Number(incoming.headers["content-length"]))) return done("too-large");
+    if (incoming.headers.expect !== undefined) this.#response.writeContinue();
+    this.#collect(body, done);
+  }
+
+  /** Collects the pieces of a body. Once it is settled it keeps none, and the rest is read and dropped. */
+  #collect(body: BodyBuffer, done: (body: BodyRead) => void): void {
+    const connection = this.#connection;
+    const announced = Number(this.#incoming.headers["content-length"]);
+    let isOver = false;
+    const settle = (failed?: Exclude<BodyRead, Uint8Array>): void => {
+      if (isOver) return;
+      isOver = true;
+      connection.onLate = undefined;
+      body.onEvicted = undefined;
+      const bytes = body.take();
+      done(failed ?? bytes);
+    };
+    const onData = (chunk: Buffer): void => {
+      if (isOver) return;
+      const isWhole = chunk.length === announced;
+      // A body in one piece is complete before it could be evicted.
+      if (!isWhole) body.onEvicted = onClose;
+      const refusal = body.append(chunk, isWhole);
+      if (refusal !== undefined) settle(refusal);
+    };
+    const onEnd = (): void => settle();
+    const onClose = (): void => settle("gone");
+    connection.onLate = onClose;
+    this.#incoming.on("data", onData).on("end", onEnd).on("close", onClose);
   }
 
   /** The path and query of an absolute-form target, which must name the `Host` (RFC 9112, 3.2). */
@@ -156,4 +147,18 @@ export class NodeRequest implements HttpRequest {
 /** Whether a header that was sent is the one of this name, in lower case; the length says so for most. */
 function isNamed(sent: string | undefined, name: string): boolean {
   return sent?.length === name.length && (sent === name || sent.toLowerCase() === name);
+}
+
+/** What `node:http` and the frameworks over it call with a request. */
+export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Creates a function that serves the requests of a server of `node:http`. */
+export function toNodeListener(serve: HttpServe, connections: Connections): NodeListener {
+  return (request, response) => {
+    // What came in one piece with others is read from a connection that was dropped, too.
+    if (request.socket.destroyed) return;
+    const connection = connections.of(request.socket);
+    if (!connection.hasRoom()) return;
+    serve(new NodeRequest(request, response, connection), new NodeReply(request, response, connection));
+  };
 }

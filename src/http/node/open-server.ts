@@ -10,7 +10,7 @@ import { networkOf } from "../addresses.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../resolve-options.ts";
 import { Connections } from "./connections.ts";
-import { type NodeListener, toNodeListener } from "./to-node-listener.ts";
+import { type NodeListener, toNodeListener } from "./node-request.ts";
 import type { Duplex } from "node:stream";
 
 const statuses: Readonly<Record<string, number>> = {
@@ -129,9 +129,8 @@ export async function openServer(
   options: ResolvedServer,
   { unreadBytes: unread, connections: places }: HttpBudgets,
 ): Promise<OpenServer> {
-  let isLeaving = false;
   const connections = new Connections({ clock: systemClock, stallMs: options.stallMs, unread });
-  const listener = toNodeListener(serve, connections, () => isLeaving);
+  const listener = toNodeListener(serve, connections);
   const server = createListener(listener, connections, options);
   boundConnections(server, connections, places);
   const untouched = createUntouched(server, connections);
@@ -140,7 +139,7 @@ export async function openServer(
   return {
     port,
     leave: () => {
-      isLeaving = true;
+      connections.isLeaving = true;
       stopListening(server);
       for (const socket of untouched()) socket.destroy();
       void connections.sent().then(() => server.closeIdleConnections());

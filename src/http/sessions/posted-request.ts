@@ -7,7 +7,7 @@ import type { RequestFrame } from "../../mcp/parse-frame.ts";
 import { toProgressSink, type ClientLog, type NotificationOutput } from "../../mcp/notifications.ts";
 import type { ResolvedView } from "../../mcp/resolved-view.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { acceptsType } from "../head/media-type.ts";
+import { acceptsType } from "../check-head.ts";
 import type { AdmittedPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { SessionStreams } from "./session-streams.ts";

@@ -1,6 +1,6 @@
 import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { acceptsType } from "../head/media-type.ts";
+import { acceptsType } from "../check-head.ts";
 import { isRefused, type Place } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";
 import type { HttpSetting } from "../setting.ts";

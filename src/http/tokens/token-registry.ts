@@ -1,9 +1,10 @@
 import { callable, having, type OptionFields, withDefault } from "../../options/option.ts";
-import { readOptions } from "../../options/read-options.ts";
+import { readOptions, invalidOption } from "../../options/read-options.ts";
 import { type HttpAuth, resourceOption, toUrlText } from "../auth/http-auth.ts";
-import { LiveTokens } from "./live-tokens.ts";
 import { MemoryTokenStore, type TokenRecord, type TokenStore } from "./token-store.ts";
-import { readExpiry, readGrant, type TokenGrant } from "./read-grant.ts";
+import { assertKnownOptions } from "../../options/known-names.ts";
+import type { JsonObject } from "../../schema/json.ts";
+import { claimsField, filledField, readFields, resourcesField, scopeTokensField } from "../auth/caller-fields.ts";
 
 /** Begins every token, so that whoever scans for secrets that were left lying about knows one. */
 const prefix = "smcp_";
@@ -146,4 +147,115 @@ export function tokenRegistry(options: TokenRegistryOptions): TokenRegistry {
       return all.filter((one) => isGood(one, at)).map(({ hash: _hash, ...listed }) => listed);
     },
   });
+}
+
+/** How many tokens are followed: more than are kept in memory, so that only a store of somebody else's has so many. */
+const maxFollowed = 16_384;
+
+/** A token that was looked for, and is good now. */
+export interface LiveToken<TFound> {
+  readonly found: TFound;
+  /** Fires when it is taken back: the same for all who found it. */
+  readonly revoked: AbortSignal;
+}
+
+/** Tells whatever follows a token that it was taken back. Holds nothing that is to be disposed. */
+export class LiveTokens {
+  /** By token, the one that was asked for last behind all others. */
+  readonly #followed = new Map<string, AbortController>();
+  /** Those that were taken back while somebody looked for one, for each who looks. */
+  readonly #looking = new Set<Set<string>>();
+
+  /** A token is no good from now on. */
+  revoke(tokenId: string): void {
+    for (const revoked of this.#looking) revoked.add(tokenId);
+    this.#end(tokenId);
+  }
+
+  /**
+   * Looks for a token, and follows it from the moment on in which it is found: what is taken back meanwhile is not found, also
+   * where a slow store has it still, and nothing is taken back between the two. Of too many that are followed, that which was
+   * looked for longest ago is told that it was taken back: who has to come back is asked who they are.
+   *
+   * @param find - rejects with whatever the store does.
+   */
+  async look<TFound extends { readonly tokenId: string }>(
+    find: () => Promise<TFound | undefined>,
+  ): Promise<LiveToken<TFound> | undefined> {
+    const revoked = new Set<string>();
+    this.#looking.add(revoked);
+    try {
+      const found = await find();
+      if (found === undefined || revoked.has(found.tokenId)) return undefined;
+      return { found, revoked: this.#follow(found.tokenId) };
+    } finally {
+      this.#looking.delete(revoked);
+    }
+  }
+
+  #follow(tokenId: string): AbortSignal {
+    const controller = this.#followed.get(tokenId) ?? new AbortController();
+    this.#followed.delete(tokenId);
+    this.#followed.set(tokenId, controller);
+    const [oldest] = this.#followed.keys();
+    if (this.#followed.size > maxFollowed && oldest !== undefined) this.#end(oldest);
+    return controller.signal;
+  }
+
+  #end(tokenId: string): void {
+    const controller = this.#followed.get(tokenId);
+    this.#followed.delete(tokenId);
+    controller?.abort();
+  }
+}
+
+/** What a token is minted for. */
+export interface TokenGrant {
+  /** Who it speaks for: the same for every token of theirs, and nobody else's. At most 1 KiB. */
+  readonly id: string;
+  readonly scopes: readonly string[];
+  /** What they may do to things of the application's own: actions by `type:id`, where `type:*` is all of a type. */
+  readonly resources?: Readonly<Record<string, readonly string[]>>;
+  /** The program that acts for them. */
+  readonly clientId?: string;
+  /** What handlers may know besides. */
+  readonly claims?: JsonObject;
+  /** Milliseconds until it is no good any more. Default: it is good until it is revoked. */
+  readonly expiresInMs?: number;
+}
+
+/** The part of a record that a grant says. */
+export type Granted = Pick<TokenRecord, "id" | "scopes" | "resources" | "clientId" | "claims">;
+
+const doing = "Minting a token";
+const grantFields = {
+  id: { ...filledField, isRequired: true },
+  scopes: scopeTokensField,
+  resources: resourcesField,
+  clientId: filledField,
+  claims: claimsField,
+};
+const names = [...Object.keys(grantFields), "expiresInMs"];
+
+/**
+ * Checks what a token is to be minted for, and makes a copy of it.
+ *
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function readGrant(grant: TokenGrant): Granted {
+  assertKnownOptions(grant, names, doing);
+  // Each field has the type of its copy.
+  return readFields(grant, grantFields, (problem) => invalidOption(doing, problem)) as Granted;
+}
+
+/**
+ * When it is no good any more, in seconds since 1970.
+ *
+ * @param now - milliseconds since 1970.
+ * @throws SurfaceError `INVALID_OPTION`.
+ */
+export function readExpiry({ expiresInMs }: TokenGrant, now: number): Pick<TokenRecord, "expiresAt"> {
+  if (expiresInMs === undefined) return {};
+  if (Number.isFinite(expiresInMs) && expiresInMs > 0) return { expiresAt: (now + expiresInMs) / 1000 };
+  throw invalidOption(doing, '"expiresInMs" must be a number of milliseconds above 0');
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { bearer } from "../../../src/http/auth/bearer.ts";
+import { bearer } from "../../../src/http/auth/http-auth.ts";
 import type { HttpOptions } from "../../../src/http/http-options.ts";
 import { http } from "../../../src/http/index.ts";
 import { until } from "../../surface/support.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bearer } from "../../../src/http/auth/bearer.ts";
+import { bearer } from "../../../src/http/auth/http-auth.ts";
 import { doorOf, resource, verdict } from "./setup.ts";
 
 describe("bearer()", () => {

@@ -5,10 +5,9 @@ import {
   type AuthenticatorSetting,
 } from "../../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
-import type { HttpAuth, VerifiedToken } from "../../../src/http/auth/http-auth.ts";
+import { type HttpAuth, type VerifiedToken, bearer, type BearerOptions } from "../../../src/http/auth/http-auth.ts";
 import type { Caller } from "../../../src/surface/caller.ts";
 import type { HttpAnswer, HttpRequest } from "../../../src/http/message.ts";
-import { bearer, type BearerOptions } from "../../../src/http/auth/bearer.ts";
 import { systemClock } from "../../../src/surface/system-clock.ts";
 
 export const resource = "https://ci.example/mcp";

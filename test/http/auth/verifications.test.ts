@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Leaving } from "../../../src/http/auth/verifications.ts";
-import { bearer } from "../../../src/http/auth/bearer.ts";
+import { bearer } from "../../../src/http/auth/http-auth.ts";
 import { ManualClock } from "../../links/manual-clock.ts";
 import { doorOf, requestWith, resource, verdict } from "./setup.ts";
 

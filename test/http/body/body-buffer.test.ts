@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BodyBuffer } from "../../../src/http/body/body-buffer.ts";
+import { BodyBuffer } from "../../../src/http/body.ts";
 
 const maxBytes = 4096;
 

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { afterEach, describe, expect, it } from "vitest";
-import { HeldBytes } from "../../../src/http/body/held-bytes.ts";
+import { HeldBytes } from "../../../src/http/body.ts";
 import { bearer, http, type HttpServing } from "../../../src/http/index.ts";
 import { Budget } from "../../../src/spine/budget.ts";
 import { head, RawClient } from "../node/raw-client.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeParams, judgeRequest, type HeaderParam } from "../../../src/http/envelope/judge-envelope.ts";
+import { judgeParams, judgeRequest, type HeaderParam } from "../../../src/http/judge-envelope.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { rpcCodes } from "../../../src/mcp/protocol.ts";
 import type { JsonObject } from "../../../src/schema/json.ts";

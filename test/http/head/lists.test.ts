@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeHeaderValue } from "../../../src/http/head/header-value.ts";
-import { HostList, OriginList } from "../../../src/http/head/check-head.ts";
-import { acceptsType, isJsonType } from "../../../src/http/head/media-type.ts";
+import { decodeHeaderValue, HostList, OriginList, acceptsType, isJsonType } from "../../../src/http/check-head.ts";
 
 describe("a list of hosts", () => {
   const hosts = new HostList(["localhost", "127.0.0.1", "[::1]", "ci.example:8443", "App.example"]);

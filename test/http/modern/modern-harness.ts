@@ -1,10 +1,9 @@
 import { anonymous, type Caller } from "../../../src/surface/caller.ts";
-import type { HeldBytes } from "../../../src/http/body/held-bytes.ts";
+import type { HeldBytes } from "../../../src/http/body.ts";
 import type { HttpRequest } from "../../../src/http/message.ts";
 import { ModernLeg } from "../../../src/http/modern-leg.ts";
-import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
+import { type HttpBounds, type HttpSetting, StageCounters } from "../../../src/http/setting.ts";
 import { createHttpSetting } from "../support/http-setting.ts";
-import { StageCounters } from "../../../src/http/stages.ts";
 import { parseFrame } from "../../../src/mcp/parse-frame.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import { envelope } from "../../fixtures/envelope.ts";

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
 import type { HttpServe } from "../../../src/http/message.ts";
 import { Connections } from "../../../src/http/node/connections.ts";
-import { toNodeListener } from "../../../src/http/node/to-node-listener.ts";
+import { toNodeListener } from "../../../src/http/node/node-request.ts";
 import { systemClock } from "../../../src/surface/system-clock.ts";
 import { head, RawClient } from "./raw-client.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bearer } from "../../../src/http/auth/bearer.ts";
+import { bearer } from "../../../src/http/auth/http-auth.ts";
 import { tokenRegistry, type TokenRegistry } from "../../../src/http/tokens/token-registry.ts";
 import type { TokenRecord, TokenStore } from "../../../src/http/tokens/token-store.ts";
 import { revocationOf } from "../../../src/http/at-expiry.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { CallerView } from "../../../src/surface/caller.ts";
+import { type CallerView, anonymous } from "../../../src/surface/caller.ts";
 import type { HttpRefusal } from "../../../src/http/respond.ts";
-import { createViewReader, readView, withView } from "../../../src/http/view/read-view.ts";
+import { createViewReader, readView, withView } from "../../../src/http/read-view.ts";
 import { withClient } from "../../../src/mcp/envelope.ts";
-import { anonymous } from "../../../src/surface/caller.ts";
 
 function read(target: string, agent?: string, reader = readView): CallerView | HttpRefusal | undefined {
   return reader({

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { EventSink, HttpReply, HttpRequest, HttpServe } from "../../../src/http/message.ts";
-import { toFetch } from "../../../src/http/web/to-fetch.ts";
+import { toFetch } from "../../../src/http/web.ts";
 import { readBody } from "../support/read-body.ts";
 
 const url = "http://localhost:8080/mcp?q=1#part";

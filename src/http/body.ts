@@ -1,4 +1,4 @@
-import type { BodyBytes } from "../message.ts";
+import type { Budget, OverBudget, Share } from "../spine/budget.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -14,13 +14,15 @@ export function decodeBody(bytes: Uint8Array): string | undefined {
 const initialBytes = 1024;
 const nothing = new Uint8Array(0);
 
+type Counter = Pick<HeldBytes, "take" | "onEvicted">;
+
 /**
  * Collects the bytes of one body in one store that doubles. Pieces are copied into it: a piece is a view of the store of a whole
  * read of a socket, and a body that comes byte by byte would keep one of those for each of its bytes.
  */
 export class BodyBuffer {
   readonly #maxBytes: number;
-  readonly #bytes: BodyBytes | undefined;
+  readonly #bytes: Counter | undefined;
   #store: Uint8Array = nothing;
   #length = 0;
 
@@ -28,7 +30,7 @@ export class BodyBuffer {
    * @param maxBytes - how many there are at most: no store is made for more.
    * @param bytes - counts every piece. @default nothing is counted
    */
-  constructor(maxBytes: number, bytes?: BodyBytes) {
+  constructor(maxBytes: number, bytes?: Counter) {
     this.#maxBytes = maxBytes;
     this.#bytes = bytes;
   }
@@ -75,5 +77,51 @@ export class BodyBuffer {
     const store = new Uint8Array(Math.min(roomy, this.#maxBytes));
     store.set(this.#store.subarray(0, this.#length));
     this.#store = store;
+  }
+}
+
+/** The bytes of one request's body: counted as they arrive, for as long as the request waits or runs. */
+export class HeldBytes {
+  /** The bound in the way, once there was no room. */
+  refused: OverBudget | undefined;
+  readonly #share: Share;
+  #onEvicted: (() => void) | undefined;
+  #holders = 0;
+
+  /** @param key - whose body it is, as {@link Budget.open} takes it. */
+  constructor(budget: Budget, key: string | undefined) {
+    // A body that is complete belongs to a request that runs: only one that is still arriving can be given up.
+    this.#share = budget.open(key, (_excess, what) => {
+      if (what === "spare") return;
+      this.#share.release();
+      this.#onEvicted?.();
+    });
+    this.#share.eviction = "never";
+  }
+
+  get onEvicted(): (() => void) | undefined {
+    return this.#onEvicted;
+  }
+
+  set onEvicted(run: (() => void) | undefined) {
+    this.#onEvicted = run;
+    this.#share.eviction = run === undefined ? "never" : "normal";
+  }
+
+  take(bytes: number): boolean {
+    this.refused = this.#share.take(bytes);
+    // The first bytes make it the last to be evicted, too.
+    if (this.#share.amount > bytes) this.#share.touch();
+    return this.refused === undefined;
+  }
+
+  /** Holds the bytes until {@link release} was called as often. */
+  hold(): void {
+    this.#holders += 1;
+  }
+
+  release(): void {
+    this.#holders -= 1;
+    if (this.#holders === 0) this.#share.release();
   }
 }

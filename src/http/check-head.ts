@@ -1,7 +1,6 @@
-import { refuseHeader, refuseRequest, type HttpRefusal } from "../respond.ts";
-import type { HttpRequest } from "../message.ts";
-import { decodeHeaderValue } from "./header-value.ts";
-import { acceptsType, isJsonType } from "./media-type.ts";
+import { refuseHeader, refuseRequest, type HttpRefusal } from "./respond.ts";
+import type { HttpRequest } from "./message.ts";
+import { clipText } from "../schema/clip-text.ts";
 
 /** A name or address and maybe a port: no user, no path, nothing else that two readers could read differently. */
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?$/;
@@ -135,4 +134,104 @@ export function checkBodyHead(request: HttpRequest, { maxBytes }: HeadRules): Ht
   if (Number(request.header("content-length") ?? 0) > maxBytes) return tooLarge;
   const name = request.header("mcp-name");
   return name === undefined || decodeHeaderValue(name) !== undefined ? undefined : garbled;
+}
+
+const sentinelStart = "=?base64?";
+const sentinelEnd = "?=";
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** What may stand in a header: visible ASCII, and spaces. */
+const plain = /^[\t\x20-\x7e]*$/;
+
+function decodeBase64(text: string): string | undefined {
+  if (!base64.test(text)) return undefined;
+  try {
+    // Every character of what atob() returns stands for one byte.
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a header that mirrors a value of the body says: the value itself or, between `=?base64?` and `?=`, its UTF-8 bytes
+ * in Base64. `undefined`: neither.
+ */
+export function decodeHeaderValue(value: string): string | undefined {
+  if (!plain.test(value)) return undefined;
+  const text = value.trim();
+  if (!text.startsWith(sentinelStart) || !text.endsWith(sentinelEnd)) return text;
+  return decodeBase64(text.slice(sentinelStart.length, -sentinelEnd.length));
+}
+
+/** The headers as the protocol wants them, and as most clients send them. */
+const usualType = "application/json";
+const usualAccept = "application/json, text/event-stream";
+const usualTypes = usualAccept.split(", ");
+
+const utf8 = /^"?utf-?8"?$/;
+
+/**
+ * Returns whether a body is announced as JSON in UTF-8. Anything else is refused unread: a browser lets every page send forms
+ * and plain text to any server, but not JSON (CVE-2026-33252).
+ */
+export function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === usualType) return true;
+  const [type, ...params] = (contentType ?? "").toLowerCase().split(";");
+  if (type?.trim() !== usualType) return false;
+  return params.every((param) => {
+    const [name, ...value] = param.split("=");
+    return name?.trim() !== "charset" || utf8.test(value.join("=").trim());
+  });
+}
+
+function isRefused(param: string): boolean {
+  return /^\s*q\s*=\s*0(?:\.0*)?\s*$/.test(param);
+}
+
+/** Returns whether a client takes answers of a media type. Without the header it takes every type. */
+export function acceptsType(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || (accept === usualAccept && usualTypes.includes(type))) return true;
+  const family = `${type.slice(0, type.indexOf("/"))}/*`;
+  return accept
+    .toLowerCase()
+    .split(",")
+    .some((range) => {
+      const [name = "", ...params] = range.split(";");
+      return [type, family, "*/*"].includes(name.trim()) && !params.some((param) => isRefused(param));
+    });
+}
+
+const maxShownBytes = 256;
+
+/** The path that messages are served at, with or without a slash at its end. */
+export class ServedPath {
+  readonly #path: string;
+  readonly #slashed: string;
+  #isSettled = false;
+
+  constructor(path: string) {
+    this.#path = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+    this.#slashed = path === "/" ? path : `${this.#path}/`;
+  }
+
+  /** Returns whether a request's path is the one that is served. */
+  has(path: string): boolean {
+    const isServed = path === this.#path || path === this.#slashed;
+    if (isServed) this.#isSettled = true;
+    return isServed;
+  }
+
+  /**
+   * Warns once of a message to another path, if none has come to this one: a framework hands on requests of the path that
+   * the handler is mounted at, and nothing else tells its author why they are answered with 404.
+   */
+  missed({ method }: HttpRequest, path: string): void {
+    if (this.#isSettled || method !== "POST") return;
+    this.#isSettled = true;
+    const asked = JSON.stringify(clipText(path, maxShownBytes));
+    const what = `Cannot serve ${asked}: the app is served at "${this.#path}"`;
+    // oxlint-disable-next-line no-console -- the author's terminal is where a warning belongs
+    console.error(`[surface-mcp] warning: ${what}; pass { path: ${asked} } if it is mounted there`);
+  }
 }

@@ -1,10 +1,10 @@
-import { isNear } from "../../options/near-names.ts";
-import { setNewest } from "../../spine/set-newest.ts";
-import { withCallerView } from "../../surface/caller-key.ts";
-import { defaultView, type Caller, type CallerView } from "../../surface/caller.ts";
-import { rpcCodes, toRpcError } from "../../mcp/protocol.ts";
-import type { HttpRefusal } from "../respond.ts";
-import type { HttpRequest } from "../message.ts";
+import { isNear } from "../options/near-names.ts";
+import { setNewest } from "../spine/set-newest.ts";
+import { withCallerView } from "../surface/caller-key.ts";
+import { defaultView, type Caller, type CallerView } from "../surface/caller.ts";
+import { rpcCodes, toRpcError } from "../mcp/protocol.ts";
+import type { HttpRefusal } from "./respond.ts";
+import type { HttpRequest } from "./message.ts";
 
 /** The parameters of an address that name a view. */
 const parameters = ["surface", "project"] as const;

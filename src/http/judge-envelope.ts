@@ -1,13 +1,13 @@
-import { authorise } from "../../call/authorise.ts";
-import { checkEnvelope, claimsModern, metaOf } from "../../mcp/envelope.ts";
-import { modernVersions, ownParam, rpcCodes, type Era } from "../../mcp/protocol.ts";
-import type { NotificationFrame, RequestFrame } from "../../mcp/parse-frame.ts";
-import type { ResolvedView } from "../../mcp/resolved-view.ts";
-import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../../schema/json.ts";
-import type { Caller } from "../../surface/caller.ts";
-import { decodeHeaderValue } from "../head/header-value.ts";
-import { refuseHeader, type HttpRefusal } from "../respond.ts";
-import type { HttpRequest } from "../message.ts";
+import { authorise } from "../call/authorise.ts";
+import { checkEnvelope, claimsModern, metaOf } from "../mcp/envelope.ts";
+import { modernVersions, ownParam, rpcCodes, type Era } from "../mcp/protocol.ts";
+import type { NotificationFrame, RequestFrame } from "../mcp/parse-frame.ts";
+import type { ResolvedView } from "../mcp/resolved-view.ts";
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from "../schema/json.ts";
+import type { Caller } from "../surface/caller.ts";
+import { decodeHeaderValue } from "./check-head.ts";
+import { refuseHeader, type HttpRefusal } from "./respond.ts";
+import type { HttpRequest } from "./message.ts";
 
 /** Finds the arguments of a tool that headers repeat. */
 type FindHeaderParams = (tool: string) => readonly HeaderParam[] | undefined;

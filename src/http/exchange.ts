@@ -1,18 +1,17 @@
-import { CallContext } from "../../call/call-context.ts";
-import type { ClientRequest } from "../../mcp/running-request.ts";
-import { logLevelOf, progressTokenOf } from "../../mcp/envelope.ts";
-import type { RequestFrame } from "../../mcp/parse-frame.ts";
-import { ClientLog, toProgressSink } from "../../mcp/notifications.ts";
-import type { RpcAnswer } from "../../mcp/protocol.ts";
-import type { ResolvedView } from "../../mcp/resolved-view.ts";
-import type { Caller } from "../../surface/caller.ts";
-import type { HeldBytes } from "../body/held-bytes.ts";
-import { acceptsType } from "../head/media-type.ts";
-import type { AdmittedPost } from "../leg.ts";
-import type { EventSink, HttpReply } from "../message.ts";
-import type { HttpSetting } from "../setting.ts";
-import { eventStreamHeaders, keepAliveComment, toEvent } from "../sse.ts";
-import { StallTimer } from "../stall-timer.ts";
+import { CallContext } from "../call/call-context.ts";
+import type { ClientRequest } from "../mcp/running-request.ts";
+import { logLevelOf, progressTokenOf } from "../mcp/envelope.ts";
+import type { RequestFrame } from "../mcp/parse-frame.ts";
+import { ClientLog, toProgressSink } from "../mcp/notifications.ts";
+import type { RpcAnswer } from "../mcp/protocol.ts";
+import type { ResolvedView } from "../mcp/resolved-view.ts";
+import type { Caller } from "../surface/caller.ts";
+import type { HeldBytes } from "./body.ts";
+import { acceptsType } from "./check-head.ts";
+import type { AdmittedPost } from "./leg.ts";
+import type { EventSink, HttpReply } from "./message.ts";
+import type { HttpSetting } from "./setting.ts";
+import { eventStreamHeaders, keepAliveComment, toEvent, StallTimer } from "./sse.ts";
 
 /** What all exchanges of a server share. */
 export interface ExchangeDeps {

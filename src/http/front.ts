@@ -44,7 +44,7 @@ import type { HttpSetting } from "./setting.ts";
 import { createViewReader, withView } from "./read-view.ts";
 
 /** Dependencies of {@link Front}. */
-export interface FrontParts {
+export interface FrontDeps {
   readonly setting: HttpSetting;
   /** The values of `Host` that are answered: a name with any port, or with the one that it names. */
   readonly hosts: readonly string[];
@@ -90,29 +90,29 @@ function isPreflight(request: HttpRequest): boolean {
 
 /** Makes a message of an HTTP request, or refuses it. A request reaches a stage only if no stage before refused it. It owns nothing. */
 export class Front {
-  readonly #parts: FrontParts;
+  readonly #deps: FrontDeps;
   readonly #rules: HeadRules;
   readonly #methods: string;
   readonly #path: ServedPath;
   readonly #metadataPaths: ReadonlySet<string>;
   readonly #readView = createViewReader();
 
-  constructor(parts: FrontParts) {
-    this.#parts = parts;
+  constructor(deps: FrontDeps) {
+    this.#deps = deps;
     this.#rules = {
-      hosts: new HostList(parts.hosts),
-      origins: new OriginList(parts.origins),
-      maxBytes: parts.setting.runtime.limits.maxBytes,
+      hosts: new HostList(deps.hosts),
+      origins: new OriginList(deps.origins),
+      maxBytes: deps.setting.runtime.limits.maxBytes,
     };
-    this.#methods = parts.legacy === undefined ? "POST" : "GET, POST, DELETE";
-    this.#path = new ServedPath(parts.path);
-    this.#metadataPaths = new Set(parts.authenticator?.metadataPaths);
+    this.#methods = deps.legacy === undefined ? "POST" : "GET, POST, DELETE";
+    this.#path = new ServedPath(deps.path);
+    this.#metadataPaths = new Set(deps.authenticator?.metadataPaths);
   }
 
   /** Takes one request, before anything of its body is read. */
   readonly serve: HttpServe = (request, reply) => {
-    this.#parts.setting.counters.reached("head");
-    const refusal = checkOrigin(request, this.#rules) ?? this.#parts.localClients?.check(request);
+    this.#deps.setting.counters.reached("head");
+    const refusal = checkOrigin(request, this.#rules) ?? this.#deps.localClients?.check(request);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
     const origin = request.header("origin");
     if (origin !== undefined) reply.extraHeaders = toCorsHeaders(origin);
@@ -135,7 +135,7 @@ export class Front {
 
   /** Answers a request for another path than that of messages. */
   #routeOther(request: HttpRequest, reply: HttpReply, path: string): void {
-    if (this.#parts.health?.(request, reply)) return;
+    if (this.#deps.health?.(request, reply)) return;
     if (this.#metadataPaths.has(path)) return this.#answerMetadata(request, reply);
     this.#path.missed(request, path);
     this.#refuse(reply, notFound);
@@ -143,7 +143,7 @@ export class Front {
 
   #answerMetadata(request: HttpRequest, reply: HttpReply): void {
     const { method } = request;
-    const { authenticator } = this.#parts;
+    const { authenticator } = this.#deps;
     if (isPreflight(request)) reply.answer(toPreflight(request, "GET, HEAD"));
     else if (authenticator === undefined || (method !== "GET" && method !== "HEAD")) this.#refuse(reply, metadataOnly);
     else reply.answer(authenticator.metadata());
@@ -157,7 +157,7 @@ export class Front {
       return undefined;
     }
     const served = method === "POST" || method === "GET" || method === "DELETE";
-    if (!served) return this.#parts.legacy === undefined ? modernOnly : badMethod;
+    if (!served) return this.#deps.legacy === undefined ? modernOnly : badMethod;
     return checkRepeated(request) ?? (method === "POST" ? checkBodyHead(request, this.#rules) : undefined);
   }
 
@@ -165,8 +165,8 @@ export class Front {
   #authenticate(request: HttpRequest, reply: HttpReply): void {
     const view = this.#readView(request);
     if (view !== undefined && "error" in view) return this.#refuse(reply, view);
-    this.#parts.setting.counters.reached("token");
-    const { authenticator, addressOf } = this.#parts;
+    this.#deps.setting.counters.reached("token");
+    const { authenticator, addressOf } = this.#deps;
     const address = addressOf === undefined ? request.address : addressOf(request);
     const enter = (found: Caller): void => {
       reply.owner = budgetKeyOf(found, address);
@@ -184,14 +184,14 @@ export class Front {
 
   #serveSession(exchange: HttpExchange): void {
     const { request, reply } = exchange;
-    const { legacy } = this.#parts;
+    const { legacy } = this.#deps;
     if (legacy === undefined || isModernHead(request)) return this.#refuse(reply, modernOnly);
     if (request.header("mcp-session-id") === undefined) return this.#refuse(reply, noSession);
     return request.method === "GET" ? legacy.get(exchange) : legacy.delete(exchange);
   }
 
   #post({ request, reply, caller }: HttpExchange): void {
-    const { counters, budgets } = this.#parts.setting;
+    const { counters, budgets } = this.#deps.setting;
     counters.reached("body");
     const bytes = new HeldBytes(budgets.bodyBytes, reply.owner);
     bytes.hold();
@@ -212,7 +212,7 @@ export class Front {
     if (reply.isOver) return;
     if (typeof read === "string") return this.#refuseBody(reply, read, bytes.refused);
     const text = decodeBody(read);
-    const { limits } = this.#parts.setting.runtime;
+    const { limits } = this.#deps.setting.runtime;
     this.#onFrame(exchange, text === undefined ? toFrameError("not-utf8") : parseFrame(text, limits));
   }
 
@@ -228,10 +228,10 @@ export class Front {
     // Over HTTP everything is answered, so that this may be told what is wrong with it.
     if (frame.kind === "ignored") return this.#refuseFrame(exchange.reply, toFrameError("bad-params"));
     if (frame.kind === "error") return this.#refuseFrame(exchange.reply, frame);
-    this.#parts.setting.counters.reached("envelope");
+    this.#deps.setting.counters.reached("envelope");
     if (frame.kind === "request") return this.#onRequest(exchange, frame);
     if (frame.kind === "notification") return this.#onNotification(exchange, frame);
-    const { legacy } = this.#parts;
+    const { legacy } = this.#deps;
     if (legacy === undefined || isModernHead(exchange.request)) return this.#refuse(exchange.reply, modernResponse);
     legacy.message({ ...exchange, frame });
   }
@@ -241,7 +241,7 @@ export class Front {
     const era = eraOf(request, frame.params);
     const refusal = judgeRequest(request, frame, era);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
-    const { legacy } = this.#parts;
+    const { legacy } = this.#deps;
     if (era === "modern") return this.#onModern(exchange, frame);
     // The client of a session was named in its handshake.
     if (legacy !== undefined) return legacy.request({ request, reply, caller, bytes, frame });
@@ -251,7 +251,7 @@ export class Front {
   }
 
   #onModern({ request, reply, caller: sender, bytes }: BodyExchange, frame: RequestFrame): void {
-    const { setting, modern } = this.#parts;
+    const { setting, modern } = this.#deps;
     const caller = withClient(sender, envelopeClientOf(frame.params));
     const view = setting.runtime.viewFor(caller);
     const find = (tool: string) => (view.kind === "error" ? undefined : headerParamsFor(view, tool, caller));
@@ -264,14 +264,14 @@ export class Front {
     const { request, reply } = exchange;
     const refusal = judgeNotification(request, frame);
     if (refusal !== undefined) return this.#refuse(reply, refusal);
-    const { legacy } = this.#parts;
+    const { legacy } = this.#deps;
     // In the modern era closing the connection is what cancels, and there is nothing else to tell.
     if (legacy === undefined || eraOf(request, frame.params) === "modern") return reply.answer(accepted);
     legacy.message({ ...exchange, frame });
   }
 
   #refuse(reply: HttpReply, { error, ...refusal }: HttpRefusal): void {
-    this.#parts.setting.responder.refuse(reply, error, refusal);
+    this.#deps.setting.responder.refuse(reply, error, refusal);
   }
 
   #refuseFrame(reply: HttpReply, { id, code, message }: FrameError, status = 400): void {
@@ -280,7 +280,7 @@ export class Front {
 
   /** Reports a fault, and answers with its correlation id. */
   #fail(reply: HttpReply, cause: unknown): void {
-    const { correlationId } = internalError(cause, "a request over HTTP", this.#parts.setting.runtime.report);
+    const { correlationId } = internalError(cause, "a request over HTTP", this.#deps.setting.runtime.report);
     this.#refuse(reply, { status: 500, error: toRpcError(rpcCodes.internal, "Internal error", { correlationId }) });
   }
 }

@@ -3,7 +3,7 @@ import type { Caller } from "../../src/surface/caller.ts";
 import type { Authenticator } from "../../src/http/auth/create-authenticator.ts";
 import { createBudgets, resolveLimits } from "../../src/http/budgets.ts";
 import { Admission } from "../../src/http/admission.ts";
-import { Front, type FrontParts } from "../../src/http/front.ts";
+import { Front, type FrontDeps } from "../../src/http/front.ts";
 import { KeepAlive } from "../../src/http/sse.ts";
 import type { HttpExchange } from "../../src/http/leg.ts";
 import type { BodyRead, EventSink, HttpAnswer, HttpReply, HttpRequest } from "../../src/http/message.ts";
@@ -137,10 +137,10 @@ export class PickyAuthenticator implements Authenticator {
 /** The front of a server whose legs only say that they were asked. Whoever made it closes it. */
 export class FrontHarness {
   readonly #runtime: AppRuntime = createHostileApp().open();
-  readonly #parts: Partial<FrontParts>;
+  readonly #deps: Partial<FrontDeps>;
 
-  constructor(parts: Partial<FrontParts> = {}) {
-    this.#parts = parts;
+  constructor(deps: Partial<FrontDeps> = {}) {
+    this.#deps = deps;
   }
 
   /** Sends one request, to counters of its own. */
@@ -166,7 +166,7 @@ export class FrontHarness {
       path: "/mcp",
       modern: createLeg("modern", taken),
       legacy: createLeg("legacy", taken),
-      ...this.#parts,
+      ...this.#deps,
     });
     const request = new SentRequest(sent);
     const reply = new HeardReply();

@@ -24,14 +24,8 @@ export class Unchanged {
   }
 }
 
-/** A reading, and what went wrong with parts of it: it was made without them, and says itself that it is stale. */
-export interface PushedReading<TValue> extends Reading<TValue> {
-  /** For the log. */
-  readonly faults?: readonly unknown[];
-}
-
 /** What a {@link PushedSource} gives. */
-export type PushedFrame<TValue> = PushedReading<TValue> | Unchanged | Unmade;
+export type PushedFrame<TValue> = Reading<TValue> | Unchanged | Unmade;
 
 /** Where a {@link PushedSource} comes from. */
 export interface PushedOrigin<TValue> {

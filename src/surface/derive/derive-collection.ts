@@ -1,24 +1,28 @@
+import { SurfaceError } from "../../errors.ts";
 import { assertFunctions } from "./assert-functions.ts";
 import type { CollectionClient } from "../client.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
-import type { PushedFrame } from "../pushed.ts";
+import { Unmade, type PushedFrame } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { relay } from "../relayed.ts";
-import { followPassing, readPassing } from "./passing-keys.ts";
-import { createGone } from "./gathering.ts";
-import { ReadingMap, runMade } from "./reading-map.ts";
+import type { CollectionPage } from "../source.ts";
+import { canonical } from "../owner/canonical.ts";
+import { createGone, Gathering } from "./gathering.ts";
+import { ReadingMap, runMade, toReadingOf } from "./reading-map.ts";
 import { upstreamSteps } from "./upstream-steps.ts";
-import { Verdicts } from "./verdicts.ts";
 
 /** What a derived collection may be told. */
 export interface DeriveCollectionOptions<TKey, TValue> {
   /**
-   * An item that does not pass is not there: neither listed nor read. One that cannot be looked at, as it does not fit its
-   * schema, is listed as it was before, and the list is stale. Which items pass is known by looking at them all,
-   * so upstream may hold at most 1,000 of them, and beyond that the keys fail with `OVERFLOW`.
+   * Leaves out items: those it returns `false` for are neither listed nor read. All items are read for the keys, and again
+   * after each change, so upstream may have at most 1,000; with more, the keys fail with `OVERFLOW`. While an item does not
+   * fit its schema, or `filter` throws, the list before it stands and is stale.
    */
   readonly filter?: (value: TValue, key: TKey) => boolean;
 }
+
+/** The most items that are read to learn which of them pass: a page of as many as there may be. */
+export const maxFiltered = 1000;
 
 /** A collection of another surface, and what is made of its items. */
 export interface CollectionDerived {
@@ -42,10 +46,7 @@ async function ask<TAnswer>(use: () => Promise<TAnswer>): Promise<TAnswer> {
   }
 }
 
-async function* follow<TValue>(
-  open: () => AsyncIterable<Reading<TValue>>,
-  signal: AbortSignal,
-): AsyncGenerator<Reading<TValue>> {
+async function* follow<TValue>(open: () => AsyncIterable<TValue>, signal: AbortSignal): AsyncGenerator<TValue> {
   for await (const step of upstreamSteps(open)) {
     if ("failure" in step) throw relay(step.failure, { tellsIssues: true });
     yield step.value;
@@ -65,23 +66,82 @@ async function* followItem(
   }
 }
 
+/** Returns the keys of the items that pass, or why they are not known. */
+function toPassing(
+  { filter }: CollectionDerived,
+  { items, next }: CollectionPage<unknown, unknown>,
+  { stale }: Reading,
+): Reading<readonly unknown[]> | Unmade {
+  if (next !== undefined) {
+    const text = `Cannot filter a collection: it has more than ${maxFiltered} items`;
+    throw new SurfaceError("OVERFLOW", text, { origin: "upstream" });
+  }
+  try {
+    const passing = runMade(() => items.filter(([key, value]) => filter?.(value, key) !== false));
+    return toReadingOf(
+      passing.map(([key]) => key),
+      stale,
+    );
+  } catch (cause) {
+    // `runMade()` throws nothing else.
+    return new Unmade(cause as SurfaceError);
+  }
+}
+
+async function readPassing(derived: CollectionDerived, signal: AbortSignal): Promise<PushedFrame<readonly unknown[]>> {
+  const { upstream } = derived;
+  const [keys, page] = await ask(() =>
+    Promise.all([upstream.keysReading({ signal }), upstream.list({ limit: maxFiltered, signal })]),
+  );
+  return toPassing(derived, page, keys);
+}
+
+async function* followPassing(
+  derived: CollectionDerived,
+  signal: AbortSignal,
+): AsyncGenerator<PushedFrame<readonly unknown[]>> {
+  const { upstream } = derived;
+  const gathering = new Gathering(signal);
+  let keys: Reading | undefined;
+  let page: CollectionPage<unknown, unknown> | undefined;
+  let told: string | undefined;
+  try {
+    // Pages do not say that they are stale.
+    gathering.follow({
+      open: (own) => follow(() => upstream.keysReadings({ signal: own }), own),
+      take: (reading) => (keys = reading),
+    });
+    gathering.follow({
+      open: (own) => follow(() => upstream.watchList({ limit: maxFiltered, signal: own }), own),
+      take: (next) => (page = next),
+    });
+    while (await gathering.moved()) {
+      if (keys === undefined || page === undefined) continue;
+      const passing = toPassing(derived, page, keys);
+      const text = passing instanceof Unmade ? undefined : canonical([passing.value, passing.stale]);
+      if (text === undefined || text !== told) yield passing;
+      told = text;
+    }
+  } finally {
+    await gathering.close();
+  }
+}
+
 function createOrigin(derived: CollectionDerived): CollectionOrigin<unknown, unknown, unknown> {
   const { upstream, filter } = derived;
-  const verdicts = filter === undefined ? undefined : new Verdicts((value, key) => runMade(() => filter(value, key)));
-  const watchKeys = (signal: AbortSignal) => follow(() => upstream.keysReadings({ signal }), signal);
-  const readKeys = (signal: AbortSignal) => ask(() => upstream.keysReading({ signal }));
   const readItem = (key: unknown, signal: AbortSignal) => ask(() => upstream.reading(key, { signal }));
   const items = {
-    watchKeys,
-    readKeys,
-    readItem,
-    watchItem: (key: unknown, signal: AbortSignal) => follow(() => upstream.readings(key, { signal }), signal),
+    item: async (key: unknown, signal: AbortSignal) => createItemMap(derived, key).of(await readItem(key, signal)),
+    watchItem: (key: unknown, signal: AbortSignal) => followItem(derived, key, signal),
   };
+  if (filter !== undefined) {
+    const keys = (signal: AbortSignal) => readPassing(derived, signal);
+    return { ...items, keys, watchKeys: (signal) => followPassing(derived, signal) };
+  }
   return {
-    keys: verdicts === undefined ? readKeys : (signal) => readPassing({ items, verdicts, signal }),
-    watchKeys: verdicts === undefined ? watchKeys : (signal) => followPassing({ items, verdicts, signal }),
-    item: async (key, signal) => createItemMap(derived, key).of(await readItem(key, signal)),
-    watchItem: (key, signal) => followItem(derived, key, signal),
+    ...items,
+    keys: (signal) => ask(() => upstream.keysReading({ signal })),
+    watchKeys: (signal) => follow(() => upstream.keysReadings({ signal }), signal),
   };
 }
 

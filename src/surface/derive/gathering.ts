@@ -23,7 +23,7 @@ export interface Followed<TValue> {
 export class Gathering {
   readonly #signal: AbortSignal;
   readonly #leaveSignal: () => void;
-  readonly #stops = new Set<() => Promise<void>>();
+  readonly #stops: (() => Promise<void>)[] = [];
   #wake: () => void = () => {};
   #hasMoved = false;
   #failure: { readonly cause: unknown } | undefined;
@@ -33,17 +33,14 @@ export class Gathering {
     this.#leaveSignal = followSignal(signal, () => this.#wake());
   }
 
-  /** Follows one more; returns what stops that and waits for its `finally`. */
-  follow<TValue>(followed: Followed<TValue>): () => Promise<void> {
+  /** Follows one more. */
+  follow<TValue>(followed: Followed<TValue>): void {
     const linked = new LinkedAbort(this.#signal);
     const running = this.#run(followed, linked.signal).finally(() => linked.dispose());
-    const stop = async (): Promise<void> => {
-      this.#stops.delete(stop);
+    this.#stops.push(() => {
       linked.abort();
-      await running;
-    };
-    this.#stops.add(stop);
-    return stop;
+      return running;
+    });
   }
 
   /** Resolves once something has moved since the last time, with whether there is more to come; rejects as one of them has. */
@@ -60,7 +57,7 @@ export class Gathering {
   /** Stops them all, and waits for every `finally`. */
   async close(): Promise<void> {
     this.#leaveSignal();
-    await Promise.all([...this.#stops].map((stop) => stop()));
+    await Promise.all(this.#stops.map((stop) => stop()));
   }
 
   /** Never rejects. */

@@ -2,7 +2,7 @@ import { SurfaceError } from "../../errors.ts";
 import { checkOutput } from "../check-value.ts";
 import { internalError, type FaultReporter } from "../fault.ts";
 import type { Schema } from "../../schema/standard.ts";
-import { Unchanged, type PushedFrame, type PushedReading, type Unmade } from "../pushed.ts";
+import { Unchanged, type PushedFrame, type Unmade } from "../pushed.ts";
 import { fromReading, type Reading, type Staleness } from "../reading.ts";
 import { CheckedOnce } from "./checked-once.ts";
 import { FirstFaults } from "./first-faults.ts";
@@ -134,7 +134,6 @@ export class PushedValue {
       if (frame instanceof Unchanged) return this.#last && toCarried(this.#last.value, frame.stale);
       const value = await this.#checkedBeside.of(frame.value);
       if (frame.stale === undefined) this.#faults.clear();
-      for (const cause of frame.faults ?? []) this.#faults.mask(cause);
       return toCarried(value, frame.stale);
     } catch (cause) {
       return this.failBeside("invalid", cause);
@@ -171,7 +170,7 @@ export class PushedValue {
     internalError(cause, this.#setting.where, this.#setting.report);
   }
 
-  async #take({ value: raw, stale, faults = [] }: PushedReading<unknown>, isWanted: () => boolean): Promise<void> {
+  async #take({ value: raw, stale }: Reading, isWanted: () => boolean): Promise<void> {
     let value: unknown;
     try {
       const checked = this.#checked.of(raw);
@@ -183,7 +182,6 @@ export class PushedValue {
     if (!isWanted()) return;
     this.#last = { value };
     this.#stand(stale);
-    for (const cause of faults) this.#faults.mask(cause);
   }
 
   /** What came last stands, if anything has; what it comes from can be reached in any case. */

@@ -56,28 +56,21 @@ function claimTools({ exposures, tools, pull, views, replay, mounts }: AppDefini
   claimMounts(claims, mounts);
 }
 
-function claimPrompts({ prompts }: AppDefinition): void {
-  const claims: Claims = new Map();
-  for (const name of prompts.keys()) {
-    const origin = `prompt "${name}"`;
-    claim(claims, toWireName(name, { origin }), origin);
-  }
-}
-
-function claimResources({ exposures, resources }: AppDefinition): void {
-  for (const { key, as, member } of exposures) {
-    if (as !== "resource" || !resources.has(key)) continue;
-    throw new SurfaceError("NAME_COLLISION", `Naming resource "${key}": its key is taken by ${member.kind} "${key}"`);
-  }
-}
-
 /**
  * Refuses an app in which two things have one name: tools, prompts and resources each among themselves.
  *
  * @throws SurfaceError `NAME_COLLISION` naming both origins, `INVALID_NAME`.
  */
 export function claimNames(definition: AppDefinition): void {
+  const { exposures, prompts, resources } = definition;
   claimTools(definition);
-  claimPrompts(definition);
-  claimResources(definition);
+  const claims: Claims = new Map();
+  for (const name of prompts.keys()) {
+    const origin = `prompt "${name}"`;
+    claim(claims, toWireName(name, { origin }), origin);
+  }
+  for (const { key, as, member } of exposures) {
+    if (as !== "resource" || !resources.has(key)) continue;
+    throw new SurfaceError("NAME_COLLISION", `Naming resource "${key}": its key is taken by ${member.kind} "${key}"`);
+  }
 }

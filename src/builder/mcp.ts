@@ -6,7 +6,7 @@ import type { AnyBespokeTool } from "../catalog/bespoke-tool.ts";
 import type { ExposeValue } from "../catalog/expose.ts";
 import type { MountSource } from "../catalog/mount.ts";
 import type { ContextFactory } from "../catalog/own-context.ts";
-import { readExposeMap, readTags, type Exposure } from "../catalog/read-exposures.ts";
+import { readExposeMap, readTags } from "../catalog/read-exposures.ts";
 import { SurfaceError } from "../errors.ts";
 import type { Link } from "../links/link.ts";
 import type { AppRuntime, ServableApp, ServeTarget, Serving } from "../mcp/servable-app.ts";
@@ -28,17 +28,15 @@ import type { TypeProblem } from "../tags/type-problem.ts";
 import type { TagCollision, TagNames, UnlinkedApp } from "./stages.ts";
 import type { ViewsOptions } from "./view-names.ts";
 
-/** What an app is, but for its calls: each has its own. */
-type AppParts = Omit<AppDefinition, "calls">;
-
 /**
  * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
  * who cast reach the others, and get an error with the same sentence.
  */
-class App implements ServableApp {
+export class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
-  constructor(parts: AppParts) {
+  /** @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
+  constructor(parts: Omit<AppDefinition, "calls">) {
     const definition = { ...parts, calls: new CallTree({ report: parts.options.onFault }) };
     claimNames(definition);
     this[kDefinition] = Object.freeze(definition);
@@ -75,7 +73,11 @@ class App implements ServableApp {
   expose(map: Readonly<Record<string, ExposeValue | undefined>>): App {
     const { surface, exposures } = this[kDefinition];
     const more = readExposeMap(surface, map);
-    for (const { key } of more) this.#assertUnexposed(key, exposures);
+    const known = new Set(exposures.map(({ key }) => key));
+    for (const { key } of more) {
+      if (!known.has(key)) continue;
+      throw new SurfaceError("ALREADY_EXPOSED", `Exposing "${key}": it is exposed already; expose it in one place`);
+    }
     return this.#with({ exposures: [...exposures, ...more] });
   }
 
@@ -141,11 +143,6 @@ class App implements ServableApp {
     return target.serve(this);
   }
 
-  #assertUnexposed(key: string, exposures: readonly Exposure[]): void {
-    if (!exposures.some((exposure) => exposure.key === key)) return;
-    throw new SurfaceError("ALREADY_EXPOSED", `Exposing "${key}": it is exposed already; expose it in one place`);
-  }
-
   #assertLinked(what: string): void {
     if (this[kDefinition].reach !== undefined) return;
     throw new SurfaceError("NOT_LINKED", `Calling ${what}: it needs a link; call bridge() or implement() first`);
@@ -179,11 +176,6 @@ type CollidingOptions<TSpec> = [TagCollision<TSpec>] extends [never]
 type CollidingApp<TSpec> = [TagCollision<TSpec>] extends [never]
   ? UnlinkedApp<TagNames<TSpec>, TSpec>
   : TypeProblem<TagCollision<TSpec>>;
-
-/** Puts an app together of parts that were looked at one by one. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
-export function toApp(parts: AppParts): ServableApp {
-  return new App(parts);
-}
 
 /** Refuses a surface of which two tagged members have one name on the wire: the result is a sentence, and not an app. */
 export function mcp<TSpec extends Spec>(

@@ -11,7 +11,7 @@ import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import { type McpOptions } from "./app-definition.ts";
 import type { AppNames } from "./app-names.ts";
-import { mcp } from "./mcp.ts";
+import { mcp, type App } from "./mcp.ts";
 import type { PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
 import type { MountsChecked, WithMounts } from "./mount-names.ts";
 import type { WithContext } from "./once-names.ts";
@@ -26,7 +26,7 @@ import type {
   WithResources,
   WithTools,
 } from "./stages.ts";
-import type { ReplayArgument, ViewsChecked, ViewsOptions } from "./view-names.ts";
+import type { ReplayArgument, ViewsChecked } from "./view-names.ts";
 
 /** What {@link serveSurfaceAsMcp} takes, besides what names are made of. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
@@ -78,39 +78,20 @@ type ViewableNames<
   TMounts,
 > = WithMounts<WithResources<WithPrompts<TNames, TPrompts>, TResources>, TMounts>;
 
-/** The chain as it is at run time, where every stage is the same object. */
-interface Chain {
-  bridge(link: Link): Chain;
-  expose(map: object): Chain;
-  pull(): Chain;
-  context(factory: ContextFactory): Chain;
-  confirm(which: "mutating", options?: ConfirmOptions): Chain;
-  tools(tools: object): Chain;
-  prompts(prompts: object): Chain;
-  resources(resources: object): Chain;
-  mount(prefix: string, source: MountSource): Chain;
-  views(views: ViewsInput, options?: ViewsOptions): Chain;
-  serve(target?: ServeTarget): Promise<Serving>;
-}
-
-/** What is given, as it is at run time. */
-interface Given extends McpOptions {
-  readonly surface: Surface<Spec>;
-  readonly link: Link;
-  readonly target?: ServeTarget;
-  readonly expose?: object;
+/** The options as they are at run time. */
+interface Given extends ServeSurfaceOptions<Spec> {
+  readonly expose?: Parameters<App["expose"]>[0];
   readonly pull?: boolean;
   readonly context?: ContextFactory;
-  readonly confirm?: "mutating" | ConfirmOptions;
-  readonly tools?: object;
-  readonly prompts?: object;
-  readonly resources?: object;
+  readonly tools?: Parameters<App["tools"]>[0];
+  readonly prompts?: Parameters<App["prompts"]>[0];
+  readonly resources?: Parameters<App["resources"]>[0];
   readonly mounts?: Readonly<Record<string, MountSource>>;
   readonly views?: ViewsInput;
   readonly replay?: boolean;
 }
 
-function assertTold({ surface, pull, views, replay }: Given): void {
+function assertOptions({ surface, pull, views, replay }: Given): void {
   if (pull !== undefined && typeof pull !== "boolean") {
     throw new SurfaceError("INVALID_OPTION", `Serving surface "${surface.name}": "pull" must be true or false`);
   }
@@ -119,25 +100,33 @@ function assertTold({ surface, pull, views, replay }: Given): void {
   }
 }
 
-/** What was asked for besides names: before handlers, since they have it. */
-function settle(app: Chain, { pull, context, confirm }: Given): Chain {
-  const pulled = pull === true ? app.pull() : app;
+/** Takes the steps before handlers, which depend on them. */
+function start(app: App, { link, expose = {}, pull, context, confirm }: Given): App {
+  const bridged = app.bridge(link).expose(expose);
+  const pulled = pull === true ? bridged.pull() : bridged;
   const owning = context === undefined ? pulled : pulled.context(context);
   if (confirm === undefined) return owning;
   return typeof confirm === "string" ? owning.confirm(confirm) : owning.confirm("mutating", confirm);
 }
 
-function toChain(given: Omit<Given, "target">): Chain {
-  const { surface, link, expose = {}, tools = {}, prompts = {}, resources = {}, ...more } = given;
-  const { pull: _pull, context: _context, confirm: _confirm, mounts = {}, views, replay, ...rest } = more;
-  assertTold(given);
-  // Every stage is one object, which has the methods of all.
-  const app = mcp(surface, rest) as unknown as Chain;
-  const settled = settle(app.bridge(link).expose(expose), given);
-  const written = settled.tools(tools).prompts(prompts).resources(resources);
-  const mounted = Object.entries(mounts).reduce((chain, [prefix, source]) => chain.mount(prefix, source), written);
-  if (views === undefined) return mounted;
-  return replay === undefined ? mounted.views(views) : mounted.views(views, { replay });
+function toApp(given: Given): App {
+  const { surface, tools = {}, prompts = {}, resources = {}, mounts = {}, views, replay, ...more } = given;
+  const {
+    target: _target,
+    link: _link,
+    expose: _expose,
+    pull: _pull,
+    context: _context,
+    confirm: _confirm,
+    ...options
+  } = more;
+  assertOptions(given);
+  // Every stage is this class.
+  let app = start(mcp(surface, options) as unknown as App, given);
+  app = app.tools(tools).prompts(prompts).resources(resources);
+  for (const [prefix, source] of Object.entries(mounts)) app = app.mount(prefix, source);
+  if (views === undefined) return app;
+  return replay === undefined ? app.views(views) : app.views(views, { replay });
 }
 
 /**
@@ -203,6 +192,6 @@ export async function serveSurfaceAsMcp<
   },
 ): Promise<Serving> {
   // The arguments were checked by this function's own parameters, stage by stage.
-  const { target, ...given } = options as unknown as Given;
-  return toChain(given).serve(target);
+  const given = options as unknown as Given;
+  return toApp(given).serve(given.target);
 }

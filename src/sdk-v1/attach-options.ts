@@ -32,7 +32,7 @@ const fields: OptionFields<AttachOptions> = {
 
 const maxAgentChars = 512;
 
-/** Reads options. @throws SurfaceError `INVALID_OPTION`. */
+/** @throws SurfaceError `INVALID_OPTION`. */
 export function readAttachOptions(options: AttachOptions): AttachOptions {
   return readOptions(options, fields, "Attaching to a server");
 }
@@ -53,9 +53,8 @@ function fromAuth({ clientId, scopes, expiresAt, extra }: V1AuthInfo): Caller {
 
 /** @throws SurfaceError `INVALID_OUTPUT`. */
 function assertCaller(caller: Caller | undefined): Caller | undefined {
-  const isFit =
-    caller === undefined || (typeof caller.id === "string" && caller.id !== "" && Array.isArray(caller.scopes));
-  if (isFit) return caller;
+  if (caller === undefined) return undefined;
+  if (typeof caller.id === "string" && caller.id !== "" && Array.isArray(caller.scopes)) return caller;
   const what = 'Attaching to a server: "caller" must answer with an "id" that is not empty and a list of "scopes"';
   throw new SurfaceError("INVALID_OUTPUT", what);
 }

@@ -9,14 +9,12 @@ import { V1Port, type V1McpServer, type V1Server } from "./v1-port.ts";
 /** The apps that are open, and for how many servers: over HTTP there is a server a session, and all share one application. */
 const shared = new WeakMap<ServableApp, { readonly runtime: AppRuntime; users: number }>();
 
-interface RuntimeLease {
-  readonly runtime: AppRuntime;
-  /** Closes the app with its last server. Callable twice. Rejects as closing does. */
-  release(): Promise<void>;
-}
-
-/** Opens an app, or shares it with the other servers that it is open for. @throws SurfaceError with a boot code. */
-function leaseRuntime(app: ServableApp): RuntimeLease {
+/**
+ * Opens an app, or shares it with the other servers that it is open for. `release()` closes the app with its last server.
+ *
+ * @throws SurfaceError with a boot code.
+ */
+function leaseRuntime(app: ServableApp): { readonly runtime: AppRuntime; release(): Promise<void> } {
   const open = shared.get(app) ?? { runtime: app.open(), users: 0 };
   shared.set(app, open);
   open.users += 1;
@@ -60,7 +58,7 @@ function connect(runtime: AppRuntime, port: V1Port, options: AttachOptions): V1C
   return connection;
 }
 
-function toServing(lease: RuntimeLease, port: V1Port, connection: V1Connection): Serving {
+function toServing(lease: ReturnType<typeof leaseRuntime>, port: V1Port, connection: V1Connection): Serving {
   let tell: () => void = () => {};
   const closed = new Promise<void>((resolve) => (tell = resolve));
   let closing: Promise<void> | undefined;

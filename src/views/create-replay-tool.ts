@@ -10,7 +10,7 @@ import { defaultOnDisconnect } from "../tags/tool-options.ts";
 import type { Views } from "./views.ts";
 import { replayView, visibilityFor } from "./replay-view.ts";
 import { toEntity } from "./compile-rules.ts";
-import type { ViewEntity, ViewPacket, ViewRule, ViewVerdict } from "./view-rules.ts";
+import type { ViewEntity, ViewPacket, ViewVerdict } from "./view-rules.ts";
 
 /** The deadline of a replay in milliseconds. It waits for nothing. */
 const timeoutMs = 10_000;
@@ -56,28 +56,15 @@ function readRequest(args: JsonObject): ReplayRequest {
   return { action, surface: readName(args, "surface") ?? defaultView, project: readName(args, "project") };
 }
 
-/** One packet of rules in {@link ViewList}. */
-interface ListedPacket {
-  readonly id: string;
-  readonly scope: "global" | "project";
-  readonly project?: string;
-  readonly rule_count: number;
-}
-
 /** The installed packets in their order: of the packets of one scope the last holds. */
 export interface ViewList {
-  readonly surface_packets: readonly ListedPacket[];
+  readonly surface_packets: readonly (Pick<ViewPacket, "id" | "project"> & {
+    readonly scope: "global" | "project";
+    readonly rule_count: number;
+  })[];
   readonly count: number;
   /** The reason why the rules cannot be read, while every view is denied. */
   readonly unreadable?: string;
-}
-
-/** One rule in {@link ViewDescription}. */
-interface DescribedRule {
-  readonly id: string;
-  readonly classification: ViewVerdict["kind"];
-  /** Whether the rule is for the view that was asked about, if its other conditions fit. */
-  readonly matches_surface: boolean;
 }
 
 /** The packet that holds for a caller, and its decision. */
@@ -85,7 +72,12 @@ export interface ViewDescription {
   readonly entity: ViewEntity;
   /** Left out if no packet holds. */
   readonly packet?: Omit<ViewPacket, "rules">;
-  readonly rules: readonly DescribedRule[];
+  readonly rules: readonly {
+    readonly id: string;
+    readonly classification: ViewVerdict["kind"];
+    /** Whether the rule is for the view that was asked about, if its other conditions fit. */
+    readonly matches_surface: boolean;
+  }[];
   readonly verdict: ViewVerdict;
   /** The rule that decided; left out if none fits. */
   readonly rule?: string;
@@ -94,17 +86,12 @@ export interface ViewDescription {
 /** Returns a summary of the installed packets. */
 export function listViews(views: Views): ViewList {
   const { packets, unreadable } = views.installed;
-  const listed = packets.map(({ id, project, rules }): ListedPacket => ({
+  const surface_packets: ViewList["surface_packets"] = packets.map(({ id, project, rules }) => ({
     id,
     ...(project === undefined ? { scope: "global" } : { scope: "project", project }),
     rule_count: rules.length,
   }));
-  return { surface_packets: listed, count: listed.length, ...(unreadable === undefined ? {} : { unreadable }) };
-}
-
-function isForSurface({ when }: ViewRule, surface: string): boolean {
-  const wanted = when?.surface;
-  return wanted === undefined || [wanted].flat().includes(surface);
+  return { surface_packets, count: packets.length, ...(unreadable === undefined ? {} : { unreadable }) };
 }
 
 /** Returns the packet that holds for a caller's view, a summary of its rules, and the decision. */
@@ -121,7 +108,7 @@ export function describeViews(views: Views, caller: Caller): ViewDescription {
     rules: rules.map((each, index) => ({
       id: each.id ?? `${index + 1}`,
       classification: each.verdict.kind,
-      matches_surface: isForSurface(each, entity.surface),
+      matches_surface: [each.when?.surface ?? entity.surface].flat().includes(entity.surface),
     })),
     verdict,
     ...(rule === undefined ? {} : { rule }),
@@ -137,15 +124,12 @@ export interface ReplayToolDeps {
   readonly catalog: () => Catalog;
 }
 
-/** Returns the same caller with another view. The facts about the program stay. */
-function byView(caller: Caller, { surface, project }: ReplayRequest): Caller {
-  const { project: _own, surface: _by, ...program } = caller.view ?? {};
-  return { ...caller, view: { ...program, surface, ...(project === undefined ? {} : { project }) } };
-}
-
 function answer({ views, catalog }: ReplayToolDeps, request: ReplayRequest, asking: Caller): object {
   if (request.action === "list") return listViews(views);
-  const caller = byView(asking, request);
+  const { surface, project } = request;
+  // The facts about the program stay.
+  const { project: _own, ...program } = asking.view ?? {};
+  const caller = { ...asking, view: { ...program, surface, ...(project === undefined ? {} : { project }) } };
   const whole = catalog();
   if (request.action === "replay") return replayView({ views, catalog: whole, caller, isForCaller: true });
   const verdict = visibilityFor(whole, caller).verdict(views.decide(toEntity(caller)));

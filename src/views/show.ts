@@ -2,7 +2,7 @@ import { authorise } from "../call/authorise.ts";
 import type { Caller } from "../surface/caller.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { EntryGuard, ToolEntry } from "../catalog/entry.ts";
-import { toMatcher, type Matcher, type Named } from "../catalog/glob.ts";
+import { toMatcher, type Named } from "../catalog/glob.ts";
 import { narrowCatalog } from "../catalog/narrow-catalog.ts";
 import type { Decision } from "./compile-rules.ts";
 import type { SurfaceVerdict, ViewFace } from "./view-rules.ts";
@@ -23,44 +23,40 @@ export interface Shown {
   readonly hidden: readonly HiddenEntry[];
 }
 
-/** What hides an entry; `undefined`: nothing does. */
+/** Returns the reason why an entry is hidden; `undefined` if it is shown. */
 type Hides<TEntry> = (entry: TEntry) => string | undefined;
 
-/** An entry of any sort. */
-type AnyEntry = Named & EntryGuard;
-
-/** What hides tools, and what hides everything else. */
 interface Screen {
   readonly tool: Hides<ToolEntry>;
-  readonly other: Hides<AnyEntry>;
+  /** Hides everything but tools. */
+  readonly other: Hides<Named & EntryGuard>;
 }
 
 const nothing: Hides<unknown> = () => undefined;
 
-/** By what is left and what is not: the latter goes first. */
-function byPatterns(left: Matcher | undefined, gone: Matcher, rule: string): Hides<Named> {
-  return (named) => {
-    const pattern = gone(named);
-    if (pattern !== undefined) return `${rule}: disallow "${pattern}"`;
-    return left !== undefined && left(named) === undefined ? `${rule}: not in allow` : undefined;
-  };
-}
-
-function toScreen(verdict: SurfaceVerdict, { rule, server }: Decision): Screen {
-  const { allow = [], disallow = [], readOnly = false } = verdict;
+function toScreen(
+  { allow = [], disallow = [], readOnly = false }: SurfaceVerdict,
+  { rule = "", server }: Decision,
+): Screen {
   // Most callers come by a view that leaves everything.
   if (allow.length === 0 && disallow.length === 0 && !readOnly) return { tool: nothing, other: nothing };
-  const where = `rule "${rule ?? ""}"`;
-  const hides = (of?: string): Hides<Named> =>
-    byPatterns(allow.length === 0 ? undefined : toMatcher(allow, of), toMatcher(disallow, of), where);
-  const hidesTool = hides(server);
+  const where = `rule "${rule}"`;
+  const toHides = (of?: string): Hides<Named> => {
+    const [allowed, disallowed] = [toMatcher(allow, of), toMatcher(disallow, of)];
+    return (named) => {
+      const pattern = disallowed(named);
+      if (pattern !== undefined) return `${where}: disallow "${pattern}"`;
+      return allow.length > 0 && allowed(named) === undefined ? `${where}: not in allow` : undefined;
+    };
+  };
+  const hidesTool = toHides(server);
   return {
     tool: (tool) => hidesTool(tool) ?? (readOnly && !tool.hints.readOnlyHint ? `${where}: readOnly` : undefined),
-    other: hides(),
+    other: toHides(),
   };
 }
 
-/** What is hidden, each once, by name: a collection is two entries, and one thing. */
+/** Sorts hidden entries by name, each once: a collection is two entries. */
 function sortHidden(hidden: readonly HiddenEntry[]): readonly HiddenEntry[] {
   const byText = new Map(hidden.map((entry) => [`${entry.name} ${entry.by}`, entry]));
   const sorted = [...byText].toSorted(([left], [right]) => (left < right ? -1 : 1));
@@ -69,7 +65,7 @@ function sortHidden(hidden: readonly HiddenEntry[]): readonly HiddenEntry[] {
 
 const hidesAll: Hides<unknown> = () => "deny";
 
-/** Leaves of a catalog what nothing hides. Of a tool that only tools may call, nobody is told that it is hidden either. */
+/** Narrows a catalog. A tool that only tools may call is not listed as hidden either. */
 function screen(catalog: Catalog, { tool: hidesTool, other }: Screen): Omit<Shown, "face"> {
   const hidden: HiddenEntry[] = [];
   const keeps = ({ id }: Named, by: string | undefined): boolean => {
@@ -84,10 +80,7 @@ function screen(catalog: Catalog, { tool: hidesTool, other }: Screen): Omit<Show
   return { catalog: kept, hidden: sortHidden(hidden) };
 }
 
-/**
- * Leaves of a catalog what a decision shows, whoever asks: nothing, where it denies. The one function that the wire and replays
- * ask. Pure.
- */
+/** Narrows a catalog to what a decision shows to any caller. Requests and replays use no other function. Pure. */
 export function show(catalog: Catalog, decision: Decision): Shown {
   const { verdict } = decision;
   if (verdict.kind === "deny") {
@@ -98,7 +91,6 @@ export function show(catalog: Catalog, decision: Decision): Shown {
 
 const noScopes: readonly string[] = Object.freeze([]);
 
-/** What a caller lacks for an entry, in a word. */
 function lackOf(caller: Caller, entry: EntryGuard): string | undefined {
   if (authorise(caller, entry) === undefined) return undefined;
   const resource = entry.requires?.resource;
@@ -106,7 +98,7 @@ function lackOf(caller: Caller, entry: EntryGuard): string | undefined {
   return authorise(caller, rights) === undefined ? "scopes" : "resource";
 }
 
-/** Leaves of what is shown what one caller was granted: what is listed for them. The rest is hidden besides. Pure. */
+/** Narrows what is shown to what a caller was granted, as it is listed; the rest is hidden too. Pure. */
 export function showTo(shown: Shown, caller: Caller): Shown {
   const hides = (entry: EntryGuard): string | undefined => lackOf(caller, entry);
   const { catalog, hidden } = screen(shown.catalog, { tool: hides, other: hides });

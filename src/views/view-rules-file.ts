@@ -16,19 +16,18 @@ const lookMs = 250;
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** What {@link viewRulesFile} may be told. */
+/** Options of {@link viewRulesFile}. */
 export interface ViewRulesFileOptions {
-  /** Told why the file could not be read. Default: the console's error stream. */
+  /** Receives the reason why the file could not be read. @default the console's error stream */
   readonly onFault?: FaultReporter;
 }
 
-/** Rules that are in a file, as they are now. Whoever made it closes it. */
+/** The rules of a file, as they are now. Call `close()` when done. */
 export interface ViewRulesFile extends Source<readonly ViewPacket[]> {
   /** Stops looking at the file. The rules stay as they are. Callable twice. */
   close(): void;
 }
 
-/** In the place of rules that cannot be had. */
 const denyAll: readonly ViewPacket[] = /* @__PURE__ */ readViewRules([
   { id: "unreadable", verdict: { kind: "deny", reason: unreadableRules } },
 ]);
@@ -43,10 +42,10 @@ function fingerprintOf(path: string): string {
   }
 }
 
-/** What is in the file. @throws whatever the file system does, and where it is no text of a bounded size. */
+/** @throws the errors of the file system, and `SurfaceError` for a file that is too large or not a file. */
 function readTextOf(path: string): string {
   const stats = statSync(path);
-  // Opening a pipe would wait for whoever writes to it.
+  // Opening a pipe would wait for its writer.
   if (!stats.isFile() || stats.size > maxBytes) {
     throw new SurfaceError(
       "INVALID_OPTION",
@@ -56,17 +55,15 @@ function readTextOf(path: string): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
 }
 
-function parse(text: string, path: string): readonly ViewPacket[] {
-  let json: unknown;
+function parse(text: string, path: string): unknown {
   try {
-    json = JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
     throw new SurfaceError("INVALID_OPTION", `Reading view rules: "${path}" must be JSON, and is none`, { cause });
   }
-  return readViewRules(json);
 }
 
-/** What the log is told of a file that could not be read; what it holds that does not fit says so itself. */
+/** Returns the error for the log. Rules that do not fit have one of their own. */
 function toUnread(cause: unknown, path: string): unknown {
   if (cause instanceof SurfaceError) return cause;
   const code = codeOf(cause);
@@ -84,7 +81,6 @@ class WatchedRules implements ViewRulesFile {
   #seen: string | undefined;
   /** The fingerprint when the file was read last. */
   #known: string | undefined;
-  /** The text that was read last; `undefined` if the file could not be read. */
   #text: string | undefined;
   #rules: readonly ViewPacket[] = denyAll;
 
@@ -109,7 +105,7 @@ class WatchedRules implements ViewRulesFile {
     this.#listeners.clear();
   }
 
-  /** Rules that do not fit are the author's to hear of at once; a file that is missing may come. */
+  /** Rejects rules that do not fit, which the author hears of at once. A file that is missing may come. */
   #readFirst(): void {
     try {
       this.#text = readTextOf(this.#path);
@@ -117,7 +113,7 @@ class WatchedRules implements ViewRulesFile {
       this.#tell(toUnread(cause, this.#path));
       return;
     }
-    this.#rules = parse(this.#text, this.#path);
+    this.#rules = readViewRules(parse(this.#text, this.#path));
   }
 
   #look(): void {
@@ -131,7 +127,7 @@ class WatchedRules implements ViewRulesFile {
     try {
       text = readTextOf(this.#path);
       if (text === this.#text) return;
-      this.#replace(text, parse(text, this.#path));
+      this.#replace(text, readViewRules(parse(text, this.#path)));
     } catch (cause) {
       if (text === this.#text) return;
       this.#tell(toUnread(cause, this.#path));

@@ -102,15 +102,12 @@ export interface AppDefinition {
   readonly mounts: ReadonlyMap<string, MountSource>;
   /** Who sees what: rules that were read, or where they come from. `undefined`: there is the default view, of everything. */
   readonly views: readonly ViewPacket[] | Source<ViewRules> | undefined;
-  /** Whether agents may ask what a view shows. */
   readonly replay: boolean;
   /** Makes what handlers have of their own. `undefined`: in memory, anew for each call. */
   readonly context: ContextFactory | undefined;
   /** Whether users are asked before tools run that may change something and say nothing of it themselves. */
   readonly confirm: ConfirmRule | undefined;
-  /** Whether agents may read and wait by tools. */
   readonly pull: boolean;
-  /** The calls that are made of it, over everything that serves it. */
   readonly calls: CallTree;
 }
 

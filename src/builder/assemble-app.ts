@@ -39,7 +39,6 @@ export interface AssembleDeps {
   /** Connects with the first use. */
   readonly held: HeldSurface;
   readonly report: FaultReporter;
-  /** Closes everything that is created. */
   readonly scope: Scope;
 }
 

@@ -26,7 +26,6 @@ interface PlacedPattern {
   readonly where: string;
 }
 
-/** Returns all names and ids of entries, sorted. */
 function namesOf(entries: readonly Named[]): readonly string[] {
   return [...new Set(entries.flatMap(({ id, name = id }) => [name, id]))].toSorted();
 }
@@ -53,11 +52,9 @@ function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
   );
 }
 
-/** The patterns to test. */
 interface PatternTest {
   readonly placed: readonly PlacedPattern[];
   readonly fits: (pattern: string) => boolean;
-  /** The entries that they may be meant for. */
   readonly entries: readonly Named[];
 }
 

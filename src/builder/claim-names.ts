@@ -7,7 +7,6 @@ import { SurfaceError } from "../errors.ts";
 import { findGateway } from "../views/views.ts";
 import type { AppDefinition } from "./app-definition.ts";
 
-/** Names of one sort, with where they come from. */
 type Claims = Map<string, string>;
 
 function claim(claims: Claims, name: string, origin: string): void {

@@ -22,7 +22,6 @@ type ToolNameProblem<TNames extends AppNames, TName extends string> =
 /** a tool, or what is known of it -> the effect that it says. */
 export type EffectOfTool<TTool> = [TTool] extends [{ readonly mutates: infer Said }] ? SaidEffect<Said> : "mutates";
 
-/** Options that contradict each other. */
 interface ReadsAndDestroys {
   readonly mutates: false;
   readonly destructive: true;

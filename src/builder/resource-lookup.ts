@@ -101,7 +101,6 @@ export class ResourceLookup implements AppResources {
     return this.#deps.resolver.shownTo(caller)?.resource(uri);
   }
 
-  /** Watches the items of the collections that the caller is shown. */
   #watchItems(items: ListedItems, caller: Caller, changed: () => void): () => void {
     const { resolver } = this.#deps;
     const mayListNow = (): MayList => {

@@ -41,7 +41,6 @@ export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
 /** The names of a surface's own tags, and those of `pull()` where it may be called. */
 type PulledNames<TSpec, TPull> = true extends TPull ? WithPull<TagNames<TSpec>> : TagNames<TSpec>;
 
-/** Objections to an expose map. */
 type ExposeObjections<TSpec extends Spec, TPull, TExpose> = ExposeTyped<TSpec> &
   ExposeChecked<TSpec, TExpose> &
   ExposeCollisions<TSpec, PulledNames<TSpec, TPull>, TExpose> &
@@ -53,7 +52,6 @@ type Owning<TSpec, TPull, TExpose, TContext> = WithContext<
   TContext
 >;
 
-/** The parameter of `tools()`, for handlers with the context of the app. */
 type OwnTools<TSpec, TPull, TExpose, TContext, TTools, TInputs, TOutputs, TReaches> = ToolsArgument<
   TSpec,
   Owning<TSpec, TPull, TExpose, TContext>,

@@ -144,12 +144,10 @@ type NamedChecked<TKnown extends string, TInput> = TInput extends
   ? unknown
   : { readonly [Name in keyof TInput]: ViewChecked<TKnown, TInput[Name]> } & LiteralKeys<TInput>;
 
-/** Objections to one view. */
 type ViewChecked<TKnown extends string, TView> = TView extends { readonly deny: string }
   ? { readonly [Field in Exclude<keyof TView, "deny">]: TypeProblem<"a view that denies says why, and nothing else"> }
   : { readonly [Field in keyof TView]: FieldChecked<TKnown, Field, TView[Field]> };
 
-/** Objections to one field of a view. */
 type FieldChecked<TKnown extends string, TField, TValue> = TField extends "allow" | "disallow"
   ? { readonly [Index in keyof TValue]: PatternProblem<TKnown, TValue[Index] & string> }
   : TField extends keyof SurfaceVerdict | "deny"

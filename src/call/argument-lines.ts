@@ -59,7 +59,6 @@ function countValues(value: JsonValue): number {
   return parts.reduce<number>((sum, part) => sum + countValues(part), 0);
 }
 
-/** A value among the arguments of a call. */
 class Part {
   readonly value: JsonValue;
   /** The number of its parts that have lines. */
@@ -93,7 +92,6 @@ class Part {
     return this.#digest;
   }
 
-  /** The parts of an object or list that have lines of their own. */
   get parts(): readonly Part[] {
     this.#parts ??= this.#open();
     return this.#parts;

@@ -19,6 +19,5 @@ export interface AskPort {
   readonly push?: ((ask: ClientAsk, signal: AbortSignal) => Promise<JsonObject>) | undefined;
   /** Calls `changed` when the client says that its roots changed. Returns a function that stops it. Left out: the client never says so. */
   readonly onRoots?: ((changed: () => void) => () => void) | undefined;
-  /** Left out in the first round. */
   readonly resumed?: Resumed | undefined;
 }

@@ -29,7 +29,6 @@ interface Question {
   readonly port: AskPort;
 }
 
-/** Names a question in messages. */
 function nameOf({ key, ask }: Question): string {
   if (ask.kind === "roots") return "the request for roots";
   if (isConfirmation(key)) return "the confirmation";
@@ -99,7 +98,6 @@ class EntryStamps {
     return stamp;
   }
 
-  /** Returns whether an entry is the one that a stamp, of this app or of another process, was made for. */
   fits(entry: ToolEntry, stamp: string): boolean {
     const own = this.of(entry);
     if (own === stamp) return true;
@@ -188,7 +186,6 @@ export class ClientAsker {
     return this.#open(question, key, digest);
   }
 
-  /** Ends the call with a question. */
   #open(question: Question, key: string, digest: string): Promise<JsonObject> {
     const { call, trail, ask } = question;
     const questions = questionsOf(call);

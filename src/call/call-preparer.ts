@@ -79,7 +79,6 @@ export class CallPreparer {
     return admit();
   }
 
-  /** Waits for the turn of a call. Its time stands still, and from its turn on it has its whole time. */
   async #takeTurn(turn: () => Promise<number>, { entry }: Checked, call: CallContext): Promise<void> {
     call.unwatch?.();
     call.unwatch = undefined;

@@ -11,7 +11,6 @@ import type { CompletionOutcome } from "./outcome.ts";
 export interface Completion extends EntryGuard {
   /** Named in the owner's log, for example `argument "city" of prompt "weather"`. */
   readonly where: string;
-  /** Left out if no author's code proposes values. */
   readonly complete: Completer | undefined;
   readonly begun: string;
   readonly filled: Filled;
@@ -32,7 +31,6 @@ export class Completions {
     this.#report = report;
   }
 
-  /** Has values proposed. Never rejects. */
   async complete(completion: Completion, call: CallContext): Promise<CompletionOutcome> {
     const denied = deny(completion, call);
     if (denied !== undefined) return denied;

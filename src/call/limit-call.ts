@@ -9,7 +9,6 @@ import type { LimitVerdict } from "./rate-limiter.ts";
 import { isSuspended } from "./questions.ts";
 import { toRefused } from "./to-refused.ts";
 
-/** Milliseconds that a limiter may take. */
 const limitTimeoutMs = 1000;
 
 /** The cost of a call. A call that may change something costs as much as four that only read. */

@@ -26,12 +26,10 @@ const tooDeep: Refused = Object.freeze(
 
 /** Dependencies of {@link Nesting}. */
 export interface NestingDeps {
-  /** Finds a tool by its id or its name on the wire. */
   readonly find: (id: string) => ToolEntry | undefined;
   readonly report: FaultReporter;
   /** Runs a call that its caller may make. Never rejects. */
   readonly run: (entry: ToolEntry, args: JsonObject, call: CallContext) => ToolOutcome | Promise<ToolOutcome>;
-  /** Returns whether the user is asked before a tool runs. */
   readonly isConfirmed: (entry: ToolEntry) => boolean;
 }
 
@@ -94,7 +92,6 @@ export class Nesting {
     return above.depth >= maxDepth ? Promise.resolve(tooDeep) : this.#run(above, nested, target);
   }
 
-  /** Returns whether the user is asked before a tool runs. */
   isConfirmed(entry: ToolEntry): boolean {
     return this.#deps.isConfirmed(entry);
   }

@@ -20,7 +20,6 @@ const tooLarge: Refused = Object.freeze(
   ),
 );
 
-/** A question that was asked within a call, under one key. */
 interface AskedHere {
   readonly digest: string;
   readonly answer: Promise<JsonObject>;
@@ -41,7 +40,6 @@ const placeLength = 12;
 export class CallTrail {
   /** The place of the call within the host's call, the same in each round. */
   readonly place: string;
-  /** By key. */
   readonly asked: Map<string, AskedHere> = new Map();
   /** Whether a question of the call, or of a call within it, ended the round. */
   isBlocked = false;
@@ -61,7 +59,6 @@ export class CallTrail {
     return `${this.place}${short}.${count}/`;
   }
 
-  /** The question that has been open longest. */
   get openQuestion(): OpenQuestion | undefined {
     return [...this.#waiting.values()].find((question) => question !== undefined);
   }
@@ -178,7 +175,6 @@ export class Questions {
   /** How many confirmations are about to be asked. */
   #held = 0;
   #isLooking = false;
-  /** The outcome of the call, if questions ended it. */
   outcome: Asking | Refused | undefined;
 
   constructor(root: CallContext, { push, resumed }: AskPort) {
@@ -216,7 +212,6 @@ export class Questions {
     return answered === undefined || answered.digest === digest ? 0 : (answered.changed ?? 0) + 1;
   }
 
-  /** Returns the stamp of the operation that asked in this place in an earlier round. */
   stampOf(place: string): string | undefined {
     return this.#stamps.get(place);
   }

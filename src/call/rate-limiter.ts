@@ -5,7 +5,6 @@ export type LimitVerdict = { readonly ok: true } | { readonly ok: false; readonl
 export interface AttemptLimiter {
   /** Returns whether a key has room for one more request. Takes nothing. */
   check(key: string): LimitVerdict;
-  /** Takes the room of one request. */
   charge(key: string): void;
 }
 

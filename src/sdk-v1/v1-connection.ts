@@ -32,7 +32,6 @@ class V1Output {
     this.#onFull = onFull;
   }
 
-  /** Returns whether notifications pile up unread. */
   readonly isFull = (): boolean => this.#isFull;
 
   /** Sends a message, given as JSON. A failure is ignored: then no client reads any more. */

@@ -20,7 +20,6 @@ export interface V1RequestInfo {
   readonly sessionId?: string | undefined;
   /** Left out if no middleware verified a token. */
   readonly authInfo?: V1AuthInfo | undefined;
-  /** The HTTP request. */
   readonly requestInfo?:
     | { readonly headers: Readonly<Record<string, string | readonly string[] | undefined>> }
     | undefined;
@@ -31,7 +30,6 @@ export interface V1RequestInfo {
  * `never` stands for the SDK's own types.
  */
 export interface V1Server {
-  /** Set while it is connected. */
   readonly transport?: unknown;
   assertCanSetRequestHandler(method: string): void;
   setRequestHandler(schema: never, handler: never): void;
@@ -90,7 +88,6 @@ function requestsOf(method: string): object {
   return Object.freeze({ shape: { method: { value: method, _def: { value: method } } }, ...toSchema(carry) });
 }
 
-/** Returns the params, as they came, of a request that {@link requestsOf} took. */
 function paramsOf(carried: object): unknown {
   const request: unknown = Reflect.get(carried, kRequest);
   return typeof request === "object" && request !== null ? Reflect.get(request, "params") : undefined;
@@ -192,7 +189,6 @@ export class V1Port {
     throw new SurfaceError("INVALID_OPTION", "Attaching to a server: it is connected, attach before it connects");
   }
 
-  /** Returns whether the server answers a method itself. */
   handles(method: string): boolean {
     try {
       this.#server.assertCanSetRequestHandler(method);
@@ -202,7 +198,6 @@ export class V1Port {
     }
   }
 
-  /** Adds capabilities to those of the server. */
   announce(capabilities: object): void {
     this.#server.registerCapabilities(toSdk(capabilities));
   }
@@ -235,19 +230,16 @@ export class V1Port {
     this.#hooks.push(hookMessages(this.#server.transport, hear));
   }
 
-  /** The capabilities of the client. */
   get clientCapabilities(): JsonObject | undefined {
     const said: unknown = this.#server.getClientCapabilities();
     // It came as JSON.
     return isJsonObject(said) ? said : undefined;
   }
 
-  /** The `clientInfo` of the client. */
   get clientInfo(): unknown {
     return this.#server.getClientVersion();
   }
 
-  /** Sends a notification that belongs to no request. */
   notify(notification: object): Promise<void> {
     return this.#server.notification(toSdk(notification));
   }

@@ -13,7 +13,6 @@ interface SentAsk {
   readonly params?: { readonly requestId?: string; readonly reason?: string };
 }
 
-/** Sends a request to the client and resolves with the result, until the signal fires. */
 type SendRequest = (request: object, signal: AbortSignal) => Promise<unknown>;
 
 /** Returns the code of the client's error. Its message is the client's own and is not handed on. */

@@ -15,7 +15,7 @@ export interface Decision {
 /** The reason for denying a view that no rule defines. */
 export const unknownView = "unknown MCP surface";
 
-/** The reader of each field that a condition may name. A rule is filed under the first of them that it names. */
+/** A rule is filed under the first of these fields that it names. */
 const readers = {
   principal: (entity: ViewEntity) => entity.principal,
   surface: (entity: ViewEntity) => entity.surface,
@@ -46,7 +46,6 @@ type FiledRules = Map<string, CompiledRule[]>;
 interface CompiledPacket {
   /** Rules with a condition: a decision only looks at those that require a value of the entity. */
   readonly filed: ReadonlyMap<EntityField, FiledRules>;
-  /** The first rule without a condition. */
   readonly open: CompiledRule | undefined;
   /** The decisions where no rule fits: the default view shows everything, and no other view exists. */
   readonly passed: Decision;

@@ -118,7 +118,6 @@ export function describeViews(views: Views, caller: Caller): ViewDescription {
 /** Dependencies of {@link createReplayTool}. */
 export interface ReplayToolDeps {
   readonly views: Views;
-  /** The scope that a known caller needs to call it. */
   readonly readScope: string;
   /** Returns all entries as of now. Called for each call. */
   readonly catalog: () => Catalog;

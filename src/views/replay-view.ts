@@ -30,7 +30,6 @@ export interface ReplayParts {
   readonly views: Views;
   /** All entries, with the tools of `pull()` and `views()`. */
   readonly catalog: Catalog;
-  /** The caller of the imagined request, with the view. */
   readonly caller: Caller;
   /** Leaves entries that the caller was not granted out of `hidden` and out of the patterns: the answer goes to that caller. */
   readonly isForCaller?: boolean;

@@ -77,7 +77,6 @@ class WatchedRules implements ViewRulesFile {
   readonly #report: FaultReporter;
   readonly #listeners = new Listeners<readonly ViewPacket[]>();
   readonly #looking: NodeJS.Timeout;
-  /** The fingerprint of the last look. */
   #seen: string | undefined;
   /** The fingerprint when the file was read last. */
   #known: string | undefined;

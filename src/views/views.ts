@@ -75,7 +75,6 @@ function install(packets: readonly ViewPacket[], { server, tools = [] }: ViewsDe
   return { packets, decide: compileRules(packets, server) };
 }
 
-/** What stands for the value of a source that gave none. */
 const noValue = Symbol("no value");
 
 /**
@@ -83,7 +82,6 @@ const noValue = Symbol("no value");
  * denied and the reason is reported. Call `close()` when done.
  */
 export class Views {
-  /** Whether the rules can change. */
   readonly canChange: boolean;
   #hasTaken = false;
   #installed: InstalledViews = unreadable;
@@ -104,7 +102,6 @@ export class Views {
     else this.#installed = install(input === undefined ? [] : readViewRules(input), deps);
   }
 
-  /** The rules in force. */
   get installed(): InstalledViews {
     return this.#installed;
   }

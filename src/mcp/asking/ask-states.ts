@@ -83,7 +83,6 @@ export class Claims {
     this.#bounds = bounds;
   }
 
-  /** How many ids are remembered. */
   get size(): number {
     return this.#size;
   }
@@ -133,7 +132,6 @@ export interface AskStatesOptions {
   readonly now?: (() => number) | undefined;
 }
 
-/** The content of a state. */
 interface State {
   readonly id: string;
   readonly expiresAt: number;

@@ -22,11 +22,10 @@ export type SendAsk = (json: string, onDropped: () => void) => void;
 
 /** Dependencies of {@link PushedAsks}. */
 export interface PushedAsksDeps {
-  /** Returns the kinds of questions that the client can answer. A second handshake may change them. */
+  /** A second handshake may change them. */
   readonly kinds: () => ReadonlySet<AskKind>;
   /** Sends questions that belong to no request. */
   readonly send: SendAsk;
-  /** Receives what listeners for roots throw. */
   readonly report?: FaultReporter;
 }
 
@@ -39,7 +38,6 @@ interface SentAsk {
   readonly caller: Caller | undefined;
 }
 
-/** A question without an answer. */
 interface Question extends SentAsk {
   isSent: boolean;
   readonly resolve: (answer: JsonObject) => void;
@@ -50,7 +48,6 @@ interface Question extends SentAsk {
 interface SharedRoots {
   readonly answer: Promise<JsonObject>;
   readonly stop: AbortController;
-  /** How many calls wait for the answer. */
   waiting: number;
   /** Whether the answer is there, and small enough to be kept. */
   isKnown: boolean;
@@ -135,12 +132,10 @@ export class PushedAsks {
     this.#port = new PushedPort(this, deps.send);
   }
 
-  /** How many questions wait for an answer. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** The kinds of questions that the client can answer. */
   get kinds(): ReadonlySet<AskKind> {
     return this.#deps.kinds();
   }
@@ -202,7 +197,6 @@ export class PushedAsks {
     return sent.ask.kind === "roots" ? this.#shareRoots(sent) : this.#ask(sent);
   }
 
-  /** Calls `changed` when the client says that its roots changed. Returns a function that stops it. */
   onRoots(changed: () => void): () => void {
     return this.#rootsListeners.add(changed);
   }

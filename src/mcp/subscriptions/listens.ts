@@ -14,7 +14,6 @@ import {
   type WatchDeps,
 } from "./topic-watch.ts";
 
-/** Number of subscriptions that one connection may have open. */
 const maxListens = 64;
 
 const noFilter = toRpcError(rpcCodes.invalidParams, 'Invalid params: "notifications" must be an object');
@@ -33,7 +32,6 @@ function topicsOf({ watches }: Listen): readonly Topic[] {
   return watches.map(({ topic }) => topic);
 }
 
-/** The member of a filter that asks about a list. */
 function flagOf(list: ListName): string {
   return `${list}ListChanged`;
 }
@@ -55,7 +53,6 @@ function readTopics(params: JsonObject | undefined, changing: ReadonlySet<ListNa
   return [...topicsOfLists(new Set(lists)), ...new Set(uris)];
 }
 
-/** Writes the filter that is honoured. */
 function toHonoured(topics: readonly Topic[]): JsonObject {
   const uris = urisOf(topics);
   const lists = topics.filter((topic) => typeof topic !== "string");
@@ -84,7 +81,6 @@ export class Listens {
     this.#answer = answer;
   }
 
-  /** How many URIs are watched, over all of them. */
   get uriCount(): number {
     let count = 0;
     for (const listen of this.#open.values()) count += urisOf(topicsOf(listen)).length;
@@ -129,7 +125,6 @@ export class Listens {
     for (const listen of this.#open.values()) stop(listen);
   }
 
-  /** Tells the clients of those that have ended. */
   resume(): void {
     this.#isSuspended = false;
     for (const [id, listen] of this.#open) if (listen.isOver) this.#end(id, listen);

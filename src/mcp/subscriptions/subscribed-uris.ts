@@ -49,7 +49,6 @@ export class SubscribedUris {
     this.#answer = answer;
   }
 
-  /** How many URIs are subscribed to. */
   get uriCount(): number {
     return urisOf(this.#subscribed.keys()).length;
   }

@@ -12,16 +12,13 @@ import { Outbox, type WatchDeps } from "./topic-watch.ts";
 /** Dependencies of a {@link SubscriptionSession}. */
 export interface SubscriptionDeps {
   readonly runtime: Pick<AppRuntime, "resources" | "changing" | "report">;
-  /** Writes one frame to the client. */
   readonly send: (json: string) => void;
-  /** Answers a request that was served here. */
   readonly answer: (id: RequestId, answer: RpcAnswer, era: Era) => void;
   readonly clock: Clock;
   /** Milliseconds that the output may stay full until all watches stop. */
   readonly stallMs: number;
   /** Called when all watches have stopped, with the number of URIs. @default reports a fault */
   readonly onStalled?: (watches: number) => void;
-  /** Called when a URI of a request is looked up. */
   readonly reached?: WatchDeps["reached"];
 }
 
@@ -36,7 +33,6 @@ export class SubscriptionSession {
   #watchDeps: WatchDeps | undefined;
   #legacy: SubscribedUris | undefined;
   #modern: Listens | undefined;
-  /** When the output became full. */
   #fullAt: number | undefined;
   /** The output stayed full: all watches wait until it is not. */
   #isStalled = false;
@@ -84,7 +80,6 @@ export class SubscriptionSession {
     if (!this.#isClosed) this.#legacy?.announce();
   }
 
-  /** Notes whether the output is full. */
   setOutputFull(isFull: boolean): void {
     if (isFull === (this.#fullAt !== undefined) || this.#isClosed) return;
     this.#fullAt = isFull ? this.#deps.clock.now() : undefined;

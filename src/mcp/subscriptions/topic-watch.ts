@@ -18,7 +18,6 @@ export const tooManySubscriptions: RpcError = toRpcError(rpcCodes.busy, "Server 
 export interface WatchDeps {
   readonly runtime: Pick<AppRuntime, "resources" | "changing">;
   readonly outbox: Outbox;
-  /** Writes one frame to the client. */
   readonly send: (json: string) => void;
   readonly clock: Clock;
   /** Called when a URI of a request is looked up. */
@@ -55,7 +54,6 @@ export class Outbox {
     this.#kept.add(watch);
   }
 
-  /** Forgets a notice. */
   drop(watch: TopicWatch): void {
     this.#kept?.delete(watch);
   }
@@ -88,10 +86,8 @@ export class TopicWatch implements WatchTold {
   #isOpen = false;
   #stop: (() => void) | undefined;
   #isThere: boolean | undefined;
-  /** Called when {@link isThere} becomes known. */
   onOpened: (() => void) | undefined;
   #isTold = false;
-  /** A change is not announced yet. */
   #isOwed = false;
 
   /** @param subscriptionId - names the subscription in every notice. Up to 2025-11-25: `undefined`. */
@@ -101,7 +97,6 @@ export class TopicWatch implements WatchTold {
     this.#subscriptionId = subscriptionId;
   }
 
-  /** Whether it watches. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -158,7 +153,6 @@ export class TopicWatch implements WatchTold {
     queueMicrotask(() => this.#announce());
   }
 
-  /** Writes the notice. */
   write(): void {
     this.#target.deps.send(renderChange(this.topic, this.#subscriptionId));
   }

@@ -4,7 +4,7 @@ import { SurfaceError } from "../errors.ts";
 import { defineSurface } from "../surface/define-surface.ts";
 import { kDefinition, type McpOptions } from "./app-definition.ts";
 import type { ExposedNames } from "./app-names.ts";
-import { App, mcp } from "./mcp.ts";
+import { mcp, toApp } from "./mcp.ts";
 import type { LinkedApp } from "./stages.ts";
 
 /** An app of what a source has, whatever that is: its tools and resources may have any name, and change something. */
@@ -34,5 +34,5 @@ export function appOfMount(name: string, source: MountSource, options: McpOption
   const surface = defineSurface(toSurfaceName(name), {});
   const { [kDefinition]: parts } = mcp(surface, { name, ...options }).implement({});
   // The seam: one class behind stages that show only what is legal.
-  return new App({ ...parts, mounts: new Map([["", source]]) }) as unknown as MountedApp;
+  return toApp({ ...parts, mounts: new Map([["", source]]) }) as unknown as MountedApp;
 }

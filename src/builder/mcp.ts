@@ -32,7 +32,7 @@ import type { ViewsOptions } from "./view-names.ts";
  * The app at run time: every stage is this one class, and the stage interfaces say which methods are legal. Callers
  * who cast reach the others, and get an error with the same sentence.
  */
-export class App implements ServableApp {
+class App implements ServableApp {
   readonly [kDefinition]: AppDefinition;
 
   /** @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
@@ -176,6 +176,11 @@ type CollidingOptions<TSpec> = [TagCollision<TSpec>] extends [never]
 type CollidingApp<TSpec> = [TagCollision<TSpec>] extends [never]
   ? UnlinkedApp<TagNames<TSpec>, TSpec>
   : TypeProblem<TagCollision<TSpec>>;
+
+/** Creates an app of parts that were validated one by one. @throws SurfaceError `NAME_COLLISION`, `INVALID_NAME`. */
+export function toApp(parts: Omit<AppDefinition, "calls">): ServableApp {
+  return new App(parts);
+}
 
 /** Refuses a surface of which two tagged members have one name on the wire: the result is a sentence, and not an app. */
 export function mcp<TSpec extends Spec>(

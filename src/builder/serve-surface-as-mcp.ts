@@ -11,7 +11,7 @@ import type { ConfirmOptions } from "../tags/tool-options.ts";
 import type { ViewsInput } from "../views/view-rules.ts";
 import { type McpOptions } from "./app-definition.ts";
 import type { AppNames } from "./app-names.ts";
-import { mcp, type App } from "./mcp.ts";
+import { mcp } from "./mcp.ts";
 import type { PromptsArgument, ResourcesArgument, ToolsArgument } from "./hand-arguments.ts";
 import type { MountsChecked, WithMounts } from "./mount-names.ts";
 import type { WithContext } from "./once-names.ts";
@@ -26,7 +26,7 @@ import type {
   WithResources,
   WithTools,
 } from "./stages.ts";
-import type { ReplayArgument, ViewsChecked } from "./view-names.ts";
+import type { ReplayArgument, ViewsChecked, ViewsOptions } from "./view-names.ts";
 
 /** What {@link serveSurfaceAsMcp} takes, besides what names are made of. */
 export interface ServeSurfaceOptions<TSpec extends Spec> extends McpOptions {
@@ -76,14 +76,29 @@ type ViewableNames<
   TMounts,
 > = WithMounts<WithResources<WithPrompts<TNames, TPrompts>, TResources>, TMounts>;
 
+/** The chain as it is at run time, where every stage is the same object. */
+interface Chain {
+  bridge(link: Link): Chain;
+  expose(map: object): Chain;
+  pull(): Chain;
+  context(factory: ContextFactory): Chain;
+  confirm(which: "mutating", options?: ConfirmOptions): Chain;
+  tools(tools: object): Chain;
+  prompts(prompts: object): Chain;
+  resources(resources: object): Chain;
+  mount(prefix: string, source: MountSource): Chain;
+  views(views: ViewsInput, options?: ViewsOptions): Chain;
+  serve(target?: ServeTarget): Promise<Serving>;
+}
+
 /** The options as they are at run time. */
 interface Given extends ServeSurfaceOptions<Spec> {
-  readonly expose?: Parameters<App["expose"]>[0];
+  readonly expose?: object;
   readonly pull?: boolean;
   readonly context?: ContextFactory;
-  readonly tools?: Parameters<App["tools"]>[0];
-  readonly prompts?: Parameters<App["prompts"]>[0];
-  readonly resources?: Parameters<App["resources"]>[0];
+  readonly tools?: object;
+  readonly prompts?: object;
+  readonly resources?: object;
   readonly mounts?: Readonly<Record<string, MountSource>>;
   readonly views?: ViewsInput;
   readonly replay?: boolean;
@@ -99,7 +114,7 @@ function assertOptions({ surface, pull, views, replay }: Given): void {
 }
 
 /** Takes the steps before handlers, which depend on them. */
-function start(app: App, { link, expose = {}, pull, context, confirm }: Given): App {
+function start(app: Chain, { link, expose = {}, pull, context, confirm }: Given): Chain {
   const bridged = app.bridge(link).expose(expose);
   const pulled = pull === true ? bridged.pull() : bridged;
   const owning = context === undefined ? pulled : pulled.context(context);
@@ -107,7 +122,7 @@ function start(app: App, { link, expose = {}, pull, context, confirm }: Given): 
   return typeof confirm === "string" ? owning.confirm(confirm) : owning.confirm("mutating", confirm);
 }
 
-function toApp(given: Given): App {
+function toChain(given: Given): Chain {
   const { surface, tools = {}, prompts = {}, resources = {}, mounts = {}, views, replay, ...more } = given;
   const {
     target: _target,
@@ -120,7 +135,7 @@ function toApp(given: Given): App {
   } = more;
   assertOptions(given);
   // Every stage is this class.
-  let app = start(mcp(surface, options) as unknown as App, given);
+  let app = start(mcp(surface, options) as unknown as Chain, given);
   app = app.tools(tools).prompts(prompts).resources(resources);
   for (const [prefix, source] of Object.entries(mounts)) app = app.mount(prefix, source);
   if (views === undefined) return app;
@@ -191,5 +206,5 @@ export async function serveSurfaceAsMcp<
 ): Promise<Serving> {
   // The arguments were checked by this function's own parameters, stage by stage.
   const given = options as unknown as Given;
-  return toApp(given).serve(given.target);
+  return toChain(given).serve(given.target);
 }

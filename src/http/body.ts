@@ -99,15 +99,13 @@ export class HeldBytes {
     this.#share.eviction = "never";
   }
 
-  get onEvicted(): (() => void) | undefined {
-    return this.#onEvicted;
-  }
-
+  /** Called when the body has to make room for others. Set while the body is read. */
   set onEvicted(run: (() => void) | undefined) {
     this.#onEvicted = run;
     this.#share.eviction = run === undefined ? "never" : "normal";
   }
 
+  /** Counts more bytes. Returns `false` if there is no room for them. */
   take(bytes: number): boolean {
     this.refused = this.#share.take(bytes);
     // The first bytes make it the last to be evicted, too.

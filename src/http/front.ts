@@ -14,17 +14,9 @@ import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/create-authenticator.ts";
 import { budgetKeyOf } from "./addresses.ts";
 import { HeldBytes, decodeBody } from "./body.ts";
-import { toCorsHeaders, toPreflight } from "./cors.ts";
 import {
-  eraOf,
-  headerParamsFor,
-  headerVersionOf,
-  isModernHead,
-  judgeNotification,
-  judgeParams,
-  judgeRequest,
-} from "./judge-envelope.ts";
-import {
+  toCorsHeaders,
+  toPreflight,
   checkBodyHead,
   checkOrigin,
   checkRepeated,
@@ -35,6 +27,15 @@ import {
   type AllowedOrigins,
   ServedPath,
 } from "./check-head.ts";
+import {
+  eraOf,
+  headerParamsFor,
+  headerVersionOf,
+  isModernHead,
+  judgeNotification,
+  judgeParams,
+  judgeRequest,
+} from "./judge-envelope.ts";
 import { refuseRequest, type HttpRefusal } from "./respond.ts";
 import type { HttpExchange } from "./leg.ts";
 import type { LegacyLeg } from "./legacy-leg.ts";

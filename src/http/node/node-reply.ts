@@ -114,6 +114,8 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
     const connection = this.#connection;
     // Node would keep the bytes until it reports the end of the connection, which is after all that was read in this turn.
     if (connection.isClosed) return;
+    // A framework may have answered in the same turn.
+    if (response.headersSent) return;
     try {
       this.#write(answer);
     } catch {

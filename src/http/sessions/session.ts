@@ -90,7 +90,8 @@ export class Session implements StreamsSession, RequestSession {
   readonly streams: SessionStreams;
   readonly log: ClientLog = new ClientLog();
   readonly #deps: SessionDeps;
-  readonly #dispatcher: Dispatcher<PostedRequest>;
+  /** Its handlers may run on after the session was closed. */
+  readonly dispatcher: Dispatcher<PostedRequest>;
   readonly #subscriptions: SubscriptionSession;
   readonly #scopes: SessionScopes;
   /** Created with the first request of a client that answers questions. */
@@ -115,7 +116,7 @@ export class Session implements StreamsSession, RequestSession {
     this.#subscriptions = new SubscriptionSession({
       runtime: http.runtime,
       send: (json) => this.streams.tell(json),
-      answer: (requestId, answer) => this.#dispatcher.answer(requestId, answer),
+      answer: (requestId, answer) => this.dispatcher.answer(requestId, answer),
       clock: http.clock,
       stallMs: http.bounds.stallMs,
       // A client need not listen, and the stream of a slow one is closed already.
@@ -124,7 +125,7 @@ export class Session implements StreamsSession, RequestSession {
     });
     this.#subscriptions.setOutputFull(true);
     const queues = http.admission.openQueues(deps.caller);
-    this.#dispatcher = new Dispatcher<PostedRequest>({
+    this.dispatcher = new Dispatcher<PostedRequest>({
       runtime: http.runtime,
       subscriptions: this.#subscriptions,
       queueOf: (turn, request) => http.admission.queueOf(turn, request.caller, queues),
@@ -145,7 +146,7 @@ export class Session implements StreamsSession, RequestSession {
 
   /** Since when the session is idle; `undefined` while a request runs, a client reads, or a question is open. */
   get idleSince(): number | undefined {
-    const isActive = this.#dispatcher.size > 0 || this.streams.isRead || (this.#asks?.size ?? 0) > 0;
+    const isActive = this.dispatcher.size > 0 || this.streams.isRead || (this.#asks?.size ?? 0) > 0;
     return isActive ? undefined : this.#activeAt;
   }
 
@@ -160,21 +161,6 @@ export class Session implements StreamsSession, RequestSession {
     this.#asks = new PushedAsks({ kinds: () => kinds, send: this.streams.tell, report: http.runtime.report });
     if (this.#isDraining) this.#asks.close();
     return this.#asks;
-  }
-
-  /** Requests whose handlers run, maybe after they were cancelled or the session was closed. */
-  get running(): readonly PostedRequest[] {
-    return this.#dispatcher.running;
-  }
-
-  /** Whether no handler runs for the session. */
-  get isIdle(): boolean {
-    return this.#dispatcher.isIdle;
-  }
-
-  /** Calls `told` when no handler runs for the session. */
-  whenIdle(told: () => void): void {
-    this.#dispatcher.whenIdle(told);
   }
 
   /** Number of messages that were thrown away unsent. */
@@ -207,11 +193,11 @@ export class Session implements StreamsSession, RequestSession {
     const answered = { id: frame.id, era: "legacy", headers } as const;
     if (frame.method === "ping") return http.responder.answer(reply, emptyResult, answered);
     this.#asked(caller);
-    this.#dispatcher.serve(new PostedRequest(post, this));
+    this.dispatcher.serve(new PostedRequest(post, this));
   }
 
   drop(request: PostedRequest): void {
-    this.#dispatcher.cancel(request.frame.id, request);
+    this.dispatcher.cancel(request.frame.id, request);
   }
 
   /** Takes a notification or a response. Drops unknown notifications, and answers to questions that the session did not ask. */
@@ -219,7 +205,7 @@ export class Session implements StreamsSession, RequestSession {
     if (frame.kind === "response") return this.#asks?.answer(frame, caller);
     const { method, params } = frame;
     // Only ids that isRequestId() let in are known to the dispatcher.
-    if (method === "notifications/cancelled") this.#dispatcher.cancel(ownParam(params, "requestId") as RequestId);
+    if (method === "notifications/cancelled") this.dispatcher.cancel(ownParam(params, "requestId") as RequestId);
     this.#asks?.notified(method);
     if (method !== "notifications/initialized") return;
     this.#asked(caller);
@@ -241,7 +227,7 @@ export class Session implements StreamsSession, RequestSession {
     this.#isDraining = true;
     this.#asks?.drain();
     this.streams.hush();
-    return this.#dispatcher.quiet();
+    return this.dispatcher.quiet();
   }
 
   /** Aborts the running calls, ends every stream and releases the place. Never throws. Callable twice. */
@@ -252,13 +238,13 @@ export class Session implements StreamsSession, RequestSession {
     try {
       this.#subscriptions.close();
       this.#asks?.close();
-      this.#dispatcher.close("the session has ended");
+      this.dispatcher.close("the session has ended");
       this.streams.close();
     } catch (cause) {
       void internalError(cause, "the end of a session", this.#deps.http.runtime.report);
     }
     // Handlers that ignore their signal run on: a client that ends its sessions must not run more of them than others.
-    this.#dispatcher.whenIdle(() => this.#deps.place.release());
+    this.dispatcher.whenIdle(() => this.#deps.place.release());
   }
 
   /** Takes note of a caller: from here on the streams may tell what takes their rights. */

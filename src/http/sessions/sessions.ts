@@ -36,7 +36,7 @@ export class Sessions {
 
   /** Requests whose handlers run, also in sessions that have ended. */
   get running(): readonly PostedRequest[] {
-    return this.#all().flatMap(({ running }) => running);
+    return this.#all().flatMap(({ dispatcher }) => dispatcher.running);
   }
 
   /** Adds a session, and ends it in time. */
@@ -62,7 +62,7 @@ export class Sessions {
     let since = Infinity;
     const latest = this.#clock.now() - givesWayAfterMs;
     for (const [id, session] of this.#held) {
-      if (!session.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
+      if (!session.dispatcher.isIdle || (of !== undefined && callerKey(session.caller) !== callerKey(of))) continue;
       const { idleSince = Infinity } = session;
       const givesWay = idleSince <= latest || session.hasLeft;
       if (givesWay && idleSince < since) [idlest, since] = [id, idleSince];
@@ -79,7 +79,7 @@ export class Sessions {
     this.#dropped += session.dropped;
     session.close();
     this.#ending.add(session);
-    session.whenIdle(() => void this.#ending.delete(session));
+    session.dispatcher.whenIdle(() => void this.#ending.delete(session));
   }
 
   /** Ends the streams of all sessions. Resolves when every request has its answer. */
@@ -96,7 +96,9 @@ export class Sessions {
 
   /** Resolves when no handler runs. */
   async idle(): Promise<void> {
-    await Promise.all(this.#all().map((session) => new Promise<void>((resolve) => session.whenIdle(resolve))));
+    await Promise.all(
+      this.#all().map((session) => new Promise<void>((resolve) => session.dispatcher.whenIdle(resolve))),
+    );
   }
 
   #all(): readonly Session[] {

@@ -18,12 +18,14 @@ afterEach(() => {
   for (const client of clients.splice(0)) client.socket.destroy();
 });
 
+const unread = createBudgets(resolveLimits(), () => {}).unreadBytes;
+
 /** Opens a server with one connection, whose writes are counted. */
 async function spied(serve: HttpServe) {
   const connections = new Connections({
     clock: systemClock,
     stallMs: 1000,
-    unread: createBudgets(resolveLimits(), () => {}).unreadBytes,
+    unread,
   });
   const server = createServer(toNodeListener(serve, connections)).listen(0, "127.0.0.1");
   const accepted = once(server, "connection");
@@ -74,5 +76,24 @@ describe("an answer over node:http", () => {
     await turn();
     now.mockRestore();
     expect(counts).toEqual(counted);
+  });
+
+  it("leaves the connection alone when a framework has answered in the same turn", async () => {
+    const connections = new Connections({ clock: systemClock, stallMs: 1000, unread });
+    const listener = toNodeListener((_request, reply) => reply.answer({ status: 200, body: "ours" }), connections);
+    const server = createServer((request, response) => {
+      listener(request, response);
+      response.write("the");
+      setImmediate(() => setImmediate(() => response.end("irs")));
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    // A server on a port has an address of this form.
+    const client = new RawClient((server.address() as AddressInfo).port);
+    clients.push(client);
+    client.send(head("GET"));
+    await client.until("irs");
+    server.close();
+    expect(client.heard).not.toContain("ours");
+    await connections.sent();
   });
 });

@@ -1,6 +1,6 @@
 import type { AppRuntime } from "../mcp/servable-app.ts";
-import type { Clock } from "../spine/clock.ts";
-import { type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
+import { type LimitUse, readUse } from "./budgets.ts";
+import type { HttpSetting } from "./setting.ts";
 import type { HttpAnswer, HttpReply, HttpRequest } from "./message.ts";
 
 /** How long whoever asks whether the live surface can be reached is left waiting. */
@@ -21,26 +21,23 @@ function toReadiness(isReady: boolean, limits: LimitUse): HttpAnswer {
 
 const notAllowed: HttpAnswer = { status: 405, headers: { allow: "GET, HEAD" } };
 
-/** What health is told from. */
-export interface HealthSetting {
+type HealthDeps = Pick<HttpSetting, "clock" | "budgets"> & {
   readonly runtime: Pick<AppRuntime, "isReady" | "schemaBytes">;
-  readonly clock: Clock;
-  readonly budgets: HttpBudgets;
-}
+};
 
 /**
  * Answers `/healthz` (the server runs) and `/readyz` (the live surface can be reached, too, and how much of each limit is used).
  * Neither needs a token: their clients are the machines that start and end servers.
  */
 export class Health {
-  readonly #setting: HealthSetting;
+  readonly #deps: HealthDeps;
   #isLeaving = false;
   #asking: Promise<boolean> | undefined;
   /** Ends the question that is being asked: one signal each, so that none outlives its answer. */
   #impatience: AbortController | undefined;
 
-  constructor(setting: HealthSetting) {
-    this.#setting = setting;
+  constructor(deps: HealthDeps) {
+    this.#deps = deps;
   }
 
   /** It is about to close: whoever asks is sent elsewhere from now on. */
@@ -65,7 +62,7 @@ export class Health {
   };
 
   async #answerReadiness(reply: HttpReply): Promise<void> {
-    const { budgets, runtime } = this.#setting;
+    const { budgets, runtime } = this.#deps;
     const isReady = !this.#isLeaving && (await this.#isReady());
     reply.answer(toReadiness(isReady && !this.#isLeaving, readUse(budgets, runtime.schemaBytes)));
   }
@@ -77,7 +74,7 @@ export class Health {
   }
 
   async #ask(): Promise<boolean> {
-    const { runtime, clock } = this.#setting;
+    const { runtime, clock } = this.#deps;
     const impatience = new AbortController();
     this.#impatience = impatience;
     const stop = clock.after(patienceMs, () => impatience.abort());

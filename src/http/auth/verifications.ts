@@ -6,6 +6,7 @@ import type { Budget, Share } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { untilAborted } from "../../spine/until-aborted.ts";
 import { setNewest } from "../../spine/set-newest.ts";
+import type { HttpBudgets } from "../budgets.ts";
 import type { HttpReply } from "../message.ts";
 import { networkOf } from "../addresses.ts";
 import { withoutToken } from "./verifier-faults.ts";
@@ -16,13 +17,8 @@ const refusedForMs = 2000;
 /** Most tokens that are remembered of each sort. */
 const maxRemembered = 4096;
 
-/** Places for tokens that are being verified. */
-export interface VerificationBudgets {
-  /** For tokens that were never good here, by network. */
-  readonly verifications: Budget;
-  /** For tokens that were good the last time, by caller. */
-  readonly knownVerifications: Budget;
-}
+/** Places for tokens: those that were never good here, by network, and those that were good the last time, by caller. */
+export type VerificationBudgets = Pick<HttpBudgets, "verifications" | "knownVerifications">;
 
 /** Dependencies of {@link Verifications}. */
 export interface VerificationsDeps {

@@ -3,6 +3,7 @@ import type { Budget, Share } from "../../spine/budget.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { isLoopbackAddress } from "../addresses.ts";
 import { StallTimer } from "../sse.ts";
+import type { NodeReply } from "./node-reply.ts";
 
 /** Dependencies of {@link Connections}. */
 export interface ConnectionsDeps {
@@ -11,24 +12,6 @@ export interface ConnectionsDeps {
   readonly stallMs: number;
   /** Counts the bytes that clients leave unread. */
   readonly unread: Budget;
-}
-
-/** The reply to a request of a connection. */
-export interface OpenReply {
-  /** Whether the system has all of the answer, as far as can be told at once. */
-  readonly isSent: boolean;
-  /** Whether its request came completely. */
-  readonly isRead: boolean;
-  /** Whether its request is still coming in, and nothing was answered yet. */
-  readonly isComing: boolean;
-  /** Bytes of the answer that this process holds until the system takes them. */
-  readonly heldBytes: number;
-  /** Key under which these are counted. */
-  readonly owner?: string | undefined;
-  /** Whether it was answered, and the answer is not read yet. Only {@link Connection} changes it. */
-  isUnread: boolean;
-  /** Called when the connection is closed. */
-  gone(): void;
 }
 
 /** How many requests may be under way on one connection: clients that send the next before an answer are rare. */
@@ -44,12 +27,12 @@ export class Connection {
   /** Created for the first answer that the system does not take at once. */
   #stall: StallTimer | undefined;
   /** In the order in which they are sent. An array, because one that lives long and is mostly empty costs less than a set. */
-  readonly #open: OpenReply[] = [];
+  readonly #open: NodeReply[] = [];
   readonly #place: Share | undefined;
   /** Shares of the replies that hold unread bytes, which is a small part of all replies. */
-  readonly #shares = new Map<OpenReply, Share>();
+  readonly #shares = new Map<NodeReply, Share>();
   /** The last reply that ended before its request had come completely. */
-  #early: OpenReply | undefined;
+  #early: NodeReply | undefined;
   #isLate = false;
   /** Address of the client. It stays the same for as long as the connection lasts. */
   readonly address: string | undefined;
@@ -118,14 +101,14 @@ export class Connection {
   }
 
   /** A request has come. */
-  add(reply: OpenReply): void {
+  add(reply: NodeReply): void {
     this.#open.push(reply);
     this.#early = undefined;
     this.#place?.touch();
   }
 
   /** Counts a reply as unread until it is removed. Its answer may be sent later in the same turn. */
-  answered(reply: OpenReply): void {
+  answered(reply: NodeReply): void {
     // Its connection is closed already.
     if (reply.isUnread || !this.#open.includes(reply)) return;
     reply.isUnread = true;
@@ -133,13 +116,13 @@ export class Connection {
   }
 
   /** Counts the bytes of an answer that the system has not taken, and watches whether the client reads them. */
-  written(reply: OpenReply): void {
+  written(reply: NodeReply): void {
     this.weigh(reply);
     this.#watch();
   }
 
   /** Counts what a reply holds at present. */
-  weigh(reply: OpenReply): void {
+  weigh(reply: NodeReply): void {
     const share = this.#shares.get(reply);
     const bytes = reply.heldBytes;
     if (share === undefined && (bytes === 0 || !this.#open.includes(reply))) return;
@@ -158,7 +141,7 @@ export class Connection {
   }
 
   /** One is done with. Callable twice. */
-  remove(reply: OpenReply): void {
+  remove(reply: NodeReply): void {
     const at = this.#open.indexOf(reply);
     if (at >= 0) this.#open.splice(at, 1);
     if (!reply.isRead) this.#early = reply;
@@ -168,7 +151,7 @@ export class Connection {
     this.moved();
   }
 
-  #read(reply: OpenReply): void {
+  #read(reply: NodeReply): void {
     if (!reply.isUnread) return;
     reply.isUnread = false;
     this.#all.count(-1);
@@ -183,7 +166,7 @@ export class Connection {
     this.#stall.update(true);
   }
 
-  #share(reply: OpenReply): Share {
+  #share(reply: NodeReply): Share {
     const share: Share = this.#all.deps.unread.open(reply.owner, (_excess, what) => {
       if (what === "all") return this.#drop();
       // A stream reports only that a full buffer was emptied, so part of the amount may have left already.

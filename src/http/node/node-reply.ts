@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventSink, HttpAnswer, HttpReply } from "../message.ts";
 import { createDeadSink } from "../sse.ts";
-import type { Connection, OpenReply } from "./connections.ts";
+import type { Connection } from "./connections.ts";
 
 /** How much is written at once: that something was read shows in as small steps, on however slow a connection. */
 const pieceBytes = 64 * 1024;
@@ -45,11 +45,12 @@ function ignore(): void {}
 const bodiless: ReadonlySet<number> = new Set([204, 304]);
 
 /** The reply to a request over `node:http`, and its stream of events. What is written within one turn travels together. */
-export class NodeReply implements HttpReply, EventSink, OpenReply {
+export class NodeReply implements HttpReply, EventSink {
   onGone: (() => void) | undefined;
   onDrain: (() => void) | undefined;
   owner: string | undefined;
   extraHeaders: Readonly<Record<string, string>> | undefined;
+  /** Whether it was answered, and the answer is not read yet. Only {@link Connection} changes it. */
   isUnread = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -77,14 +78,17 @@ export class NodeReply implements HttpReply, EventSink, OpenReply {
     return this.#isOver;
   }
 
+  /** Whether its request came completely. */
   get isRead(): boolean {
     return this.#request.complete;
   }
 
+  /** Whether its request is still coming in, and nothing was answered yet. */
   get isComing(): boolean {
     return !this.#isBegun && !this.isRead;
   }
 
+  /** Whether the system has all of the answer, as far as can be told at once. */
   get isSent(): boolean {
     return this.#response.writableFinished;
   }

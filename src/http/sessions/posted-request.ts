@@ -1,5 +1,4 @@
 import { CallContext, type CallSetting, type CallStage } from "../../call/call-context.ts";
-import type { PushedAsks } from "../../mcp/asking/pushed-asks.ts";
 import type { ClientRequest } from "../../mcp/running-request.ts";
 import { progressTokenOf } from "../../mcp/envelope.ts";
 import { ownParam, sessionNotFound, type RpcAnswer } from "../../mcp/protocol.ts";
@@ -10,19 +9,7 @@ import type { Caller } from "../../surface/caller.ts";
 import { acceptsType } from "../check-head.ts";
 import type { AdmittedPost } from "../leg.ts";
 import type { EventStream } from "./event-stream.ts";
-import type { SessionStreams } from "./session-streams.ts";
-
-/** The session, as far as its requests use it. */
-export interface RequestSession {
-  readonly streams: SessionStreams;
-  /** The protocol version of the handshake. */
-  readonly version: string;
-  readonly log: ClientLog;
-  /** Questions to the client; `undefined` for a client that answers none. */
-  readonly asks: PushedAsks | undefined;
-  /** Cancels a request whose client dropped the connection. */
-  drop(request: PostedRequest): void;
-}
+import type { Session } from "./session.ts";
 
 /**
  * One request and its answer: JSON in one piece, or a stream of events from the first message on if the client wants more than the
@@ -32,7 +19,7 @@ export class PostedRequest implements ClientRequest {
   readonly era = "legacy";
   readonly token: ReturnType<typeof progressTokenOf>;
   readonly #post: AdmittedPost;
-  readonly #session: RequestSession;
+  readonly #session: Session;
   readonly #isStreamable: boolean;
   /** Whether the answer and what goes before it are a stream. */
   readonly #isReporting: boolean;
@@ -43,7 +30,7 @@ export class PostedRequest implements ClientRequest {
   #isOver = false;
   #endsOnDrop = false;
 
-  constructor(post: AdmittedPost, session: RequestSession) {
+  constructor(post: AdmittedPost, session: Session) {
     const { request, reply, frame } = post;
     const { clock, bounds } = session.streams.http;
     this.#post = post;

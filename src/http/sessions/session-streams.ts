@@ -1,5 +1,4 @@
 import { closing, rpcCodes, toRpcError, type RpcError } from "../../mcp/protocol.ts";
-import type { Caller } from "../../surface/caller.ts";
 import { acceptsType } from "../check-head.ts";
 import { isRefused, type Place } from "../admission.ts";
 import type { HttpExchange } from "../leg.ts";
@@ -7,20 +6,10 @@ import type { HttpSetting } from "../setting.ts";
 import { eventStreamHeaders, toEvent } from "../sse.ts";
 import { EventLog, mintTag, readEventId, toEventId, type EventPlace, type LoggedMessage } from "./event-log.ts";
 import { EventStream, missedNotice, type StreamOwner } from "./event-stream.ts";
+import type { Session } from "./session.ts";
 
 /** The session, as far as its streams call it. */
-export interface StreamsSession {
-  /** Owner of the session. */
-  readonly caller: Caller;
-  /** Called when a client begins or ceases to read. */
-  touch(): void;
-  /** Called after {@link touch} when the client closed the stream of what belongs to no request. */
-  clientLeft(): void;
-  /** Called with whether messages that belong to no request must wait: the session then sends each notice once, later. */
-  setOutputFull(isFull: boolean): void;
-  /** Announces everything that is subscribed to: the client has missed some of it. */
-  announce(): void;
-}
+type StreamsSession = Pick<Session, "caller" | "touch" | "clientLeft" | "setOutputFull" | "announce">;
 
 /** Dependencies of {@link SessionStreams}. */
 export interface SessionStreamsDeps {

@@ -12,8 +12,8 @@ import type { HttpExchange, AdmittedPost } from "../leg.ts";
 import type { AppRuntime } from "../../mcp/servable-app.ts";
 import type { Place } from "../admission.ts";
 import type { HttpSetting } from "../setting.ts";
-import { PostedRequest, type RequestSession } from "./posted-request.ts";
-import { SessionStreams, type StreamsSession } from "./session-streams.ts";
+import { PostedRequest } from "./posted-request.ts";
+import { SessionStreams } from "./session-streams.ts";
 
 const nothing: readonly string[] = Object.freeze([]);
 
@@ -86,7 +86,7 @@ export interface SessionDeps {
 const firstPrimed = "2025-11-25";
 
 /** One client of the legacy era: its requests, subscriptions and streams. Its maker closes it. */
-export class Session implements StreamsSession, RequestSession {
+export class Session {
   readonly streams: SessionStreams;
   readonly log: ClientLog = new ClientLog();
   readonly #deps: SessionDeps;
@@ -150,10 +150,12 @@ export class Session implements StreamsSession, RequestSession {
     return isActive ? undefined : this.#activeAt;
   }
 
+  /** The protocol version of the handshake. */
   get version(): string {
     return this.#deps.version;
   }
 
+  /** Questions to the client; `undefined` for a client that answers none. */
   get asks(): PushedAsks | undefined {
     const { kinds, http } = this.#deps;
     if (kinds.size === 0) return undefined;
@@ -174,14 +176,17 @@ export class Session implements StreamsSession, RequestSession {
     this.hasLeft = false;
   }
 
+  /** Called after {@link touch} when the client closed the stream of what belongs to no request. */
   clientLeft(): void {
     this.hasLeft = true;
   }
 
+  /** Called with whether messages that belong to no request must wait: each notice is then sent once, later. */
   setOutputFull(isFull: boolean): void {
     this.#subscriptions.setOutputFull(isFull);
   }
 
+  /** Announces everything that is subscribed to: the client has missed some of it. */
   announce(): void {
     this.#subscriptions.announce();
   }
@@ -196,6 +201,7 @@ export class Session implements StreamsSession, RequestSession {
     this.dispatcher.serve(new PostedRequest(post, this));
   }
 
+  /** Cancels a request whose client dropped the connection. */
   drop(request: PostedRequest): void {
     this.dispatcher.cancel(request.frame.id, request);
   }

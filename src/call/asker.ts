@@ -158,7 +158,7 @@ export class ClientAsker {
    */
   assertSameEntry(entry: ToolEntry, call: CallContext): void {
     if (call.root.asking?.resumed === undefined) return;
-    const stamp = questionsOf(call)?.stampOf(placeOf(call));
+    const stamp = questionsOf(call)?.stamps.get(placeOf(call));
     if (stamp === undefined || this.#stamps.fits(entry, stamp)) return;
     throw notThere();
   }
@@ -200,7 +200,7 @@ export class ClientAsker {
   /** Records what a call, and the calls that it is within, run: a retry must find the same. Entries without `now` never change. */
   #stamp(call: CallContext): void {
     const { entry, partOf } = call;
-    if (entry?.now !== undefined) questionsOf(call)?.stamp(placeOf(call), this.#stamps.of(entry));
+    if (entry?.now !== undefined) questionsOf(call)?.stamps.set(placeOf(call), this.#stamps.of(entry));
     if (partOf !== undefined) this.#stamp(partOf.call);
   }
 

@@ -169,7 +169,8 @@ export class Questions {
   readonly salt: string;
   readonly #root: CallContext;
   readonly #answered: ReadonlyMap<string, Answered>;
-  readonly #stamps: Map<string, string>;
+  /** The stamps of the operations that asked, by their places. */
+  readonly stamps: Map<string, string>;
   readonly #open = new Map<string, Open>();
   readonly #waiting: (() => void)[] = [];
   /** How many confirmations are about to be asked. */
@@ -182,7 +183,7 @@ export class Questions {
     this.endCall = push === undefined;
     this.salt = resumed?.record.salt ?? randomUUID();
     this.#answered = resumed === undefined ? new Map() : answeredOf(resumed);
-    this.#stamps = new Map(Object.entries(resumed?.record.stamps ?? {}));
+    this.stamps = new Map(Object.entries(resumed?.record.stamps ?? {}));
   }
 
   /**
@@ -210,14 +211,6 @@ export class Questions {
   changesOf(key: string, digest: string): number {
     const answered = this.#answered.get(key);
     return answered === undefined || answered.digest === digest ? 0 : (answered.changed ?? 0) + 1;
-  }
-
-  stampOf(place: string): string | undefined {
-    return this.#stamps.get(place);
-  }
-
-  stamp(place: string, stamp: string): void {
-    this.#stamps.set(place, stamp);
   }
 
   /** Ends the call with a question, together with all others that are asked in the same turn of the event loop or held for. */
@@ -270,7 +263,7 @@ export class Questions {
     const record: AskRecord = {
       salt: this.salt,
       asked: Object.fromEntries<AskAnswer>([...this.#answered, ...opened]),
-      ...(this.#stamps.size === 0 ? {} : { stamps: Object.fromEntries(this.#stamps) }),
+      ...(this.stamps.size === 0 ? {} : { stamps: Object.fromEntries(this.stamps) }),
     };
     if (Buffer.byteLength(JSON.stringify(record)) > maxRecordBytes) return tooLarge;
     return { kind: "asking", open: Object.fromEntries([...this.#open].map(([key, { ask }]) => [key, ask])), record };

@@ -5,7 +5,7 @@ import type { ModernPost } from "./leg.ts";
 import { Exchange, type ExchangeDeps } from "./exchange.ts";
 import type { HttpSetting } from "./setting.ts";
 import { Listens } from "../mcp/subscriptions/listens.ts";
-import { Outbox } from "../mcp/subscriptions/topic-watch.ts";
+import { Outbox, type WatchDeps } from "../mcp/subscriptions/topic-watch.ts";
 import { isRefused, type Place } from "./admission.ts";
 import { atExpiry } from "./at-expiry.ts";
 
@@ -147,9 +147,8 @@ export class ListenStreams {
     };
     const onDrain = (): void => outbox.release();
     exchange.onDrain = onDrain;
-    return new Listens({ runtime, clock, reached: counters.reached, outbox, send }, (_id, answer) =>
-      this.#complete(exchange.key, answer),
-    );
+    const answer: WatchDeps["answer"] = (_id, end) => this.#complete(exchange.key, end);
+    return new Listens({ runtime, clock, reached: counters.reached, outbox, send, answer });
   }
 
   #complete(key: RequestId, answer: RpcAnswer): void {

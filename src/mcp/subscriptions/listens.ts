@@ -2,15 +2,18 @@ import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Caller } from "../../surface/caller.ts";
 import { listNames, type ListName } from "../lists.ts";
 import type { RequestFrame } from "../parse-frame.ts";
-import { ownParam, rpcCodes, toRpcError, type RequestId, type RpcAnswer, type RpcError } from "../protocol.ts";
-import { renderAcknowledgement, toListenEnd, topicsOfLists, urisOf, type Topic } from "./notices.ts";
+import { ownParam, rpcCodes, toRpcError, type RequestId, type RpcError } from "../protocol.ts";
 import {
-  ignore,
   maxUris,
   refuseLacking,
+  renderAcknowledgement,
+  toListenEnd,
   tooManySubscriptions,
+  topicsOfLists,
   TopicWatch,
+  urisOf,
   whenOpen,
+  type Topic,
   type WatchDeps,
 } from "./topic-watch.ts";
 
@@ -25,7 +28,7 @@ interface Listen {
   watches: TopicWatch[];
   isAcknowledged: boolean;
   isOver: boolean;
-  stopWaiting: () => void;
+  stopWaiting: (() => void) | undefined;
 }
 
 function topicsOf({ watches }: Listen): readonly Topic[] {
@@ -64,21 +67,19 @@ function toHonoured(topics: readonly Topic[]): JsonObject {
 
 function stop(listen: Listen): void {
   listen.isOver = true;
-  listen.stopWaiting();
+  listen.stopWaiting?.();
   for (const watch of listen.watches) watch.close();
 }
 
 /** The subscriptions of a client of the modern era, each under the id of the request that opened it. */
 export class Listens {
   readonly #deps: WatchDeps;
-  readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
   readonly #open = new Map<RequestId, Listen>();
-  #isSuspended = false;
+  #isSuspended: boolean;
 
-  /** @param answer - given what tells a client that its subscription was ended here. */
-  constructor(deps: WatchDeps, answer: (id: RequestId, answer: RpcAnswer) => void) {
+  constructor(deps: WatchDeps, isSuspended = false) {
     this.#deps = deps;
-    this.#answer = answer;
+    this.#isSuspended = isSuspended;
   }
 
   get uriCount(): number {
@@ -99,7 +100,7 @@ export class Listens {
     if (lacking !== undefined) return lacking;
     const target = { caller, deps };
     if (!this.#hasRoom(uris) || !runtime.resources.hasRoom(caller, uris)) return tooManySubscriptions;
-    const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: ignore };
+    const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: undefined };
     this.#open.set(id, listen);
     for (const topic of topics) {
       const watch = new TopicWatch(target, topic, id);
@@ -142,7 +143,7 @@ export class Listens {
   }
 
   #acknowledge(id: RequestId, listen: Listen): void {
-    listen.stopWaiting = ignore;
+    listen.stopWaiting = undefined;
     for (const watch of listen.watches) if (watch.isThere === false) watch.close();
     listen.watches = listen.watches.filter((watch) => watch.isOpen);
     this.#sendAcknowledgement(id, listen);
@@ -159,6 +160,6 @@ export class Listens {
     this.#open.delete(id);
     // Nothing comes before the acknowledgement, the end neither.
     if (!listen.isAcknowledged) this.#sendAcknowledgement(id, listen);
-    this.#answer(id, toListenEnd(id));
+    this.#deps.answer(id, toListenEnd(id), "modern");
   }
 }

@@ -10,14 +10,15 @@ import {
   type RequestId,
   type RpcAnswer,
 } from "../protocol.ts";
-import { topicsOfLists, urisOf, type Topic } from "./notices.ts";
 import {
-  ignore,
   maxUris,
   refuseLacking,
   tooManySubscriptions,
+  topicsOfLists,
   TopicWatch,
+  urisOf,
   whenOpen,
+  type Topic,
   type WatchDeps,
 } from "./topic-watch.ts";
 
@@ -25,7 +26,7 @@ import {
 interface Subscribed {
   readonly watch: TopicWatch;
   readonly waiting: RequestId[];
-  stopWaiting: () => void;
+  stopWaiting: (() => void) | undefined;
 }
 
 const badUri = toRpcError(rpcCodes.invalidParams, 'Invalid params: "uri" must be a string');
@@ -39,14 +40,12 @@ function uriOf(params: JsonObject | undefined): string | undefined {
 /** What a client of the legacy era watches: the URIs that it subscribed to, and lists once it is initialised. */
 export class SubscribedUris {
   readonly #deps: WatchDeps;
-  readonly #answer: (id: RequestId, answer: RpcAnswer) => void;
   readonly #subscribed = new Map<Topic, Subscribed>();
-  #isSuspended = false;
+  #isSuspended: boolean;
 
-  /** @param answer - given the answers that had to be waited for. */
-  constructor(deps: WatchDeps, answer: (id: RequestId, answer: RpcAnswer) => void) {
+  constructor(deps: WatchDeps, isSuspended: boolean) {
     this.#deps = deps;
-    this.#answer = answer;
+    this.#isSuspended = isSuspended;
   }
 
   get uriCount(): number {
@@ -152,20 +151,20 @@ export class SubscribedUris {
   #add(topic: Topic, caller: Caller): Subscribed | undefined {
     const watch = new TopicWatch({ caller, deps: this.#deps }, topic);
     if (!watch.open()) return undefined;
-    const subscribed: Subscribed = { watch, waiting: [], stopWaiting: ignore };
+    const subscribed: Subscribed = { watch, waiting: [], stopWaiting: undefined };
     this.#subscribed.set(topic, subscribed);
     return subscribed;
   }
 
   #remove(topic: Topic, { watch, stopWaiting }: Subscribed): void {
     this.#subscribed.delete(topic);
-    stopWaiting();
+    stopWaiting?.();
     watch.close();
   }
 
   #settle(uri: string, subscribed: Subscribed): void {
     const { watch } = subscribed;
-    subscribed.stopWaiting = ignore;
+    subscribed.stopWaiting = undefined;
     if (watch.isThere === false) {
       this.#remove(uri, subscribed);
       return this.#answerWaiting(subscribed, toNotFound(uri, "legacy"));
@@ -176,6 +175,6 @@ export class SubscribedUris {
   }
 
   #answerWaiting({ waiting }: Subscribed, answer: RpcAnswer): void {
-    for (const id of waiting.splice(0)) this.#answer(id, answer);
+    for (const id of waiting.splice(0)) this.#deps.answer(id, answer, "legacy");
   }
 }

@@ -1,25 +1,20 @@
 import { anonymous, type Caller } from "../../surface/caller.ts";
 import { SurfaceError } from "../../errors.ts";
-import type { Clock } from "../../spine/clock.ts";
 import { internalError } from "../../surface/fault.ts";
 import type { ClientRequest } from "../running-request.ts";
-import type { Era, RequestId, RpcAnswer } from "../protocol.ts";
+import type { RequestId, RpcAnswer } from "../protocol.ts";
 import type { AppRuntime } from "../servable-app.ts";
 import { Listens } from "./listens.ts";
 import { SubscribedUris } from "./subscribed-uris.ts";
 import { Outbox, type WatchDeps } from "./topic-watch.ts";
 
 /** Dependencies of a {@link SubscriptionSession}. */
-export interface SubscriptionDeps {
+export interface SubscriptionDeps extends Omit<WatchDeps, "outbox"> {
   readonly runtime: Pick<AppRuntime, "resources" | "changing" | "report">;
-  readonly send: (json: string) => void;
-  readonly answer: (id: RequestId, answer: RpcAnswer, era: Era) => void;
-  readonly clock: Clock;
   /** Milliseconds that the output may stay full until all watches stop. */
   readonly stallMs: number;
   /** Called when all watches have stopped, with the number of URIs. @default reports a fault */
   readonly onStalled?: (watches: number) => void;
-  readonly reached?: WatchDeps["reached"];
 }
 
 /**
@@ -101,25 +96,16 @@ export class SubscriptionSession {
   }
 
   #ofLegacy(): SubscribedUris {
-    if (this.#legacy !== undefined) return this.#legacy;
-    const { answer } = this.#deps;
-    this.#legacy = new SubscribedUris(this.#shared(), (id, late) => answer(id, late, "legacy"));
-    if (this.#isStalled) this.#legacy.suspend();
-    return this.#legacy;
+    return (this.#legacy ??= new SubscribedUris(this.#shared(), this.#isStalled));
   }
 
   #ofModern(): Listens {
-    if (this.#modern !== undefined) return this.#modern;
-    const { answer } = this.#deps;
-    this.#modern = new Listens(this.#shared(), (id, end) => answer(id, end, "modern"));
-    if (this.#isStalled) this.#modern.suspend();
-    return this.#modern;
+    return (this.#modern ??= new Listens(this.#shared(), this.#isStalled));
   }
 
   #shared(): WatchDeps {
     if (this.#watchDeps !== undefined) return this.#watchDeps;
-    const { runtime, send, clock, reached } = this.#deps;
-    this.#watchDeps = { runtime, send, clock, reached, outbox: new Outbox() };
+    this.#watchDeps = { ...this.#deps, outbox: new Outbox() };
     this.#hold();
     return this.#watchDeps;
   }

@@ -1,9 +1,66 @@
 import type { WatchTold } from "../../catalog/resource-watches.ts";
+import type { JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { rpcCodes, toRpcError, toScopeError, type RequestId, type RpcError } from "../protocol.ts";
+import { listNames, type ListName } from "../lists.ts";
+import {
+  rpcCodes,
+  toRpcError,
+  toRpcResult,
+  toScopeError,
+  writeJson,
+  type Era,
+  type RequestId,
+  type RpcAnswer,
+  type RpcError,
+} from "../protocol.ts";
 import type { AppRuntime } from "../servable-app.ts";
-import { renderChange, type Topic } from "./notices.ts";
+
+/** A list that can change. There is one object for each. */
+export interface ListTopic {
+  readonly list: ListName;
+}
+
+/** The topic of a notice: a resource, by its URI, or a list. */
+export type Topic = string | ListTopic;
+
+const listTopics: ReadonlyMap<ListName, ListTopic> = new Map(listNames.map((list) => [list, Object.freeze({ list })]));
+
+/** Returns the topics of some lists, in the order of all lists. */
+export function topicsOfLists(lists: ReadonlySet<ListName>): readonly ListTopic[] {
+  return [...listTopics.values()].filter(({ list }) => lists.has(list));
+}
+
+/** Returns the topics that are resources. */
+export function urisOf(topics: Iterable<Topic>): readonly string[] {
+  return [...topics].filter((topic) => typeof topic === "string");
+}
+
+/** Writes the member of a `_meta` that names the subscription of a message. The id is echoed as it came. */
+function stamp(id: RequestId): string {
+  return `"io.modelcontextprotocol/subscriptionId":${JSON.stringify(id)}`;
+}
+
+/** Writes the notification of a change, from 2026-07-28 on with the subscription that it belongs to. */
+export function renderChange(topic: Topic, id: RequestId | undefined): string {
+  if (typeof topic === "string") {
+    const meta = id === undefined ? "" : `,"_meta":{${stamp(id)}}`;
+    return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":${writeJson(topic)}${meta}}}`;
+  }
+  const params = id === undefined ? "" : `,"params":{"_meta":{${stamp(id)}}}`;
+  return `{"jsonrpc":"2.0","method":"notifications/${topic.list}/list_changed"${params}}`;
+}
+
+/** Writes the notification that opens a subscription, with the filter that is honoured. */
+export function renderAcknowledgement(id: RequestId, honoured: JsonObject): string {
+  const params = `"notifications":${writeJson(honoured)},"_meta":{${stamp(id)}}`;
+  return `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{${params}}}`;
+}
+
+/** Returns the empty result by which the server ends a subscription. */
+export function toListenEnd(id: RequestId): RpcAnswer {
+  return toRpcResult("", { meta: stamp(id) });
+}
 
 /** Number of URIs that one connection may watch, over all its subscriptions. */
 export const maxUris = 1024;
@@ -19,6 +76,8 @@ export interface WatchDeps {
   readonly runtime: Pick<AppRuntime, "resources" | "changing">;
   readonly outbox: Outbox;
   readonly send: (json: string) => void;
+  /** Answers a request that had to wait, or tells a client that its subscription was ended here. */
+  readonly answer: (id: RequestId, answer: RpcAnswer, era: Era) => void;
   readonly clock: Clock;
   /** Called when a URI of a request is looked up. */
   readonly reached?: ((stage: "gate") => void) | undefined;
@@ -176,14 +235,15 @@ export class TopicWatch implements WatchTold {
 
 /**
  * Runs `done` when all watches know whether their topics exist, so that a client that is told then misses no change; or after a
- * second, since the backend may be away. Runs it at once if there is nothing to wait for. Returns a function that cancels it.
+ * second, since the backend may be away. Runs it at once, and returns `undefined`, if
+ * there is nothing to wait for; else returns a function that cancels it.
  */
-export function whenOpen(watches: readonly TopicWatch[], clock: Clock, done: () => void): () => void {
+export function whenOpen(watches: readonly TopicWatch[], clock: Clock, done: () => void): (() => void) | undefined {
   const awaited = watches.filter(({ isThere }) => isThere === undefined);
   let left = awaited.length;
   if (left === 0) {
     done();
-    return ignore;
+    return undefined;
   }
   const cancel = (): void => {
     stopTimer();
@@ -194,15 +254,10 @@ export function whenOpen(watches: readonly TopicWatch[], clock: Clock, done: () 
     done();
   };
   const stopTimer = clock.after(openPatienceMs, finish);
-  for (const watch of awaited) {
-    const onOpened = (): void => {
-      left -= 1;
-      if (left === 0) finish();
-    };
-    watch.onOpened = onOpened;
-  }
+  const onOpened = (): void => {
+    left -= 1;
+    if (left === 0) finish();
+  };
+  for (const watch of awaited) watch.onOpened = onOpened;
   return cancel;
 }
-
-/** Stands for what is done when nothing needs to be taken back. */
-export function ignore(): void {}

@@ -192,16 +192,13 @@ export interface NotLive {
   readonly [kChannel]?: TypeProblem<"bridge() takes a link; wrap the live surface: inProcess(live)">;
 }
 
-// The names are the first type argument of every stage: an editor prints that in full, and cuts off a spec of some members.
-/**
- * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
- * `tools()`, `prompts()` and `resources()` need a client, so they come after that.
- */
-export interface UnlinkedApp<TNames extends AppNames, TSpec> {
-  /** Reaches a live surface that runs elsewhere. Its maker closes it. */
-  bridge(link: NotLive & Link): LinkedApp<TNames, TSpec>;
-  /** Serves the surface fresh: each time the app is opened, these handlers implement it. */
-  implement(handlers: Implementation<TSpec>): LinkedApp<TNames, TSpec>;
+/** An app with or without a link. */
+type Stage<TLinked, TNames extends AppNames, TSpec> = TLinked extends true
+  ? LinkedApp<TNames, TSpec>
+  : UnlinkedApp<TNames, TSpec>;
+
+/** The steps of an app with or without a link. */
+interface Steps<TLinked, TNames extends AppNames, TSpec> {
   /** Exposes untagged members, by name. What is left out stays unreachable. */
   expose<const $Expose>(
     map: $Expose &
@@ -209,12 +206,12 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> {
       NoInfer<ExposeCollisions<TSpec, TNames, $Expose>> &
       LiteralKeys<$Expose> &
       ExposeTyped<TSpec>,
-  ): UnlinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;
+  ): Stage<TLinked, WithExposed<TSpec, TNames, $Expose>, TSpec>;
   /**
    * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
    * resources nor notices. Once an app.
    */
-  pull(this: PullProblem<TNames>): UnlinkedApp<WithPull<TNames>, TSpec>;
+  pull(this: PullProblem<TNames>): Stage<TLinked, WithPull<TNames>, TSpec>;
   /**
    * Gives every handler something of its own, as `context.context`: what the factory makes for each call, when the handler first asks
    * for it. What can be disposed of (`Symbol.dispose`, `Symbol.asyncDispose`) is, when the handler has come to an end, so hand out what
@@ -224,7 +221,7 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> {
   context<$Context>(
     this: ContextProblem<TNames>,
     factory: ContextFactory<$Context>,
-  ): UnlinkedApp<WithContext<TNames, $Context>, TSpec>;
+  ): Stage<TLinked, WithContext<TNames, $Context>, TSpec>;
   /**
    * Has users asked before a tool runs that may change something, with its title and actual arguments, unless the tool says of itself
    * whether they are. What a model says is never consent. Once an app.
@@ -233,7 +230,19 @@ export interface UnlinkedApp<TNames extends AppNames, TSpec> {
     this: ConfirmProblem<TNames>,
     which: "mutating",
     options?: ConfirmOptions,
-  ): UnlinkedApp<WithConfirm<TNames>, TSpec>;
+  ): Stage<TLinked, WithConfirm<TNames>, TSpec>;
+}
+
+// The names are the first type argument of every stage: an editor prints that in full, and cuts off a spec of some members.
+/**
+ * An app without a link: it can be exposed, not yet served. `bridge()` or `implement()` comes next; the handlers of
+ * `tools()`, `prompts()` and `resources()` need a client, so they come after that.
+ */
+export interface UnlinkedApp<TNames extends AppNames, TSpec> extends Steps<false, TNames, TSpec> {
+  /** Reaches a live surface that runs elsewhere. Its maker closes it. */
+  bridge(link: NotLive & Link): LinkedApp<TNames, TSpec>;
+  /** Serves the surface fresh: each time the app is opened, these handlers implement it. */
+  implement(handlers: Implementation<TSpec>): LinkedApp<TNames, TSpec>;
   readonly tools: TypeProblem<"tools() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly prompts: TypeProblem<"prompts() needs a link: call .bridge(link) or .implement(handlers) first">;
   readonly resources: TypeProblem<"resources() needs a link: call .bridge(link) or .implement(handlers) first">;
@@ -291,7 +300,7 @@ export interface GenericApp<TNames extends AppNames, TSpec> {
 }
 
 /** An app that can be served. It can no longer be linked. */
-export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp {
+export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp, Steps<true, TNames, TSpec> {
   // The first member, so that the compiler refuses an app without a link with the sentence of its `serve`.
   /**
    * Starts serving. Default: over standard input and output.
@@ -300,38 +309,6 @@ export interface LinkedApp<TNames extends AppNames, TSpec> extends ServableApp {
    */
   serve<TServing extends Serving>(target: ServeTarget<TServing>): Promise<TServing>;
   serve(target?: ServeTarget): Promise<Serving>;
-  /** Exposes untagged members, by name. What is left out stays unreachable. */
-  expose<const $Expose>(
-    map: $Expose &
-      NoInfer<ExposeChecked<TSpec, $Expose>> &
-      NoInfer<ExposeCollisions<TSpec, TNames, $Expose>> &
-      LiteralKeys<$Expose> &
-      ExposeTyped<TSpec>,
-  ): LinkedApp<WithExposed<TSpec, TNames, $Expose>, TSpec>;
-  /**
-   * Adds `read_resource` and `wait_for_change`, over the resources that are exposed: for hosts that show agents neither
-   * resources nor notices. Once an app.
-   */
-  pull(this: PullProblem<TNames>): LinkedApp<WithPull<TNames>, TSpec>;
-  /**
-   * Gives every handler something of its own, as `context.context`: what the factory makes for each call, when the handler first asks
-   * for it. What can be disposed of (`Symbol.dispose`, `Symbol.asyncDispose`) is, when the handler has come to an end, so hand out what
-   * several calls share within an object. Default: a `MemoryContext` for each call. Once an app, and before `tools()`, `prompts()` and
-   * `resources()`.
-   */
-  context<$Context>(
-    this: ContextProblem<TNames>,
-    factory: ContextFactory<$Context>,
-  ): LinkedApp<WithContext<TNames, $Context>, TSpec>;
-  /**
-   * Has users asked before a tool runs that may change something, with its title and actual arguments, unless the tool says of itself
-   * whether they are. What a model says is never consent. Once an app.
-   */
-  confirm(
-    this: ConfirmProblem<TNames>,
-    which: "mutating",
-    options?: ConfirmOptions,
-  ): LinkedApp<WithConfirm<TNames>, TSpec>;
   /** Adds tools that are not members: an input, and a function over the live client. */
   tools<const $Tools, const $Inputs, const $Outputs, const $Reaches = unknown>(
     tools: ToolsArgument<TSpec, TNames, $Tools, $Inputs, $Outputs, $Reaches>,

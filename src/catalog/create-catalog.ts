@@ -134,7 +134,7 @@ function toCatalog(
   indexed: IndexedTools = indexTools(listed.tools),
 ): Catalog {
   const { resources, templates, prompts } = listed;
-  const { tools, byName, byId } = indexed;
+  const { tools } = indexed;
   const promptsByName = indexNames(prompts);
   const allScopes = once(() => toCatalogScopes(scopes, [tools, resources, templates, prompts]));
   const warnings = once(() => entryWarnings(tools, [...resources, ...templates]));
@@ -143,8 +143,8 @@ function toCatalog(
     resources: sortFrozen(resources, (resource) => resource.uri),
     templates: sortFrozen(templates, (template) => template.uriTemplate),
     prompts: sortFrozen(prompts, (prompt) => prompt.name),
-    tool: (name: string) => byName.get(name),
-    toolOf: (id: string) => byId.get(id),
+    tool: indexed.tool,
+    toolOf: indexed.toolOf,
     prompt: (name: string) => promptsByName.get(name),
     uriPrefix,
     // Made when somebody asks: of thousands of tools, of which one comes and another goes, nobody may ever.

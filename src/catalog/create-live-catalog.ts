@@ -6,7 +6,7 @@ import type { Catalog } from "./catalog.ts";
 import { sortResources, withMounted } from "./create-catalog.ts";
 import { diffLists } from "./diff-lists.ts";
 import type { ResourceEntry, ToolEntry } from "./entry.ts";
-import { indexTools, patchTools, type IndexedTools } from "./indexed-tools.ts";
+import { indexTools, type IndexedTools } from "./indexed-tools.ts";
 import type { LiveCatalog } from "./live-catalog.ts";
 import { Admission } from "./mount-admission.ts";
 import type { MountSource } from "./mount.ts";
@@ -45,6 +45,12 @@ function createOwnerOf(base: Catalog): (uri: string) => { readonly origin: strin
     const owner = resolve(uri);
     return owner && [...base.resources, ...base.templates].find(({ id }) => id === owner.id);
   };
+}
+
+/** Joins lists; copies nothing where there is one. */
+function join<TEntry>(lists: readonly (readonly TEntry[])[]): readonly TEntry[] {
+  const [only] = lists;
+  return only !== undefined && lists.length === 1 ? only : lists.flat();
 }
 
 class MountedCatalog implements LiveCatalog {
@@ -110,11 +116,11 @@ class MountedCatalog implements LiveCatalog {
     const before = this.#mounted;
     // An app's own names are kept from its mounts when it is put together, but for one without a prefix.
     const all = this.#sources.map((source) => source.entries());
-    const tools = this.#tools.admit(all.flatMap((each) => each.tools));
-    const resources = this.#resources.admit(all.flatMap((each) => each.resources));
+    const tools = this.#tools.admit(join(all.map((each) => each.tools)));
+    const resources = this.#resources.admit(join(all.map((each) => each.resources)));
     if (tools === before.tools && resources === before.resources) return;
     this.#mounted = { tools, resources };
-    this.#indexed = patchTools(this.#indexed, diffLists(before.tools, tools));
+    this.#indexed = this.#indexed.patch(diffLists(before.tools, tools));
     const isRead = resources === before.resources;
     const read = isRead ? this.#catalog.resources : sortResources(this.#base, resources);
     this.#catalog = withMounted(this.#base, { resources: read, indexed: this.#indexed });

@@ -35,9 +35,24 @@ export function diffLists<TItem>(before: readonly TItem[], after: readonly TItem
   return { gone: without(was, is), come: without(is, was) };
 }
 
+/** More items than this are looked for in one pass. */
+const few = 16;
+
+function remove<TItem>(list: readonly TItem[], gone: readonly TItem[]): readonly TItem[] {
+  if (gone.length > few) {
+    const leaving = new Set(gone);
+    return list.filter((item) => !leaving.has(item));
+  }
+  const left = list.slice();
+  for (const item of gone) {
+    const at = left.indexOf(item);
+    if (at >= 0) left.splice(at, 1);
+  }
+  return left;
+}
+
 /** A list without what has gone, and behind that what has come; the same list where nothing has. */
 export function patchList<TItem>(list: readonly TItem[], { gone, come }: ListDiff<TItem>): readonly TItem[] {
   if (gone.length === 0 && come.length === 0) return list;
-  const leaving = new Set(gone);
-  return Object.freeze([...(gone.length === 0 ? list : list.filter((item) => !leaving.has(item))), ...come]);
+  return Object.freeze((gone.length === 0 ? list : remove(list, gone)).concat(come));
 }

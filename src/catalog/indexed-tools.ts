@@ -1,16 +1,49 @@
 import { SurfaceError } from "../errors.ts";
-import { patchList, type ListDiff } from "./diff-lists.ts";
+import type { ListDiff } from "./diff-lists.ts";
 import type { PromptEntry, ToolEntry } from "./entry.ts";
+import { patchSorted, placeOf } from "./patch-sorted.ts";
 import { sortFrozen } from "./sort-frozen.ts";
 
-/** Tools, sorted by name and frozen, and where each is found. */
-export interface IndexedTools {
-  readonly tools: readonly ToolEntry[];
-  readonly byName: ReadonlyMap<string, ToolEntry>;
-  readonly byId: ReadonlyMap<string, ToolEntry>;
-}
+/** Lookups by a search, before a map is made: a catalog that changes all the time is looked at seldom between two changes. */
+const maxSearches = 16;
 
 const nameOf = ({ name }: ToolEntry): string => name;
+
+/** Tools, sorted by name and frozen, and how each is found. */
+export class IndexedTools {
+  readonly tools: readonly ToolEntry[];
+  #byName: ReadonlyMap<string, ToolEntry> | undefined;
+  #byId: ReadonlyMap<string, ToolEntry> | undefined;
+  #searches = 0;
+
+  /** @param tools - sorted by name, no two of which share one. */
+  constructor(tools: readonly ToolEntry[]) {
+    this.tools = tools;
+  }
+
+  /** Returns the tool of this name on the wire. */
+  readonly tool = (name: string): ToolEntry | undefined => {
+    if (this.#byName !== undefined) return this.#byName.get(name);
+    this.#searches += 1;
+    if (this.#searches > maxSearches) this.#byName = new Map(this.tools.map((tool) => [tool.name, tool]));
+    const found = this.tools[placeOf(this.tools, name, nameOf)];
+    return found?.name === name ? found : undefined;
+  };
+
+  /** Returns the tool of this id: nearly always its name is the id with `_` for each dot. */
+  readonly toolOf = (id: string): ToolEntry | undefined => {
+    const found = this.#byId === undefined ? this.tool(id.replaceAll(".", "_")) : undefined;
+    if (found?.id === id) return found;
+    this.#byId ??= new Map(this.tools.map((tool) => [tool.id, tool]));
+    return this.#byId.get(id);
+  };
+
+  /** Returns these tools without those that have gone, and with those that have come, whose names no other has. */
+  patch({ gone, come }: ListDiff<ToolEntry>): IndexedTools {
+    for (const tool of come) Object.freeze(tool);
+    return new IndexedTools(Object.freeze(patchSorted(this.tools, { gone: new Set(gone), come }, nameOf)));
+  }
+}
 
 /** Indexes entries by name. @throws SurfaceError `NAME_COLLISION` naming both origins. */
 export function indexNames<TEntry extends ToolEntry | PromptEntry>(
@@ -32,21 +65,6 @@ export function indexNames<TEntry extends ToolEntry | PromptEntry>(
 
 /** Indexes tools. @throws SurfaceError `NAME_COLLISION` naming both origins. */
 export function indexTools(tools: readonly ToolEntry[]): IndexedTools {
-  const byName = indexNames(tools);
-  return { tools: sortFrozen(tools, nameOf), byName, byId: new Map(tools.map((tool) => [tool.id, tool])) };
-}
-
-/** The same tools without those that have gone, and with those that have come, whose names nothing else has. */
-export function patchTools(before: IndexedTools, diff: ListDiff<ToolEntry>): IndexedTools {
-  // Copies: whoever has those before goes on with them.
-  const [byName, byId] = [new Map(before.byName), new Map(before.byId)];
-  for (const { name, id } of diff.gone) {
-    byName.delete(name);
-    byId.delete(id);
-  }
-  for (const tool of diff.come) {
-    byName.set(tool.name, tool);
-    byId.set(tool.id, tool);
-  }
-  return { tools: sortFrozen([...patchList(before.tools, diff)], nameOf), byName, byId };
+  indexNames(tools);
+  return new IndexedTools(sortFrozen(tools, nameOf));
 }

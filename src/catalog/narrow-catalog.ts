@@ -1,4 +1,5 @@
 import type { Catalog } from "./catalog.ts";
+import { IndexedTools } from "./indexed-tools.ts";
 import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from "./entry.ts";
 
 /** Decides which entries of a catalog are kept. */
@@ -17,13 +18,12 @@ function keepOf<TEntry>(entries: readonly TEntry[], keep: (entry: TEntry) => boo
 }
 
 function withEntries(catalog: Catalog, { tools, prompts, resources, templates }: Entries): Catalog {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const byId = new Map(tools.map((tool) => [tool.id, tool]));
+  const indexed = new IndexedTools(tools);
   const promptsByName = new Map(prompts.map((prompt) => [prompt.name, prompt]));
   return Object.freeze({
     ...{ tools, prompts, resources, templates },
-    tool: (name: string) => byName.get(name),
-    toolOf: (id: string) => byId.get(id),
+    tool: indexed.tool,
+    toolOf: indexed.toolOf,
     prompt: (name: string) => promptsByName.get(name),
     uriPrefix: catalog.uriPrefix,
     // Getters, since a catalog computes both on first use.

@@ -7,7 +7,7 @@ import { toGatewayEntry } from "./gateway-entry.ts";
 import type { GatewayParts } from "./gateway-parts.ts";
 import { isWithin } from "./indexed-operation.ts";
 import { readText } from "./read-argument.ts";
-import { SortedOperations } from "./patch-sorted.ts";
+import { SortedOperations } from "./sorted-operations.ts";
 import { takePage } from "./take-page.ts";
 
 const limit: NumberField = {

@@ -2,7 +2,7 @@ import { diffLists } from "../catalog/diff-lists.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { ToolEntry } from "../catalog/entry.ts";
 import { toIndexedOperation, type IndexedOperation } from "./indexed-operation.ts";
-import { patchSorted } from "./patch-sorted.ts";
+import { patchSorted } from "../catalog/patch-sorted.ts";
 import { rankOperations, type Found } from "./rank-operations.ts";
 import type { SearchQuery } from "./search-query.ts";
 import { SortedNames } from "./sorted-names.ts";

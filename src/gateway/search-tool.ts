@@ -8,7 +8,7 @@ import { isWithin } from "./indexed-operation.ts";
 import type { Found } from "./rank-operations.ts";
 import { readText } from "./read-argument.ts";
 import { toSearchQuery, type SearchQuery } from "./search-query.ts";
-import { SortedOperations } from "./patch-sorted.ts";
+import { SortedOperations } from "./sorted-operations.ts";
 import { takePage } from "./take-page.ts";
 
 const limit: NumberField = { name: "limit", minimum: 1, maximum: 500, default: 50, description: "At most so many" };

@@ -1,5 +1,5 @@
 import { named, type IndexedOperation } from "./indexed-operation.ts";
-import { patchSorted, placeOf, type SortedPatch } from "./patch-sorted.ts";
+import { patchSorted, placeOf, type SortedPatch } from "../catalog/patch-sorted.ts";
 
 type ToName = (operation: IndexedOperation) => string;
 

@@ -1,12 +1,11 @@
-import type { Catalog } from "../catalog/catalog.ts";
-import { diffLists } from "../catalog/diff-lists.ts";
-import type { ToolEntry } from "../catalog/entry.ts";
-
 /** What is to become of a sorted list. */
 export interface SortedPatch<TItem> {
   readonly gone: ReadonlySet<TItem>;
   readonly come: readonly TItem[];
 }
+
+/** A patch of more items than this costs less by one pass over the list. */
+const few = 16;
 
 /** Returns the index of the first item of a sorted list that does not come before `id`. */
 export function placeOf<TItem>(list: readonly TItem[], id: string, toId: (item: TItem) => string): number {
@@ -21,12 +20,27 @@ export function placeOf<TItem>(list: readonly TItem[], id: string, toId: (item: 
   return low;
 }
 
-/** A list that is sorted by id, without what has gone and with what has come: one copy, and a search for each that has come. */
+function patchFew<TItem>(
+  list: readonly TItem[],
+  { gone, come }: SortedPatch<TItem>,
+  toId: (item: TItem) => string,
+): readonly TItem[] {
+  const patched = list.slice();
+  for (const item of gone) {
+    const at = patched.indexOf(item, placeOf(patched, toId(item), toId));
+    if (at >= 0) patched.splice(at, 1);
+  }
+  for (const item of come) patched.splice(placeOf(patched, toId(item), toId), 0, item);
+  return patched;
+}
+
+/** Returns a copy of a list that is sorted by id, without the items that have gone and with those that have come. */
 export function patchSorted<TItem>(
   list: readonly TItem[],
   { gone, come }: SortedPatch<TItem>,
   toId: (item: TItem) => string,
 ): readonly TItem[] {
+  if (gone.size + come.length <= few) return patchFew(list, { gone, come }, toId);
   const left = gone.size === 0 ? list : list.filter((item) => !gone.has(item));
   const patched: TItem[] = [];
   let from = 0;
@@ -38,20 +52,4 @@ export function patchSorted<TItem>(
   }
   for (const after of left.slice(from)) patched.push(after);
   return patched;
-}
-
-const toId = ({ id }: ToolEntry): string => id;
-
-/** The tools of a catalog, sorted by id. For the next catalog the list is patched. */
-export class SortedOperations {
-  #tools: Catalog["tools"] = [];
-  #sorted: readonly ToolEntry[] = [];
-
-  of({ tools }: Catalog): readonly ToolEntry[] {
-    if (tools === this.#tools) return this.#sorted;
-    const { gone, come } = diffLists(this.#tools, tools);
-    this.#sorted = patchSorted(this.#sorted, { gone: new Set(gone), come }, toId);
-    this.#tools = tools;
-    return this.#sorted;
-  }
 }

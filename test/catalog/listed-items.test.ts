@@ -184,7 +184,7 @@ describe("the items of a collection in the list of resources", () => {
   });
 
   it("are announced to each who listens, and to none who has ended that or listens since", async () => {
-    const { runtime, jobs } = serve(100);
+    const { runtime, jobs } = serve(400);
     const [one, other] = [listen(runtime), listen(runtime)];
     await list(runtime);
     await quiet();
@@ -200,7 +200,7 @@ describe("the items of a collection in the list of resources", () => {
   });
 
   it("are not announced to who has ended that while a notice was kept back", async () => {
-    const { runtime, jobs, carts } = serve(200);
+    const { runtime, jobs, carts } = serve(400);
     const [one, other] = [listen(runtime), listen(runtime)];
     await list(runtime);
     await quiet();

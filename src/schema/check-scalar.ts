@@ -66,14 +66,14 @@ export function toValueTest(values: readonly JsonValue[]): (json: JsonValue) => 
 function typeCheck(types: readonly JsonValue[]): Check {
   const test = toTypeTest(types);
   const need = types.map(String).join(" or ");
-  return (json, walk) => (test(json) ? json : refuse(walk, expected(need, json)));
+  return (json, walk) => test(json) || refuse(walk, expected(need, json));
 }
 
 function valueCheck(values: readonly JsonValue[]): Check {
   const test = toValueTest(values);
   const shown = values.slice(0, maxShown).map((value) => JSON.stringify(value));
   const need = values.length > maxShown ? `one of ${values.length} values` : `one of ${shown.join(", ")}`;
-  return (json, walk) => (test(json) ? json : refuse(walk, `expected ${need}`));
+  return (json, walk) => test(json) || refuse(walk, `expected ${need}`);
 }
 
 function expected(need: string, json: JsonValue): string {
@@ -81,11 +81,11 @@ function expected(need: string, json: JsonValue): string {
 }
 
 function textCheck({ need, holds }: Rule<string>): Check {
-  return (json, walk) => (typeof json !== "string" || holds(json) ? json : refuse(walk, `expected ${need}`));
+  return (json, walk) => typeof json !== "string" || holds(json) || refuse(walk, `expected ${need}`);
 }
 
 function numberCheck({ need, holds }: Rule<number>): Check {
-  return (json, walk) => (typeof json !== "number" || holds(json) ? json : refuse(walk, `expected ${need}`));
+  return (json, walk) => typeof json !== "number" || holds(json) || refuse(walk, `expected ${need}`);
 }
 
 function textRules(node: JsonObject): Rule<string>[] {
@@ -106,7 +106,7 @@ function patternChecks({ pattern }: JsonObject, isExact: boolean): Check[] {
   if (typeof pattern !== "string") return [];
   const holds = toPatternTest(pattern, isExact);
   const need = `expected text that matches ${pattern}`;
-  return [(json, walk) => (typeof json !== "string" || holds(json, walk) ? json : refuse(walk, need))];
+  return [(json, walk) => typeof json !== "string" || holds(json, walk) || refuse(walk, need)];
 }
 
 /**

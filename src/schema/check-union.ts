@@ -1,7 +1,7 @@
 import { toTypeTest, toValueTest, valuesOf } from "./check-scalar.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
-import { fitsStrictly, refuse, refused } from "./receive-walk.ts";
+import { fitsQuietly, refuse } from "./receive-walk.ts";
 import type { Check, CheckCompiler, ReceiveWalk } from "./receive-walk.ts";
 
 type Test = (json: JsonValue) => boolean;
@@ -14,58 +14,48 @@ interface Arm {
 
 const acceptAny: Test = () => true;
 
-/** Holds a value against alternatives. */
-type UnionRule = (arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk) => ReturnType<Check>;
-
 /**
- * The checks of a node's alternatives. An `oneOf` is as good as an `anyOf` to a reader: any arm that fits will do, unless the
- * schema is held to the letter.
+ * The checks of a node's alternatives and conditions. A reader accepts any arm of an `oneOf`, unless the schema holds to the letter.
+ * It ignores `unevaluated…`, which closes objects in ways that no library emits.
  */
 export function createUnionChecks(node: JsonObject, compiler: CheckCompiler): Check[] {
-  const toCheck = (list: JsonValue | undefined, rule: UnionRule): Check[] => {
-    if (!Array.isArray(list)) return [];
-    const arms = list.map((arm: JsonValue) => ({ check: compiler.now(arm), test: toTest(arm) }));
-    return [(json, walk) => rule(arms, json, walk)];
-  };
-  return [...toCheck(node["anyOf"], checkArms), ...toCheck(node["oneOf"], compiler.isExact ? checkOnlyArm : checkArms)];
+  const { anyOf, oneOf, not, if: condition, dependentSchemas } = node;
+  const checks: Check[] = [];
+  for (const list of [anyOf, oneOf]) {
+    if (!Array.isArray(list)) continue;
+    const arms = list.map((arm: JsonValue): Arm => ({ check: compiler.now(arm), test: toTest(arm) }));
+    const isOnly = list === oneOf && compiler.isExact;
+    checks.push((json, walk) => (isOnly ? checkOnlyArm(arms, json, walk) : checkArms(arms, json, walk)));
+  }
+  if (not !== undefined) {
+    const check = compiler.now(not);
+    checks.push((json, walk) => !fitsQuietly(check, json, walk) || refuse(walk, "expected something else"));
+  }
+  if (condition !== undefined) {
+    const [test, fit, unfit] = [compiler.now(condition), compiler.now(node["then"]), compiler.now(node["else"])];
+    checks.push((json, walk) => (fitsQuietly(test, json, walk) ? fit : unfit)(json, walk));
+  }
+  for (const [key, schema] of Object.entries(isJsonObject(dependentSchemas) ? dependentSchemas : {})) {
+    const check = compiler.now(schema);
+    checks.push((json, walk) => !isJsonObject(json) || !Object.hasOwn(json, key) || check(json, walk));
+  }
+  return checks;
 }
 
-function checkOnlyArm(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): ReturnType<Check> {
-  const fitting = arms.filter(({ check, test }) => test(json) && fitsStrictly(check, json, walk));
-  if (fitting.length === 1) return json;
+function checkOnlyArm(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): boolean {
+  const fitting = arms.filter(({ check, test }) => test(json) && fitsQuietly(check, json, walk));
+  if (fitting.length === 1) return true;
   if (fitting.length > 1) return refuse(walk, "more than one option fits");
-  // Looked at again for what is wrong only where somebody wants to know.
-  return walk.quiet ? refused : checkArms(arms, json, walk);
+  // Runs again for the issues only where they are wanted.
+  return !walk.quiet && checkArms(arms, json, walk);
 }
 
-function checkArms(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): ReturnType<Check> {
-  let only: Arm | undefined;
-  for (const arm of arms) {
-    if (!arm.test(json)) continue;
-    if (only !== undefined) return pickArm(arms, json, walk);
-    only = arm;
-  }
-  // With one arm left, what that one dislikes is what is wrong.
-  return only === undefined ? refuse(walk, "no option fits") : only.check(json, walk);
-}
-
-/** Takes the arm that drops the fewest fields; of those that drop as many, the first. */
-function pickArm(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): ReturnType<Check> {
-  const { quiet, dropped: before } = walk;
-  let best: ReturnType<Check> = refused;
-  let fewest = Number.POSITIVE_INFINITY;
-  walk.quiet = true;
-  for (const { check, test } of arms) {
-    walk.dropped = 0;
-    const result = test(json) ? check(json, walk) : refused;
-    if (result === refused || walk.dropped >= fewest) continue;
-    best = result;
-    fewest = walk.dropped;
-    if (fewest === 0) break;
-  }
-  walk.quiet = quiet;
-  walk.dropped = before + (best === refused ? 0 : fewest);
-  return best === refused ? refuse(walk, "no option fits") : best;
+function checkArms(arms: readonly Arm[], json: JsonValue, walk: ReceiveWalk): boolean {
+  const possible = arms.filter(({ test }) => test(json));
+  const [only] = possible;
+  // The issues of the only arm that is possible are those of the value.
+  if (only !== undefined && possible.length === 1) return only.check(json, walk);
+  return possible.some(({ check }) => fitsQuietly(check, json, walk)) || refuse(walk, "no option fits");
 }
 
 function toTest(arm: JsonValue): Test {

@@ -1,13 +1,10 @@
 import { createArrayChecks } from "./check-array.ts";
-import { createConditionChecks } from "./check-condition.ts";
 import { createObjectChecks } from "./check-object.ts";
 import { createScalarChecks } from "./check-scalar.ts";
 import { createUnionChecks } from "./check-union.ts";
-import { acceptAll, inOrder } from "./in-order.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonObject, JsonSchema, JsonValue } from "./json.ts";
 import { refuse, spendOnNode } from "./receive-walk.ts";
-import { rememberChecks } from "./remember-checks.ts";
 import type { Check, CheckCompiler } from "./receive-walk.ts";
 import { createSchemaDocument } from "./schema-document.ts";
 import type { SchemaDocument } from "./schema-document.ts";
@@ -30,6 +27,7 @@ interface Compiling {
   readonly making: Set<unknown>;
 }
 
+const acceptAll: Check = () => true;
 const acceptNone: Check = (_, walk) => refuse(walk, "expected nothing");
 
 /** Compiles a reader's schema, as `toReaderSchema` makes it, into one function. References must be local. */
@@ -46,11 +44,21 @@ function compile(compiling: Compiling, node: JsonValue | undefined): Check {
   // A node that refers to itself without a property or an item between constrains nothing.
   if (compiling.making.has(node)) return acceptAll;
   compiling.making.add(node);
-  const whole = inOrder(compileNode(compiling, node));
+  const whole = every(compileNode(compiling, node));
   const check = compiling.isExact && whole !== acceptAll ? counted(whole) : whole;
   compiling.making.delete(node);
   compiling.made.set(node, check);
   return check;
+}
+
+/** Runs checks until one refuses. */
+function every(checks: readonly Check[]): Check {
+  const [first = acceptAll, ...others] = checks;
+  if (others.length === 0) return first;
+  return (json, walk) => {
+    for (const check of checks) if (!check(json, walk)) return false;
+    return true;
+  };
 }
 
 /** Counts each look at a node: alternatives within alternatives would else take exponential time. */
@@ -68,12 +76,11 @@ function compileNode(compiling: Compiling, node: JsonObject): Check[] {
     later: (part) => later(compiling, part),
   };
   const { $ref, allOf } = node;
-  // Parts first: what is dropped there nothing has been asked about yet.
   const checks = [...createObjectChecks(node, compiler), ...createArrayChecks(node, compiler)];
   checks.push(...createScalarChecks(node, compiling.isExact));
   if (typeof $ref === "string") checks.push(compileTarget(compiling, $ref));
   if (Array.isArray(allOf)) checks.push(...allOf.map((part) => compiler.now(part)));
-  checks.push(...createUnionChecks(node, compiler), ...createConditionChecks(node, compiler));
+  checks.push(...createUnionChecks(node, compiler));
   return checks.filter((check) => check !== acceptAll);
 }
 
@@ -91,7 +98,26 @@ function compileTarget(compiling: Compiling, ref: string): Check {
   if (known !== undefined) return known;
   const check = compile(compiling, node);
   if (check === acceptAll) return check;
-  const target = rememberChecks(check);
+  const target = rememberAnswers(check);
   compiling.targets.set(node, target);
   return target;
+}
+
+/**
+ * Runs a check once on a value. A recursive schema with alternatives would otherwise check a part once for every way that leads
+ * to it, which is 2^depth.
+ */
+function rememberAnswers(check: Check): Check {
+  return (json, walk) => {
+    if (typeof json !== "object" || json === null) return check(json, walk);
+    walk.known ??= new Map();
+    const answers = walk.known.get(check) ?? new Map<JsonValue, boolean>();
+    walk.known.set(check, answers);
+    const known = answers.get(json);
+    // The issues were added when it was found, unless that was while an alternative was tried.
+    if (known !== undefined) return known || refuse(walk, "does not fit its schema");
+    const fits = check(json, walk);
+    answers.set(json, fits);
+    return fits;
+  };
 }

@@ -12,6 +12,8 @@ export interface Look {
   readonly side: ValueSide;
   /** How many more levels to look down. */
   readonly levels: number;
+  /** Whether closed objects may have further fields. @default false */
+  readonly isOpen?: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export function fitsPlan(plan: WirePlan, value: unknown, look: Look): boolean {
     case "union":
       return plan.arms.some((arm) => fitsPlan(arm, value, look));
     default:
-      return fitsContainer(plan, value, { side: look.side, levels: look.levels - 1 });
+      return fitsContainer(plan, value, { ...look, levels: look.levels - 1 });
   }
 }
 
@@ -87,13 +89,17 @@ function fitsRecord(plan: RecordPlan, value: object, look: Look): boolean {
   const given = new Map(Object.entries(value).filter(([, item]) => item !== undefined));
   if (!plan.required.every((key) => given.has(key))) return false;
   for (const [key, item] of given) {
-    if (plan.closed && !isPlanned(plan, key)) return false;
+    if (plan.closed && !isPlanned(plan, key)) {
+      if (look.isOpen !== true) return false;
+      continue;
+    }
     if (!fitsPlan(planOfProperty(plan, key), item, look)) return false;
   }
   return true;
 }
 
-function isPlanned(plan: RecordPlan, key: string): boolean {
+/** Tells whether a record declares a field. */
+export function isPlanned(plan: RecordPlan, key: string): boolean {
   return plan.properties.has(key) || plan.patterns.some(({ pattern }) => pattern.test(key));
 }
 

@@ -3,7 +3,7 @@ import { assertJsonSchema } from "./assert-json-schema.ts";
 import { compileCheck } from "./compile-check.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { isJsonObject, type JsonSchema, type JsonValue } from "./json.ts";
-import { createReceiveWalk, refuse, refused, TooManySteps, typeName } from "./receive-walk.ts";
+import { createReceiveWalk, refuse, TooManySteps, typeName } from "./receive-walk.ts";
 import type { Check, ReceiveWalk } from "./receive-walk.ts";
 import { anyCodec } from "./wire-codec.ts";
 import type { SchemaWithJson } from "./with-json-schema.ts";
@@ -40,7 +40,7 @@ function toJson(value: unknown): JsonValue | undefined {
 }
 
 /** Refuses a value for the check itself, also while an alternative is tried. Earlier issues may be those of its parts. */
-function refuseAlone(walk: ReceiveWalk, message: string): typeof refused {
+function refuseAlone(walk: ReceiveWalk, message: string): false {
   walk.issues.length = 0;
   walk.quiet = false;
   return refuse(walk, message);
@@ -63,15 +63,13 @@ class JsonSchemaValidator {
   validate(value: unknown, isRoot: boolean): Checked {
     const json = toJson(value);
     const walk = createReceiveWalk(json);
-    // A field too many is refused and not dropped: whoever sent it meant something by it.
-    walk.strict = true;
     if (json === undefined) refuse(walk, value === undefined ? "expected a value, received nothing" : "expected JSON");
     else if (isRoot && !isJsonObject(json)) refuse(walk, `expected object, received ${typeName(json)}`);
-    else if (this.#run(json, walk) !== refused) return { value: json };
+    else if (this.#run(json, walk)) return { value: json };
     return { issues: walk.issues };
   }
 
-  #run(json: JsonValue, walk: ReceiveWalk): ReturnType<Check> {
+  #run(json: JsonValue, walk: ReceiveWalk): boolean {
     try {
       this.#check ??= compileCheck(this.document(), { isExact: true });
       return this.#check(json, walk);

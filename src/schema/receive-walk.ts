@@ -2,48 +2,30 @@ import type { Issue } from "../errors.ts";
 import type { JsonValue } from "./json.ts";
 import { createIssue, maxIssues } from "./render-issues.ts";
 
-/** What a {@link Check} answers about a value that does not fit. */
-export const refused: unique symbol = Symbol("refused");
+/** Returns whether a value fits a node of a schema, and says in the walk what is wrong with it. */
+export type Check = (json: JsonValue, walk: ReceiveWalk) => boolean;
 
-/**
- * Holds one value against one node of a schema: gives it back, without the fields that nobody knows, or refuses it and
- * says why in the walk.
- */
-export type Check = (json: JsonValue, walk: ReceiveWalk) => JsonValue | typeof refused;
-
-/** Compiles a part of a schema: now where it looks at the same value, on first use where it looks at a part of it. */
+/** Compiles a part of a schema: now where it is about the same value, on first use where it is about a part of the value. */
 export interface CheckCompiler {
-  /** Whether what JSON Schema says holds to the letter, also where a reader takes more. */
+  /** Whether JSON Schema holds to the letter, also where a reader accepts more. */
   readonly isExact: boolean;
   now(node: JsonValue | undefined): Check;
   later(node: JsonValue | undefined): Check;
 }
 
-/** What a check has answered about a value. */
-export interface Remembered {
-  readonly result: ReturnType<Check>;
-  readonly dropped: number;
-}
-
-/** Where the look at a received value stands, and what it has found. */
+/** The state of one validation. */
 export interface ReceiveWalk {
   readonly path: (string | number)[];
   readonly issues: Issue[];
-  /** True while an alternative is tried: what it dislikes is no issue. */
+  /** True while an alternative is tried: its issues are not those of the value. */
   quiet: boolean;
-  /** True where dropping a field would answer another question, as below `not`: a field too many is refused there. */
-  strict: boolean;
-  /** How many fields were dropped: of two alternatives that fit, the one that drops fewer was meant. */
-  dropped: number;
   /** Steps left for checking the value, where its schema may be hostile. */
   steps: number;
   /** The value as a whole until the steps for its length were granted. */
   whole: JsonValue | undefined;
-  /** The answers of checks that may be asked twice, apart for strict ones. Made when the first is kept. */
-  known: { lax: Answers; strict: Answers } | undefined;
+  /** The answers of checks that may run twice on a value. Made when the first is kept. */
+  known: Map<Check, Map<JsonValue, boolean>> | undefined;
 }
-
-type Answers = Map<Check, Map<JsonValue, Remembered>>;
 
 // Ten thousand items, as many as a message has, against 200 nodes each.
 const baseSteps = 2_000_000;
@@ -54,9 +36,9 @@ const stepsPerCharacter = 64;
 // As deep as a value may be that is written.
 const maxDepth = 512;
 
-/** Starts a walk of a value. */
+/** Starts the validation of a value. */
 export function createReceiveWalk(whole?: JsonValue): ReceiveWalk {
-  return { path: [], issues: [], quiet: false, strict: false, dropped: 0, steps: baseSteps, whole, known: undefined };
+  return { path: [], issues: [], quiet: false, steps: baseSteps, whole, known: undefined };
 }
 
 /**
@@ -85,39 +67,32 @@ function extendSteps(walk: ReceiveWalk, problem: string): void {
   if (walk.steps < 0) throw new TooManySteps(problem);
 }
 
-/** Says what is wrong where the walk stands. */
-export function refuse(walk: ReceiveWalk, message: string): typeof refused {
+/** Adds an issue at the place where the walk stands. Returns `false`. */
+export function refuse(walk: ReceiveWalk, message: string): false {
   if (!walk.quiet && walk.issues.length < maxIssues) walk.issues.push(createIssue(walk.path, message));
-  return refused;
+  return false;
 }
 
-/** Tells whether it is no use to look at further parts of a value that is refused already. */
+/** Tells whether further parts of a refused value would add no issue. */
 export function isSettled(walk: ReceiveWalk): boolean {
   return walk.quiet || walk.issues.length >= maxIssues;
 }
 
-/** Tells whether the parts of a value would be deeper than anything that is written. */
+/** Refuses a value whose parts would be deeper than any value that is written. */
 export function isTooDeep(walk: ReceiveWalk): boolean {
-  return walk.path.length >= maxDepth;
+  return walk.path.length >= maxDepth && !refuse(walk, `more than ${maxDepth} levels deep`);
 }
 
-/** Says that a value has parts where it should have none. */
-export function refuseDepth(walk: ReceiveWalk): typeof refused {
-  return refuse(walk, `more than ${maxDepth} levels deep`);
-}
-
-/** Tells whether a value fits as it is, with every field known. Reports nothing. */
-export function fitsStrictly(check: Check, json: JsonValue, walk: ReceiveWalk): boolean {
-  const { quiet, strict } = walk;
+/** Tells whether a value fits, without issues. */
+export function fitsQuietly(check: Check, json: JsonValue, walk: ReceiveWalk): boolean {
+  const { quiet } = walk;
   walk.quiet = true;
-  walk.strict = true;
-  const result = check(json, walk);
+  const fits = check(json, walk);
   walk.quiet = quiet;
-  walk.strict = strict;
-  return result !== refused;
+  return fits;
 }
 
-/** Tells what JSON type a value has, for a message. */
+/** Returns the JSON type of a value, for a message. */
 export function typeName(json: JsonValue | undefined): string {
   if (json === undefined) return "nothing";
   if (json === null) return "null";

@@ -1,8 +1,8 @@
 import type { Issue } from "../errors.ts";
 import { compileCheck } from "./compile-check.ts";
 import type { CompiledSchema } from "./compiled-schema.ts";
-import type { JsonValue } from "./json.ts";
-import { createReceiveWalk, refuse, refused } from "./receive-walk.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
+import { createReceiveWalk, fitsQuietly, refuse } from "./receive-walk.ts";
 import type { Check, ReceiveWalk } from "./receive-walk.ts";
 
 /** The outcome of receiving a value: the value as it was in memory, or at most 5 bounded issues. */
@@ -16,33 +16,41 @@ export type Receiver = (json: JsonValue | undefined) => Received;
 const absent: Received = Object.freeze({ ok: true, value: undefined });
 
 /**
- * Makes the reader of an output's values, for the far end of a link. It takes nobody's word: what does not fit the
- * schema is refused. Fields that a closed object does not know are dropped, since the far end may be newer. The author's
- * schema does not run, so no transform runs twice, and refinements count as checked where the value comes from.
- *
- * Cheap to make: the schema is compiled when the first value comes.
+ * Creates the reader of an output's values for the far end of a link. It refuses a value that does not fit the schema, and drops
+ * fields that closed objects do not declare, since the far end may be newer. The author's schema does not run: no transform runs
+ * twice, and refinements are checked where the value comes from. The first value compiles the schema.
  */
 export function toReceiver(compiled: CompiledSchema): Receiver {
   let check: Check | undefined;
   const { codec, wrapped } = compiled;
+  const toWire = (json: JsonValue): JsonValue => (wrapped ? { value: json } : json);
   return (json) => {
     if (json === undefined && compiled.optional) return absent;
     const walk = createReceiveWalk();
-    const checked = json === undefined ? refuse(walk, "expected a value, received nothing") : run(json, walk);
-    if (checked !== refused) return checked;
+    const received = json === undefined ? undefined : run(json, walk);
+    if (received !== undefined) return received;
     // A resource has to say something, so null is how it says undefined.
-    return json === null && compiled.optional ? absent : { ok: false, issues: walk.issues };
+    if (json === null && compiled.optional) return absent;
+    if (walk.issues.length === 0) refuse(walk, "expected a value, received nothing");
+    return { ok: false, issues: walk.issues };
   };
 
-  function run(json: JsonValue, walk: ReceiveWalk): Received | typeof refused {
+  function run(json: JsonValue, walk: ReceiveWalk): Received | undefined {
     try {
       check ??= compileCheck(compiled.reader());
-      const checked = check(json, walk);
-      return checked === refused ? refused : { ok: true, value: codec.decode(wrapped ? { value: checked } : checked) };
+      if (fitsQuietly(check, json, walk)) return { ok: true, value: codec.decode(toWire(json)) };
+      // Most values fit as they are: fields are dropped only from those that do not.
+      const pruned = codec.prune(toWire(json));
+      walk.known = undefined;
+      // toWire() has just made the wrapper.
+      const bare = wrapped ? ((pruned as JsonObject)["value"] ?? null) : pruned;
+      return check(bare, walk) ? { ok: true, value: codec.decode(pruned) } : undefined;
     } catch (fault) {
       if (!(fault instanceof RangeError)) throw fault;
       walk.path.length = 0;
-      return refuse(walk, "nested too deep");
+      walk.quiet = false;
+      refuse(walk, "nested too deep");
+      return undefined;
     }
   }
 }

@@ -22,6 +22,6 @@ const noInput: InputSchema = Object.freeze({
   exact: () => noFields,
   wrapped: false,
   optional: true,
-  codec: Object.freeze({ encode: () => ({}), decode: () => undefined, stringify: () => "{}" }),
+  codec: Object.freeze({ encode: () => ({}), decode: () => undefined, prune: () => ({}), stringify: () => "{}" }),
   reader: () => noFields,
 });

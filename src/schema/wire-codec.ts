@@ -5,6 +5,7 @@ import { encodePlanned } from "./encode-planned.ts";
 import { isJsonObject } from "./json.ts";
 import type { JsonValue } from "./json.ts";
 import type { SchemaDocument } from "./schema-document.ts";
+import { prunePlanned } from "./prune-planned.ts";
 import { createWalkPath } from "./walk-path.ts";
 import type { WirePlan } from "./wire-plan.ts";
 
@@ -20,6 +21,8 @@ export interface WireCodec {
   encode(value: unknown): JsonValue;
   /** Reads a value off the wire; what needs no change is returned as it is. Never throws. */
   decode(json: JsonValue): unknown;
+  /** Drops the fields of a value off the wire that closed objects do not declare. Never throws. */
+  prune(json: JsonValue): JsonValue;
   /** The text of {@link encode}, in one step where the schema says that the value is JSON all the way down. */
   stringify(value: unknown): string;
 }
@@ -31,6 +34,7 @@ export interface WireCodec {
 export const anyCodec: WireCodec = {
   encode: encodeUnknown,
   decode: (json) => json,
+  prune: (json) => json,
   stringify: (value) => JSON.stringify(encodeUnknown(value)),
 };
 
@@ -66,6 +70,13 @@ export class SchemaCodec implements WireCodec {
     if (!this.#wrapped) return plan.coded ? decodePlanned(plan, json) : json;
     const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
     return value === undefined ? undefined : decodePlanned(plan, value);
+  }
+
+  prune(json: JsonValue): JsonValue {
+    const plan = (this.#plan ??= compilePlan(this.#document));
+    if (!this.#wrapped) return prunePlanned(plan, json);
+    const value = isJsonObject(json) && Object.hasOwn(json, "value") ? json["value"] : undefined;
+    return value === undefined ? {} : { value: prunePlanned(plan, value) };
   }
 
   stringify(value: unknown): string {

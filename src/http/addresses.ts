@@ -1,24 +1,5 @@
-import { callerKey } from "../surface/caller-key.ts";
-import type { Caller } from "../surface/caller.ts";
 import { internalError, onRejection, type FaultReporter } from "../surface/fault.ts";
 import type { HttpRequest } from "./message.ts";
-
-const mappedPrefix = "::ffff:";
-
-/**
- * Returns what addresses of one client have in common: an IPv4 address itself, the first 64 bits of an IPv6 address, since one
- * client has all addresses behind them.
- */
-export function networkOf(address: string): string {
-  if (!address.includes(":")) return address;
-  if (address.includes("."))
-    return address.slice(address.toLowerCase().startsWith(mappedPrefix) ? mappedPrefix.length : 0);
-  const [left = "", right = ""] = address.split("%", 1).join("").split("::");
-  const before = left === "" ? [] : left.split(":");
-  const after = right === "" ? [] : right.split(":");
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
-  return [...before, ...zeros, ...after].slice(0, 4).join(":");
-}
 
 /** Whether only this machine can reach what listens on an address; of other names nobody knows where they lead. */
 export function isLoopback(host: string): boolean {
@@ -67,10 +48,9 @@ function toAddress(read: unknown): string | undefined {
  * the option returns no address, and where it throws.
  */
 export function createAddressReader(
-  read: ((request: AddressedRequest) => string | undefined) | undefined,
+  read: (request: AddressedRequest) => string | undefined,
   report: FaultReporter,
 ): (request: HttpRequest) => string | undefined {
-  if (read === undefined) return ({ address }) => address;
   let hasFailed = false;
   const fail = (cause: unknown): void => {
     if (hasFailed) return;
@@ -89,10 +69,4 @@ export function createAddressReader(
       return address;
     }
   };
-}
-
-/** The key of what a caller holds. Callers that are not known are told apart by their address, as far as that is known. */
-export function budgetKeyOf(caller: Caller, address: string | undefined): string | undefined {
-  if (!caller.isAnonymous) return callerKey(caller);
-  return address === undefined ? undefined : `address ${networkOf(address)}`;
 }

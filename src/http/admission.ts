@@ -81,3 +81,63 @@ export class Admission {
     return { streams: this.#streams.use.used, sessions: this.#sessions.use.used };
   }
 }
+
+const mappedPrefix = "::ffff:";
+
+/**
+ * Returns what addresses of one client have in common: an IPv4 address itself, the first 64 bits of an IPv6 address, since one
+ * client has all addresses behind them.
+ */
+export function networkOf(address: string): string {
+  if (!address.includes(":")) return address;
+  if (address.includes("."))
+    return address.slice(address.toLowerCase().startsWith(mappedPrefix) ? mappedPrefix.length : 0);
+  const [left = "", right = ""] = address.split("%", 1).join("").split("::");
+  const before = left === "" ? [] : left.split(":");
+  const after = right === "" ? [] : right.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => "0");
+  return [...before, ...zeros, ...after].slice(0, 4).join(":");
+}
+
+/** The key of what a caller holds. Callers that are not known are told apart by their address, as far as that is known. */
+export function budgetKeyOf(caller: Caller, address: string | undefined): string | undefined {
+  if (!caller.isAnonymous) return callerKey(caller);
+  return address === undefined ? undefined : `address ${networkOf(address)}`;
+}
+
+/**
+ * Where a request is looked at, in order: cheapest and most global first. What is refused at one never comes to the next.
+ * `caps` are the transport's: places, sessions and streams. `gate` is where what a request names is looked up, where its
+ * caller is asked for scopes, and before its handler runs for what a limiter leaves of calls of this tool.
+ */
+export const stages = ["head", "token", "body", "envelope", "caps", "gate", "arguments", "backend"] as const;
+
+/** One of {@link stages}. */
+export type Stage = (typeof stages)[number];
+
+/** How many requests have come to each stage. */
+export type StageCounts = Readonly<Record<Stage, number>>;
+
+/** Counts. One for each server. */
+export class StageCounters {
+  readonly #counts: Record<Stage, number> = {
+    head: 0,
+    token: 0,
+    body: 0,
+    envelope: 0,
+    caps: 0,
+    gate: 0,
+    arguments: 0,
+    backend: 0,
+  };
+
+  /** A request has come to a stage. */
+  readonly reached = (stage: Stage): void => {
+    this.#counts[stage] += 1;
+  };
+
+  /** What was counted so far. */
+  read(): StageCounts {
+    return { ...this.#counts };
+  }
+}

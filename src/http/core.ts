@@ -3,7 +3,7 @@ import { ownParam, createAnswerRenderer } from "../mcp/protocol.ts";
 import type { AppRuntime } from "../mcp/servable-app.ts";
 import { clipText } from "../schema/clip-text.ts";
 import { systemClock, waitingClock } from "../surface/system-clock.ts";
-import { Admission } from "./admission.ts";
+import { Admission, type StageCounts, StageCounters } from "./admission.ts";
 import { createAuthenticator, type Authenticator } from "./auth/create-authenticator.ts";
 import { createBudgets, type HttpBudgets, type LimitUse, readUse } from "./budgets.ts";
 import { createAddressReader } from "./addresses.ts";
@@ -16,7 +16,7 @@ import type { HttpServe } from "./message.ts";
 import { ModernLeg } from "./modern-leg.ts";
 import type { ResolvedHandler } from "./resolve-options.ts";
 import { Responder } from "./respond.ts";
-import { type HttpSetting, type StageCounts, StageCounters } from "./setting.ts";
+import type { HttpSetting } from "./setting.ts";
 import { toLimiter } from "./limiters.ts";
 import { SurfaceError } from "../errors.ts";
 import { internalError } from "../surface/fault.ts";
@@ -104,7 +104,7 @@ export class Core {
       origins,
       localClients: isLocalOnly ? new LocalClients() : undefined,
       path,
-      addressOf: createAddressReader(options.clientAddress, runtime.report),
+      addressOf: options.clientAddress && createAddressReader(options.clientAddress, runtime.report),
       authenticator,
       health: this.#health.answer,
       modern: this.#modern,

@@ -12,7 +12,7 @@ import { ownParam, rpcCodes, toRpcError } from "../mcp/protocol.ts";
 import type { OverBudget } from "../spine/budget.ts";
 import { internalError } from "../surface/fault.ts";
 import type { Authenticator } from "./auth/create-authenticator.ts";
-import { budgetKeyOf } from "./addresses.ts";
+import { budgetKeyOf } from "./admission.ts";
 import { HeldBytes, decodeBody } from "./body.ts";
 import {
   toCorsHeaders,

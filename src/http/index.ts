@@ -4,7 +4,7 @@ export type { HttpLimits, LimitOptions, LimitUse } from "./budgets.ts";
 export type { AddressedRequest } from "./addresses.ts";
 export type { HttpStats } from "./core.ts";
 export type { HttpHandlerOptions, HttpOptions, RateLimits } from "./http-options.ts";
-export type { Stage, StageCounts } from "./setting.ts";
+export { type Stage, type StageCounts } from "./admission.ts";
 
 export { bearer, type BearerOptions } from "./auth/http-auth.ts";
 export { oauthResource, type OauthResourceOptions } from "./auth/oauth-resource.ts";

@@ -8,7 +8,7 @@ import { untilAborted } from "../../spine/until-aborted.ts";
 import { setNewest } from "../../spine/set-newest.ts";
 import type { HttpBudgets } from "../budgets.ts";
 import type { HttpReply } from "../message.ts";
-import { networkOf } from "../addresses.ts";
+import { networkOf } from "../admission.ts";
 import { withoutToken } from "./verifier-faults.ts";
 
 /** Time for which a refused token is refused without asking the verifier again, in milliseconds. */

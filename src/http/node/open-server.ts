@@ -6,7 +6,7 @@ import { codeOf } from "../../links/system-error.ts";
 import type { Budget } from "../../spine/budget.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import type { HttpBudgets } from "../budgets.ts";
-import { networkOf } from "../addresses.ts";
+import { networkOf } from "../admission.ts";
 import type { HttpServe } from "../message.ts";
 import type { ResolvedServer } from "../resolve-options.ts";
 import { Connections } from "./connections.ts";

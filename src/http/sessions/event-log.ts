@@ -1,6 +1,6 @@
 import type { Budget, Share } from "../../spine/budget.ts";
 import type { Caller } from "../../surface/caller.ts";
-import { budgetKeyOf } from "../addresses.ts";
+import { budgetKeyOf } from "../admission.ts";
 
 /** Position of an event among those of a session. */
 export interface EventPlace {

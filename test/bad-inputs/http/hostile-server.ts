@@ -1,6 +1,6 @@
 import { ServerProcess } from "../../fixtures/server-process.ts";
 import type { HttpSettings } from "../../fixtures/serve-over-http.ts";
-import { stages, type StageCounts } from "../../../src/http/setting.ts";
+import { stages, type StageCounts } from "../../../src/http/admission.ts";
 
 /** What the server says of itself. */
 export interface HostileStats {

@@ -1,4 +1,4 @@
-import { stages, type Stage, type StageCounts } from "../../../src/http/setting.ts";
+import { stages, type Stage, type StageCounts } from "../../../src/http/admission.ts";
 import type { Answer } from "../bad-input.ts";
 import type { HttpBadInput, HttpExpectation } from "./http-input.ts";
 import type { HttpSeen } from "./send-http.ts";

@@ -1,9 +1,9 @@
 import { createBudgets, resolveLimits } from "../../../src/http/budgets.ts";
-import { Admission } from "../../../src/http/admission.ts";
+import { Admission, type StageCounters } from "../../../src/http/admission.ts";
 import { KeepAlive } from "../../../src/http/sse.ts";
 import { resolveServerOptions } from "../../../src/http/resolve-options.ts";
 import { Responder } from "../../../src/http/respond.ts";
-import type { HttpBounds, HttpSetting, StageCounters } from "../../../src/http/setting.ts";
+import type { HttpBounds, HttpSetting } from "../../../src/http/setting.ts";
 import { createAnswerRenderer } from "../../../src/mcp/protocol.ts";
 import type { AppRuntime } from "../../../src/mcp/servable-app.ts";
 import type { Clock } from "../../../src/spine/clock.ts";

@@ -67,8 +67,6 @@ export interface ErrorDetails {
   readonly correlationId?: string;
   /** The error that led here. Never shown to an agent. */
   readonly cause?: unknown;
-  /** @internal */
-  readonly origin?: "upstream" | undefined;
 }
 
 /**
@@ -80,20 +78,12 @@ export class SurfaceError extends Error {
   readonly code: SurfaceErrorCode;
   readonly issues: readonly Issue[];
   readonly correlationId: string | undefined;
-  /**
-   * Set if a live surface answers with the error on purpose, about a surface that it is a client of itself. So the error is never
-   * the failure of the connection that brings it.
-   *
-   * @internal
-   */
-  declare readonly origin?: "upstream";
 
   constructor(code: SurfaceErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.issues = details.issues ?? [];
     this.correlationId = details.correlationId;
-    if (details.origin) this.origin = details.origin;
   }
 }
 

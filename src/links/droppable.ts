@@ -3,13 +3,13 @@ import type { Operation, RequestVerb, SurfaceChannel } from "../surface/channel.
 import { memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope } from "../surface/implement-surface.ts";
 import type { AnyLiveSurface } from "../surface/implement-surfaces.ts";
-import { isRelayed } from "../surface/relayed.ts";
+import { RelayedError, isRelayed } from "../surface/relayed.ts";
 import { tagOf } from "../tags/tag-of.ts";
 import { retold } from "./retold.ts";
 
 /** Creates the error of an operation on a live surface that was closed while its siblings go on. */
 export function createDropped(name: string): SurfaceError {
-  return new SurfaceError("DROPPED", `Using surface "${name}": it was dropped`, { origin: "upstream" });
+  return new RelayedError("DROPPED", `Using surface "${name}": it was dropped`);
 }
 
 /** Whether a live surface in this process fails an operation with this error because it closes. */
@@ -32,7 +32,7 @@ export function droppable({ surface, [kScope]: scope, [kChannel]: channel }: Any
     const { member: key } = operation;
     if (isRead(memberOf(surface, key), operation)) return createDropped(surface.name);
     const message = `Calling "${key}" of surface "${surface.name}": it was dropped before the answer`;
-    return new SurfaceError("OUTCOME_UNKNOWN", message, { origin: "upstream" });
+    return new RelayedError("OUTCOME_UNKNOWN", message);
   };
   return {
     async request(operation) {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "type-fest";
-import { measureFrame, scanEnvelope } from "./json-scan.ts";
+import { measureFrame } from "../json-rpc/scan.ts";
+import { scanEnvelope } from "./json-scan.ts";
 import { isRequestId, ownParam, rpcCodes, type RequestId, type RpcError } from "./protocol.ts";
 
 /** A request, which gets one answer. */

@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import { FrameBuffer } from "../links/transport/frame-buffer.ts";
+import { FrameBuffer } from "../json-rpc/frame-buffer.ts";
 
 /** What a {@link FrameReader} is made of. The callbacks run inside `push()` or `resume()`, one for each frame. */
 export interface FrameReaderOptions {

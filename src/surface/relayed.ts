@@ -19,12 +19,18 @@ const words: Partial<Record<SurfaceErrorCode, string>> = Object.freeze({
   CLOSED: "the application behind this is closing",
 });
 
+/**
+ * An error that a live surface answers with on purpose, about a surface that it is a client of itself. So it is never the failure
+ * of the connection that brings it. Not exported from the package: authors tell errors by their code.
+ */
+export class RelayedError extends SurfaceError {}
+
 /** Whether an error comes from a surface further up, so that it reaches the caller with its code. */
 export function isRelayed(cause: unknown): cause is SurfaceError {
   try {
-    return cause instanceof SurfaceError && cause.origin === "upstream";
+    return cause instanceof RelayedError;
   } catch {
-    // A proxy may throw at either.
+    // A proxy may throw at that.
     return false;
   }
 }
@@ -52,7 +58,7 @@ export function relay(cause: unknown, terms: RelayTerms = {}): unknown {
   const message = Object.hasOwn(words, code) ? words[code] : undefined;
   const issues = toIssues(cause, terms);
   if (message === undefined || issues === undefined) return cause;
-  return new SurfaceError(code, message, { issues, cause, origin: "upstream" });
+  return new RelayedError(code, message, { issues, cause });
 }
 
 /** The codes that say of one use that it did nothing, or may have done something. */
@@ -68,5 +74,5 @@ export function relaySteps(cause: unknown): unknown {
   const { code } = cause;
   if (!ofOneUse.has(code)) return new SurfaceError(code, cause.message, { cause });
   const message = "what this comes from did not answer to the end, and some of it may have taken effect";
-  return new SurfaceError("OUTCOME_UNKNOWN", message, { cause, origin: "upstream" });
+  return new RelayedError("OUTCOME_UNKNOWN", message, { cause });
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SurfaceError, surfaceErrorCodes } from "../../src/errors.ts";
+import { surfaceErrorCodes } from "../../src/errors.ts";
 import { isCrossing } from "../../src/links/wire/wire-fault.ts";
+import { RelayedError } from "../../src/surface/relayed.ts";
 import { root } from "./markdown-snippets.ts";
 
 /** The codes in the first column of a page's tables, in order. */
@@ -22,9 +23,7 @@ describe("documentation", () => {
   });
 
   test("says of every code that crosses a link what it means when a peer is written from it", () => {
-    const crossing = surfaceErrorCodes.filter((code) =>
-      isCrossing(new SurfaceError(code, "told", { origin: "upstream" })),
-    );
+    const crossing = surfaceErrorCodes.filter((code) => isCrossing(new RelayedError(code, "told")));
     expect(tabledCodes("docs/LINK-PROTOCOL.md")).toEqual(crossing.toSorted());
   });
 });

@@ -1,9 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { measureFrame } from "../../src/mcp/json-scan.ts";
+import { measureFrame } from "../../src/json-rpc/scan.ts";
 
-const limits = (maxDepth: number, maxElements: number): Parameters<typeof measureFrame>[1] => ({
-  maxBytes: Infinity,
+const limits = (maxDepth: number, maxElements: number) => ({
   maxDepth,
   maxElements,
 });

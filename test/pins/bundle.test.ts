@@ -15,8 +15,7 @@ describe("the bundle", () => {
     const { laterBytes, files, imports } = await bundle(`export * from "surface-mcp";`, { splitting: true });
     expect(laterBytes).toBeLessThanOrEqual(budget.later);
     expect(files.filter((path) => /\/links\/(?:wire|transport|unix|stdio|web)\//.test(path))).toEqual([
-      // Shared with the face over stdio, and how a path is checked when a link to it is made.
-      "dist/links/transport/frame-buffer.js",
+      // How a path is checked when a link to it is made.
       "dist/links/unix/socket-path.js",
     ]);
     expect(imports.filter((name) => !name.startsWith("node:"))).toEqual([]);
@@ -43,6 +42,7 @@ describe("the bundle", () => {
       "catalog",
       "errors.js",
       "gateway",
+      "json-rpc",
       "links",
       "mcp",
       "options",

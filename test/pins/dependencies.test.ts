@@ -15,8 +15,7 @@ describe("dependencies", () => {
       // As jsonc-parser.
       "smol-toml",
       "type-fest",
-      // Loaded by links between processes alone: decisions 0009 and 0010.
-      "vscode-jsonrpc",
+      // Loaded by web socket links alone: decision 0010.
       "ws",
     ]);
   });
@@ -36,7 +35,6 @@ describe("dependencies", () => {
       // type-fest's own: one file of types.
       "tagged-tag",
       "type-fest",
-      "vscode-jsonrpc",
       "ws",
     ]);
   });

@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from "node:buffer";
 import { SurfaceError } from "../../errors.ts";
-import { FrameBuffer } from "./frame-buffer.ts";
+import { FrameBuffer } from "../../json-rpc/frame-buffer.ts";
 
 /** Most bytes of one message, its header not counted. */
 export const maxFrameBytes: number = 16 * 1024 * 1024;

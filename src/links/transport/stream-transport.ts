@@ -3,9 +3,10 @@ import type { Readable, Writable } from "node:stream";
 import { SurfaceError } from "../../errors.ts";
 import type { WireTransport } from "../wire/transport.ts";
 import { BaseTransport } from "./base-transport.ts";
-import { BatchWriter } from "./batch-writer.ts";
 import { FrameCutter, maxFirstBytes, maxFrameBytes } from "./frame-cutter.ts";
-import { BacklogReader } from "./backlog-reader.ts";
+
+/** More in one write is not faster. In UTF-16 units, which counting costs nothing for. */
+const flushAt = 64 * 1024;
 
 /** The two ends of a pipe of bytes. */
 export interface PipeEnds {
@@ -15,7 +16,7 @@ export interface PipeEnds {
   readonly end?: () => void;
   /** Lets go of both at once. May be called more than once. */
   readonly destroy: () => void;
-  /** Whether no large message is read before one was answered with a result, as a server does with a hello. */
+  /** Whether no large message is read before `trust()`. */
   readonly isWary?: boolean;
   /** Why it ended, for a log, where more is known than the streams say. Never rejects. */
   readonly explain?: () => Promise<Error | undefined>;
@@ -25,30 +26,23 @@ function toBroken(cause: unknown): SurfaceError {
   return new SurfaceError("DISCONNECTED", "Using a link: the connection broke", { cause });
 }
 
-/** Carries messages over bytes, framed as in the Language Server Protocol. Listens to both streams for good. */
+/**
+ * Carries messages over bytes, framed as in the Language Server Protocol. Messages of one turn go out in one write, since a write a
+ * message is most of what a small message costs. Listens to both streams for good.
+ */
 class StreamTransport extends BaseTransport {
-  readonly reader: BacklogReader;
-  readonly writer: BatchWriter;
   received = 0;
   readonly #ends: PipeEnds;
   readonly #cutter: FrameCutter;
+  #pending = "";
+  #isScheduled = false;
 
   constructor(ends: PipeEnds) {
     super();
-    const { input, output, end = () => output.end(), isWary = false } = ends;
+    const { input, output, isWary = false } = ends;
     this.#ends = ends;
-    this.reader = new BacklogReader({
-      backlog: (isHeavy) => (isHeavy ? input.pause() : input.resume()),
-      over: () => this.destroy(),
-    });
-    const cutter = new FrameCutter((text) => this.reader.push(text));
-    this.#cutter = cutter;
-    if (isWary) cutter.maxBytes = maxFirstBytes;
-    this.writer = new BatchWriter(
-      output,
-      () => end(),
-      () => (cutter.maxBytes = maxFrameBytes),
-    );
+    this.#cutter = new FrameCutter((text) => this.push(text));
+    if (isWary) this.#cutter.maxBytes = maxFirstBytes;
     input.on("data", this.#onData);
     input.on("end", () => void this.#finish());
     for (const stream of new Set([input, output])) {
@@ -58,16 +52,61 @@ class StreamTransport extends BaseTransport {
     output.on("drain", () => this.drained());
   }
 
+  get isFull(): boolean {
+    return this.#ends.output.writableNeedDrain;
+  }
+
   get backlog(): number {
     return this.#ends.output.writableLength;
+  }
+
+  trust(): void {
+    this.#cutter.maxBytes = maxFrameBytes;
   }
 
   destroy(): void {
     this.#ends.destroy();
   }
 
+  protected isWritable(): boolean {
+    return this.#ends.output.writable;
+  }
+
+  protected send(text: string, bytes: number): void {
+    this.#pending += `Content-Length: ${bytes}\r\n\r\n${text}`;
+    if (this.#pending.length >= flushAt) return this.#flush();
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // Runs when the microtasks of this turn have: what they answer is in the same write.
+    process.nextTick(this.#onTick);
+  }
+
+  protected finishWriting(): void {
+    this.#flush();
+    const { output, end } = this.#ends;
+    if (end === undefined) output.end();
+    else end();
+  }
+
+  protected flow(isFlowing: boolean): void {
+    const { input } = this.#ends;
+    if (isFlowing) input.resume();
+    else input.pause();
+  }
+
   protected onceClosed(fn: () => void): void {
     this.#ends.input.once("close", fn);
+  }
+
+  readonly #onTick = (): void => {
+    this.#isScheduled = false;
+    this.#flush();
+  };
+
+  #flush(): void {
+    const text = this.#pending;
+    this.#pending = "";
+    if (text !== "" && this.#ends.output.writable) this.#ends.output.write(text);
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -77,13 +116,13 @@ class StreamTransport extends BaseTransport {
     } catch (cause) {
       // It cannot be known where the next message starts. What had come before is still handed on.
       this.#ends.input.off("data", this.#onData).resume();
-      this.reader.end(cause instanceof Error ? cause : toBroken(cause));
+      this.end(cause instanceof Error ? cause : toBroken(cause));
     }
   };
 
   async #finish(cause?: Error): Promise<void> {
     const { explain } = this.#ends;
-    this.reader.end(explain === undefined ? cause : ((await explain()) ?? cause));
+    this.end(explain === undefined ? cause : ((await explain()) ?? cause));
   }
 }
 

@@ -1,13 +1,14 @@
 import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
-import type { RawData, WebSocket } from "ws";
+import { WebSocket, type RawData } from "ws";
 import { SurfaceError } from "../../errors.ts";
 import { codeOf } from "../system-error.ts";
-import { BacklogReader } from "../transport/backlog-reader.ts";
 import { BaseTransport } from "../transport/base-transport.ts";
 import { maxFirstBytes, maxFrameBytes, toTooLarge } from "../transport/frame-cutter.ts";
 import type { WireTransport } from "../wire/transport.ts";
-import { TextWriter } from "./text-writer.ts";
+
+/** Bytes in a socket from which on what was written waits for the far side. */
+const highWaterMark = 64 * 1024;
 
 /** Codes of a close that somebody meant: done, going away, and none given. */
 const orderly: ReadonlySet<number> = new Set([1000, 1001, 1005]);
@@ -31,31 +32,25 @@ function toClosed(code: number): SurfaceError | undefined {
 
 /** Carries messages over a web socket, a text each. Listens to it for good. */
 class WebSocketTransport extends BaseTransport {
-  readonly reader: BacklogReader;
-  readonly writer: TextWriter;
   readonly #socket: WebSocket;
   /** What the messages come over, which tells of a message that is not whole yet. */
   #raw: Socket | undefined;
   #maxBytes: number;
+  #wasFull = false;
 
   constructor(socket: WebSocket, isWary: boolean, raw?: Socket) {
     super();
     this.#socket = socket;
     this.#raw = raw;
     this.#maxBytes = isWary ? maxFirstBytes : maxFrameBytes;
-    this.reader = new BacklogReader({
-      backlog: (isHeavy) => (isHeavy ? socket.pause() : socket.resume()),
-      over: () => this.destroy(),
-    });
-    this.writer = new TextWriter(
-      socket,
-      () => this.drained(),
-      () => (this.#maxBytes = maxFrameBytes),
-    );
     socket.once("upgrade", (response) => (this.#raw = response.socket));
     socket.on("message", (data, isBinary) => this.#read(data, isBinary));
-    socket.on("error", (error) => this.reader.end(toCause(error)));
-    socket.on("close", (code) => this.reader.end(toClosed(code)));
+    socket.on("error", (error) => this.end(toCause(error)));
+    socket.on("close", (code) => this.end(toClosed(code)));
+  }
+
+  get isFull(): boolean {
+    return this.#socket.bufferedAmount > highWaterMark;
   }
 
   get received(): number {
@@ -66,29 +61,55 @@ class WebSocketTransport extends BaseTransport {
     return this.#socket.bufferedAmount;
   }
 
+  trust(): void {
+    this.#maxBytes = maxFrameBytes;
+  }
+
   destroy(): void {
     this.#socket.terminate();
+  }
+
+  protected isWritable(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  protected send(text: string): void {
+    this.#socket.send(text, this.#onSent);
+    this.#wasFull ||= this.isFull;
+  }
+
+  protected finishWriting(): void {
+    this.#socket.close(1000);
+  }
+
+  protected flow(isFlowing: boolean): void {
+    if (isFlowing) this.#socket.resume();
+    else this.#socket.pause();
   }
 
   protected onceClosed(fn: () => void): void {
     this.#socket.once("close", fn);
   }
 
+  readonly #onSent = (): void => {
+    if (!this.#wasFull || this.isFull) return;
+    this.#wasFull = false;
+    this.drained();
+  };
+
   #read(data: RawData, isBinary: boolean): void {
     if (!isBinary && Buffer.isBuffer(data)) {
-      if (data.length > this.#maxBytes) return this.reader.end(toTooLarge(data.length, this.#maxBytes));
-      return this.reader.push(data.toString("utf8"));
+      if (data.length > this.#maxBytes) return this.end(toTooLarge(data.length, this.#maxBytes));
+      return this.push(data.toString("utf8"));
     }
-    this.reader.end(
-      new SurfaceError("PROTOCOL_MISMATCH", "Reading from a link: a message must be text, and is binary"),
-    );
+    this.end(new SurfaceError("PROTOCOL_MISMATCH", "Reading from a link: a message must be text, and is binary"));
   }
 }
 
 /**
  * Makes a transport over a web socket, which it owns from then on.
  *
- * @param isWary - whether no large message is read before one was answered with a result, as a server does with a hello.
+ * @param isWary - whether no large message is read before `trust()`.
  * @param raw - what it came from, where it is open already.
  */
 export function createWebSocketTransport(socket: WebSocket, isWary: boolean, raw?: Socket): WireTransport {

@@ -1,19 +1,15 @@
 import type { Clock } from "../../spine/clock.ts";
+import { methods } from "./protocol.ts";
+import type { WirePeer } from "./wire-peer.ts";
 
 /** What a {@link Heartbeat} watches over. */
-export interface HeartbeatSetting {
+export interface HeartbeatDeps {
   readonly clock: Clock;
   /** How long nothing is heard before the far side is asked, in milliseconds. */
   readonly everyMs: number;
-  /** Whether something was heard since this was last asked. */
-  takeHeard(): boolean;
-  /** Whether bytes came or were taken since this was last asked, be it of a message that takes longer than an interval. */
-  takeMoved(): boolean;
-  /** Lets the far side hear something. */
-  tell(): void;
-  /** Asks the far side whether it is there. */
-  ask(): void;
-  /** It is not. */
+  /** The end of the connection that is looked after. */
+  readonly peer: Pick<WirePeer, "takeHeard" | "takeMoved" | "tell" | "ask">;
+  /** The far side is not there. */
   lost(): void;
 }
 
@@ -25,13 +21,13 @@ const lateShare = 0.2;
 
 /** Asks a far side that has fallen silent whether it is there, and gives it up when it does not answer. */
 export class Heartbeat {
-  readonly #setting: HeartbeatSetting;
+  readonly #deps: HeartbeatDeps;
   #silent = 0;
   #stop: () => void;
   #isOver = false;
 
-  constructor(setting: HeartbeatSetting) {
-    this.#setting = setting;
+  constructor(deps: HeartbeatDeps) {
+    this.#deps = deps;
     this.#stop = this.#arm();
   }
 
@@ -42,7 +38,7 @@ export class Heartbeat {
   }
 
   #arm(): () => void {
-    const { clock, everyMs } = this.#setting;
+    const { clock, everyMs } = this.#deps;
     const dueAt = clock.now() + everyMs;
     return clock.after(everyMs, () => {
       if (this.#isOver) return;
@@ -53,18 +49,19 @@ export class Heartbeat {
   }
 
   #tick(isLate: boolean): void {
-    const wasHeard = this.#setting.takeHeard();
-    const hasMoved = this.#setting.takeMoved();
+    const { peer } = this.#deps;
+    const wasHeard = peer.takeHeard();
+    const hasMoved = peer.takeMoved();
     // Its answer would come behind the message that is under way, and it may hear nothing else of us until then.
-    if (hasMoved && !wasHeard) this.#setting.tell();
+    if (hasMoved && !wasHeard) peer.tell(methods.ping);
     if (wasHeard || hasMoved || isLate) {
       this.#silent = 0;
       return;
     }
     this.#silent += 1;
-    if (this.#silent === 1) this.#setting.ask();
+    if (this.#silent === 1) peer.ask(methods.ping);
     if (this.#silent < maxSilent) return;
     this.stop();
-    this.#setting.lost();
+    this.#deps.lost();
   }
 }

@@ -21,7 +21,7 @@ function isId(id: unknown): id is string | number {
 
 function judgeNotification(message: JsonObject, method: string): Judgement {
   if (!method.startsWith("$/")) return other;
-  // Of JSON-RPC's own notifications this is the one there is a use for, and the library takes its shape for granted.
+  // Of JSON-RPC's own notifications this is the one there is a use for.
   if (method !== "$/cancelRequest") return dropped;
   const params = message["params"];
   const id = isJsonObject(params) ? params["id"] : undefined;
@@ -47,8 +47,7 @@ function judgeResponse(message: JsonObject): Judgement {
 }
 
 /**
- * Looks at the form of a message before the JSON-RPC library does, which takes much of it for granted. Batches are not
- * part of the protocol.
+ * Judges the form of a message, of which nothing is taken for granted. Batches are not part of the protocol.
  */
 export function judgeMessage(message: unknown): Judgement {
   if (!isJsonObject(message)) return malformed("a message that is not an object");

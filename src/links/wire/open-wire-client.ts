@@ -12,7 +12,8 @@ import type { Connection } from "../link.ts";
 import { systemClock } from "../../surface/system-clock.ts";
 import { ClientSession } from "./client-session.ts";
 import { PeerContract } from "./peer-contract.ts";
-import { defaultHandshakeMs, defaultHeartbeatMs, methods, protocolVersion } from "./protocol.ts";
+import { defaultHandshakeMs, defaultHeartbeatMs, methods, protocolVersion, RpcError } from "./protocol.ts";
+import { SentRequest, type RequestFields } from "./sent-request.ts";
 import type { WireTransport } from "./transport.ts";
 import { WireClient } from "./wire-client.ts";
 import { readErrorAnswer } from "./wire-fault.ts";
@@ -29,6 +30,28 @@ export interface WireClientOptions extends UseOptions {
 
 const minHeartbeatMs = 100;
 const maxHeartbeatMs = 60_000;
+
+/** A request whose outcome, also a failure, is a value. */
+class HandshakeRequest extends SentRequest {
+  readonly #resolve: (outcome: unknown) => void;
+
+  constructor(setting: RequestFields, resolve: (outcome: unknown) => void) {
+    super(setting);
+    this.#resolve = resolve;
+  }
+
+  protected answered(result: unknown): void {
+    this.#resolve(result);
+  }
+
+  protected refused(error: RpcError): void {
+    this.#resolve(error);
+  }
+
+  protected failed(cause: SurfaceError): void {
+    this.#resolve(cause);
+  }
+}
 
 /** The first messages of a connection: who is there, and whether it fits. */
 class Handshake {
@@ -73,26 +96,20 @@ class Handshake {
     this.contract.describe(unclear, members);
   }
 
-  #ask(method: string, params: JsonObject): Promise<JsonObject> {
-    return new Promise((resolve, reject) => {
-      const refusal = this.#session.refusal();
-      if (refusal !== undefined) throw refusal;
-      this.#session.send({
-        method,
-        params,
-        what: this.#what,
-        signal: this.#signal,
-        answered: (result) => {
-          if (isJsonObject(result)) resolve(result);
-          else reject(this.#mismatch(undefined));
-        },
-        refused: (error) => reject(this.#toCause(error)),
-        failed: (cause) => reject(this.#signal?.aborted === true ? cause : this.#toUnavailable()),
-      });
-    });
+  async #ask(method: string, params: JsonObject): Promise<JsonObject> {
+    const refusal = this.#session.refusal();
+    if (refusal !== undefined) throw refusal;
+    const signal = this.#signal;
+    const answer = await new Promise<unknown>((resolve) =>
+      this.#session.send(new HandshakeRequest({ method, params, what: this.#what, signal }, resolve)),
+    );
+    if (answer instanceof RpcError) throw this.#toCause(answer);
+    if (answer instanceof SurfaceError) throw signal?.aborted === true ? answer : this.#toUnavailable();
+    if (!isJsonObject(answer)) throw this.#mismatch(undefined);
+    return answer;
   }
 
-  #toCause(error: unknown): SurfaceError | Refusal {
+  #toCause(error: RpcError): SurfaceError | Refusal {
     const untaken = this.#session.refusalOf(error, this.#what);
     if (untaken !== undefined) return untaken;
     const cause = readErrorAnswer(error, this.#what, () => undefined);

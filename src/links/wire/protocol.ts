@@ -31,6 +31,20 @@ const codes = {
 /** JSON-RPC error codes of the protocol; the first two are JSON-RPC's own. */
 export const errorCodes: Readonly<typeof codes> = Object.freeze(codes);
 
+/** The error of a request, as it travels. */
+export class RpcError {
+  readonly code: number;
+  readonly message: string;
+  /** Left out where there is none. */
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    this.code = code;
+    this.message = message;
+    this.data = data;
+  }
+}
+
 /** How many items of a stream may be under way: an `open` is read ahead, everything else is to be the newest. */
 export const streamWindow = 32;
 

@@ -2,79 +2,80 @@ import type { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { followSignal } from "../../spine/follow-signal.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
-import { CancelToken } from "./cancel-token.ts";
-import type { WirePeer } from "./wire-peer.ts";
+import type { RpcError } from "./protocol.ts";
+import type { OutgoingRequest, WirePeer } from "./wire-peer.ts";
 
-/** What one request is, and who hears of its outcome: one of the three, once. None of them may throw. */
-export interface RequestSetting {
+/** What a request consists of. */
+export interface RequestFields {
   readonly method: string;
   readonly params: JsonObject;
-  /** Names it in errors. */
+  /** Names the request in errors. */
   readonly what: string;
-  /** Cancels it. */
+  /** Cancels the request. */
   readonly signal: AbortSignal | undefined;
-  answered(result: unknown): void;
-  /** The far side's error, to be read. */
-  refused(error: unknown): void;
-  failed(cause: SurfaceError): void;
 }
 
 /**
- * One request that was sent. It settles once, by its answer, its caller's signal or the end of the connection, and then
- * holds on to nothing.
+ * A request of this side. It settles once, by its answer, the signal of its caller or the end of the connection: exactly one of
+ * `answered`, `refused` and `failed` is called. None of them may throw.
  */
-export class SentRequest {
-  readonly #peer: WirePeer;
-  readonly #token = new CancelToken();
-  #setting: RequestSetting | undefined;
+export abstract class SentRequest implements OutgoingRequest {
+  id = -1;
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly #what: string;
+  readonly #signal: AbortSignal | undefined;
+  #peer: WirePeer | undefined;
   #leaveSignal: (() => void) | undefined;
-  #onSettled: () => void;
+  #isSettled = false;
 
-  /** @param onSettled - called before its outcome is told. */
-  constructor(peer: WirePeer, setting: RequestSetting, onSettled: (request: SentRequest) => void) {
-    this.#peer = peer;
-    this.#setting = setting;
-    const settled = (): void => onSettled(this);
-    this.#onSettled = settled;
+  constructor({ method, params, what, signal }: RequestFields) {
+    this.method = method;
+    this.params = params;
+    this.#what = what;
+    this.#signal = signal;
   }
 
-  /** Sends it. The peer is open. */
-  send(): void {
-    const setting = this.#setting;
-    if (setting === undefined) return;
-    const { method, params, signal } = setting;
-    const answered = {
-      result: (result: unknown) => this.#settle()?.answered(result),
-      error: (error: unknown) => this.#settle()?.refused(error),
-      unsent: (cause: SurfaceError) => this.#settle()?.failed(cause),
-    };
-    this.#peer.request({ method, params, cancel: this.#token, answered });
-    if (signal === undefined || this.#setting === undefined) return;
-    const leave = followSignal(signal, () => this.cancel(toAborted(signal, `Using ${setting.what}`)));
-    if (this.#setting === undefined) leave();
+  protected abstract answered(result: unknown): void;
+  /** The far side answered with an error. */
+  protected abstract refused(error: RpcError): void;
+  protected abstract failed(cause: SurfaceError): void;
+
+  /** Sends it over a peer that is open. */
+  sendOver(peer: WirePeer): void {
+    this.#peer = peer;
+    peer.request(this);
+    const signal = this.#signal;
+    if (signal === undefined || this.#isSettled) return;
+    const leave = followSignal(signal, () => this.cancel(toAborted(signal, `Using ${this.#what}`)));
+    if (this.#isSettled) leave();
     else this.#leaveSignal = leave;
   }
 
   /** Ends it on both sides. Does nothing once it has settled. */
   cancel(cause: SurfaceError): void {
-    const setting = this.#settle();
-    if (setting === undefined) return;
-    this.#peer.cancel(this.#token);
-    setting.failed(cause);
+    if (!this.#settle()) return;
+    this.#peer?.cancel(this);
+    this.failed(cause);
   }
 
-  /** Ends it on this side. Does nothing once it has settled. */
+  result(result: unknown): void {
+    if (this.#settle()) this.answered(result);
+  }
+
+  error(error: RpcError): void {
+    if (this.#settle()) this.refused(error);
+  }
+
   lose(cause: SurfaceError): void {
-    this.#settle()?.failed(cause);
+    if (this.#settle()) this.failed(cause);
   }
 
-  #settle(): RequestSetting | undefined {
-    const setting = this.#setting;
-    if (setting === undefined) return undefined;
-    this.#setting = undefined;
+  #settle(): boolean {
+    if (this.#isSettled) return false;
+    this.#isSettled = true;
     this.#leaveSignal?.();
     this.#leaveSignal = undefined;
-    this.#onSettled();
-    return setting;
+    return true;
   }
 }

@@ -1,4 +1,3 @@
-import type { ResponseError } from "vscode-jsonrpc/node";
 import { Refusal, SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { internalError, maskFault, type FaultReporter } from "../../surface/fault.ts";
@@ -7,6 +6,7 @@ import type { ReachedSurface } from "../reach-surface.ts";
 import { toContract } from "./contract.ts";
 import { toMemberCodec, type MemberCodec, type Verb } from "./member-codec.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
+import type { RpcError } from "./protocol.ts";
 import { isCrossing, toErrorAnswer, toRefusalAnswer } from "./wire-fault.ts";
 
 /** A member as it is served: how its values travel, and how its errors do. */
@@ -64,7 +64,7 @@ export class ServedMembers {
   }
 
   /** The answer for whatever a use failed with. Never throws. */
-  toAnswer(cause: unknown, key: string): ResponseError<JsonObject> {
+  toAnswer(cause: unknown, key: string): RpcError {
     const where = `member "${key}"`;
     try {
       const masked = this.#toCrossing(cause, where);
@@ -82,7 +82,7 @@ export class ServedMembers {
     return new SurfaceError("UNSERIALISABLE", "Answering: the value has no JSON form", { correlationId });
   }
 
-  #toRefusal(refusal: Refusal, key: string): ResponseError<JsonObject> {
+  #toRefusal(refusal: Refusal, key: string): RpcError {
     return toRefusalAnswer(refusal, this.#encodeDetails(refusal, key));
   }
 

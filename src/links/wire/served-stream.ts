@@ -12,8 +12,8 @@ export interface ServedStreamSetting {
   readonly isFull: () => boolean;
   /** Writes an item. Errors: `UNSERIALISABLE`. */
   encode(this: void, value: unknown): JsonObject;
-  /** Sends an item. Rejects with `FRAME_TOO_LARGE`. */
-  send(this: void, item: JsonObject): Promise<void>;
+  /** Sends an item. Errors: `FRAME_TOO_LARGE`. */
+  send(this: void, item: JsonObject): void;
 }
 
 /**
@@ -67,8 +67,7 @@ export class ServedStream {
       const step = await iterator.next();
       if (step.done === true || signal.aborted) return;
       this.#credit -= 1;
-      // Waited for where the far side is slow alone: items of one stream are written in order all the same.
-      await send(encode(step.value));
+      send(encode(step.value));
     }
   }
 }

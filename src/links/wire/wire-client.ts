@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers";
 import { SurfaceError, type Refusal } from "../../errors.ts";
 import type { JsonObject, JsonValue } from "../../schema/json.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
@@ -11,28 +10,21 @@ import { ClientStream, skipped, type ReadItem } from "./client-stream.ts";
 import { toMemberCodec, type MemberCodec } from "./member-codec.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
 import type { PeerContract } from "./peer-contract.ts";
-import { methods, newestWindow, streamWindow } from "./protocol.ts";
-import type { SentRequest } from "./sent-request.ts";
+import { methods, newestWindow, streamWindow, type RpcError } from "./protocol.ts";
+import { SentRequest, type RequestFields } from "./sent-request.ts";
 import { toCallerJson } from "./wire-caller.ts";
 import { readErrorAnswer } from "./wire-fault.ts";
 
-/** What an application that goes says of the calls that this cuts off: that of one which does not only read is unknown. */
+/** Codes of calls that an application cuts off by going: the outcome of a call that does not only read is unknown. */
 const cutCodes: ReadonlySet<string> = new Set(["CLOSED", "OUTCOME_UNKNOWN"]);
 
-/** One use, ready to be sent. */
+/** An operation, ready to be sent. */
 interface Prepared {
   /** Names it in errors. */
   readonly what: string;
   readonly codec: MemberCodec;
   readonly answer: PartCodec;
   readonly params: JsonObject;
-}
-
-/** A stream that was sent for. */
-interface Opened {
-  readonly id: number;
-  readonly request: SentRequest;
-  readonly read: ReadItem;
 }
 
 /** What reads the items of a watch as `to` makes them, without those that repeat the one before. */
@@ -56,16 +48,87 @@ function read(codec: PartCodec, part: unknown, what: string): unknown {
   }
 }
 
-/**
- * Runs something when what this turn has brought was passed on, also by those who write at the end of a turn. Giving
- * credit wakes the far side, and it took a tenth of the way of a change to do that first.
- */
-function afterThisTurn(run: () => void): void {
-  setImmediate(() => setImmediate(run));
+/** A promise, from the inside. */
+interface Settle {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (cause: unknown) => void;
+}
+
+/** How the answer of a request is read. */
+interface AnswerUse {
+  readonly client: WireClient;
+  readonly prepared: Prepared;
+  /** The number that its progress is sent to, where there is a listener. */
+  readonly token: number | undefined;
+}
+
+/** An operation that is answered once. */
+class AskRequest extends SentRequest {
+  readonly #use: AnswerUse;
+  readonly #settle: Settle;
+
+  constructor(setting: RequestFields, use: AnswerUse, settle: Settle) {
+    super(setting);
+    this.#use = use;
+    this.#settle = settle;
+  }
+
+  protected answered(result: unknown): void {
+    this.#use.client.unlisten(this.#use.token);
+    try {
+      this.#settle.resolve(this.#use.client.readAnswer(result, this.#use.prepared));
+    } catch (cause) {
+      this.#settle.reject(cause);
+    }
+  }
+
+  protected refused(error: RpcError): void {
+    this.#use.client.unlisten(this.#use.token);
+    this.#settle.reject(this.#use.client.toCause(error, this.#use.prepared));
+  }
+
+  protected failed(cause: SurfaceError): void {
+    this.#use.client.unlisten(this.#use.token);
+    this.#settle.reject(cause);
+  }
+}
+
+/** The same, and the stream that it ends. */
+interface FollowUse extends AnswerUse {
+  readonly stream: ClientStream;
+}
+
+/** An operation whose answer is the end of a stream. */
+class FollowRequest extends SentRequest {
+  readonly #use: FollowUse;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(setting: RequestFields, use: FollowUse) {
+    super(setting);
+    this.#use = use;
+    this.#signal = setting.signal;
+  }
+
+  protected answered(): void {
+    this.#use.client.unlisten(this.#use.token);
+    this.#use.stream.finish();
+  }
+
+  protected refused(error: RpcError): void {
+    this.#use.client.unlisten(this.#use.token);
+    this.#use.stream.finish(this.#use.client.toCause(error, this.#use.prepared));
+  }
+
+  protected failed(cause: SurfaceError): void {
+    this.#use.client.unlisten(this.#use.token);
+    // Who has left, or closed the connection, is not told that it is gone.
+    if (this.#signal?.aborted === true || this.#use.client.isClosed) this.#use.stream.abandon();
+    else this.#use.stream.finish(cause);
+  }
 }
 
 /** What a {@link WireClient} is made of. */
-export interface WireClientSetting {
+export interface WireClientDeps {
   readonly surface: Surface<Spec>;
   readonly session: ClientSession;
   readonly contract: PeerContract;
@@ -73,14 +136,14 @@ export interface WireClientSetting {
 
 /** The members of a surface, over a session. */
 export class WireClient implements SurfaceChannel {
-  readonly #setting: WireClientSetting;
+  readonly #setting: WireClientDeps;
   readonly #surface: Surface<Spec>;
   readonly #session: ClientSession;
   readonly #contract: PeerContract;
   readonly #to: Carry | undefined;
 
-  /** @param to - what is made of what it carries; see {@link as}. */
-  constructor(setting: WireClientSetting, to?: Carry) {
+  /** @param to - maps what it carries; see {@link as}. */
+  constructor(setting: WireClientDeps, to?: Carry) {
     this.#setting = setting;
     this.#surface = setting.surface;
     this.#session = setting.session;
@@ -88,80 +151,82 @@ export class WireClient implements SurfaceChannel {
     this.#to = to;
   }
 
+  /** Whether this side has closed the connection. */
+  get isClosed(): boolean {
+    return this.#session.isClosed;
+  }
+
   as(to: Carry): SurfaceChannel {
     return new WireClient(this.#setting, to);
   }
 
-  request(use: Operation<RequestVerb>): Promise<unknown> {
+  request(operation: Operation<RequestVerb>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const prepared = this.#prepare(use);
+      const prepared = this.#prepare(operation);
+      const { what } = prepared;
       // Read once: a signal may be made when it is looked at.
-      const { signal } = use.options;
-      if (signal?.aborted === true) throw toAborted(signal, `Using ${prepared.what}`);
-      const caller = toCaller(use, prepared.what);
-      const token = this.#listen(use, prepared);
-      const settle = (outcome: () => void): void => {
-        if (token !== undefined) this.#session.unlisten(token);
-        outcome();
+      const { signal } = operation.options;
+      if (signal?.aborted === true) throw toAborted(signal, `Using ${what}`);
+      const caller = toCaller(operation, what);
+      const token = this.#listen(operation, prepared);
+      const params = {
+        ...prepared.params,
+        ...toOptions(operation),
+        ...(caller === undefined ? {} : { caller }),
+        ...(token === undefined ? {} : { progress: token }),
       };
-      this.#session.send({
-        method: methods.ask,
-        params: {
-          ...prepared.params,
-          ...toOptions(use),
-          ...(caller === undefined ? {} : { caller }),
-          ...(token === undefined ? {} : { progress: token }),
-        },
-        what: prepared.what,
-        signal,
-        answered: (result) => settle(() => this.#answer({ result, prepared, resolve, reject })),
-        refused: (error) => settle(() => reject(this.#toCause(error, prepared))),
-        failed: (cause) => settle(() => reject(cause)),
-      });
+      const setting = { method: methods.ask, params, what, signal };
+      this.#session.send(new AskRequest(setting, { client: this, prepared, token }, { resolve, reject }));
     });
   }
 
-  subscribe(use: Operation<SubscribeVerb>): AsyncIterable<unknown> {
-    const window = use.verb === "open" ? streamWindow : newestWindow;
-    let opened: Opened | undefined;
+  subscribe(operation: Operation<SubscribeVerb>): AsyncIterable<unknown> {
+    const window = operation.verb === "open" ? streamWindow : newestWindow;
+    let request: SentRequest | undefined;
+    let token: number | undefined;
     return new ClientStream({
       window,
       open: (stream) => {
-        opened = this.#open(use, stream, window);
-        return opened.read;
+        const prepared = this.#prepare(operation);
+        const { what } = prepared;
+        const { signal } = operation.options;
+        token = this.#session.listen(stream);
+        const params = { ...prepared.params, stream: token, credit: window };
+        const setting = { method: methods.follow, params, what, signal };
+        request = new FollowRequest(setting, { client: this, prepared, token, stream });
+        this.#session.send(request);
+        const readItem: ReadItem = (item) => read(prepared.answer, item, what);
+        return this.#to === undefined ? readItem : readDistinct(readItem, this.#to);
       },
       grant: (credit) => {
-        const stream = opened?.id;
-        if (stream !== undefined) afterThisTurn(() => this.#session.notify(methods.credit, { stream, credit }));
+        if (token !== undefined) this.#session.grant(token, credit);
       },
-      stop: () => opened?.request.cancel(new SurfaceError("ABORTED", "Iterating: the consumer has left")),
+      stop: () => request?.cancel(new SurfaceError("ABORTED", "Iterating: the consumer has left")),
     });
   }
 
-  #open(use: Operation<SubscribeVerb>, stream: ClientStream, window: number): Opened {
-    const prepared = this.#prepare(use);
-    const { signal } = use.options;
-    const id = this.#session.listen(stream);
-    const settle = (outcome: () => void): void => {
-      this.#session.unlisten(id);
-      outcome();
-    };
-    const request = this.#session.send({
-      method: methods.follow,
-      params: { ...prepared.params, stream: id, credit: window },
-      what: prepared.what,
-      signal,
-      answered: () => settle(() => stream.finish()),
-      refused: (error) => settle(() => stream.finish(this.#toCause(error, prepared))),
-      // Who has left, or closed the connection, is not told that it is gone.
-      failed: (cause) =>
-        settle(() => {
-          if (signal?.aborted === true || this.#session.isClosed) stream.abandon();
-          else stream.finish(cause);
-        }),
-    });
-    const readItem: ReadItem = (item) => read(prepared.answer, item, prepared.what);
-    return { id, request, read: this.#to === undefined ? readItem : readDistinct(readItem, this.#to) };
+  /** Reads a result, as it is handed out. */
+  readAnswer(result: unknown, { answer, what }: Prepared): unknown {
+    const carried = read(answer, result, what);
+    return this.#to === undefined ? carried : this.#to(carried);
+  }
+
+  /** Stops listening to messages. */
+  unlisten(token: number | undefined): void {
+    if (token !== undefined) this.#session.unlisten(token);
+  }
+
+  /** Returns the error of this side for an error of the far side. */
+  toCause(error: RpcError, { what, codec }: Prepared): SurfaceError | Refusal {
+    const refusal = this.#session.refusalOf(error, what);
+    if (refusal !== undefined) return refusal;
+    const { errors } = codec.schemas;
+    const cause = readErrorAnswer(error, what, (code, details) => readDetails(errors, code, details));
+    // It was under way when the application went, which is what the end of the connection will say of everything else.
+    if (cause instanceof SurfaceError && cutCodes.has(cause.code) && this.#session.isLeaving) {
+      return new SurfaceError("DISCONNECTED", `Using ${what}: the application closed before the answer`);
+    }
+    return cause;
   }
 
   /** @throws SurfaceError why it cannot be sent. */
@@ -195,33 +260,6 @@ export class WireClient implements SurfaceChannel {
         return true;
       },
     });
-  }
-
-  #answer(given: {
-    readonly result: unknown;
-    readonly prepared: Prepared;
-    readonly resolve: (value: unknown) => void;
-    readonly reject: (cause: unknown) => void;
-  }): void {
-    const { result, prepared } = given;
-    try {
-      const carried = read(prepared.answer, result, prepared.what);
-      given.resolve(this.#to === undefined ? carried : this.#to(carried));
-    } catch (cause) {
-      given.reject(cause);
-    }
-  }
-
-  #toCause(error: unknown, { what, codec }: Prepared): SurfaceError | Refusal {
-    const refusal = this.#session.refusalOf(error, what);
-    if (refusal !== undefined) return refusal;
-    const { errors } = codec.schemas;
-    const cause = readErrorAnswer(error, what, (code, details) => readDetails(errors, code, details));
-    // It was under way when the application went, which is what the end of the connection will say of everything else.
-    if (cause instanceof SurfaceError && cutCodes.has(cause.code) && this.#session.isLeaving) {
-      return new SurfaceError("DISCONNECTED", `Using ${what}: the application closed before the answer`);
-    }
-    return cause;
   }
 }
 

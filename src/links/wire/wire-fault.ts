@@ -1,9 +1,8 @@
-import { ResponseError } from "vscode-jsonrpc/node";
 import { Refusal, SurfaceError, type Issue, type SurfaceErrorCode } from "../../errors.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
 import { createIssue, maxIssues } from "../../schema/render-issues.ts";
-import { isRelayed } from "../../surface/relayed.ts";
-import { errorCodes } from "./protocol.ts";
+import { RelayedError, isRelayed } from "../../surface/relayed.ts";
+import { errorCodes, RpcError } from "./protocol.ts";
 
 /** What a live surface may say of one that it is a client of itself. Its own connection has not failed by that. */
 const relayed: ReadonlyMap<unknown, string> = new Map<SurfaceErrorCode, string>([
@@ -43,9 +42,9 @@ export function isCrossing(cause: SurfaceError): boolean {
 }
 
 /** The answer for an error that may cross. */
-export function toErrorAnswer(cause: SurfaceError): ResponseError<JsonObject> {
+export function toErrorAnswer(cause: SurfaceError): RpcError {
   const { code, issues, correlationId } = cause;
-  return new ResponseError<JsonObject>(errorCodes.failed, code, {
+  return new RpcError(errorCodes.failed, code, {
     kind: "surface",
     code,
     ...(issues.length === 0
@@ -56,13 +55,25 @@ export function toErrorAnswer(cause: SurfaceError): ResponseError<JsonObject> {
 }
 
 /** The answer for a handler's "no"; its details in their wire form. */
-export function toRefusalAnswer(refusal: Refusal, details: JsonValue | undefined): ResponseError<JsonObject> {
-  return new ResponseError<JsonObject>(errorCodes.failed, "refused", {
+export function toRefusalAnswer(refusal: Refusal, details: JsonValue | undefined): RpcError {
+  return new RpcError(errorCodes.failed, "refused", {
     kind: "refusal",
     code: refusal.code,
     message: refusal.message,
     ...(details === undefined ? {} : { details }),
   });
+}
+
+/** The parameters do not fit the method. */
+export const invalid: RpcError = new RpcError(errorCodes.invalidParams, "the parameters are not those of the method");
+/** There is no such method. */
+export const unknown: RpcError = new RpcError(errorCodes.methodNotFound, "there is no such method");
+/** Nothing new is taken. */
+export const untaken: RpcError = new RpcError(errorCodes.notTaken, "goodbye was said");
+
+/** Creates the error of a request that is refused before anything runs. */
+export function refuse(code: "PROTOCOL_MISMATCH" | "UNKNOWN_MEMBER" | "OVERFLOW"): RpcError {
+  return toErrorAnswer(new SurfaceError(code, "Serving a request: it is refused"));
 }
 
 function readIssues(given: unknown): readonly Issue[] {
@@ -78,11 +89,11 @@ function readSurfaceError(data: JsonObject, what: string): SurfaceError {
   const words = crossing.get(code) ?? relayed.get(code);
   const id = typeof correlationId === "string" && correlationId.length <= maxIdLength ? correlationId : undefined;
   if (words === undefined) return new SurfaceError("INTERNAL", `Using ${what}: an error of an unknown kind occurred`);
+  const Kind = relayed.has(code) ? RelayedError : SurfaceError;
   // It is among the codes that cross.
-  return new SurfaceError(code as SurfaceErrorCode, `Using ${what}: ${words}`, {
+  return new Kind(code as SurfaceErrorCode, `Using ${what}: ${words}`, {
     issues: readIssues(data["issues"]),
     ...(id === undefined ? {} : { correlationId: id }),
-    origin: relayed.has(code) ? "upstream" : undefined,
   });
 }
 
@@ -101,10 +112,8 @@ function readRefusal(data: JsonObject, readDetails: ReadDetails): Refusal | unde
  *
  * @param what - names the use in messages.
  */
-export function readErrorAnswer(error: unknown, what: string, readDetails: ReadDetails): SurfaceError | Refusal {
-  if (!(error instanceof ResponseError))
-    return new SurfaceError("INTERNAL", `Using ${what}: it failed`, { cause: error });
-  const data: unknown = error.data;
+export function readErrorAnswer(error: RpcError, what: string, readDetails: ReadDetails): SurfaceError | Refusal {
+  const { data } = error;
   if (isJsonObject(data)) {
     const refusal = data["kind"] === "refusal" ? readRefusal(data, readDetails) : undefined;
     return refusal ?? readSurfaceError(data, what);

@@ -1,101 +1,96 @@
 import { setImmediate } from "node:timers";
-import { createMessageConnection, Message, type CancellationToken, type MessageConnection } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
-import { CancelToken } from "./cancel-token.ts";
-import { GuardedReader } from "./guarded-reader.ts";
-import { GuardedWriter, isTooLarge, type Outgoing } from "./guarded-writer.ts";
+import { SlotMap } from "../../spine/slot-map.ts";
+import { IncomingRequest } from "./incoming-request.ts";
+import { judgeMessage } from "./judge-message.ts";
 import type { PeerShares } from "./peer-shares.ts";
-import type { WireTransport } from "./transport.ts";
+import { RpcError } from "./protocol.ts";
+import type { TransportListener, WireTransport } from "./transport.ts";
+import { refuse, toErrorAnswer } from "./wire-fault.ts";
 
-/** A request of the far side. */
-export interface Incoming {
-  readonly method: string;
-  readonly params: unknown;
-  readonly cancel: CancellationToken;
-}
-
-/** What a peer hears from its far side. None of these may throw. */
+/** What a peer tells its owner. None of these may throw. */
 export interface PeerHandlers {
-  /** Answers a request, with a result or a `ResponseError`; never rejects. */
-  request(incoming: Incoming): Promise<unknown>;
+  /** Answers a request, now or later, by its `reply()`. */
+  request(request: IncomingRequest): void;
   notification(method: string, params: unknown): void;
   /** What was written has been taken. */
   drained(): void;
   /** The connection is over; told once. What waits for it is to settle before this returns. */
-  ended(cause: unknown): void;
+  ended(cause: unknown, lost: readonly OutgoingRequest[]): void;
 }
 
-/** What becomes of a request. One of them is called, once; none after the connection has ended. */
-export interface Answered {
-  result(result: unknown): void;
-  /** The far side's error. */
-  error(error: unknown): void;
-  /** It was not written, and nothing is lost but itself. */
-  unsent(cause: SurfaceError): void;
-}
-
-/** A request to the far side. */
+/** A request to the far side. One of its methods is called, once; only `lose()` after the connection has ended. */
 export interface OutgoingRequest {
+  /** Given by the peer that sends it. */
+  id: number;
   readonly method: string;
   readonly params: JsonObject;
-  readonly cancel: CancelToken;
-  readonly answered: Answered;
+  result(result: unknown): void;
+  error(error: RpcError): void;
+  /** It was not sent because it is too large, or its connection has ended. */
+  lose(cause: SurfaceError): void;
 }
 
-/** More messages than this that wait for their turn are not read any further, until a few are left. */
-const maxWaiting = 256;
-const fewWaiting = 32;
+/** A request whose answer is of no interest but for being one. */
+class Probe implements OutgoingRequest {
+  id = -1;
+  readonly method: string;
+  readonly params: JsonObject = {};
 
-type Handle = (message: Message) => void | Promise<void>;
+  constructor(method: string) {
+    this.method = method;
+  }
 
-const silent = { error() {}, warn() {}, info() {}, log() {} } as const;
+  result(): void {}
+  error(): void {}
+  lose(): void {}
+}
+
+/** Whether one message was too large to be written. The connection is none the worse for it. */
+function isTooLarge(cause: unknown): cause is SurfaceError {
+  return cause instanceof SurfaceError && cause.code === "FRAME_TOO_LARGE";
+}
+
+/** Returns the method of a message that was judged to have one. */
+function methodOf({ method }: JsonObject): string {
+  return typeof method === "string" ? method : "";
+}
+
+function toAnswer(id: string | number, outcome: unknown): object {
+  return outcome instanceof RpcError ? { jsonrpc: "2.0", id, error: outcome } : { jsonrpc: "2.0", id, result: outcome };
+}
 
 /**
  * One end of a connection: JSON-RPC over a transport, with everything that a far side may send looked at first. It ends
- * once, whoever ends it, and nothing that it is handed throws.
+ * once, whoever ends it, and nothing that it is handed throws. Messages are handled as they come, in one turn those of one chunk.
+ *
+ * A number and its text are one id. A request whose id is in use is dropped, and so is an answer to nothing.
  */
-export class WirePeer {
+export class WirePeer implements TransportListener {
   readonly #transport: WireTransport;
   readonly #handlers: PeerHandlers;
-  readonly #connection: MessageConnection;
-  readonly #writer: GuardedWriter;
   /** What a server counts of its peer. Nothing is read from it while it does not take what was written. */
   readonly #shares: PeerShares | undefined;
-  readonly #pauses = new Set<"waiting" | "full">();
-  #waiting = 0;
+  readonly #incoming = new SlotMap<string, IncomingRequest>();
+  readonly #outgoing = new SlotMap<string, OutgoingRequest>();
+  #lastId = -1;
   #wasHeard = false;
   #received = 0;
   #backlog = 0;
+  #isEnding = false;
   #isOver = false;
-  /** Nothing more comes, and what has come has its turn before the end. */
-  #ending: { readonly cause: unknown } | undefined;
 
   /** @param shares - given by a server, which does not trust its peer. */
   constructor(transport: WireTransport, handlers: PeerHandlers, shares?: PeerShares) {
     this.#transport = transport;
     this.#handlers = handlers;
     this.#shares = shares;
-    const reader = new GuardedReader(transport.reader, {
-      heard: () => this.#onHeard(),
-      passed: () => this.#onPassed(),
-      admit: () => (shares?.admit(transport.size) === false ? undefined : transport.size),
-      answered: (size) => shares?.answered(size),
-      malformed: (why) => this.#finish(new SurfaceError("PROTOCOL_MISMATCH", `Reading a message: found ${why}`)),
-    });
-    this.#writer = new GuardedWriter(transport.writer, {
-      wrote: () => this.#onWrote(),
-      answered: (id) => reader.answered(id),
-      asked: (id) => reader.asked(id),
-      unasked: (id) => reader.unasked(id),
-    });
-    const messageStrategy = { handleMessage: (message: Message, next: Handle) => this.#handle(message, next) };
-    this.#connection = createMessageConnection(reader, this.#writer, silent, { messageStrategy });
   }
 
   /** Whether it can be written to. */
   get isOpen(): boolean {
-    return !this.#isOver && this.#ending === undefined;
+    return !this.#isOver && !this.#isEnding;
   }
 
   /** Whether more was written than the far side has taken. */
@@ -105,17 +100,12 @@ export class WirePeer {
 
   /** Begins to read. */
   listen(): void {
-    this.#connection.onRequest((method: string, params: unknown, cancel: CancellationToken) =>
-      this.#handlers.request({ method, params, cancel }),
-    );
-    this.#connection.onNotification((method: string, params: unknown) => this.#handlers.notification(method, params));
-    this.#connection.onError(([error, message]) => {
-      // One message was too large to be written: its sender is told.
-      if (message === undefined || !isTooLarge(error)) this.#finish(error);
-    });
-    this.#connection.onClose(() => this.#finish(undefined));
-    this.#transport.onDrain(() => this.#onDrain());
-    this.#connection.listen();
+    this.#transport.listen(this);
+  }
+
+  /** Reads large messages from now on. */
+  trust(): void {
+    this.#transport.trust();
   }
 
   /** Whether something was heard, or taken, since this was last asked. */
@@ -136,53 +126,55 @@ export class WirePeer {
 
   /** Lets the far side hear something, unless that waits behind what it has not taken. */
   tell(method: string): void {
-    if (!this.isFull) void this.notify(method, {});
+    if (!this.isFull) this.notify(method, {});
   }
 
   /** Sends a request. Its caller has seen that the peer is open. */
-  request({ method, params, cancel, answered }: OutgoingRequest): void {
-    const sending = this.#connection.sendRequest(method, params, cancel);
-    const outgoing: Outgoing = this.#writer.last;
-    sending.then(
-      (result: unknown) => {
-        if (!this.#isOver) answered.result(result);
-      },
-      (error: unknown) => {
-        if (this.#isOver) return;
-        const { failure } = outgoing;
-        if (failure === undefined) return answered.error(error);
-        if (isTooLarge(failure)) return answered.unsent(failure);
-        this.end(failure);
-      },
-    );
+  request(request: OutgoingRequest): void {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    request.id = id;
+    this.#outgoing.add(String(id), request);
+    try {
+      this.#write({ jsonrpc: "2.0", id, method: request.method, params: request.params });
+    } catch (cause) {
+      if (!isTooLarge(cause)) return this.end(cause);
+      this.#outgoing.take(String(id));
+      request.lose(cause);
+    }
   }
 
-  /** Sends a request whose answer is of no interest but for being one. */
+  /** Asks for a sign of life. */
   ask(method: string): void {
-    if (!this.isOpen) return;
-    const ignore = (): void => {};
-    this.request({
-      method,
-      params: {},
-      cancel: new CancelToken(),
-      answered: { result: ignore, error: ignore, unsent: ignore },
-    });
+    if (this.isOpen) this.request(new Probe(method));
   }
 
-  /** Cancels a request that was sent with this token. */
-  cancel(token: CancelToken): void {
-    if (this.isOpen) token.fire();
+  /** Cancels a request that was sent: its answer is dropped. */
+  cancel(request: OutgoingRequest): void {
+    const { id } = request;
+    if (this.#outgoing.take(String(id)) !== undefined) this.notify("$/cancelRequest", { id });
   }
 
-  /** Sends a notification, where that is possible. Rejects with `FRAME_TOO_LARGE`, and with nothing else. */
-  async notify(method: string, params: JsonObject): Promise<void> {
+  /**
+   * Sends a notification, where that is possible.
+   *
+   * @throws SurfaceError `FRAME_TOO_LARGE`, and nothing else.
+   */
+  notify(method: string, params: JsonObject): void {
     if (!this.isOpen) return;
     try {
-      await this.#connection.sendNotification(method, params);
+      this.#write({ jsonrpc: "2.0", method, params });
     } catch (cause) {
       if (isTooLarge(cause)) throw cause;
       this.end(cause);
     }
+  }
+
+  /** Answers a request with a result or an error. An answer that is too large becomes an error that says so. */
+  reply(request: IncomingRequest, outcome: unknown): void {
+    if (this.#incoming.take(String(request.id)) === undefined || this.#isOver) return;
+    this.#shares?.answered(request.size);
+    this.#answer(request.id, outcome);
   }
 
   /** Ends the connection, now; what was written is still sent. Callable twice. */
@@ -190,70 +182,84 @@ export class WirePeer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#shares?.close();
-    this.#handlers.ended(cause);
-    this.#connection.dispose();
+    this.#handlers.ended(cause, this.#outgoing.list());
+    for (const request of this.#incoming.list()) request.abort();
     this.#transport.close();
   }
 
-  /** The far side has left more unread than it may. */
-  #drop(): void {
-    this.#transport.destroy();
-    this.#endSoon(new SurfaceError("OVERFLOW", "Writing to a link: its far side reads too slowly"));
-  }
-
-  #onHeard(): boolean {
+  message(message: JsonObject): void {
     this.#wasHeard = true;
-    return this.isOpen;
+    if (!this.isOpen) return;
+    const judgement = judgeMessage(message);
+    switch (judgement.kind) {
+      case "request":
+        return this.#onRequest(message, judgement.id);
+      case "answer":
+        return this.#onAnswer(message, judgement.id);
+      case "cancel":
+        return this.#incoming.get(String(judgement.id))?.abort();
+      case "other":
+        return this.#handlers.notification(methodOf(message), message["params"]);
+      case "malformed":
+        return this.ended(new SurfaceError("PROTOCOL_MISMATCH", `Reading a message: found ${judgement.why}`));
+      case "dropped":
+    }
   }
 
-  #onPassed(): void {
-    this.#waiting += 1;
-    if (this.#waiting === maxWaiting) this.#pause("waiting");
-  }
-
-  #handle(message: Message, next: Handle): void | Promise<void> {
-    // A cancel that comes here was not counted: most never do.
-    if (Message.isNotification(message) && message.method === "$/cancelRequest") return next(message);
-    this.#waiting -= 1;
-    if (this.#waiting === fewWaiting) this.#resume("waiting");
-    const handling = next(message);
-    if (this.#ending !== undefined && this.#waiting === 0) this.#endSoon(this.#ending.cause);
-    return handling;
-  }
-
-  #onWrote(): void {
-    if (this.#shares === undefined || !this.#transport.isFull) return;
-    if (!this.#shares.weigh(this.#transport.backlog)) return this.#drop();
-    this.#pause("full");
-  }
-
-  #onDrain(): void {
+  drained(): void {
     // The far side has taken something: it is there.
     this.#wasHeard = true;
     if (this.#isOver) return;
     this.#shares?.weigh(this.#transport.backlog);
-    this.#resume("full");
+    this.#transport.resume();
     this.#handlers.drained();
   }
 
-  #pause(reason: "waiting" | "full"): void {
-    if (this.#pauses.size === 0) this.#transport.pause();
-    this.#pauses.add(reason);
-  }
-
-  #resume(reason: "waiting" | "full"): void {
-    if (this.#pauses.delete(reason) && this.#pauses.size === 0) this.#transport.resume();
-  }
-
-  /** Reads no further, lets what has come have its turn, and ends. */
-  #finish(cause: unknown): void {
+  /** Reads no further, and ends when an answer that was handled a moment ago has come to its caller. */
+  ended(cause: unknown): void {
     if (!this.isOpen) return;
-    this.#ending = { cause };
-    if (this.#waiting === 0) this.#endSoon(cause);
+    this.#isEnding = true;
+    setImmediate(() => this.end(cause));
   }
 
-  /** An answer that was handled a moment ago is on its way to its caller. */
-  #endSoon(cause: unknown): void {
-    setImmediate(() => this.end(cause));
+  #onRequest(message: JsonObject, id: string | number): void {
+    const key = String(id);
+    if (this.#incoming.has(key)) return;
+    const { size } = this.#transport;
+    if (this.#shares?.admit(size) === false) return this.#answer(id, refuse("OVERFLOW"));
+    const request = new IncomingRequest(this, {
+      id,
+      method: methodOf(message),
+      params: message["params"],
+      size,
+    });
+    this.#incoming.add(key, request);
+    this.#handlers.request(request);
+  }
+
+  #onAnswer({ result, error }: JsonObject, id: string | number): void {
+    const request = this.#outgoing.take(String(id));
+    if (error === undefined) return request?.result(result);
+    // It was judged to be the error of an answer.
+    const { code, message, data } = error as { code: number; message: string; data?: unknown };
+    request?.error(new RpcError(code, message, data));
+  }
+
+  #answer(id: string | number, outcome: unknown): void {
+    try {
+      this.#write(toAnswer(id, outcome));
+    } catch (cause) {
+      if (!isTooLarge(cause)) return this.isOpen ? this.end(cause) : undefined;
+      this.#answer(id, toErrorAnswer(new SurfaceError("FRAME_TOO_LARGE", "")));
+    }
+  }
+
+  #write(message: object): void {
+    this.#transport.write(message);
+    if (this.#shares === undefined || !this.#transport.isFull) return;
+    if (this.#shares.weigh(this.#transport.backlog)) return this.#transport.pause();
+    // The far side has left more unread than it may.
+    this.#transport.destroy();
+    this.ended(new SurfaceError("OVERFLOW", "Writing to a link: its far side reads too slowly"));
   }
 }

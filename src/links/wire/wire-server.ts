@@ -1,4 +1,3 @@
-import type { CancellationToken } from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
@@ -8,7 +7,7 @@ import type { LinkBudgets } from "../link-limits.ts";
 import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
 import { Greeted } from "./greeted.ts";
 import { Heartbeat } from "./heartbeat.ts";
-import { overBudgetMethod } from "./guarded-reader.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
 import { toPartCodec } from "./part-codec.ts";
 import { PeerShares } from "./peer-shares.ts";
 import { ProgressSender } from "./progress-sender.ts";
@@ -17,11 +16,9 @@ import { readHello, type Hello } from "./read-hello.ts";
 import { readAsk, readCredit, readFollow, type AskedOnce, type AskedStream } from "./read-use.ts";
 import type { ServedMember } from "./served-members.ts";
 import { ServedStream } from "./served-stream.ts";
-import { ServedUse } from "./served-use.ts";
 import type { WireTransport } from "./transport.ts";
-import { invalid, refuse, unknown, untaken } from "./refusals.ts";
-import { toErrorAnswer } from "./wire-fault.ts";
-import { WirePeer, type Incoming, type PeerHandlers } from "./wire-peer.ts";
+import { invalid, refuse, toErrorAnswer, unknown, untaken } from "./wire-fault.ts";
+import { WirePeer, type PeerHandlers } from "./wire-peer.ts";
 
 /** What a server is made of. Times are in milliseconds. */
 export interface ServerSetting {
@@ -45,11 +42,12 @@ export class WireServer implements PeerHandlers {
   readonly #setting: ServerSetting;
   readonly #peer: WirePeer;
   readonly #progress: ProgressSender;
-  readonly #uses = new Set<ServedUse>();
   readonly #streams = new Map<number, ServedStream>();
   readonly #heartbeat: Heartbeat;
   readonly #stopHandshake: () => void;
   #asks = 0;
+  /** Also those that have not begun to iterate: `#streams` has the others. */
+  #follows = 0;
   #greeted: Greeted | undefined;
   #isLeaving = false;
   #isPeerLeaving = false;
@@ -70,15 +68,7 @@ export class WireServer implements PeerHandlers {
       isFull: () => peer.isFull,
       send: (token, part) => this.#notify(methods.progress, { token, ...part }),
     });
-    this.#heartbeat = new Heartbeat({
-      clock,
-      everyMs,
-      takeHeard: () => peer.takeHeard(),
-      takeMoved: () => peer.takeMoved(),
-      tell: () => peer.tell(methods.ping),
-      ask: () => peer.ask(methods.ping),
-      lost: () => peer.end(undefined),
-    });
+    this.#heartbeat = new Heartbeat({ clock, everyMs, peer, lost: () => peer.end(undefined) });
     this.#stopHandshake = clock.after(handshakeMs, () => {
       if (this.#greeted === undefined) peer.end(undefined);
     });
@@ -103,24 +93,22 @@ export class WireServer implements PeerHandlers {
     return this.#closing;
   }
 
-  async request({ method, params, cancel }: Incoming): Promise<unknown> {
-    if (method === methods.hello) return this.#hello(params);
-    if (method === overBudgetMethod) return refuse("OVERFLOW");
+  request(request: IncomingRequest): void {
+    const { method, params } = request;
     const greeted = this.#greeted;
-    if (greeted === undefined) return refuse("PROTOCOL_MISMATCH");
+    if (method === methods.hello) return request.reply(this.#hello(params));
+    if (greeted === undefined) return request.reply(refuse("PROTOCOL_MISMATCH"));
     switch (method) {
-      case methods.ping:
-        return null;
-      case methods.describe:
-        return greeted.describe(params) ?? invalid;
       case methods.ask:
-        return this.#take(readAsk(params), this.#asks < maxAsks, (asked) => this.#ask(greeted, asked, cancel));
+        return this.#takeAsk(greeted, request);
       case methods.follow:
-        return this.#take(readFollow(params), this.#follows < maxStreams, (asked) =>
-          this.#follow(greeted, asked, cancel),
-        );
+        return this.#takeFollow(greeted, request);
+      case methods.ping:
+        return request.reply(null);
+      case methods.describe:
+        return request.reply(greeted.describe(params) ?? invalid);
       default:
-        return unknown;
+        return request.reply(unknown);
     }
   }
 
@@ -144,7 +132,6 @@ export class WireServer implements PeerHandlers {
     this.#isOver = true;
     this.#stopHandshake();
     this.#heartbeat.stop();
-    for (const use of [...this.#uses]) use.abort();
     this.#look();
     this.#resolveClosed();
   }
@@ -166,6 +153,7 @@ export class WireServer implements PeerHandlers {
     const reached = this.#setting.reach(asked);
     if (this.#isLeaving) return untaken;
     this.#greeted ??= new Greeted(asked, reached, this.#setting.report);
+    this.#peer.trust();
     this.#stopHandshake();
     return {
       protocol: protocolVersion,
@@ -175,47 +163,56 @@ export class WireServer implements PeerHandlers {
     };
   }
 
-  /** How many streams are under way; `#streams` has those that have begun. */
-  get #follows(): number {
-    return this.#uses.size - this.#asks;
-  }
-
-  /** Takes a use, if there is room for one. */
-  #take<TAsked>(asked: TAsked | undefined, hasRoom: boolean, run: (asked: TAsked) => Promise<unknown>): unknown {
-    if (asked === undefined) return invalid;
-    if (this.#isLeaving) return untaken;
-    return hasRoom ? run(asked) : refuse("OVERFLOW");
-  }
-
-  async #ask({ channel, members }: Greeted, asked: AskedOnce, cancel: CancellationToken): Promise<unknown> {
-    const { verb, member, argument, options, progress } = asked;
-    const use = new ServedUse(cancel);
-    this.#uses.add(use);
+  #takeAsk(greeted: Greeted, request: IncomingRequest): void {
+    const asked = readAsk(request.params);
+    if (asked === undefined) return request.reply(invalid);
+    if (this.#isLeaving) return request.reply(untaken);
+    if (this.#asks >= maxAsks) return request.reply(refuse("OVERFLOW"));
     this.#asks += 1;
+    this.#ask(greeted, asked, request);
+  }
+
+  #takeFollow(greeted: Greeted, request: IncomingRequest): void {
+    const asked = readFollow(request.params);
+    if (asked === undefined || this.#streams.has(asked.stream)) return request.reply(invalid);
+    if (this.#isLeaving) return request.reply(untaken);
+    if (this.#follows >= maxStreams) return request.reply(refuse("OVERFLOW"));
+    this.#follows += 1;
+    void this.#follow(greeted, asked, request);
+  }
+
+  /** Answers at once if nothing waits. */
+  #ask({ channel, members }: Greeted, asked: AskedOnce, request: IncomingRequest): void {
+    const { verb, member, argument, options, progress } = asked;
+    const over = (outcome: unknown): void => this.#answer(asked, request, outcome);
     try {
       const served = members.find(member, verb);
-      const value = await channel.request({
+      const value = channel.request({
         verb,
         member,
         argument: served.codec.decodeArgument(verb, argument),
         options: {
           // An own getter, since owners copy options.
           get signal() {
-            return use.signal;
+            return request.signal;
           },
           ...options,
           ...(progress === undefined ? {} : { onProgress: (report: unknown) => this.#tell(asked, served, report) }),
         },
       });
-      return served.answer.encode(value);
+      const encode = (settled: unknown): void => over(served.answer.encode(settled));
+      if (!(value instanceof Promise)) return encode(value);
+      value.then(encode).catch((cause: unknown) => over(members.toAnswer(cause, member)));
     } catch (cause) {
-      return members.toAnswer(cause, member);
-    } finally {
-      this.#uses.delete(use);
-      this.#asks -= 1;
-      if (progress !== undefined) this.#progress.forget(progress);
-      this.#look();
+      over(members.toAnswer(cause, member));
     }
+  }
+
+  #answer({ progress }: AskedOnce, request: IncomingRequest, outcome: unknown): void {
+    request.reply(outcome);
+    this.#asks -= 1;
+    if (progress !== undefined) this.#progress.forget(progress);
+    this.#look();
   }
 
   #tell({ progress: token, member }: AskedOnce, { codec }: ServedMember, value: unknown): void {
@@ -230,12 +227,10 @@ export class WireServer implements PeerHandlers {
   async #follow(
     { channel, members }: Greeted,
     { verb, member, argument, stream: id, credit }: AskedStream,
-    cancel: CancellationToken,
-  ): Promise<unknown> {
-    if (this.#streams.has(id)) return invalid;
-    const use = new ServedUse(cancel);
-    const { signal } = use;
-    this.#uses.add(use);
+    request: IncomingRequest,
+  ): Promise<void> {
+    const { signal } = request;
+    let outcome: unknown = {};
     try {
       const { codec, answer } = members.find(member, verb);
       const decoded = codec.decodeArgument(verb, argument);
@@ -250,19 +245,21 @@ export class WireServer implements PeerHandlers {
       });
       this.#streams.set(id, stream);
       await stream.run();
-      return {};
     } catch (cause) {
-      return members.toAnswer(cause, member);
-    } finally {
-      this.#uses.delete(use);
-      this.#streams.delete(id);
+      outcome = members.toAnswer(cause, member);
     }
+    this.#streams.delete(id);
+    this.#follows -= 1;
+    request.reply(outcome);
   }
 
+  /** Sends a notification. One that is too large is a fault. */
   #notify(method: string, params: JsonObject): void {
-    this.#peer.notify(method, params).catch((cause: unknown) => {
+    try {
+      this.#peer.notify(method, params);
+    } catch (cause) {
       internalError(cause, "a notification that is too large", this.#setting.report);
-    });
+    }
   }
 
   async #leave(): Promise<void> {

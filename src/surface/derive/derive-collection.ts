@@ -1,10 +1,10 @@
-import { SurfaceError } from "../../errors.ts";
+import type { SurfaceError } from "../../errors.ts";
 import { assertFunctions } from "./assert-functions.ts";
 import type { CollectionClient } from "../client.ts";
 import { kPushedCollection, type CollectionOrigin, type PushedCollection } from "../pushed-collection.ts";
 import { Unmade, type PushedFrame } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
-import { relay } from "../relayed.ts";
+import { relay, RelayedError } from "../relayed.ts";
 import type { CollectionPage } from "../source.ts";
 import { canonical } from "../owner/canonical.ts";
 import { createGone, Gathering } from "./gathering.ts";
@@ -74,7 +74,7 @@ function toPassing(
 ): Reading<readonly unknown[]> | Unmade {
   if (next !== undefined) {
     const text = `Cannot filter a collection: it has more than ${maxFiltered} items`;
-    throw new SurfaceError("OVERFLOW", text, { origin: "upstream" });
+    throw new RelayedError("OVERFLOW", text);
   }
   try {
     const passing = runMade(() => items.filter(([key, value]) => filter?.(value, key) !== false));

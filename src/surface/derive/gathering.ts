@@ -1,10 +1,11 @@
-import { SurfaceError } from "../../errors.ts";
+import type { SurfaceError } from "../../errors.ts";
 import { LinkedAbort } from "../../spine/linked-abort.ts";
 import { followSignal } from "../../spine/follow-signal.ts";
+import { RelayedError } from "../relayed.ts";
 
 /** That upstream has ended what goes on for as long as it lives itself. */
 export function createGone(): SurfaceError {
-  return new SurfaceError("UNAVAILABLE", "what this comes from has ended", { origin: "upstream" });
+  return new RelayedError("UNAVAILABLE", "what this comes from has ended");
 }
 
 /** One of the iterations that are followed, and what is done with its values. */

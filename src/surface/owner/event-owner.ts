@@ -4,6 +4,7 @@ import { OwnedIterator } from "../../spine/owned-iterator.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import type { EventPage, EventWait, UseOptions, WaitOptions } from "../client.ts";
 import type { MemberOfKind } from "../member.ts";
+import { RelayedError } from "../relayed.ts";
 import { isDerived } from "../derived-handler.ts";
 import { systemClock } from "../system-clock.ts";
 import { fromCursor, toCursor, type Start } from "./cursor.ts";
@@ -187,8 +188,7 @@ export class EventOwner {
     if (!feed.isLanding) return 0;
     const begun = systemClock.now();
     await this.#within({ signal: use.signal, timeoutMs }, (signal) => feed.landed(signal));
-    if (feed.isLanding)
-      throw new SurfaceError("UNAVAILABLE", "what this comes from did not answer", { origin: "upstream" });
+    if (feed.isLanding) throw new RelayedError("UNAVAILABLE", "what this comes from did not answer");
     return systemClock.now() - begun;
   }
 

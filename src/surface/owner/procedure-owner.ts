@@ -7,7 +7,7 @@ import type { CallOptions } from "../client.ts";
 import { andThen, isThenable } from "../is-thenable.ts";
 import { isDerived } from "../derived-handler.ts";
 import type { MemberOfKind } from "../member.ts";
-import { relaySteps } from "../relayed.ts";
+import { RelayedError, relaySteps } from "../relayed.ts";
 import { checkRefusal } from "./check-refusal.ts";
 import { burst, nextTurn } from "./next-turn.ts";
 import { OwnedUse, type ProcedureContext, type UseTerms } from "./owned-use.ts";
@@ -147,6 +147,6 @@ export class ProcedureOwner {
     const isCut = this.#scope.closed && told instanceof SurfaceError && told.code === "CLOSED" && !owned.mayRepeat;
     if (!isCut) return told;
     const message = "the application behind this closed before the answer";
-    return new SurfaceError("OUTCOME_UNKNOWN", message, { cause: told, origin: "upstream" });
+    return new RelayedError("OUTCOME_UNKNOWN", message, { cause: told });
   }
 }

@@ -4,7 +4,7 @@ import { folderOf, importsOf, type Source } from "../source.ts";
 export const order: readonly (readonly string[])[] = [
   ["errors"],
   ["options"],
-  ["tags", "schema", "spine"],
+  ["tags", "schema", "spine", "json-rpc"],
   ["surface"],
   ["links"],
   ["catalog"],

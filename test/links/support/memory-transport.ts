@@ -1,53 +1,11 @@
-import {
-  AbstractMessageReader,
-  AbstractMessageWriter,
-  type DataCallback,
-  type Disposable,
-  type Message,
-  type MessageWriter,
-} from "vscode-jsonrpc/node";
 import { SurfaceError } from "../../../src/errors.ts";
-import type { WireTransport } from "../../../src/links/wire/transport.ts";
+import type { TransportListener, WireTransport } from "../../../src/links/wire/transport.ts";
 
 /** What came off a wire: a test knows what it looks for. */
 export type Loose = ReturnType<typeof JSON.parse>;
 
-class MemoryReader extends AbstractMessageReader {
-  callback: DataCallback = () => {};
-
-  listen(callback: DataCallback): Disposable {
-    this.callback = callback;
-    return { dispose: () => (this.callback = () => {}) };
-  }
-
-  close(): void {
-    this.fireClose();
-  }
-
-  fail(cause: Error): void {
-    this.fireError(cause);
-  }
-}
-
-class MemoryWriter extends AbstractMessageWriter implements MessageWriter {
-  readonly #send: (message: Message) => void;
-
-  constructor(send: (message: Message) => void) {
-    super();
-    this.#send = send;
-  }
-
-  async write(message: Message): Promise<void> {
-    this.#send(message);
-  }
-
-  end(): void {}
-}
-
 /** One end of a pipe in memory. What is written arrives a turn later, as JSON, in order. */
 export class MemoryTransport implements WireTransport {
-  readonly reader = new MemoryReader();
-  readonly writer: MessageWriter = new MemoryWriter((message) => this.#write(message));
   /** Everything that was written here, parsed. */
   readonly sent: Loose[] = [];
   /** How many messages may be on their way before it is full. */
@@ -63,7 +21,8 @@ export class MemoryTransport implements WireTransport {
   onDelivered: () => void = () => {};
   other: MemoryTransport | undefined;
   #onWay: string[] = [];
-  #drains: (() => void)[] = [];
+  #listener: TransportListener | undefined;
+  #isOver = false;
   #isHeld = false;
   #isScheduled = false;
 
@@ -75,9 +34,11 @@ export class MemoryTransport implements WireTransport {
     return this.#onWay.length;
   }
 
-  onDrain(fn: () => void): void {
-    this.#drains.push(fn);
+  listen(listener: TransportListener): void {
+    this.#listener = listener;
   }
+
+  trust(): void {}
 
   pause(): void {
     this.isPaused = true;
@@ -105,8 +66,7 @@ export class MemoryTransport implements WireTransport {
       if (end === undefined) continue;
       end.isClosed = true;
       end.#onWay = [];
-      if (cause !== undefined) end.reader.fail(cause);
-      end.reader.close();
+      end.#tellEnd(cause);
     }
   }
 
@@ -135,7 +95,7 @@ export class MemoryTransport implements WireTransport {
     });
   }
 
-  #write(message: Message): void {
+  write(message: object): void {
     const text = JSON.stringify(message);
     if (text.length > this.maxLength) throw new SurfaceError("FRAME_TOO_LARGE", "Writing a message: it is too large");
     if (this.isClosed) throw new Error("write after end");
@@ -149,14 +109,20 @@ export class MemoryTransport implements WireTransport {
     for (const end of [this, this.other]) {
       if (end === undefined) continue;
       end.isClosed = true;
-      end.reader.close();
+      end.#tellEnd();
     }
+  }
+
+  #tellEnd(cause?: Error): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#listener?.ended(cause);
   }
 
   private take(text: string): void {
     this.received += 1;
     this.size = text.length;
-    this.reader.callback(JSON.parse(text));
+    if (!this.#isOver) this.#listener?.message(JSON.parse(text));
   }
 
   #mayDeliver(): boolean {
@@ -169,7 +135,7 @@ export class MemoryTransport implements WireTransport {
       this.other?.take(this.#onWay.shift() ?? "null");
       this.onDelivered();
     }
-    if (wasFull && !this.isFull) for (const drain of this.#drains) drain();
+    if (wasFull && !this.isFull) this.#listener?.drained();
     if (this.isClosed && this.#onWay.length === 0) this.#end();
   }
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { maxValues } from "../../../src/links/transport/fits-values.ts";
+import { maxValues } from "../../../src/links/transport/base-transport.ts";
 import { maxFrameBytes } from "../../../src/links/transport/frame-cutter.ts";
 import { createStreamTransport } from "../../../src/links/transport/stream-transport.ts";
 import { framed, hear, openPair, textOf, until } from "./support.ts";
@@ -12,8 +12,8 @@ describe("createStreamTransport()", () => {
     const { near, far } = await openPair();
     const [left, right] = [hear(near), hear(far)];
     const sent = Array.from({ length: 500 }, (_, id) => ({ jsonrpc: "2.0", id, method: `żółw ${"x".repeat(id)}` }));
-    await Promise.all(sent.map((message) => left.transport.writer.write(message)));
-    await right.transport.writer.write(ping);
+    for (const message of sent) left.transport.write(message);
+    right.transport.write(ping);
     await until(() => right.messages.length === sent.length && left.messages.length === 1);
     expect(right.messages).toEqual(sent);
     left.transport.close();
@@ -25,8 +25,8 @@ describe("createStreamTransport()", () => {
     const output = new PassThrough();
     const chunks: Buffer[] = [];
     output.on("data", (chunk: Buffer) => chunks.push(chunk));
-    const { writer } = createStreamTransport({ input: new PassThrough(), output, destroy: () => {} });
-    await Promise.all([writer.write(ping), writer.write(ping), writer.write(ping)]);
+    const transport = createStreamTransport({ input: new PassThrough(), output, destroy: () => {} });
+    for (let count = 0; count < 3; count += 1) transport.write(ping);
     await until(() => chunks.length > 0);
     expect(chunks.map(String)).toEqual([framed(JSON.stringify(ping)).repeat(3)]);
   });
@@ -81,8 +81,11 @@ describe("createStreamTransport()", () => {
     far.end(framed(JSON.stringify(ping)));
     await until(() => near.readableEnded);
     const told: unknown[] = [];
-    transport.reader.onClose(() => told.push("closed"));
-    transport.reader.listen((message) => told.push(message));
+    transport.listen({
+      message: (message) => void told.push(message),
+      drained: () => {},
+      ended: () => void told.push("closed"),
+    });
     await until(() => told.length === 2);
     expect(told).toEqual([ping, "closed"]);
   });
@@ -100,10 +103,10 @@ describe("createStreamTransport()", () => {
     const { near, far } = await openPair();
     const [left, right] = [hear(near), hear(far)];
     const large = { jsonrpc: "2.0", method: "x".repeat(maxFrameBytes) };
-    await expect(left.transport.writer.write(large)).rejects.toMatchObject({ code: "FRAME_TOO_LARGE" });
+    expect(() => left.transport.write(large)).toThrow(expect.objectContaining({ code: "FRAME_TOO_LARGE" }));
     const largest = JSON.parse(textOf(maxFrameBytes));
-    await left.transport.writer.write(largest);
-    await left.transport.writer.write(ping);
+    left.transport.write(largest);
+    left.transport.write(ping);
     await until(() => right.messages.length === 2);
     expect(right.messages[0]).toEqual(largest);
     expect(left.errors).toEqual([]);
@@ -114,19 +117,19 @@ describe("createStreamTransport()", () => {
     const { near, far } = await openPair();
     const [left, right] = [hear(near), hear(far)];
     const full = { ...ping, params: Array(maxValues).fill(1) };
-    await expect(left.transport.writer.write(full)).rejects.toMatchObject({ code: "FRAME_TOO_LARGE" });
-    await left.transport.writer.write(ping);
+    expect(() => left.transport.write(full)).toThrow(expect.objectContaining({ code: "FRAME_TOO_LARGE" }));
+    left.transport.write(ping);
     await until(() => right.messages.length === 1);
     expect(right.messages).toEqual([ping]);
     left.transport.close();
   });
 
-  it("write() rejects with UNAVAILABLE when it has ended", async () => {
+  it("write() throws UNAVAILABLE when it has ended", async () => {
     const { near, far } = await openPair();
     const heard = hear(near);
     heard.transport.close();
     heard.transport.close();
-    await expect(heard.transport.writer.write(ping)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(() => heard.transport.write(ping)).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
     far.destroy();
     await heard.closed;
   });
@@ -134,7 +137,7 @@ describe("createStreamTransport()", () => {
   it("close() sends what was written when it is called in the same turn", async () => {
     const { near, far } = await openPair();
     const [left, right] = [hear(near), hear(far)];
-    void left.transport.writer.write(ping);
+    left.transport.write(ping);
     left.transport.close();
     await right.closed;
     expect(right.messages).toEqual([ping]);
@@ -144,24 +147,22 @@ describe("createStreamTransport()", () => {
     const { near, far } = await openPair();
     far.pause();
     const heard = hear(near);
-    for (let count = 0; count < 20; count += 1) void heard.transport.writer.write(JSON.parse(textOf(1024 * 1024)));
+    for (let count = 0; count < 20; count += 1) heard.transport.write(JSON.parse(textOf(1024 * 1024)));
     heard.transport.close();
     await heard.closed;
     expect(near.destroyed).toBe(true);
     far.destroy();
   });
 
-  it("isFull tells, and onDrain() too, when the far side stops reading and goes on", async () => {
+  it("isFull tells, and the listener is told, when the far side stops reading and goes on", async () => {
     const { near, far } = await openPair();
     far.pause();
-    const { transport } = hear(near);
-    let drained = 0;
-    transport.onDrain(() => (drained += 1));
+    const { transport, drains } = hear(near);
     expect(transport.isFull).toBe(false);
-    await transport.writer.write(JSON.parse(textOf(8 * 1024 * 1024)));
+    transport.write(JSON.parse(textOf(8 * 1024 * 1024)));
     expect(transport.isFull).toBe(true);
     far.resume();
-    await until(() => drained === 1);
+    await until(() => drains.count === 1);
     expect(transport.isFull).toBe(false);
     far.destroy();
   });
@@ -189,9 +190,13 @@ describe("createStreamTransport()", () => {
     const { near, far } = await openPair();
     const seen: unknown[] = [];
     const transport = createStreamTransport({ input: near, output: near, destroy: () => near.destroy() });
-    transport.reader.listen((message) => {
-      seen.push(message);
-      transport.pause();
+    transport.listen({
+      message(message) {
+        seen.push(message);
+        transport.pause();
+      },
+      drained: () => {},
+      ended: () => {},
     });
     far.write(framed(JSON.stringify(ping)).repeat(3));
     await until(() => seen.length === 1);

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Message } from "vscode-jsonrpc/node";
 import { createStreamTransport } from "../../../src/links/transport/stream-transport.ts";
 import type { WireTransport } from "../../../src/links/wire/transport.ts";
 
@@ -25,20 +24,29 @@ export async function openPair(): Promise<{ near: Socket; far: Socket }> {
 /** A transport, and all that its reader has told. */
 export interface Heard {
   readonly transport: WireTransport;
-  readonly messages: Message[];
+  readonly messages: object[];
   readonly errors: Error[];
+  readonly drains: { readonly count: number };
   readonly closed: Promise<void>;
 }
 
 /** Listens to a transport over a socket. */
 export function hear(socket: Socket): Heard {
   const transport = createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() });
-  const messages: Message[] = [];
+  const messages: object[] = [];
   const errors: Error[] = [];
-  transport.reader.onError((error) => errors.push(error));
-  const closed = new Promise<void>((resolve) => transport.reader.onClose(resolve));
-  transport.reader.listen((message) => messages.push(message));
-  return { transport, messages, errors, closed };
+  const drains = { count: 0 };
+  const closed = new Promise<void>((resolve) =>
+    transport.listen({
+      message: (message) => void messages.push(message),
+      drained: () => void (drains.count += 1),
+      ended(cause) {
+        if (cause !== undefined) errors.push(cause);
+        resolve();
+      },
+    }),
+  );
+  return { transport, messages, errors, drains, closed };
 }
 
 /** A message of that many bytes in all, as text. */

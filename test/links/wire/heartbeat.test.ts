@@ -9,18 +9,20 @@ function start(clock = new ManualClock()) {
   const heartbeat = new Heartbeat({
     clock,
     everyMs: 100,
-    takeHeard() {
-      const { heard } = seen;
-      seen.heard = false;
-      return heard;
+    peer: {
+      takeHeard() {
+        const { heard } = seen;
+        seen.heard = false;
+        return heard;
+      },
+      takeMoved() {
+        const { moved } = seen;
+        seen.moved = false;
+        return moved;
+      },
+      tell: () => void (seen.told += 1),
+      ask: () => void (seen.asked += 1),
     },
-    takeMoved() {
-      const { moved } = seen;
-      seen.moved = false;
-      return moved;
-    },
-    tell: () => void (seen.told += 1),
-    ask: () => void (seen.asked += 1),
     lost: () => void (seen.lost += 1),
   });
   return { clock, seen, heartbeat };

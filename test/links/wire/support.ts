@@ -26,11 +26,14 @@ export class RawPeer {
 
   constructor(end: MemoryTransport) {
     this.#end = end;
-    end.reader.onClose(() => (this.isClosed = true));
-    end.reader.listen((message) => {
-      this.heard.push(message);
-      if ((message as Loose).method === "surface/goodbye" && !this.isRude) this.tell("surface/goodbye", {});
-      this.onMessage(message);
+    end.listen({
+      ended: () => (this.isClosed = true),
+      drained: () => {},
+      message: (message: Loose) => {
+        this.heard.push(message);
+        if (message.method === "surface/goodbye" && !this.isRude) this.tell("surface/goodbye", {});
+        this.onMessage(message);
+      },
     });
   }
 

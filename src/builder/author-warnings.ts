@@ -52,18 +52,14 @@ function mayBeMounted(pattern: string, prefixes: readonly string[]): boolean {
   );
 }
 
-interface PatternTest {
-  readonly placed: readonly PlacedPattern[];
-  readonly fits: (pattern: string) => boolean;
-  readonly entries: readonly Named[];
-}
-
-/** Returns a warning, with similar names, for each pattern that fits no entry and is not meant for mounted ones. */
-function unmatchedWarnings({ placed, fits, entries }: PatternTest, mounted: readonly string[]): readonly string[] {
-  const unmatched = placed
-    .slice(0, maxTestedPatterns)
-    .filter(({ pattern }) => !mayBeMounted(pattern, mounted) && !fits(pattern))
-    .slice(0, maxWarnings);
+/** Returns a warning, with similar names of `entries`, for each pattern that fits nothing. */
+function unmatchedWarnings(
+  placed: readonly PlacedPattern[],
+  entries: readonly Named[],
+  fits: (pattern: string) => boolean,
+): readonly string[] {
+  const tested = placed.slice(0, maxTestedPatterns);
+  const unmatched = tested.filter(({ pattern }) => !fits(pattern)).slice(0, maxWarnings);
   const names = unmatched.length === 0 ? [] : namesOf(entries);
   return unmatched.map(({ pattern, where }) => {
     return `the pattern "${pattern}" in ${where} fits nothing${hintOf(pattern, names)}`;
@@ -88,14 +84,14 @@ export function viewWarnings(views: Views, catalog: Catalog, mounted: readonly s
   const others: readonly Named[] = [...prompts, ...resources, ...templates];
   const { server } = views.decide({ surface: "default" });
   const fits = (pattern: string): boolean => {
-    const fitsTool = toMatcher([pattern], server);
-    const fitsOther = toMatcher([pattern]);
-    return tools.some((tool) => fitsTool(tool) !== undefined) || others.some((other) => fitsOther(other) !== undefined);
+    const [ofTool, ofOther] = [toMatcher([pattern], server), toMatcher([pattern])];
+    const isFit = tools.some((tool) => ofTool(tool) !== undefined) || others.some((one) => ofOther(one) !== undefined);
+    return isFit || mayBeMounted(pattern, mounted);
   };
   const placed = views.installed.packets.flatMap((packet) =>
     packet.rules.flatMap((rule, index) => patternsOf(packet, rule, index + 1)),
   );
-  return unmatchedWarnings({ placed, fits, entries: [...tools, ...others] }, mounted);
+  return unmatchedWarnings(placed, [...tools, ...others], fits);
 }
 
 function fitsSome(pattern: string, catalog: Catalog): boolean {
@@ -113,9 +109,8 @@ function fitsSome(pattern: string, catalog: Catalog): boolean {
  */
 export function assertReach(tools: AppDefinition["tools"], catalog: Catalog, mounted: readonly string[]): void {
   for (const [name, { reach = [] }] of tools) {
-    const unknown = reach.find(
-      (pattern) => !isGlob(pattern) && !mayBeMounted(pattern, mounted) && !fitsSome(pattern, catalog),
-    );
+    const isFit = (pattern: string): boolean => mayBeMounted(pattern, mounted) || fitsSome(pattern, catalog);
+    const unknown = reach.find((pattern) => !isGlob(pattern) && !isFit(pattern));
     if (unknown === undefined) continue;
     throw new SurfaceError(
       "INVALID_OPTION",
@@ -145,14 +140,14 @@ function reachWarnings(catalog: Catalog, mounted: readonly string[]): readonly s
   const placed = tools.flatMap(({ reach = [], origin }) =>
     reach.map((pattern) => ({ pattern, where: `"reach" of ${origin}` })),
   );
-  const fits = (pattern: string): boolean => fitsSome(pattern, catalog);
+  const fits = (pattern: string): boolean => mayBeMounted(pattern, mounted) || fitsSome(pattern, catalog);
   const isKnown = ({ reach = [] }: ToolEntry): boolean =>
     reach.length > 0 && !reach.some((pattern) => mayBeMounted(pattern, mounted));
   const lacking = tools
     .filter(isKnown)
     .slice(0, maxTestedTools)
     .flatMap((tool) => powerless(tool, catalog) ?? []);
-  return [...unmatchedWarnings({ placed, fits, entries: tools }, mounted), ...lacking.slice(0, maxWarnings)];
+  return [...unmatchedWarnings(placed, tools, fits), ...lacking.slice(0, maxWarnings)];
 }
 
 /**

@@ -46,14 +46,12 @@ export class Completions {
     };
     const outcome = await runBounded(this.#deadlines, call, { timeoutMs, run, at: { where, report: this.#report } });
     if (outcome.kind !== "refused") this.#hanging.delete(complete);
-    else if (outcome.code === "TIMEOUT" && !this.#hanging.has(complete)) this.#reportHanging(complete, where);
+    else if (outcome.code === "TIMEOUT" && !this.#hanging.has(complete)) {
+      // Once: a client asks again with each letter.
+      this.#hanging.add(complete);
+      const cause = new SurfaceError("TIMEOUT", `Waiting for proposals: none came within ${timeoutMs} ms`);
+      internalError(cause, where, this.#report);
+    }
     return outcome;
-  }
-
-  /** Once: a client asks again with each letter. */
-  #reportHanging(complete: Completer, where: string): void {
-    this.#hanging.add(complete);
-    const cause = new SurfaceError("TIMEOUT", `Waiting for proposals: none came within ${timeoutMs} ms`);
-    internalError(cause, where, this.#report);
   }
 }

@@ -109,31 +109,27 @@ function toLate(code: SurfaceErrorCode, { deadline = Date.now() }: RefusedAt): P
   return code === "TIMEOUT" ? { details: { deadline } } : {};
 }
 
-/** What is said of a code. A code may be any text: it may come from another process. */
+/** A code may be any text: it may come from another process. */
 function own(words: Partial<Record<SurfaceErrorCode, string>>, code: SurfaceErrorCode): string | undefined {
   return Object.hasOwn(words, code) ? words[code] : undefined;
 }
 
-/** The codes of a call that was not begun. */
+/** The codes of a call that was not begun, and so changed nothing. */
 const unbegun: ReadonlySet<SurfaceErrorCode> = new Set(["UNAVAILABLE", "OVERFLOW", "DROPPED"]);
 
-/** Whether something may have happened before an error of this code. A call that was not begun did nothing. */
-function isUnsafe(code: SurfaceErrorCode, { changes }: RefusedAt): boolean {
-  return changes === "steps" || (changes === "call" && !unbegun.has(code));
+function unsentSentenceOf(code: SurfaceErrorCode, { changes, isUnsent }: RefusedAt): string | undefined {
+  const wasUnsent = isUnsent === true || (changes === "call" && code === "UNAVAILABLE");
+  return wasUnsent ? own(unsentSentences, code) : undefined;
 }
 
-/** Whether an error of this code ended a call that may change something before any of it was sent. */
-function wasUnsent(code: SurfaceErrorCode, { changes, isUnsent }: RefusedAt): boolean {
-  return isUnsent === true || (changes === "call" && code === "UNAVAILABLE");
-}
-
-/** What is said of an error that is no fault, and that is not just to be tried again. */
-function sentenceOf(error: SurfaceError, at: RefusedAt): string | undefined {
+/** Returns the sentence for an error that is no fault, and after which a retry may not be safe. */
+function sentenceOf(error: SurfaceError, { changes }: RefusedAt): string | undefined {
   const { code } = error;
   const over = sessionOverWords(error);
   // A member asks nobody, so a single call was not made.
-  if (over !== undefined) return at.changes === "steps" ? `${over}, and ${unknownOutcome}` : over;
-  return (isUnsafe(code, at) ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
+  if (over !== undefined) return changes === "steps" ? `${over}, and ${unknownOutcome}` : over;
+  const isUnsafe = changes === "steps" || (changes === "call" && !unbegun.has(code));
+  return (isUnsafe ? own(unsafeSentences, code) : undefined) ?? own(sentences, code);
 }
 
 /** Refuses a call whose deadline passed while its client had a question open; `undefined` for any other error. */
@@ -153,7 +149,7 @@ function fromSurfaceError(error: SurfaceError, at: RefusedAt): Refused {
   if (code === "VALIDATION_ERROR" && at.argumentsRoot !== undefined && error.correlationId === undefined) {
     return createRefused(code, "the arguments do not fit", { issues: toIssues(issues, at.argumentsRoot) });
   }
-  const unsent = wasUnsent(code, at) ? own(unsentSentences, code) : undefined;
+  const unsent = unsentSentenceOf(code, at);
   if (unsent !== undefined) return createRefused(code, unsent, { ...toLate(code, at), retryable: true });
   const sentence = sentenceOf(error, at);
   if (sentence !== undefined) return createRefused(code, sentence, toLate(code, at));

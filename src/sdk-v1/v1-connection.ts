@@ -14,9 +14,8 @@ import { callerKey } from "../surface/caller-key.ts";
 import type { Caller } from "../surface/caller.ts";
 import { systemClock } from "../surface/system-clock.ts";
 import { toCaller, toUnknownCaller, type AttachOptions } from "./attach-options.ts";
-import { toFrame, toResult, V1Failure, type V1Request } from "./v1-messages.ts";
+import { toFrame, toResult, V1Failure, V1Questions, type V1Request } from "./v1-messages.ts";
 import type { V1Extra, V1Port } from "./v1-port.ts";
-import { V1Questions } from "./v1-questions.ts";
 
 /** The most notifications on their way to the transport before the output counts as full. */
 const maxPending = 256;

@@ -25,7 +25,7 @@ export interface ViewReplay {
   readonly hidden: readonly HiddenEntry[];
 }
 
-/** The input of a replay. */
+/** Dependencies and input of {@link replayView}. */
 export interface ReplayParts {
   readonly views: Views;
   /** All entries, with the tools of `pull()` and `views()`. */
@@ -44,12 +44,6 @@ interface Visibility {
 
 type Entry = Named & EntryGuard & Pick<ToolEntry, "isInternal">;
 
-/** Returns the test of whether a pattern fits an entry. Only tools can be written with the server's name in front. */
-function toFits(pattern: string, tools: ReadonlySet<Entry>, server: string | undefined): (entry: Entry) => boolean {
-  const [ofTool, ofOther] = [toMatcher([pattern], server), toMatcher([pattern])];
-  return (entry) => (tools.has(entry) ? ofTool : ofOther)(entry) !== undefined;
-}
-
 /** Divides a catalog into what a caller may know of and the rest. */
 export function visibilityFor(catalog: Catalog, caller: Caller): Visibility {
   const { tools, prompts, resources, templates } = catalog;
@@ -61,7 +55,9 @@ export function visibilityFor(catalog: Catalog, caller: Caller): Visibility {
   const unknownIds = new Set(unknown.map(({ id }) => id));
   const keep = (patterns: readonly string[] | undefined, server: string | undefined): readonly string[] | undefined =>
     patterns?.filter((pattern) => {
-      const fits = toFits(pattern, ofTools, server);
+      // Only tools can be written with the server's name in front.
+      const [ofTool, ofOther] = [toMatcher([pattern], server), toMatcher([pattern])];
+      const fits = (entry: Entry): boolean => (ofTools.has(entry) ? ofTool : ofOther)(entry) !== undefined;
       return !unknown.some(fits) || known.some(fits);
     });
   return {

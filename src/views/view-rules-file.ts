@@ -104,13 +104,12 @@ class WatchedRules implements ViewRulesFile {
     this.#listeners.clear();
   }
 
-  /** Rejects rules that do not fit, which the author hears of at once. A file that is missing may come. */
+  /** Throws for rules that do not fit, which the author hears of at once. A file that is missing may come. */
   #readFirst(): void {
     try {
       this.#text = readTextOf(this.#path);
     } catch (cause) {
-      this.#tell(toUnread(cause, this.#path));
-      return;
+      return this.#tell(toUnread(cause, this.#path));
     }
     this.#rules = readViewRules(parse(this.#text, this.#path));
   }

@@ -165,18 +165,16 @@ function soon(claiming: unknown): Promise<unknown> {
 export class AskStates {
   readonly #sealer: Sealer;
   readonly #app: string;
-  /** All anonymous callers share the memory of used states that one caller has. */
-  readonly #claim: (state: State, caller: Caller) => unknown;
+  readonly #claim: AskStatesOptions["claim"];
+  readonly #claims: Claims;
   readonly #now: () => number;
 
   constructor({ app = "", secret, claim, now = Date.now }: AskStatesOptions = {}) {
     this.#app = app;
     this.#sealer = new Sealer(secret);
     this.#now = now;
-    const claims = new Claims(now);
-    const take = ({ id, expiresAt }: State, caller: Caller): unknown =>
-      claim === undefined ? claims.take(id, expiresAt, callerKey(caller)) : claim(id, expiresAt);
-    this.#claim = take;
+    this.#claim = claim;
+    this.#claims = new Claims(now);
   }
 
   /** Seals the record of a call. The state expires with the open question that has the longest time. */
@@ -192,9 +190,12 @@ export class AskStates {
     if (text === undefined) return undefined;
     // Written by seal(): no one else has the secret.
     const state = JSON.parse(text) as State;
-    const { expiresAt, open, record } = state;
+    const { id, expiresAt, open, record } = state;
     if (expiresAt <= this.#now()) return undefined;
-    return { open, record, claim: async () => soon(this.#claim(state, subject.caller)) };
+    // All anonymous callers have one share of the memory.
+    const take = (): unknown => this.#claims.take(id, expiresAt, callerKey(subject.caller));
+    const claim = async (): Promise<unknown> => soon(this.#claim === undefined ? take() : this.#claim(id, expiresAt));
+    return { open, record, claim };
   }
 
   #about({ caller, method, target, args }: AskSubject): string {

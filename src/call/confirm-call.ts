@@ -109,8 +109,7 @@ async function writeQuestion(checked: Checked, { caller, root }: CallContext): P
 
 /**
  * Asks once, and once more if the question is another one when the user has agreed: by the author's words, or by a default that is
- * another value each time. A client that answers with another request needs no such look: the question is written again for that
- * request, and its answer counts for the same question only.
+ * another value each time. For a client that answers with another request the question is written again anyway.
  */
 async function ask(checked: Checked, args: JsonObject, call: CallContext): Promise<void> {
   const { entry } = checked;

@@ -4,6 +4,7 @@ import type { ToolEntry } from "../catalog/entry.ts";
 import { SurfaceError } from "../errors.ts";
 import type { FaultReporter } from "../surface/fault.ts";
 import { isThenable } from "../surface/is-thenable.ts";
+import { withTimeout } from "../surface/system-clock.ts";
 import { createRefused, type Refused } from "../catalog/outcome.ts";
 import type { LimitVerdict } from "./rate-limiter.ts";
 import { isSuspended } from "./questions.ts";
@@ -14,17 +15,6 @@ const limitTimeoutMs = 1000;
 /** The cost of a call. A call that may change something costs as much as four that only read. */
 const readCost = 1;
 const changeCost = 4;
-
-function within<TValue>(work: PromiseLike<TValue>): Promise<TValue> {
-  return new Promise((resolve, reject) => {
-    const late = (): void =>
-      reject(new SurfaceError("TIMEOUT", `Asking a rate limiter: no answer within ${limitTimeoutMs} ms`));
-    const timer = setTimeout(late, limitTimeoutMs);
-    Promise.resolve(work)
-      .finally(() => clearTimeout(timer))
-      .then(resolve, reject);
-  });
-}
 
 /** Returns the refusal of a verdict; `undefined` for a verdict that lets the call through. A malformed verdict does not. */
 function toAnswer(verdict: LimitVerdict): Refused | undefined {
@@ -76,7 +66,7 @@ export function limitCall(
   try {
     const asked = limiter.limit(callerKey(caller), hints.readOnlyHint ? readCost : changeCost);
     if (!isThenable(asked)) return toAnswer(asked);
-    return within(asked)
+    return withTimeout(asked, limitTimeoutMs, "Asking a rate limiter")
       .then(toAnswer)
       .catch((cause: unknown) => toFault(cause, origin, report));
   } catch (cause) {

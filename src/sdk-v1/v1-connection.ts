@@ -167,18 +167,12 @@ export class V1Connection {
       const caller = toCaller(options, extra, port.clientInfo);
       const view = this.#admit(caller);
       if (view.kind === "error") return settle(view);
-      const common = {
-        frame,
-        token: progressTokenOf(frame.params),
-        era: "legacy",
-        version: undefined,
-        caller,
-        view,
-        log: this.#log,
-      } as const;
-      const open: ClientRequest["open"] = (token) => this.#open(token, caller, extra);
+      const common = { frame, era: "legacy", version: undefined, caller, view, log: this.#log } as const;
+      const token = progressTokenOf(frame.params);
+      const open: ClientRequest["open"] = (progress) => this.#open(progress, caller, extra);
       // The SDK drops the answer of a cancelled request, and waits for it.
-      this.#serve({ ...common, open, answer: settle, cancelled: () => settle(closing) }, extra.signal);
+      const cancelled = (): void => settle(closing);
+      this.#serve({ ...common, token, open, answer: settle, cancelled }, extra.signal);
     } catch (cause) {
       settle(toInternalAnswer(cause, method, runtime.report));
     }

@@ -1,3 +1,4 @@
+import { SurfaceError } from "../errors.ts";
 import type { Clock } from "../spine/clock.ts";
 import { unrefTimer } from "./unref-timer.ts";
 
@@ -21,3 +22,16 @@ export const waitingClock: Clock = Object.freeze({
     return () => clearTimeout(timer);
   },
 });
+
+/** Settles as `work` does; rejects with `TIMEOUT` if that takes longer. `doing` starts the message. */
+export function withTimeout<TValue>(
+  work: TValue | PromiseLike<TValue>,
+  timeoutMs: number,
+  doing: string,
+): Promise<TValue> {
+  return new Promise((resolve, reject) => {
+    const late = (): void => reject(new SurfaceError("TIMEOUT", `${doing}: no answer within ${timeoutMs} ms`));
+    const stop = systemClock.after(timeoutMs, late);
+    Promise.resolve(work).finally(stop).then(resolve, reject);
+  });
+}

@@ -1,11 +1,10 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, randomUUID } from "node:crypto";
 import type { AskRecord, Asking } from "../../catalog/asking.ts";
-import { SurfaceError } from "../../errors.ts";
 import type { JsonObject } from "../../schema/json.ts";
 import { callerKey, grantKey } from "../../surface/caller-key.ts";
 import { defaultView, type Caller } from "../../surface/caller.ts";
 import { canonical } from "../../surface/owner/canonical.ts";
-import { systemClock } from "../../surface/system-clock.ts";
+import { withTimeout } from "../../surface/system-clock.ts";
 
 const algorithm = "aes-256-gcm";
 const keyBytes = 32;
@@ -54,12 +53,6 @@ export class Sealer {
   }
 }
 
-/** The most used ids that are remembered: of all callers, and of one. */
-interface ClaimBounds {
-  readonly most: number;
-  readonly share: number;
-}
-
 /** The used ids of one caller, with the time when each expires. */
 interface Used {
   readonly ids: Map<string, number>;
@@ -73,12 +66,15 @@ interface Used {
  */
 export class Claims {
   readonly #now: () => number;
-  readonly #bounds: ClaimBounds;
+  readonly #bounds: Readonly<Record<"most" | "share", number>>;
   readonly #callers = new Map<string, Used>();
   #size = 0;
 
-  /** @param now - the time, on the scale of `expiresAt`. */
-  constructor(now: () => number, bounds: ClaimBounds = { most: 65_536, share: 8192 }) {
+  /**
+   * @param now - the time, on the scale of `expiresAt`.
+   * @param bounds - the number of used ids that are remembered: of all callers, and of one.
+   */
+  constructor(now: () => number, bounds: Readonly<Record<"most" | "share", number>> = { most: 65_536, share: 8192 }) {
     this.#now = now;
     this.#bounds = bounds;
   }
@@ -149,15 +145,6 @@ export interface OpenedState extends Pick<State, "open" | "record"> {
 /** The longest that a call waits for the author's `claim`, which may ask another machine, in milliseconds. */
 const claimMs = 5000;
 
-/** Resolves as `claiming` does; rejects if that takes too long. */
-function soon(claiming: unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const late = new SurfaceError("TIMEOUT", `Claiming a state: no answer within ${claimMs} ms`);
-    const stop = systemClock.after(claimMs, () => reject(late));
-    Promise.resolve(claiming).finally(stop).then(resolve, reject);
-  });
-}
-
 /**
  * Seals the records of calls that ended with questions, for their clients to keep until they have answers. A state opens until it
  * expires, for the same request of the same caller with the same rights and view, and is used once.
@@ -193,8 +180,10 @@ export class AskStates {
     const { id, expiresAt, open, record } = state;
     if (expiresAt <= this.#now()) return undefined;
     // All anonymous callers have one share of the memory.
-    const take = (): unknown => this.#claims.take(id, expiresAt, callerKey(subject.caller));
-    const claim = async (): Promise<unknown> => soon(this.#claim === undefined ? take() : this.#claim(id, expiresAt));
+    const claim = async (): Promise<unknown> => {
+      if (this.#claim === undefined) return this.#claims.take(id, expiresAt, callerKey(subject.caller));
+      return withTimeout(this.#claim(id, expiresAt), claimMs, "Claiming a state");
+    };
     return { open, record, claim };
   }
 

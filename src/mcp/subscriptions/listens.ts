@@ -99,7 +99,8 @@ export class Listens {
     const lacking = refuseLacking(uris, caller, runtime);
     if (lacking !== undefined) return lacking;
     const target = { caller, deps };
-    if (!this.#hasRoom(uris) || !runtime.resources.hasRoom(caller, uris)) return tooManySubscriptions;
+    const hasRoom = this.#open.size < maxListens && this.uriCount + uris.length <= maxUris;
+    if (!hasRoom || !runtime.resources.hasRoom(caller, uris)) return tooManySubscriptions;
     const listen: Listen = { watches: [], isAcknowledged: false, isOver: false, stopWaiting: undefined };
     this.#open.set(id, listen);
     for (const topic of topics) {
@@ -136,10 +137,6 @@ export class Listens {
     // All stop before the first is told of it.
     this.suspend();
     this.resume();
-  }
-
-  #hasRoom(uris: readonly string[]): boolean {
-    return this.#open.size < maxListens && this.uriCount + uris.length <= maxUris;
   }
 
   #acknowledge(id: RequestId, listen: Listen): void {

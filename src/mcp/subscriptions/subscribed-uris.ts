@@ -134,14 +134,12 @@ export class SubscribedUris {
     for (const [topic, subscribed] of this.#subscribed) this.#remove(topic, subscribed);
   }
 
-  /** Asked first of all: what is hidden by now, or from this caller, may be subscribed to all the same. */
+  /** Comes first: a URI that is hidden by now, or from this caller, may be subscribed to all the same. */
   #refuse(uri: string, caller: Caller): RpcAnswer | undefined {
     const { runtime, reached } = this.#deps;
     reached?.("gate");
-    return (
-      refuseLacking([uri], caller, runtime) ??
-      (runtime.resources.has(caller, uri) ? undefined : toNotFound(uri, "legacy"))
-    );
+    const isThere = runtime.resources.has(caller, uri);
+    return refuseLacking([uri], caller, runtime) ?? (isThere ? undefined : toNotFound(uri, "legacy"));
   }
 
   #hasRoom(uri: string, caller: Caller): boolean {

@@ -1,12 +1,13 @@
-import { internalError } from "../surface/fault.ts";
+import { SurfaceError } from "../errors.ts";
+import { Newest } from "../spine/newest.ts";
+import { internalError, onRejection, runUnawaited } from "../surface/fault.ts";
 import { mountedResourceOrigin } from "./assert-mounted-resource.ts";
 import { toGuard } from "./entry-scopes.ts";
 import type { EntryCall, EntryGuard, LocalUse, LocalWatch, ResourceContent, ResourceEntry } from "./entry.ts";
 import { followChanges } from "./follow-changes.ts";
 import { runHandler } from "./handler-fault.ts";
 import { mountedPath } from "./mount-prefix.ts";
-import type { MountedResource } from "./mount.ts";
-import { openChanges } from "./mounted-changes.ts";
+import type { MountedResource, MountSource } from "./mount.ts";
 import { runMounted } from "./mounted-context.ts";
 import type { MountParts } from "./mounted-entry.ts";
 import { toResourceContent } from "./resource-body.ts";
@@ -21,6 +22,29 @@ export interface MountedReading extends MountParts {
 function isSameGuard(one: EntryGuard, other: EntryGuard): boolean {
   const [left, right] = [one, other].map(({ scopes, requires }) => JSON.stringify([scopes, requires]));
   return left === right;
+}
+
+/**
+ * Listens to the changes of a path. Returns an item for each time that its source has told of some, or `undefined` for a source
+ * that tells of none. `return()` ends it, and waits for nothing.
+ *
+ * @param fail - receives what ending it fails with. Must not throw.
+ * @throws what `watch()` throws; SurfaceError `INVALID_OPTION` if it does not return a function.
+ */
+function openChanges(
+  source: MountSource,
+  path: string,
+  fail: (cause: unknown) => void,
+): AsyncIterable<unknown> | undefined {
+  if (source.watch === undefined) return undefined;
+  const changes = new Newest<undefined>(() => {
+    // Only what was found to be a function is handed out.
+    runUnawaited(() => Reflect.apply(stop as () => unknown, undefined, []), fail);
+  });
+  const stop: unknown = source.watch(path, () => changes.tell(undefined));
+  if (typeof stop === "function") return changes;
+  onRejection(stop, fail);
+  throw new SurfaceError("INVALID_OPTION", `Watching "${path}": its source's watch() must return a function`);
 }
 
 type Spell = Parameters<typeof followChanges>[0]["spell"];
@@ -76,7 +100,7 @@ class Reader {
     };
     const contents = followChanges({
       read: (call) => this.#look(call),
-      open: (_call) => runHandler(() => openChanges({ source, path, fail }), where),
+      open: (_call) => runHandler(() => openChanges(source, path, fail), where),
       ...{ signal, caller, where, report, spell },
     });
     let last: { readonly content: ResourceContent | undefined } | undefined;

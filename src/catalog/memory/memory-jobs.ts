@@ -1,8 +1,6 @@
 import { SurfaceError } from "../../errors.ts";
 import type { Clock } from "../../spine/clock.ts";
-import { assertMilliseconds } from "./assert-milliseconds.ts";
-import { assertText } from "./assert-text.ts";
-import { ClaimedJob, type HeldJob, type LeaseKeeper } from "./claimed-job.ts";
+import { assertMilliseconds, assertText } from "./assert-input.ts";
 import type { DeadJob, Job, Jobs } from "./memory-context.ts";
 import { setNewest } from "../../spine/set-newest.ts";
 
@@ -20,11 +18,58 @@ const maxAttempts = 5;
 
 const defaultLeaseMs = 30_000;
 
+/** A job as its queue keeps it. */
+interface HeldJob {
+  readonly id: string;
+  readonly payload: unknown;
+  /** How often it was taken on. */
+  attempts: number;
+  /** Why it failed last; `undefined` where its lease ended. */
+  reason: string | undefined;
+  /** When its lease ends. */
+  until: number;
+}
+
+/** A job in the hands of whoever took it on. */
+class ClaimedJob implements Job {
+  readonly id: string;
+  readonly payload: unknown;
+  readonly attempt: number;
+  readonly #held: HeldJob;
+  readonly #keeper: MemoryJobs;
+
+  constructor(held: HeldJob, keeper: MemoryJobs) {
+    this.id = held.id;
+    this.payload = held.payload;
+    this.attempt = held.attempts;
+    this.#held = held;
+    this.#keeper = keeper;
+  }
+
+  ack(): boolean {
+    return this.#mine((held) => this.#keeper.finish(held));
+  }
+
+  fail(reason?: string): boolean {
+    return this.#mine((held) => this.#keeper.giveBack(held, reason));
+  }
+
+  extend(leaseMs: number): boolean {
+    return this.#mine((held) => this.#keeper.extend(held, leaseMs));
+  }
+
+  #mine(run: (held: HeldJob) => void): boolean {
+    if (!this.#keeper.holds(this.#held, this.attempt)) return false;
+    run(this.#held);
+    return true;
+  }
+}
+
 /**
  * Work in memory. A lease ends when somebody looks at what there is to do, and by no timer: until then nobody could take on
  * what it holds.
  */
-export class MemoryJobs implements Jobs, LeaseKeeper {
+export class MemoryJobs implements Jobs {
   /** In the order in which they began to wait. */
   readonly #waiting = new Map<string, HeldJob>();
   readonly #taken = new Map<string, HeldJob>();
@@ -74,16 +119,19 @@ export class MemoryJobs implements Jobs, LeaseKeeper {
     return Object.freeze([...this.#dead.values()]);
   }
 
+  /** Returns whether a job still belongs to that attempt. */
   holds(held: HeldJob, attempt: number): boolean {
     this.#endLeases();
     return this.#taken.get(held.id) === held && held.attempts === attempt;
   }
 
+  /** Keeps the id of a job that is done. */
   finish(held: HeldJob): void {
     this.#taken.delete(held.id);
     setNewest(this.#done, [held.id, true], maxDone);
   }
 
+  /** Has a job wait again, or gives it up after the last attempt. */
   giveBack(held: HeldJob, reason: string | undefined): void {
     this.#taken.delete(held.id);
     held.reason = reason;
@@ -91,6 +139,7 @@ export class MemoryJobs implements Jobs, LeaseKeeper {
     else this.#bury(held);
   }
 
+  /** Lets a lease end later. @throws SurfaceError `INVALID_OPTION`. */
   extend(held: HeldJob, leaseMs: number): void {
     assertMilliseconds(leaseMs, `Holding job "${held.id}"`, "its lease");
     this.#lease(held, leaseMs);

@@ -1,8 +1,7 @@
 import { SurfaceError } from "../../errors.ts";
-import type { ObservableLike } from "../observable.ts";
 import { isFunction } from "../../options/is-object.ts";
-
-const ended: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined });
+import { Newest } from "../../spine/newest.ts";
+import type { ObservableLike } from "../observable.ts";
 
 /** What a subscription is ended by. TC39 and RxJS give an object; some libraries a function. */
 function toStop(subscription: unknown): (() => unknown) | undefined {
@@ -12,77 +11,20 @@ function toStop(subscription: unknown): (() => unknown) | undefined {
   return isFunction(unsubscribe) ? () => unsubscribe.call(subscription) : undefined;
 }
 
-/**
- * Iterates over what an observable tells, skipping to the newest; subscribed by the first `next()`, and no longer by
- * `return()`. The last value is always delivered, also when the observable completes or fails right behind it. One
- * `next()` at a time.
- */
-export class Observed implements AsyncIterableIterator<unknown> {
-  readonly #observable: ObservableLike<unknown>;
-  #isStarted = false;
-  #isOver = false;
-  #stop: (() => unknown) | undefined;
-  #pending: { readonly value: unknown } | undefined;
-  #end: { readonly failure?: { readonly cause: unknown } } | undefined;
-  #wake: () => void = () => {};
-
-  constructor(observable: ObservableLike<unknown>) {
-    this.#observable = observable;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<unknown>> {
-    this.#start();
-    for (;;) {
-      if (this.#isOver) return ended;
-      const pending = this.#pending;
-      this.#pending = undefined;
-      if (pending !== undefined) return { done: false, value: pending.value };
-      if (this.#end !== undefined) return this.#finish(this.#end);
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
-  }
-
-  async return(): Promise<IteratorResult<unknown>> {
-    this.#isOver = true;
-    this.#wake();
-    await this.#leave();
-    return ended;
-  }
-
-  #finish({ failure }: { readonly failure?: { readonly cause: unknown } }): IteratorResult<unknown> {
-    this.#isOver = true;
-    if (failure !== undefined) throw failure.cause;
-    return ended;
-  }
-
-  #start(): void {
-    if (this.#isStarted || this.#isOver) return;
-    this.#isStarted = true;
-    const subscription: unknown = this.#observable.subscribe({
-      next: (value) => this.#tell(() => (this.#pending = { value })),
-      error: (cause) => this.#tell(() => (this.#end = { failure: { cause } })),
-      complete: () => this.#tell(() => (this.#end = {})),
-    });
-    this.#stop = toStop(subscription);
-    if (this.#stop !== undefined || this.#end !== undefined) return;
-    throw new SurfaceError("INTERNAL", "Subscribing to an observable: subscribe() must return what ends it");
-  }
-
-  /** What is told after its end, or after it was left, is dropped. */
-  #tell(note: () => void): void {
-    if (this.#isOver || this.#end !== undefined) return;
-    note();
-    this.#wake();
-  }
-
-  async #leave(): Promise<void> {
-    const stop = this.#stop;
-    this.#stop = undefined;
-    // What has ended by itself has let go of everything.
-    if (this.#end === undefined) await stop?.();
-  }
+/** Subscribes to an observable. Returns its newest values; `return()` unsubscribes, unless it has ended by itself. */
+export function observe(observable: ObservableLike<unknown>): AsyncIterable<unknown> {
+  let isOver = false;
+  const values = new Newest<unknown>(() => stop?.());
+  const finish = (failure?: { readonly cause: unknown }): void => {
+    isOver = true;
+    values.finish(failure);
+  };
+  const subscription: unknown = observable.subscribe({
+    next: (value) => values.tell(value),
+    error: (cause) => finish({ cause }),
+    complete: () => finish(),
+  });
+  const stop = toStop(subscription);
+  if (stop !== undefined || isOver) return values;
+  throw new SurfaceError("INTERNAL", "Subscribing to an observable: subscribe() must return what ends it");
 }

@@ -1,4 +1,5 @@
 import { OwnedIterator } from "../../spine/owned-iterator.ts";
+import { setNewest } from "../../spine/set-newest.ts";
 import type { Schema } from "../../schema/standard.ts";
 import { checkOwnedInput, type OutputCheck } from "../check-value.ts";
 import type { PageOptions, UseOptions } from "../client.ts";
@@ -129,11 +130,8 @@ export class PushedCollectionOwner {
     const id = canonical(key);
     const known = this.#items.get(id);
     const owner = known ?? this.#own(this.#itemSchema, this.#itemOrigin(key));
-    // Put in again, so that a map's own order is the order of use.
-    this.#items.delete(id);
-    this.#items.set(id, owner);
     // One that is forgotten while it is in use goes on for those who use it.
-    for (const oldest of this.#items.keys()) if (this.#items.size > maxItems) this.#items.delete(oldest);
+    setNewest(this.#items, [id, owner], maxItems);
     return owner;
   }
 

@@ -3,7 +3,7 @@ import type { ObservableLike } from "../observable.ts";
 import { kPushed, Unchanged, Unmade, type PushedFrame, type PushedOrigin } from "../pushed.ts";
 import type { Reading } from "../reading.ts";
 import { OpenedAnew } from "./opened-anew.ts";
-import { Observed } from "./observed.ts";
+import { observe } from "./observed.ts";
 import { isFunction, isObjectOrFunction } from "../../options/is-object.ts";
 
 /** Where the values of a cell come from that are not there to be read at any time. */
@@ -48,8 +48,7 @@ export function fromPushed(origin: PushedOrigin<unknown>): Upstream {
 }
 
 function fromObservable(observable: ObservableLike<unknown>): Upstream {
-  const open = (): Observed => new Observed(observable);
-  return { open, toFrame: toPlainFrame, isFinalAtEnd: true, isOpenedOnce: false };
+  return { open: () => observe(observable), toFrame: toPlainFrame, isFinalAtEnd: true, isOpenedOnce: false };
 }
 
 /** By the well-known method libraries hand over observables that are not their own. */

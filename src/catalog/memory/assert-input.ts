@@ -8,3 +8,9 @@ export function assertText(value: unknown, attempt: string, what: string): asser
   if (typeof value === "string" && value !== "" && value.length <= maxLength) return;
   throw new SurfaceError("INVALID_OPTION", `${attempt}: ${what} must be a text of 1 to ${maxLength} characters`);
 }
+
+/** Refuses what is no span of time. @throws SurfaceError `INVALID_OPTION`. */
+export function assertMilliseconds(value: unknown, attempt: string, what: string): asserts value is number {
+  if (typeof value === "number" && Number.isFinite(value) && value > 0) return;
+  throw new SurfaceError("INVALID_OPTION", `${attempt}: ${what} must be in milliseconds, more than 0`);
+}

@@ -7,7 +7,7 @@ import { liveSiblingsOf, type Served } from "../surface/implement-surfaces.ts";
 import type { Spec } from "../surface/member.ts";
 import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
-import { assertContract } from "./assert-contract.ts";
+import { assertContract } from "./reach-surface.ts";
 import { Ending } from "./ending.ts";
 import type { Connection, Link } from "./link.ts";
 import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";

@@ -8,7 +8,7 @@ import type { Spec } from "../surface/member.ts";
 import { implementProjection } from "../surface/project-surface.ts";
 import { kProjection, type Projection } from "../surface/projection.ts";
 import { systemClock } from "../surface/system-clock.ts";
-import { assertContract } from "./assert-contract.ts";
+import { assertContract } from "./reach-surface.ts";
 import { HeldSurface, type HeldSetting } from "./held-surface.ts";
 import { inProcess } from "./in-process.ts";
 import type { KeepOptions, KeptLink, Link } from "./link.ts";

@@ -1,13 +1,43 @@
 import { SurfaceError } from "../errors.ts";
 import type { Scope } from "../spine/scope.ts";
 import type { SurfaceChannel } from "../surface/channel.ts";
-import { segmentsOf, siblingsOf, type Siblings } from "../surface/compose-surfaces.ts";
-import { memberOf, type Surface } from "../surface/define-surface.ts";
+import { type Siblings, segmentsOf, siblingsOf } from "../surface/compose-surfaces.ts";
+import { type Surface, memberOf } from "../surface/define-surface.ts";
 import { kChannel, kScope } from "../surface/implement-surface.ts";
-import { liveSiblingsOf, type AnyLiveSurface, type Served } from "../surface/implement-surfaces.ts";
+import { type AnyLiveSurface, type Served, liveSiblingsOf } from "../surface/implement-surfaces.ts";
 import type { Member, Spec } from "../surface/member.ts";
 import { createDropped, droppable } from "./droppable.ts";
 import { SiblingChannel, splitKey } from "./sibling-channel.ts";
+
+/** Where the schemas of a member stand, whatever its kind. */
+const parts = ["key", "schema", "input", "output", "progress"] as const;
+
+function mismatch(surface: string, problem: string): SurfaceError {
+  return new SurfaceError("CONTRACT_MISMATCH", `Connecting to surface "${surface}": ${problem}`);
+}
+
+function toProblem(key: string, asked: Member, live: Member | undefined): string | undefined {
+  if (live === asked) return undefined;
+  if (live === undefined) return `the live surface has no member "${key}"`;
+  if (live.kind !== asked.kind) return `"${key}" must be a ${asked.kind}, and is a ${live.kind} of the live surface`;
+  const part = parts.find((name) => Reflect.get(asked, name) !== Reflect.get(live, name));
+  if (part === undefined) return undefined;
+  return `"${part}" of "${key}" must be the same schema object as that of the live surface, and is another one`;
+}
+
+/**
+ * Refuses a live surface, in this process, that is not what is asked for: values would be checked by other schemas than
+ * those that are shown. Schemas are compared by identity, which is all that can be known of them. Tags and words may
+ * differ, and the live surface may have more members.
+ *
+ * @throws SurfaceError `CONTRACT_MISMATCH` naming the first member that differs.
+ */
+export function assertContract(asked: Surface<Spec>, live: Pick<ReachedSurface, "member">): void {
+  for (const [key, member] of Object.entries(asked.members)) {
+    const problem = toProblem(key, member, live.member(key));
+    if (problem !== undefined) throw mismatch(asked.name, problem);
+  }
+}
 
 /** What somebody who connects asks for. */
 export interface AskedSurface {

@@ -1,13 +1,13 @@
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
-import { type ClientOptions, openOver } from "../open-over.ts";
+import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import type { WireTransport } from "../wire/transport.ts";
 import { type Spawned, type SpawnSetting, startProcess } from "./spawned.ts";
 
 /** What a connection to a process of ours is made of. */
-export interface ChildClientSetting extends SpawnSetting, ClientOptions {}
+export interface ChildClientSetting extends SpawnSetting, Pick<WireClientOptions, "signal" | "heartbeatMs"> {}
 
 function toTransport(spawned: Spawned): WireTransport {
   const { input, output } = spawned;
@@ -32,7 +32,7 @@ export async function openChildClient<TSpec extends Spec>(
 ): Promise<Connection<TSpec>> {
   const spawned = await startProcess(setting);
   try {
-    const connection = await openOver(surface, toTransport(spawned), setting);
+    const connection = await openWireClient(surface, toTransport(spawned), setting);
     const close = async (): Promise<void> => {
       await connection.close();
       await spawned.stop();

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { SurfaceError } from "../../errors.ts";
 import { type FileAccess, unlessAbsent } from "./file-access.ts";
 import { codeOf } from "../system-error.ts";
-import { isAnswering } from "./is-answering.ts";
+import { isAnswering } from "./connect-socket.ts";
 import { spareBytes } from "./socket-path.ts";
 import { type Claim, withLock } from "./with-lock.ts";
 

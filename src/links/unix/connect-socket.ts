@@ -1,8 +1,21 @@
-import { connect, type Socket } from "node:net";
+import { type Socket, connect } from "node:net";
 import { followSignal } from "../../spine/follow-signal.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
 import { SurfaceError } from "../../errors.ts";
 import { systemClock } from "../../surface/system-clock.ts";
+import { codeOf } from "../system-error.ts";
+
+const probeMs = 1000;
+
+/** Whether somebody answers at a socket. What cannot be told counts as an answer. */
+export async function isAnswering(path: string): Promise<boolean> {
+  try {
+    (await connectSocket({ path, withinMs: probeMs })).destroy();
+    return true;
+  } catch (cause) {
+    return codeOf(cause) !== "ECONNREFUSED" && codeOf(cause) !== "ENOENT";
+  }
+}
 
 /** Where to, and how long it may take. */
 export interface SocketDial {

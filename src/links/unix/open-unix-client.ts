@@ -3,7 +3,7 @@ import { SurfaceError } from "../../errors.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
-import { type ClientOptions, openOver } from "../open-over.ts";
+import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
 import { createStreamTransport } from "../transport/stream-transport.ts";
 import { connectSocket } from "./connect-socket.ts";
 import { type FileAccess, ownAccess } from "./file-access.ts";
@@ -11,7 +11,7 @@ import { codeOf } from "../system-error.ts";
 import { assertTrustedSocket } from "./trusted-socket.ts";
 
 /** What a connection to a socket is made of. */
-export interface UnixClientSetting extends ClientOptions {
+export interface UnixClientSetting extends Pick<WireClientOptions, "signal" | "heartbeatMs"> {
   readonly path: string;
   /** Default: this process and its files. */
   readonly access?: FileAccess | undefined;
@@ -43,5 +43,5 @@ export async function openUnixClient<TSpec extends Spec>(
 ): Promise<Connection<TSpec>> {
   const socket = await dial(setting);
   const transport = createStreamTransport({ input: socket, output: socket, destroy: () => socket.destroy() });
-  return openOver(surface, transport, setting);
+  return openWireClient(surface, transport, setting);
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SurfaceError } from "../../errors.ts";
 import { codeOf } from "../system-error.ts";
 import { unlessAbsent } from "./file-access.ts";
-import { isAnswering } from "./is-answering.ts";
+import { isAnswering } from "./connect-socket.ts";
 import { isSocketPath } from "./socket-path.ts";
 
 /** A lock that is older belongs to a process that is stuck: nobody else holds one for so long. */

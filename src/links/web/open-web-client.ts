@@ -6,12 +6,12 @@ import { toAborted } from "../../spine/until-aborted.ts";
 import type { Surface } from "../../surface/define-surface.ts";
 import type { Spec } from "../../surface/member.ts";
 import type { Connection } from "../link.ts";
-import { type ClientOptions, openOver } from "../open-over.ts";
+import { openWireClient, type WireClientOptions } from "../wire/open-wire-client.ts";
 import { maxFrameBytes } from "../transport/frame-cutter.ts";
 import { createWebSocketTransport } from "./web-socket-transport.ts";
 
 /** What a connection over a web socket is made of. */
-export interface WebClientSetting extends ClientOptions {
+export interface WebClientSetting extends Pick<WireClientOptions, "signal" | "heartbeatMs"> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -62,5 +62,5 @@ export async function openWebClient<TSpec extends Spec>(
   // At once: what is said with the opening would be missed later, and so would an error.
   const transport = createWebSocketTransport(socket, false);
   await opened(socket, setting);
-  return openOver(surface, transport, setting);
+  return openWireClient(surface, transport, setting);
 }

@@ -10,7 +10,7 @@ import type { Kind, Member } from "../../surface/member.ts";
 import { toMissed } from "../../surface/to-missed.ts";
 import { toMemberSchemas, type MemberSchemas } from "./member-schemas.ts";
 import { toPartCodec, type PartCodec } from "./part-codec.ts";
-import { orStale } from "./stale-part.ts";
+import { orStale } from "./part-codec.ts";
 
 /** Any verb of a channel. */
 export type Verb = RequestVerb | SubscribeVerb;

@@ -2,7 +2,6 @@ import { SurfaceError, type Refusal } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../../schema/json.ts";
 import type { Clock } from "../../spine/clock.ts";
 import { toAborted } from "../../spine/until-aborted.ts";
-import type { UseOptions } from "../../surface/client.ts";
 import { segmentsOf } from "../../surface/compose-surfaces.ts";
 import { createClient } from "../../surface/create-client.ts";
 import type { Surface } from "../../surface/define-surface.ts";
@@ -19,9 +18,11 @@ import { WireClient } from "./wire-client.ts";
 import { readErrorAnswer } from "./wire-fault.ts";
 
 /** What {@link openWireClient} may be told. Times are in milliseconds. */
-export interface WireClientOptions extends UseOptions {
+export interface WireClientOptions {
+  /** Ends the attempt when it fires. */
+  readonly signal?: AbortSignal | undefined;
   /** How long nothing is heard before the far side is asked whether it is there. Default: what the far side says. */
-  readonly heartbeatMs?: number;
+  readonly heartbeatMs?: number | undefined;
   /** How long the far side may take to say who it is. Default 5,000. */
   readonly handshakeMs?: number;
   /** Default: this machine's. */
@@ -165,7 +166,7 @@ async function shakeHands(handshake: Handshake, session: ClientSession, options:
  *
  * @throws SurfaceError `UNKNOWN_MEMBER` for a surface of another name, `DROPPED` for one that was closed while others there
  * go on, `PROTOCOL_MISMATCH` for a far side that speaks something else, `UNAVAILABLE` for one that says nothing or has gone, `ABORTED` when the signal fires first, and
- * whatever the transport ended with where that is an error of this package.
+ * any other error of this package that the transport ended with.
  */
 export async function openWireClient<TSpec extends Spec>(
   surface: Surface<TSpec>,
@@ -181,7 +182,10 @@ export async function openWireClient<TSpec extends Spec>(
     await shakeHands(handshake, session, options);
   } catch (cause) {
     session.close();
-    throw cause;
+    // Nothing was lost with a transport that broke before there was a connection.
+    if (!(cause instanceof SurfaceError) || cause.code !== "DISCONNECTED") throw cause;
+    const message = `Connecting to ${what}: the far side went before it had answered`;
+    throw new SurfaceError("UNAVAILABLE", message, { cause });
   }
   const channel = new WireClient({ surface, session, contract: handshake.contract });
   const { state, leaving, closed } = session.ending;

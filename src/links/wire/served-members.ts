@@ -1,13 +1,43 @@
 import { Refusal, SurfaceError } from "../../errors.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../schema/json.ts";
-import { internalError, maskFault, type FaultReporter } from "../../surface/fault.ts";
+import { type JsonObject, type JsonValue, isJsonObject } from "../../schema/json.ts";
+import { type FaultReporter, internalError, maskFault } from "../../surface/fault.ts";
 import type { Member } from "../../surface/member.ts";
-import type { ReachedSurface } from "../reach-surface.ts";
+import type { AskedSurface, ReachedSurface } from "../reach-surface.ts";
 import { toContract } from "./contract.ts";
-import { toMemberCodec, type MemberCodec, type Verb } from "./member-codec.ts";
-import { toPartCodec, type PartCodec } from "./part-codec.ts";
+import { type MemberCodec, type Verb, toMemberCodec } from "./member-codec.ts";
+import { type PartCodec, toPartCodec } from "./part-codec.ts";
 import type { RpcError } from "./protocol.ts";
 import { isCrossing, toErrorAnswer, toRefusalAnswer } from "./wire-fault.ts";
+import type { SurfaceChannel } from "../../surface/channel.ts";
+
+/** A text that two peers share who ask for the same. */
+function toIdentity({ name, segments }: AskedSurface): string {
+  return JSON.stringify([name, [...(segments ?? [])].toSorted(([left], [right]) => (left < right ? -1 : 1))]);
+}
+
+/** What a peer uses, once it has said so. */
+export class Greeted {
+  readonly #identity: string;
+  readonly channel: SurfaceChannel;
+  readonly members: ServedMembers;
+
+  constructor(asked: AskedSurface, reached: ReachedSurface, report: FaultReporter) {
+    this.#identity = toIdentity(asked);
+    this.channel = reached.channel;
+    this.members = new ServedMembers(reached, report);
+  }
+
+  /** Whether it is what is asked for: a connection is for one surface, and what is under way was asked of that. */
+  isFor(asked: AskedSurface): boolean {
+    return toIdentity(asked) === this.#identity;
+  }
+
+  /** The answer to somebody who needs a closer look; `undefined` where that names nothing. */
+  describe(params: unknown): JsonObject | undefined {
+    const names = readNames(params);
+    return names === undefined ? undefined : { members: this.members.shapes(names) };
+  }
+}
 
 /** A member as it is served: how its values travel, and how its errors do. */
 export interface ServedMember {

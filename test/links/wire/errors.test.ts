@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { Refusal, SurfaceError, surfaceErrorCodes } from "../../../src/errors.ts";
-import { toLinkLoss } from "../../../src/links/link-loss.ts";
+import { toLinkLoss } from "../../../src/links/pump.ts";
 import { openWireClient } from "../../../src/links/wire/open-wire-client.ts";
 import { serveWire } from "../../../src/links/wire/serve-wire.ts";
 import { defineSurface } from "../../../src/surface/define-surface.ts";

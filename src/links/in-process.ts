@@ -9,7 +9,7 @@ import { sourceOf } from "../surface/projection.ts";
 import { createScopedChannel } from "../surface/scoped-channel.ts";
 import { assertContract } from "./reach-surface.ts";
 import { Ending } from "./ending.ts";
-import type { Connection, Link } from "./link.ts";
+import type { Connection, ConnectionState, Link } from "./link.ts";
 import { reachSurface, toAsked, type ReachedSurface } from "./reach-surface.ts";
 
 /** Ends a connection with what it reaches: uses are refused from then on, and those under way are waited for. */
@@ -96,7 +96,14 @@ export function inProcess(live: Served): Link {
       const scope = new Scope(`the connection to surface "${surface.name}"`);
       const channel = createScopedChannel(reached.channel, scope);
       const client = createClient(surface, channel);
-      const { state, leaving, closed } = endWith(life === reached.scope ? [life] : [life, reached.scope], scope);
+      const scopes = life === reached.scope ? [life] : [life, reached.scope];
+      const ending = endWith(scopes, scope);
+      const { leaving, closed } = ending;
+      const state = (): ConnectionState => {
+        // A scope aborts what runs before it disposes of this connection.
+        if (scopes.some((each) => each.closed)) ending.leave();
+        return ending.state();
+      };
       return Object.freeze({ client, channel, state, leaving, closed, close: () => scope.close() });
     },
   });

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { SurfaceError } from "../../src/errors.ts";
 import { mcp } from "../../src/index.ts";
+import { HeldSurface } from "../../src/links/held-surface.ts";
 import { inProcess } from "../../src/links/in-process.ts";
 import type { Link } from "../../src/links/link.ts";
 import { cell } from "../../src/surface/cell.ts";
@@ -50,6 +51,31 @@ function openShop() {
 }
 
 describe("inProcess()", () => {
+  it("says in its state that the live surface is going before a subscription ends because of that", async () => {
+    const { live } = openShop();
+    const { channel, state, closed } = await inProcess(live).connect(shop);
+    const values = channel.subscribe({ verb: "watch", member: "open", argument: undefined, options: {} });
+    const iterator = values[Symbol.asyncIterator]();
+    expect(await iterator.next()).toMatchObject({ value: true });
+    const ended = iterator.next().then(() => state().kind);
+    expect(state()).toEqual({ kind: "open" });
+    const closing = live.close();
+    expect(state().kind).not.toBe("open");
+    expect(await ended).not.toBe("open");
+    await closing;
+    expect(await closed).toEqual({ kind: "gone" });
+    expect(state()).toEqual({ kind: "ended", reason: { kind: "gone" } });
+  });
+
+  it("a held surface answers reads and calls that do not wait without a promise", async () => {
+    const { live } = openShop();
+    const held = new HeldSurface({ link: inProcess(live), surface: shop });
+    expect(held.channel.request({ verb: "get", member: "open", argument: undefined, options: {} })).toBe(true);
+    expect(held.channel.request({ verb: "call", member: "ring", argument: undefined, options: {} })).toBeUndefined();
+    await held.close();
+    await live.close();
+  });
+
   it("connect() gives a client for every kind of member", async () => {
     const { live } = openShop();
     const { client } = await inProcess(live).connect(shop);

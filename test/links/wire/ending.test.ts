@@ -40,6 +40,18 @@ describe("goodbye", () => {
     await live.close();
   });
 
+  it("is said by the state of the connection before a request fails because of the end", async () => {
+    const { client, connection, pair, state, live } = await connectRich();
+    const states: unknown[] = [connection.state()];
+    const running = client.bury.call({ at: day, how: "slow" }).catch(() => states.push(connection.state()));
+    await until(() => state.calls === 1);
+    pair.client.cut();
+    await running;
+    expect(states).toEqual([{ kind: "open" }, { kind: "ended", reason: { kind: "lost" } }]);
+    state.release();
+    await live.close();
+  });
+
   it("answers UNAVAILABLE to a request that crossed it, and nobody has run it", async () => {
     const { client, served, state, live } = await connectRich();
     const closing = served.close();
